@@ -20,30 +20,30 @@ const lane = (more: Partial<ErasingLane>): ErasingLane => ({
   ...more,
 });
 
-describe('what has become of a person at a sink', () => {
+describe('the receipt of an erasure for a sink', () => {
   it.each<[string, Partial<ErasingLane>, string]>([
     ['that removed everything', {}, 'erased'],
     ['that forwards changes', { type: 'webhook' }, 'told'],
     ['with an open removal', { open: 1 }, 'waiting'],
-    ['that had made nothing', { delivered: 0, withheld: 4, reasons: ['never-sent'] }, 'nothing'],
-    ['that had nothing standing', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
-    ['that keeps some', { withheld: 1, reasons: ['not-editable'] }, 'by-hand'],
-    ['that leaves it to people', { delivered: 0, withheld: 4, reasons: ['forget-by-hand'] }, 'by-hand'],
-    ['that refused one', { dead: 1, reasons: ['hubspot:archive:FORBIDDEN'] }, 'by-hand'],
-    ['that takes the list no more', { passedBy: 2, delivered: 2 }, 'by-hand'],
-    ['that is not configured any more', { archived: true, open: 4 }, 'by-hand'],
+    ['that never received anything', { delivered: 0, withheld: 4, reasons: ['never-sent'] }, 'nothing'],
+    ['that held nothing any more', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
+    ['that cannot remove some items', { withheld: 1, reasons: ['not-editable'] }, 'by-hand'],
+    ['whose data has to be removed by hand', { delivered: 0, withheld: 4, reasons: ['forget-by-hand'] }, 'by-hand'],
+    ['that refused a removal', { dead: 1, reasons: ['hubspot:archive:FORBIDDEN'] }, 'by-hand'],
+    ['that no longer receives the list', { passedBy: 2, delivered: 2 }, 'by-hand'],
+    ['that is no longer configured', { archived: true, open: 4 }, 'by-hand'],
   ])('%s', (_, facts, outcome) => {
     expect(judgeErasingLane(lane(facts), { served: true, stopped: null }).outcome).toBe(outcome);
   });
 
-  it('that is sent nothing of the pigeonhole any more is left to a person', () => {
+  it('that no longer receives the pigeonhole says to remove the person by hand', () => {
     expect(judgeErasingLane(lane({ open: 4 }), { served: false, stopped: null })).toMatchObject({
       outcome: 'by-hand',
       todo: expect.stringContaining('by hand') as string,
     });
   });
 
-  it('that is paused is waited for, and says what to do', () => {
+  it('that is paused waits, and says what to do', () => {
     const stopped = 'sink crm is paused: resume it to have the person removed';
     expect(judgeErasingLane(lane({ open: 4 }), { served: true, stopped })).toMatchObject({
       outcome: 'waiting',

@@ -10,12 +10,15 @@ import { readSubjects, type SubjectsLane, objectsOfSink } from './read-subjects.
 const databases = useBothDatabases();
 
 const people = 4000;
-/** Each person chose this number of options of one question. */
+/** Number of options of one question that each person chose. */
 const options = 5;
-/** Other items of each person in the batch, which the query has to pass over. */
+/** Number of other items of each person in the batch, which the query has to skip. */
 const others = 40;
 const changes = 100;
-/** A statement that reads the whole list once for each change reads 2 million rows. */
+/**
+ * Upper limit of the rows that the statement may read. If it read the whole list for each change, it would read 2
+ * million rows.
+ */
 const maxRows = 50_000;
 
 /** Stores poll votes of many people, and other items of the people whose votes are in the first changes. */

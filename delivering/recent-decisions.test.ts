@@ -18,7 +18,7 @@ describe('the latest decisions about a list', () => {
     });
   });
 
-  it('leave out what says nothing about the mapping', () => {
+  it('do not include decisions that say nothing about the mapping', () => {
     const before = { attendees: { sent: 1, lacking: 1 } };
     const others = [...decided('retry', null, 3), ...decided('withheld', 'consent-refused', 3)];
     expect(addDecisions(before, others)).toBe(before);

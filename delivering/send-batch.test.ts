@@ -8,7 +8,7 @@ const failed: Planned = { kind: 'unplannable', cause: 'mapping: T0410', detail: 
 const lookUpPlan: Planned = { kind: 'send', operation };
 const object = { ts: '1.2' };
 
-/** A sink whose present plan is this, whose `planLookUp` and `recover` return these. */
+/** Returns a sink with these results of `plan`, `planLookUp` and `recover`. */
 function sinkThat(planned: Planned, lookUp: Planned | undefined, found: Outcome, repeats: 'lookUp' | 'harmless'): Sink {
   return {
     traits: { repeats },
@@ -25,7 +25,7 @@ describe('a change that may have been sent and that the current mapping excludes
     ['nothing was created', condition, lookUpPlan, { kind: 'unsent' }, condition],
     ['nothing was created, and its mapping fails', failed, lookUpPlan, { kind: 'unsent' }, failed],
     ['an object exists', condition, lookUpPlan, { kind: 'unsent', object }, { kind: 'unsent', object }],
-    ['it arrived', failed, lookUpPlan, { kind: 'delivered', object }, { kind: 'unsent', object }],
+    ['the change arrived', failed, lookUpPlan, { kind: 'delivered', object }, { kind: 'unsent', object }],
     [
       'its object was removed',
       condition,
@@ -33,17 +33,23 @@ describe('a change that may have been sent and that the current mapping excludes
       { kind: 'unsent', object: null },
       { kind: 'unsent', object: null },
     ],
-    ['nobody can tell yet', condition, lookUpPlan, { kind: 'unknown', detail: 'd' }, { kind: 'unknown', detail: 'd' }],
-    ['looking failed', failed, lookUpPlan, { kind: 'retry', detail: 'd' }, { kind: 'retry', detail: 'd' }],
-    ['none can have been made', condition, condition, { kind: 'unsent' }, condition],
     [
-      'it cannot be looked for',
+      'the outcome is still unknown',
+      condition,
+      lookUpPlan,
+      { kind: 'unknown', detail: 'd' },
+      { kind: 'unknown', detail: 'd' },
+    ],
+    ['the look-up failed', failed, lookUpPlan, { kind: 'retry', detail: 'd' }, { kind: 'retry', detail: 'd' }],
+    ['no object can have been created', condition, condition, { kind: 'unsent' }, condition],
+    [
+      'the object cannot be looked up',
       condition,
       { kind: 'unplannable', cause: 'mapping: T1', detail: 'look by hand' },
       { kind: 'unsent' },
       { kind: 'rejected', cause: 'outcome-unknown', detail: 'look by hand' },
     ],
-    ['the sink traces nothing', failed, undefined, { kind: 'unsent' }, failed],
+    ['the sink has no planLookUp', failed, undefined, { kind: 'unsent' }, failed],
   ])('is settled by what is found: %s', async (_, planned, lookUp, found, settled) => {
     const sink = sinkThat(planned, lookUp, found, 'lookUp');
     const { settlements } = await recoverSent(sink, [{} as Subject], held);
@@ -55,7 +61,7 @@ describe('a change that may have been sent and that the current mapping excludes
     expect((await recoverSent(sink, [{} as Subject], held)).settlements).toEqual([condition]);
   });
 
-  it('leaves the others of its batch in their places', async () => {
+  it('leaves the order of the other changes in the batch unchanged', async () => {
     const plans = [lookUpPlan, condition, { kind: 'send', operation: { changeId: 'd' } } as const];
     const sink = {
       ...sinkThat(condition, lookUpPlan, { kind: 'unsent' }, 'lookUp'),

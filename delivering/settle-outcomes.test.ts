@@ -28,14 +28,14 @@ const states = (verdict: ReturnType<typeof settle>): string[] =>
   verdict.settled.map(({ state, attempts }) => `${state} ${attempts}`);
 
 describe('the outcomes of a batch', () => {
-  it('settle what passed and what was refused', () => {
+  it('settle delivered and rejected records', () => {
     const verdict = settle([delivered, rejected]);
     expect(states(verdict)).toEqual(['delivered 1', 'dead 1']);
     expect(verdict).toMatchObject({ failing: null, pause: null, delivered: 1 });
     expect(verdict.settled[1]).toMatchObject({ reason: 'http:422', detail: 'refused' });
   });
 
-  it('have the objects of the items and of their siblings', () => {
+  it('include the objects of the items and of their siblings', () => {
     const sent = [
       {
         candidate: { ...candidate(1), list: 'votes', key: 'a' },
@@ -50,16 +50,16 @@ describe('the outcomes of a batch', () => {
     ]);
   });
 
-  it('keep records that are refused while nothing passes, use none of their attempts, and make the lane wait', () => {
+  it('keep records that are rejected while nothing passes, use none of their attempts, and make the lane wait', () => {
     const verdict = settle([rejected, rejected, unsent], {}, [0, 3]);
     expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
     expect(verdict.failing).toEqual({ detail: 'refused; every change is refused', retryInMs: 1000 });
     expect(settle([rejected], { failingForMs: 3_600_000 }, [19])).toMatchObject({ settled: [{ state: 'retry' }] });
-    expect(settle([rejected, retry]).failing).toMatchObject({ detail: 'later' }); // certainly the sink's fault
+    expect(settle([rejected, retry]).failing).toMatchObject({ detail: 'later' }); // the sink is certainly at fault
     expect(settle([rejected, pause]).settled[0]).toMatchObject({ state: 'retry', attempts: 0 });
   });
 
-  it('park a refused record once others have passed since, and keep those refused beside it', () => {
+  it('make a rejected record a dead letter if others have passed since, and keep the other rejected records', () => {
     const sent = [
       { candidate: { ...candidate(1), othersPassedSince: true }, outcome: rejected },
       { candidate: candidate(2), outcome: rejected },
@@ -70,7 +70,7 @@ describe('the outcomes of a batch', () => {
     expect(states(settle([rejected, rejected], { recordsAtFault: true }))).toEqual(['dead 1', 'dead 1']);
   });
 
-  it('count refusals against a few records when almost nothing is left, and park them under their cause in the end', () => {
+  it('count rejections against the records if only a few are left, and finally make them dead letters under their cause', () => {
     const few = { fewLeft: true };
     expect(settle([rejected, rejected], few, [0, 14])).toMatchObject({
       settled: [
@@ -86,7 +86,7 @@ describe('the outcomes of a batch', () => {
     expect(settle([rejected, retry], few, [15]).failing).toMatchObject({ detail: 'later' });
   });
 
-  it('park a record immediately if the sink blames the record, which is no evidence against the sink', () => {
+  it('make a record a dead letter immediately if the sink blames the record, which is no evidence against the sink', () => {
     const blamed: Outcome = { ...rejected, about: 'record' };
     expect(settle([blamed])).toMatchObject({ settled: [{ state: 'dead', reason: 'http:422' }], failing: undefined });
     expect(settle([blamed, retry]).failing).toMatchObject({ detail: 'later' });
@@ -102,7 +102,7 @@ describe('the outcomes of a batch', () => {
     expect(verdict.failing).toBeNull();
   });
 
-  it('count against none when nothing passes: the lane waits, and with it all', () => {
+  it('count against no record if nothing passes: the whole lane waits', () => {
     const verdict = settle([retry, retry, unsent], {}, [0, 3]);
     expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
     expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
@@ -111,7 +111,7 @@ describe('the outcomes of a batch', () => {
   it('do not hold back a lane for records that failed while others succeeded, even if only they are left', () => {
     const verdict = settle([retry, retry], {}, [1, 2]);
     expect(states(verdict)).toEqual(['retry 2', 'retry 3']);
-    expect(verdict.failing).toBeUndefined(); // that says nothing of the lane
+    expect(verdict.failing).toBeUndefined(); // this outcome says nothing about the lane
     const many = settle(
       Array.from({ length: 11 }, () => retry),
       {},
@@ -120,25 +120,31 @@ describe('the outcomes of a batch', () => {
     expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000 }]);
   });
 
-  it('count against one that failed before, once others have passed since', () => {
+  it('count against a record that failed before if others have passed since', () => {
     const outcome = { candidate: { ...candidate(1), othersPassedSince: true }, outcome: retry };
     expect(settleOutcomes([outcome], perItem, 0.5)).toMatchObject({ settled: [{ attempts: 1 }], failing: undefined });
   });
 
-  it.each([retry, pause])('keep in flight what could not be looked up, and count that against nothing', (outcome) => {
-    const verdict = settle([outcome], { needsLookUp: true, fromLookUp: true }, [19]);
-    expect(states(verdict)).toEqual(['sending 19']);
-    expect(verdict.settled[0]!.retryInMs).toBe(60_000);
-  });
+  it.each([retry, pause])(
+    'keep a change in flight if it could not be looked up, and count that against neither the record nor the sink',
+    (outcome) => {
+      const verdict = settle([outcome], { needsLookUp: true, fromLookUp: true }, [19]);
+      expect(states(verdict)).toEqual(['sending 19']);
+      expect(verdict.settled[0]!.retryInMs).toBe(60_000);
+    },
+  );
 
-  it.each([retry, unknown])('park nothing for its attempts while nothing else passes on the lane', (outcome) => {
-    expect(states(settle([outcome], { needsLookUp: true }, [19]))).toEqual(['dead 20']);
-    expect(states(settle([outcome], { needsLookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(
-      /^(retry|sending) 20$/,
-    );
-  });
+  it.each([retry, unknown])(
+    'make no record a dead letter for its attempts while nothing passes on the lane',
+    (outcome) => {
+      expect(states(settle([outcome], { needsLookUp: true }, [19]))).toEqual(['dead 20']);
+      expect(states(settle([outcome], { needsLookUp: true, failingForMs: 1000 }, [19]))[0]).toMatch(
+        /^(retry|sending) 20$/,
+      );
+    },
+  );
 
-  it('count against a few records if only their lane fails, and finally park them, but never against many', () => {
+  it('count against a few records if only their lane fails, finally make them dead letters, but never count against many', () => {
     const alone = { failingForMs: 1000, recordsAtFault: true };
     expect(settle([retry], alone)).toMatchObject({ settled: [{ state: 'retry', attempts: 1 }], failing: undefined });
     expect(settle([retry, retry], alone, [19, 3])).toMatchObject({
@@ -148,7 +154,7 @@ describe('the outcomes of a batch', () => {
       ],
       failing: undefined,
     });
-    expect(settle([retry, rejected], alone, [19])).toMatchObject({ failing: null }); // nothing is left that fails
+    expect(settle([retry, rejected], alone, [19])).toMatchObject({ failing: null }); // no failing record is left
     expect(settle([retry], alone, [19])).toMatchObject({ failing: null });
     const many = settle(
       Array.from({ length: 11 }, () => retry),
@@ -159,7 +165,7 @@ describe('the outcomes of a batch', () => {
     expect(settle([pause], alone, [19]).settled[0]).toMatchObject({ state: 'waiting', attempts: 19 });
   });
 
-  it('put off what the sink has put off on purpose, and count that against nothing', () => {
+  it('postpone changes that the sink postponed on purpose, and count that against neither the record nor the sink', () => {
     const verdict = settle([{ kind: 'unsent', afterMs: 10_000, detail: 'the key lacks a scope' }], {}, [3]);
     expect(states(verdict)).toEqual(['waiting 3']);
     expect(verdict.settled[0]).toMatchObject({ retryInMs: 10_000, detail: 'the key lacks a scope' });
@@ -170,10 +176,10 @@ describe('the outcomes of a batch', () => {
     const held: Outcome = { kind: 'unsent', afterMs: 10_000, detail: 'the key lacks a scope' };
     expect(settle([held, unsent], { failingForMs: 60_000 }).failing).toBeNull();
     expect(settle([held, retry], { failingForMs: 60_000 }).failing).toMatchObject({ detail: 'later' });
-    expect(settle([unsent], { failingForMs: 60_000 }).failing).toBeUndefined(); // nothing was asked
+    expect(settle([unsent], { failingForMs: 60_000 }).failing).toBeUndefined(); // no request was made
   });
 
-  it('park a record after twenty attempts', () => {
+  it('make a record a dead letter after twenty attempts', () => {
     expect(settle([delivered, retry], {}, [0, 18]).settled[1]).toMatchObject({ state: 'retry', attempts: 19 });
     expect(settle([delivered, retry], {}, [0, 19]).settled[1]).toMatchObject({
       state: 'dead',
@@ -181,7 +187,7 @@ describe('the outcomes of a batch', () => {
     });
   });
 
-  it('let a line wait behind its first failure, on which no attempt is used', () => {
+  it('let a lane that keeps one order wait behind its first failure, without using an attempt', () => {
     const verdict = settle([delivered, retry, unsent], { holdsAll: true }, [0, 19]);
     expect(states(verdict)).toEqual(['delivered 1', 'retry 19', 'waiting 0']);
     expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
@@ -213,7 +219,7 @@ describe('the outcomes of a batch', () => {
     expect(verdict.pause).toBe(pause);
   });
 
-  it('keep what was not handed over apart: nothing to do is withheld, what no mapping could make is dead, and neither speaks for the sink', () => {
+  it('of changes that were not sent say nothing about the sink: no operation is withheld, a failed mapping is a dead letter', () => {
     const planned = [
       { kind: 'nothing', reason: 'condition' },
       { kind: 'unplannable', cause: 'mapping: crm: T0410', detail: 'failed' },
@@ -236,12 +242,12 @@ describe('the outcomes of a batch', () => {
     expect(beside.failing).toMatchObject({ detail: 'later' });
   });
 
-  it('say nothing of the sink when nothing was tried', () => {
+  it('say nothing about the sink if nothing was tried', () => {
     expect(settle([unsent, unsent]).failing).toBeUndefined();
     expect(settle([])).toEqual({ settled: [], failing: undefined, pause: null, delivered: 0 });
   });
 
-  it('park nothing that was refused while nothing passes, whatever else went wrong beside it', () => {
+  it('make no rejected record a dead letter while nothing passes, whatever other failures the batch has', () => {
     const outcomes = fc.array(
       fc.tuple(fc.constantFrom(rejected, retry, pause, unsent), fc.integer({ min: 0, max: 18 })),
       { minLength: 1, maxLength: 12 },
@@ -260,7 +266,7 @@ describe('the outcomes of a batch', () => {
     );
   });
 
-  it('settle every record once, lose no attempt, and let none be parked by an outage', () => {
+  it('settle every record once, lose no attempt, and make no record a dead letter because of an outage', () => {
     const outcomes = fc.array(
       fc.tuple(fc.constantFrom(delivered, rejected, retry, unknown, pause, unsent), fc.integer({ min: 0, max: 19 })),
       {

@@ -35,7 +35,7 @@ async function emptied(kind: Database['kind']): Promise<Database> {
   return db;
 }
 
-/** A ledger as a version before decision 0048 has left it: its keys are in the store. */
+/** A ledger created by a version before decision 0048, with its keys in the store. */
 async function madeBefore(kind: Database['kind']): Promise<{ db: Database; keys: [Buffer, Buffer, Buffer] }> {
   const db = await emptied(kind);
   const keys: [Buffer, Buffer, Buffer] = [randomBytes(32), randomBytes(32), randomBytes(32)];
@@ -62,7 +62,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect([again.id, again.hash.content('{}')]).toEqual([ledger.id, ledger.hash.content('{}')]);
   });
 
-  it('is the same for processes that make the ledger together', async () => {
+  it('is the same for processes that create the ledger at the same time', async () => {
     const db = await emptied(kind);
     const file = freshFile();
     const opened = await Promise.all([1, 2, 3].map(() => openLedger(db, apart(file))));
@@ -97,7 +97,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(ledger.hash.subject('acme', 7, 'anonymous')).toEqual(before.subject('acme', 7, 'anonymous'));
     expect(ledger.hash.rowKey('[]')).toBe(before.rowKey('[]'));
     expect((await openLedger(db, beside(file))).hash.content('{}')).toEqual(before.content('{}'));
-    // Not even as a row that is marked as dead: the table has one row, and its file nothing else.
+    // The old version of the row must not be left either: the table has one row, and its file contains nothing else.
     const [size] = await db.query<{ pages: number; dead: number }>(
       `select (pg_relation_size('ledger') / current_setting('block_size')::int)::int as pages, count(*)::int as dead from ledger`,
     );
@@ -112,7 +112,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     await openLedger(db, apart(file), { onNotice: (notice) => notices.push(notice) });
     expect(notices).toEqual([expect.stringContaining(`now also in ${file}`)]);
     expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
-    rmSync(file); // with its container
+    rmSync(file); // the container is replaced, and the file with it
     await openLedger(db, apart(file));
     expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
     await openLedger(db, apart(file), { onNotice: (notice) => notices.push(notice) });
@@ -120,7 +120,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(await storedKeys(db)).toEqual(removed);
   });
 
-  it('that an operator makes for a ledger which has one already is refused', async () => {
+  it('is refused if an operator creates another one for a ledger that already has a key', async () => {
     const { db } = await madeBefore(kind);
     await expect(openLedger(db, givenKey(LedgerKey.generate()))).rejects.toMatchObject({
       kind: 'key',
@@ -134,7 +134,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     const closed = join(folder, 'a-file');
     writeFileSync(closed, '');
     chmodSync(closed, 0o600);
-    const nowhere = apart(join(closed, 'ledger.key')); // below a file nothing can be made, by nobody
+    const nowhere = apart(join(closed, 'ledger.key')); // nobody can create a file below a file
     const notices: string[] = [];
     await openLedger(db, nowhere, { onNotice: (notice) => notices.push(notice) });
     expect(notices).toEqual([expect.stringContaining('still in the database')]);

@@ -11,7 +11,7 @@ import { lockPlaceWithLanes } from './lock-order.js';
 
 const databases = useBothDatabases();
 
-/** A lane with four new changes: the first is sent with the person, the second without, the third is withheld. */
+/** A lane with four new changes: the first is sent with the identity, the second without, the third is withheld. */
 async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ ledger: Ledger; lease: LaneLease }> {
   const ledger = await openLedger(databases.of(kind), testKey);
   const { db } = ledger;
@@ -143,7 +143,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     expect(await watermark(ledger, lease)).toBe(4);
   });
 
-  it('takes nothing back that a process of an older version has delivered since', async () => {
+  it('does not change deliveries that a process of an older version has made since', async () => {
     const { ledger, lease } = await openLane(kind, 'older');
     await begin(ledger, lease);
     await ledger.db.query(

@@ -4,7 +4,7 @@ import { DatabaseClock } from './database-clock.js';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 
-/** A process, its two clocks, and a database whose clock is right. */
+/** A process with its two clocks, and a database whose clock is right. */
 function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?: number } = {}) {
   let wallAheadMs = startsAheadMs;
   let asked = 0;
@@ -32,7 +32,7 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
         return [{ now: new Date(trueNow()) }];
       },
     } as unknown as Queryable,
-    /** A statement that takes so long until it runs, and until its answer has come. */
+    /** Runs a statement that takes this long until it runs, and then until its answer arrives. */
     ask: (outMs: number, backMs: number, databaseAheadMs = 0): void => {
       const askedAt = clock.monotonic();
       elapsedMs += outMs;
@@ -44,7 +44,7 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
 }
 
 describe('the clock of the database, as a process knows it', () => {
-  it('is that of the process until the database has said something', () => {
+  it('is the clock of the process until the database has answered', () => {
     const { clock, trueNow } = processWith();
     expect(clock.nowMs()).toBe(trueNow());
   });
@@ -86,7 +86,7 @@ describe('the clock of the database, as a process knows it', () => {
     const { clock, db, sleep, trueNow, timesAsked } = processWith();
     await clock.ask(db);
     sleep(3_600_000);
-    clock.nowMs(); // notices, and cannot wait
+    clock.nowMs(); // notices the jump, but cannot wait for the database
     await until('the clock is right', () => clock.nowMs() === trueNow());
     clock.nowMs();
     expect(clock.confirm()).toBeUndefined();

@@ -7,7 +7,7 @@ import { keptCredentials } from './kept-credentials.js';
 
 const databases = useBothDatabases();
 let at = 0;
-/** Another one for each test: the tests of a file share a store. */
+/** A different name for each test, because the tests of a file share a store. */
 const configured = (): string => `xoxe-1-configured-${(at += 1)}`;
 
 describe.each(kinds)('a credential that changes with use on %s', (kind) => {
@@ -51,7 +51,7 @@ describe.each(kinds)('a credential that changes with use on %s', (kind) => {
     const rows = await ledger.db.query<{ name: string; sealed: Buffer }>('select name, sealed from kept_credentials');
     const stored = rows.map(({ name: row, sealed }) => `${row} ${Buffer.from(sealed).toString('latin1')}`);
     expect(stored.join('\n')).not.toMatch(/xoxe/);
-    expect(new Set(stored).size).toBe(stored.length); // the same text is never sealed to the same bytes
+    expect(new Set(stored).size).toBe(stored.length); // encrypting the same text twice never gives the same bytes
     const sealedAs = async (from: string, to: string): Promise<void> =>
       void (await ledger.db.query(
         'update kept_credentials set sealed = (select sealed from kept_credentials where name = $1) where name = $2',

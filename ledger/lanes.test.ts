@@ -15,7 +15,8 @@ describe.each(kinds)('a lane on %s', (kind) => {
     );
     const [sink] = await db.query<{ id: number }>(`insert into sinks (name, type) values ('crm', 'file') returning id`);
     const [ref, sinkId] = [place!.ref, sink!.id];
-    // Each item has an earlier change that is due in an hour, and a later one that is due now; item 7's is due in a minute.
+    // Each item has an earlier change that is due in an hour, and a later one that is due now. Only the earlier change
+    // of item 7 is due in a minute.
     await db.query(
       `insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, due_at)
        select $1, $2, n, 'votes', (n % ${items})::text, 1 + n / ${items}, 'waiting', 1,
@@ -24,7 +25,7 @@ describe.each(kinds)('a lane on %s', (kind) => {
       [sinkId, ref],
     );
     const lease = await acquireLane(ledger, { sinkId, ref, owner: 'one', leaseMs: 60_000 });
-    await releaseLane(ledger, lease!, 'item'); // asked for row by row it takes minutes
+    await releaseLane(ledger, lease!, 'item'); // a look-up for each row would take minutes
     expect(await db.query('select owner, due_at from lanes')).toEqual([
       { owner: null, due_at: new Date('2100-01-01T00:01:00Z') },
     ]);
@@ -55,7 +56,8 @@ describe.each(kinds)('a lane on %s', (kind) => {
       const [work] = await laneWork(ledger, { sinkId, refs: [ref], configuration: 1, order });
       return work!.dueInMs;
     };
-    expect(await due('pigeonhole')).toBeGreaterThan(50_000); // due now, each turn would find nothing and begin again
+    // if the lane were due now, each cycle would find nothing to do and start again
+    expect(await due('pigeonhole')).toBeGreaterThan(50_000);
     expect(await due('item')).toBeLessThanOrEqual(0);
   });
 });

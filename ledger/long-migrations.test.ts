@@ -155,7 +155,8 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     expect(await numbersOf(second)).toHaveLength(2);
   });
 
-  // A process that waits within a statement holds a snapshot, which a build outside a transaction waits for in turn.
+  // While a process waits within a statement, it holds a snapshot, for which an index build outside a transaction waits
+  // in turn.
   it('builds an index while other processes wait for it, and others write', async () => {
     const [first, second] = await fresh('written');
     await migrate(first, { folder: migrations(setTheTable) });

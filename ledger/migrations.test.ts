@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * While a new version takes over, processes of the previous version work on the same store. These are the things that a
- * migration must not do to them (decision 0031). Migrations before 0015 precede the first version that this applies to.
+ * While a new version is being deployed, processes of the previous version work on the same store. These tests check
+ * what a migration must not do to them (decision 0031). Migrations before 0015 precede the first version to which this
+ * applies.
  */
 const firstHeld = 15;
 const folder = join(__dirname, 'migrations');
 
-/** With what to do instead. */
+/** Forbidden statements, each with the alternative. */
 const breaking: readonly { readonly what: RegExp; readonly instead: string }[] = [
   {
     what: /\bdrop (?:table|column|view|type|function|schema)\b/,
@@ -27,7 +28,7 @@ const breaking: readonly { readonly what: RegExp; readonly instead: string }[] =
   { what: /\btruncate\b/, instead: 'what is stored stays' },
 ];
 
-/** Tables that grow with use. A build that keeps writers of these out stops reading and sending for minutes. */
+/** Tables that grow with use. An index build that blocks writers on these stops reading and delivery for minutes. */
 const large =
   'items|changes|deliveries|sink_objects|pages|missing|engagement_counts|engagement_prompts|import_rows|registrants|audit|progress';
 const builtOutside = 19;
@@ -38,7 +39,7 @@ const admitted = /^-- Breaks the version before: \S/m;
 function faultsOf(sql: string): string[] {
   if (admitted.test(sql)) return [];
   const statements = sql.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').toLowerCase();
-  // a table that the migration itself makes is known to nobody else
+  // nobody else knows a table that the migration itself creates
   const own = [...statements.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name!);
   const onOthers = statements
     .split(/(?<=;)/)

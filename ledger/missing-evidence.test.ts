@@ -11,19 +11,19 @@ describe('the place of a missing item', () => {
   it.each([
     { value: 5, lacks: true, why: 'between two items of a page' },
     { value: 15, lacks: true, why: 'between two items of a page' },
-    { value: 10, lacks: false, why: 'at the seam of two pages, where it may have slipped through' },
+    { value: 10, lacks: false, why: 'between two pages, because it may have moved from one to the other' },
     { value: 0, lacks: true, why: 'before the first of the first page' },
-    { value: 31, lacks: true, why: 'behind the last of the last page' },
+    { value: 31, lacks: true, why: 'after the last of the last page' },
   ])('$value: $lacks, $why', ({ value, lacks }) => {
     expect(lacksBetweenNeighbours(value, pages, 'ascending')).toBe(lacks);
   });
 
-  it('is not behind a last page that is full: one that ends too early looks the same', () => {
+  it('is not after a last page that is full, because a list that ends too early looks the same', () => {
     expect(lacksBetweenNeighbours(31, [page(1, 9, true), page(12, 30, true)], 'ascending')).toBe(false);
     expect(lacksBetweenNeighbours(31, [page(1, 9, true), page(12, 30)], 'ascending')).toBe(true);
   });
 
-  it('says nothing in a list of another order', () => {
+  it('is unknown in a list that is not in ascending order', () => {
     expect(lacksBetweenNeighbours(5, pages, 'mixed')).toBe(false);
     expect(lacksBetweenNeighbours(5, pages, 'descending')).toBe(false);
   });
@@ -70,7 +70,7 @@ describe('a second answer must confirm a loss', () => {
   });
 });
 
-describe('deletions wait for a person', () => {
+describe('deletions wait for an operator', () => {
   const limits = { settleMs: 0, confirmMs: 0, holdAbove: { share: 0.05, items: 50 } };
 
   it('above both a number and a share, not above one of them', () => {

@@ -4,7 +4,7 @@ import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 
 const migration = readFileSync(join(__dirname, 'migrations/0023_no_passcodes.sql'), 'utf8');
 
-/** Stored text, and what is to be left of it. */
+/** Stored text, and the text after the migration. */
 const payloads: readonly (readonly [string, string])[] = [
   ['{"id":1,"name":"A","passcode":"MARK42","status":"live"}', '{"id":1,"name":"A","status":"live"}'],
   ['{"id":1,"passcode":"MARK42"}', '{"id":1}'],

@@ -26,7 +26,7 @@ function itemOf(
 const at = (second: number): string => `2026-11-21T08:00:0${second}Z`;
 
 describe('a registrant as an item', () => {
-  it('is there without an attendee, and nothing is known of their consent', () => {
+  it('exists without an attendee, and the consent is not known', () => {
     expect(itemOf([])).toMatchObject({
       attendeeId: null,
       consent: 'not-known',
@@ -55,27 +55,27 @@ describe('a registrant as an item', () => {
       { attendeeId: 6, attendees: 3, signedInAt: at(1) },
     ],
     [
-      'the first in time, whatever its form',
+      'the earliest sign-in counts, whatever the format of its time',
       [attendee(5, { signedInAt: '2026-11-21T08:00:00Z' }), attendee(6, { signedInAt: '2026-11-21T08:30:00+01:00' })],
       { attendeeId: 6, signedInAt: '2026-11-21T08:30:00+01:00' },
     ],
     [
-      'a time that is none comes last',
+      'an invalid time comes last',
       [attendee(5, { signedInAt: 'soon' }), attendee(6, { signedInAt: at(1) })],
       { attendeeId: 6, signedInAt: at(1) },
     ],
     [
-      'a refusal of any, signed in or not',
+      'the attendee who refused consent counts, even without a sign-in',
       [attendee(5, { signedInAt: at(1) }), attendee(6, { consent: 'refused' })],
       { attendeeId: 6, consent: 'refused', signedIn: true, signedInAt: at(1) },
     ],
     [
-      'who signed in goes before a record that did not',
+      'an attendee who signed in comes before one who did not',
       [attendee(5, { consent: 'not-asked' }), attendee(6, { signedInAt: at(1) })],
       { attendeeId: 6, consent: 'obtained' },
     ],
     [
-      'of those who signed in, who has said least',
+      'of those who signed in, the one with the most restrictive consent counts',
       [
         attendee(5, { signedInAt: at(1) }),
         attendee(6, { signedInAt: at(2), consent: 'not-asked' }),
@@ -89,7 +89,7 @@ describe('a registrant as an item', () => {
     expect(itemOf(attendees)).toMatchObject({ attendeeId: expected['attendeeId'], consent: null });
   });
 
-  it('says what pigeonpost knows, whatever the profile calls its fields', () => {
+  it('has the fields of pigeonpost, even if the profile has fields of the same names', () => {
     const profile = '{"attendeeCode":"001","consent":"yes","signedInAt":"noon","attendeeId":"3"}';
     expect(itemOf([], { profile }).fields).toMatchObject({ consent: 'not-known', signedInAt: null, attendeeId: null });
   });
@@ -109,13 +109,13 @@ describe('a registrant as an item', () => {
       { attendees: ['consent'] },
       ['attendeeCode', 'Name', 'registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt'],
     ],
-  ])('says nothing that %j, dropped, would tell', (drop, left) => {
+  ])('has no field that would reveal a dropped field (%j)', (drop, left) => {
     expect(Object.keys(itemOf([attendee(5, { signedInAt: at(1) })], { drop }).fields).toSorted()).toEqual(
       left.toSorted(),
     );
   });
 
-  it('has a key that is another one in each pigeonhole, and holds no code', () => {
+  it('has a key that differs between pigeonholes and does not contain the code', () => {
     const keys = [7, 8].map((ref) => registrantKey(hash, ref, registrant.codeHash));
     expect(new Set(keys).size).toBe(2);
     expect(keys.join()).not.toContain(registrant.codeHash.toString('hex'));

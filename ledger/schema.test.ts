@@ -19,7 +19,7 @@ describe.each(kinds)('the schema on %s', (kind) => {
   });
 });
 
-/** The schema as a store has it, as one text: tables with columns and constraints, then indexes. */
+/** Returns the schema of a store as text: tables with columns and constraints, then indexes. */
 async function describeSchema(db: Database): Promise<string> {
   const columns = await db.query<{ table: string; line: string }>(
     `select c.relname as table, '  ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod)

@@ -66,7 +66,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(fieldOf(found, 'vip')).toMatchObject({ types: { boolean: 2 }, values: null });
   });
 
-  it('tell the values of states and kinds, and of no other text', async () => {
+  it('show the values of statuses and kinds, and of no other text', async () => {
     await store(101, 'questions', [
       { question: { id: 1, content: 'same', status: 'approved' }, session: { id: 5, name: 'same', type: 'qna' } },
       { question: { id: 2, content: 'same', status: 'approved' }, session: { id: 5, name: 'same', type: 'qna' } },
@@ -78,7 +78,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(JSON.stringify(place)).not.toContain('same');
   });
 
-  it('tell true and false, but of people only whether they consented', async () => {
+  it('show boolean values, but in lists of people only the consent', async () => {
     await store(101, 'sessions', [{ id: 1, anonymousResponses: true }]);
     await store(101, 'attendees', [{ id: 1, vegan: true, consent: { obtained: true, obtainedAt: 'then' } }]);
     expect(fieldOf(await seen('sessions'), 'anonymousResponses')).toMatchObject({ values: { true: 1 } });
@@ -88,14 +88,14 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     ]);
   });
 
-  it('tell no text of a person, whatever their fields are called', async () => {
+  it('show no text of a person, whatever the names of the fields', async () => {
     await store(101, 'attendees', [
       { id: 1, status: 'PERSONAL', type: 'PERSONAL', consent: { obtainedAt: 'PERSONAL' } },
     ]);
     expect(JSON.stringify(await seen('attendees'))).not.toContain('PERSONAL');
   });
 
-  it('return no values if there are too many for states', async () => {
+  it('show no values if there are too many for a status', async () => {
     await store(
       101,
       'qna-questions',
@@ -104,7 +104,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(fieldOf(await seen('qna-questions'), 'status')).toMatchObject({ filled: 13, values: null });
   });
 
-  it('are found beside what PostgreSQL cannot unescape', async () => {
+  it('are found even if a text contains characters that PostgreSQL cannot unescape', async () => {
     await store(101, 'answers', [
       { id: 1, 'a\u0000b': 'nul \u0000', half: '\ud83d', written: '\\u0000 \\ud800', 'naïve 😀': 1 },
     ]);

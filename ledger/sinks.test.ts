@@ -26,7 +26,7 @@ describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
     expect(await raise(ids)).toEqual(['one']);
   });
 
-  it('is not lowered over a page that found it up and is about to commit', async () => {
+  it('is not lowered while a page that found it raised is about to commit', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const [id] = [...(await registerSinks(ledger, [sink('one')])).values()];
     await ledger.db.query('update sinks set wake = true');
@@ -38,7 +38,7 @@ describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
     const stored = ledger.db.transaction(async (tx) => {
       await wakeSinks(tx, [id!]);
       onFound();
-      await tx.query('select pg_sleep(0.1)'); // room for a turn that would not wait
+      await tx.query('select pg_sleep(0.1)'); // time for a cycle that would not wait
       events.push('page is stored');
     });
     await found;

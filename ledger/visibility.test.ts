@@ -4,7 +4,8 @@ describe('the visibility of an interaction', () => {
   it.each([
     // list, anonymousResponses of its session, flag of its twin
     ['questions', undefined, undefined, 'unknown'],
-    ['questions', true, undefined, 'unknown'], // its twin may still say that it is not anonymous
+    // the `qna-questions` item may still say that the question is not anonymous
+    ['questions', true, undefined, 'unknown'],
     ['questions', false, undefined, 'named'],
     ['questions', undefined, false, 'named'],
     ['questions', true, false, 'named'],
@@ -17,7 +18,7 @@ describe('the visibility of an interaction', () => {
     ['answers', false, undefined, 'named'],
     ['answer_ratings', undefined, undefined, 'unknown'],
     ['answer_ratings', true, undefined, 'anonymous'],
-    ['votes', true, false, 'anonymous'], // a twin speaks for a question alone
+    ['votes', true, false, 'anonymous'], // the flag of a question does not apply to its votes
     ['votes', undefined, false, 'unknown'],
   ] as const)(
     'of %s is, with session %s and twin %s, %s',

@@ -6,7 +6,7 @@ describe('the kind of a failure', () => {
     expect(failureKindOf(new ClientOptionsError('apiKey', 'is empty'))).toBe('configuration');
   });
 
-  it('is unknown of an error that nobody has written for a person', () => {
+  it('is undefined for an error whose message is not meant for operators', () => {
     expect(failureKindOf(new TypeError('apiKey is empty'))).toBeUndefined();
   });
 });

@@ -8,7 +8,7 @@ import { until } from '../test/until.js';
 import { type GuardKind, startGuardedChild } from './guarded-child.js';
 
 const guards: GuardKind[] = process.platform === 'linux' ? ['pdeathsig', 'pipe'] : ['pipe'];
-/** These look into /proc. */
+/** The tests read /proc, which only Linux has. */
 const itOnLinux = process.platform === 'linux' ? it : it.skip;
 const built = join(__dirname, '../dist/worker/guarded-child.js');
 
@@ -68,7 +68,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect(await child.exited).toEqual({ code: 3, signal: null, isWanted: false });
   });
 
-  it('tells of a program that does not exist by an exit code', async () => {
+  it('reports a program that does not exist by an exit code', async () => {
     const child = startGuardedChild({ command: '/does/not/exist', args: [], guard });
 
     expect((await child.exited).code).toBe(127);
@@ -115,7 +115,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect(open).not.toContain(join(folder, 'lock'));
 
     await lock.release();
-    await (await lockFolder(folder)).release(); // the child, still running, keeps nobody out
+    await (await lockFolder(folder)).release(); // the child is still running, but does not hold the lock
     await child.stop(1000);
   });
 });

@@ -16,7 +16,7 @@ function written(terminal: boolean, facts: object, level = 'info'): string {
 }
 
 describe('the log', () => {
-  it('writes a JSON line where no person reads along', () => {
+  it('writes a JSON line if it does not write to a terminal', () => {
     const line = JSON.parse(written(false, { workspace: 'acme' })) as object;
     expect(line).toEqual({
       level: 30,
@@ -30,7 +30,7 @@ describe('the log', () => {
     expect(written(true, { workspace: 'acme' })).toMatch(/^\d\d:\d\d:\d\d it happened \(workspace acme\)\n$/);
   });
 
-  it.each([true, false])('takes out what could be secret or personal (in a terminal: %s)', (terminal) => {
+  it.each([true, false])('removes fields that could be secret or personal (in a terminal: %s)', (terminal) => {
     const marker = 'ann@example.com';
     const facts = {
       email: marker,
@@ -72,7 +72,7 @@ describe('a line of the log for a person', () => {
     );
   });
 
-  it('is one line without anything a terminal would act upon', () => {
+  it('is one line without control characters that a terminal would interpret', () => {
     const text = formatLogLine(line({ msg: 'a\nb', error: 'x\u001b[2Jy\r\u0007\u009bz\u202e' }));
     expect(text).toBe('09:02:07 a?b (error x?[2Jy???z?)');
   });

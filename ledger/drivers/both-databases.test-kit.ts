@@ -15,9 +15,9 @@ import type { StoreError } from './store-error.js';
 export const kinds: Database['kind'][] = hasPostgres() ? ['embedded', 'postgres'] : ['embedded'];
 
 /**
- * Opens a fresh store of each kind before the tests of a file and closes them after; `of` returns one. Both have the
- * newest schema already, unless `isEmpty` is set. Commits of the embedded one do not wait for the disk, unless
- * `isDurable` is set: on a slow disk, tests would wait most of their time.
+ * Opens a new store of each kind before the tests of a file, and closes them afterwards; `of` returns one. Both have
+ * the newest schema, unless `isEmpty` is set. Commits of the embedded store do not wait for the disk unless `isDurable`
+ * is set, because tests would spend most of their time waiting on a slow disk.
  */
 export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty = false, isDurable = false } = {}): {
   of(kind: Database['kind']): Database;
@@ -34,10 +34,11 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
       databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
     }
     await lasting()?.keepEmbeddedEngine();
-    // What opening a new store does, without a sync for each of 600 files.
+    // Does what opening a new store does, without syncing each of its 600 files.
     execFileSync('cp', ['-r', newStoreFolder(), join(folder, 'postgres')]);
     const embedded = await openEmbedded({ folder, idleInTransactionTimeoutMs });
-    if (!isDurable) await embedded.script('set synchronous_commit = off'); // one session, so for all that follows
+    // there is one session, so this applies to all later statements
+    if (!isDurable) await embedded.script('set synchronous_commit = off');
     if (isEmpty) await embedded.script('drop schema public cascade; create schema public');
     databases.set('embedded', embedded);
   });

@@ -15,7 +15,7 @@ describe.each(kinds)('the store on %s', (kind) => {
   const ids = async (): Promise<number[]> =>
     (await db.query<{ id: number }>('select id from item order by id')).map(({ id }) => id);
 
-  it('says which of the two it is', () => {
+  it('reports its kind', () => {
     expect(db.kind).toBe(kind);
   });
 
@@ -39,7 +39,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('rolls back and says so when work goes on after a failed statement', async () => {
+  it('rolls back and fails if the work continues after a failed statement', async () => {
     const transaction = db.transaction(async (tx) => {
       await insert(tx, 1);
       await insert(tx, 1).catch(() => undefined);
@@ -122,7 +122,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     const fails = db.transaction(async (tx) => {
       for (const id of [1, 1]) insert(tx, id).catch(() => undefined);
     });
-    // Were it ended by what ends the one before, its first row would stand alone.
+    // If the end of the previous transaction ended this one too, its first row would be committed on its own.
     const failsToo = db.transaction(async (tx) => {
       await insert(tx, 5);
       await insert(tx, 5);
@@ -157,7 +157,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
-  it('can be used by what a transaction left running, once that has ended', async () => {
+  it('can be used by code that a transaction left running, once the transaction has ended', async () => {
     let later: Promise<number[]> | undefined;
     let start: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (start = resolve));
@@ -257,7 +257,8 @@ describe.each(kinds)('the store on %s', (kind) => {
   });
 });
 
-// Stores of their own: with so short a limit, a machine that stops for a moment ends any transaction.
+// These tests have their own stores, because with such a short limit, any transaction would end if the machine paused
+// for a moment.
 const impatientStores = useBothDatabases({ idleInTransactionTimeoutMs: 200 });
 
 describe.each(kinds)('a store with a short idle limit on %s', (kind) => {
@@ -266,7 +267,7 @@ describe.each(kinds)('a store with a short idle limit on %s', (kind) => {
     await db.script('create table item (id integer)');
     const transaction = db.transaction(async (tx) => {
       await tx.query('insert into item (id) values (1)');
-      await new Promise(() => undefined); // waits for something else, for ever
+      await new Promise(() => undefined); // waits for something else and never returns
     });
     expect(await storeErrorOf(transaction)).toMatchObject({
       kind: 'conflict',

@@ -8,8 +8,8 @@ import { openEmbedded } from './embedded.js';
 import { newestMigration } from '../migrate.js';
 import { lockFolder } from './folder-lock.js';
 
-// What only the embedded store has: a folder that one process owns, and an engine inside of this process.
-// The other processes are those of the last build.
+// Tests what only the embedded store has: a folder that one process owns, and an engine in this process. The other
+// processes use the last build.
 const built = join(__dirname, '../../dist/ledger/drivers/embedded.js');
 
 let folder: string;
@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** A process that runs `script` with `db` open, and the lines that it has written. */
+/** Starts a process that opens `db` and runs `script`, and collects the lines that it writes. */
 function startProcess(script: string, shell = ''): { process: ChildProcess; lines: () => string[] } {
   const program = `
     require(${JSON.stringify(built)}).openEmbedded({ folder: ${JSON.stringify(folder)} }).then(async (db) => {
@@ -74,7 +74,7 @@ describe('the folder of an embedded store', () => {
     const first = startProcess(`say('open');`);
     await until('it has started', () => existsSync(folder) && readdirSync(folder).some((name) => name !== 'lock'));
     await killed(first.process);
-    mkdirSync(join(folder, 'postgres.new-half/base'), { recursive: true }); // however far that one came
+    mkdirSync(join(folder, 'postgres.new-half/base'), { recursive: true }); // the unfinished copy of a killed process
 
     const db = await openEmbedded({ folder });
     expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
@@ -119,7 +119,7 @@ describe('the embedded store, killed while rows are inserted', () => {
       await db.close();
       const stored = new Set(rows.map(({ id }) => id));
       expect([...acknowledged].filter((id) => !stored.has(id))).toEqual([]);
-      expect(stored.size - acknowledged.size).toBeLessThanOrEqual(round); // the one in flight, once a round
+      expect(stored.size - acknowledged.size).toBeLessThanOrEqual(round); // at most one unacknowledged row per round
     }
   });
 });
@@ -127,7 +127,7 @@ describe('the embedded store, killed while rows are inserted', () => {
 describe('the engine of the embedded store', () => {
   it('fails all pending calls and tells its owner when it dies, and its data are good', async () => {
     await (await openEmbedded({ folder })).close();
-    // No file may grow beyond 12 MB, and PostgreSQL panics when it cannot fill the 16 MB of a file of its log.
+    // No file may grow beyond 12 MB, and PostgreSQL panics if it cannot fill the 16 MB of a log file.
     const limited = startProcess(
       `
         db.onFatal((error) => say('fatal ' + error.kind));

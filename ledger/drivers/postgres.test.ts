@@ -22,7 +22,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
   });
   afterEach(() => db.close());
 
-  /** Ends every connection of `db` but the one that asks. */
+  /** Ends every connection of `db` except the one that runs this statement. */
   const endOthers = (): Promise<object[]> =>
     db.query(
       `select pg_terminate_backend(pid) from pg_stat_activity
@@ -51,7 +51,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     });
   });
 
-  it('says that nobody knows when it dies during a commit', async () => {
+  it('reports an unknown outcome if it dies during a commit', async () => {
     // a deferred trigger ends the session in the middle of the commit
     await db.script(`
       create function end_session() returns trigger language plpgsql as

@@ -15,7 +15,7 @@ describe('a transaction that begins by locking', () => {
     expect(sent).toEqual(['begin', 'lock', 'commit']);
   });
 
-  it('believes no answer and gives no further statement when the begin was refused', async () => {
+  it('ignores all answers and sends no further statement if `begin` was refused', async () => {
     const { connection, sent, refuseBegin } = watchedConnection();
     const work = async (tx: Queryable): Promise<void> => {
       await tx.query('lock');
@@ -27,7 +27,7 @@ describe('a transaction that begins by locking', () => {
     expect(sent).toEqual(['begin', 'lock', 'rollback']);
   });
 
-  it('is not committed without a begin, though it gave no statement', async () => {
+  it('is not committed if `begin` was refused, even if it sent no statement', async () => {
     const { connection, sent, refuseBegin } = watchedConnection();
     const done = runTransaction(connection, async () => 'nothing', limits, { beginsByLocking: true });
     refuseBegin(new StoreError('conflict', 'cancelled'));
@@ -37,7 +37,7 @@ describe('a transaction that begins by locking', () => {
 });
 
 describe('any other transaction', () => {
-  it('gives no statement before the begin is answered', async () => {
+  it('sends no statement before `begin` is answered', async () => {
     const { connection, sent, refuseBegin } = watchedConnection();
     const done = runTransaction(connection, (tx) => tx.query('write'), limits);
     refuseBegin(new StoreError('conflict', 'cancelled'));
@@ -46,7 +46,7 @@ describe('any other transaction', () => {
   });
 });
 
-/** A connection that answers everything at once but the begin. */
+/** A connection that answers everything immediately except `begin`. */
 function watchedConnection(): {
   connection: Connection;
   sent: string[];

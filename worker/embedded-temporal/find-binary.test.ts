@@ -6,7 +6,7 @@ import { until } from '../../test/until.js';
 import { type BinarySources, binarySources } from './binary-sources.js';
 import { findBinary } from './find-binary.js';
 
-// Scripts replace the servers and Go and give the answers of the real ones; nothing can be downloaded.
+// Scripts stand in for the servers and for Go, and print the same answers. Nothing can be downloaded.
 
 let folder: string;
 let sources: BinarySources;
@@ -138,7 +138,7 @@ describe('the Temporal server to embed', () => {
     expect(await find()).toBe(join(folder, 'cache/temporal-1.8.2'));
   });
 
-  it('is only looked for when that is all that was asked', async () => {
+  it('is not downloaded or built if only a look-up was requested', async () => {
     await expect(find({ onlyLook: true })).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
     go();
     expect(await find({ onlyLook: true })).toBe(join(folder, 'cache/temporal-1.8.2'));
