@@ -128,11 +128,11 @@ export interface LaneRange {
   readonly after: number;
   readonly newest: number;
   /**
-   * The sink was added at this sequence. It receives all later changes, but only the last change of each item that
-   * existed then.
+   * The sink was added at this sequence. Changes up to here are sent only if they are still the last change of an
+   * existing item.
    */
   readonly historyUntil: number;
-  /** Earliest time at which a change up to `historyUntil` may have been found; null: any time. */
+  /** Changes up to `historyUntil` are sent only if they were found at or after this time; null: at any time. */
   readonly historySince: Date | null;
 }
 
