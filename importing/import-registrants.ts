@@ -1,4 +1,4 @@
-import { chunksUnderWay, type ImportLease, takeImport, whatIsLeft } from './sending/chunks.js';
+import { type ImportLease, takeImport, unsettledChunks, whatIsLeft } from './sending/chunks.js';
 import { endCancelledImport, endImport, reviewWaiting, reviewExisting } from './sending/end-import.js';
 import { type ImportStatus, readImportStatus } from './read-import.js';
 import { readRefusalBehavior } from './sending/settle-chunk.js';
@@ -60,7 +60,7 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
   };
   const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
   // At most `chunksAtOnce` run at the same time.
-  for (const chunk of await chunksUnderWay(deps.ledger, lease)) await sender.settleLeftover(chunk);
+  for (const chunk of await unsettledChunks(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
   return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
 }

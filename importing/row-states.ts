@@ -318,7 +318,7 @@ export async function markUnansweredUnknown(tx: Queryable, number: number): Prom
   );
 }
 
-/** Marks existing rows whose attendee has another value in a field. Does nothing if a newer attempt has the import. */
+/** Marks existing rows whose attendee has another value in a field. Does nothing if a newer attempt has taken over the import. */
 export async function markConflicts(
   db: Queryable,
   { ref, number, epoch }: { readonly ref: number; readonly number: number; readonly epoch: number },

@@ -6,15 +6,15 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { requireCurrentConfiguration } from '../../ledger/configurations.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
-import { createObject, type Creation, type Hindrance, judgeAsking } from './create-object.js';
+import { createObject, type Creation, type Hindrance, judgeRequestFailure } from './create-object.js';
 import { isTwin, type ObjectState } from './object-states.js';
 import { looksOf, type Shown } from './matching.js';
 import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from './plan-event.js';
 
 interface ApplyOptions extends PlanOptions {
-  /** The person who asks; recorded in the ledger. */
+  /** Name of the operator who requested it, for the ledger. */
   readonly by: string | null;
-  /** Objects, by name in the file, that are not sent because the service has refused them before. */
+  /** Names in the file of objects that are not sent, because the service has refused them before. */
   readonly skip: readonly string[];
   /** No request starts after this time, by `performance.now()`; the next cycle does the rest. */
   readonly untilMs: number;
@@ -36,7 +36,7 @@ export interface EventResult {
   readonly plan: EventPlan | null;
   readonly objects: readonly AppliedObject[];
   readonly hindrance: Hindrance | null;
-  /** Time until the next cycle makes sense; null: a person has to act. */
+  /** Milliseconds until another cycle can make progress; null: nothing is left to do, or an operator has to act. */
   readonly nextInMs: number | null;
 }
 
@@ -52,7 +52,8 @@ export async function lookAtEvent(deps: Collaborators, event: EventFile, options
 
 /**
  * Runs one cycle of creating an event: sends missing objects one after another, the pigeonhole first. Safe to run
- * twice, also concurrently, and after a crash. An object blocks only itself; a pigeonhole blocks its sessions.
+ * twice, also concurrently, and after a crash. If an object cannot be created, the others continue; only sessions wait
+ * for their pigeonhole.
  */
 export async function applyEvent(deps: Collaborators, event: EventFile, options: ApplyOptions): Promise<EventResult> {
   const plan = await planOrHindrance(deps, event, options);
@@ -86,7 +87,7 @@ export async function applyEvent(deps: Collaborators, event: EventFile, options:
 class ApplyCycle {
   readonly #outcomes = new Map<string, Outcome>();
   #hindrance: Hindrance | null = null;
-  #begun = 0;
+  #attempted = 0;
 
   constructor(
     private readonly deps: Collaborators,
@@ -99,7 +100,7 @@ class ApplyCycle {
   get shouldContinue(): boolean {
     const { untilMs } = this.options;
     return (
-      this.#hindrance === null && !this.deps.stopping.aborted && (this.#begun === 0 || performance.now() < untilMs)
+      this.#hindrance === null && !this.deps.stopping.aborted && (this.#attempted === 0 || performance.now() < untilMs)
     );
   }
 
@@ -129,11 +130,12 @@ class ApplyCycle {
         this.#outcomes.get(other.object.key)?.state === 'unknown' &&
         isTwin({ looks: looksOf(kind, other.object.fields) }, { looks }),
     );
+    // Whether the identical session exists is not known. If both were sent, no look-up could tell them apart.
     if (twin !== undefined) {
       this.#outcomes.set(object.key, { state: 'unknown', lookUpInMs: lookUpAfterMs });
       return;
     }
-    this.#begun += 1;
+    this.#attempted += 1;
     const wanted = {
       parentId,
       attempt: known?.attempt ?? 0,
@@ -221,14 +223,14 @@ async function planOrHindrance(
   const pauses = await pausesOf(deps.ledger, [{ scope: 'workspace', name: options.workspace }]);
   const pause = pauses.find(({ pausedBy }) => pausedBy === 'person');
   if (pause !== undefined) {
-    const detail = `workspace ${options.workspace} is paused (${pause.detail}): "pigeonpost resume workspace:${options.workspace}" lets it be asked again`;
+    const detail = `workspace ${options.workspace} is paused (${pause.detail}): to continue, run "pigeonpost resume workspace:${options.workspace}"`;
     return { kind: 'stop', why: 'paused', detail };
   }
   try {
     return await planEvent(deps, event, options);
   } catch (error) {
     if (error instanceof ApiError || error instanceof PermitRefusal)
-      return judgeAsking(error, deps.ledger.clock.nowMs());
+      return judgeRequestFailure(error, deps.ledger.clock.nowMs());
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind } from '../../pigeonhole/api-error.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
-import { judgeAsking } from './create-object.js';
+import { judgeRequestFailure } from './create-object.js';
 
 const failed = (kind: ApiErrorKind, facts: Partial<ApiErrorFacts> = {}): ApiError =>
   new ApiError(
@@ -24,5 +24,5 @@ it.each<[string, ApiError | PermitRefusal, object]>([
   ['a refused field', failed('invalid'), { kind: 'stop', why: 'refused' }],
   ['an answer against the contract', failed('protocol'), { kind: 'stop', why: 'refused' }],
 ])('%s means %j', (_, error, expected) => {
-  expect(judgeAsking(error, 100_000)).toMatchObject(expected);
+  expect(judgeRequestFailure(error, 100_000)).toMatchObject(expected);
 });

@@ -13,7 +13,7 @@ import { type Looks, type Shown, priority } from './matching.js';
  * - `created` the service returned its id, and the ledger has recorded it
  * - `unknown` it may or may not exist: look it up before it is sent again
  * - `refused` the service refused it as invalid and did not create it
- * - `hindered` nothing was created, and no object of the event could be now
+ * - `hindered` nothing was created, and no other object of the event can be created now
  * - `overtaken` another process is creating it, or may be: nothing was sent
  */
 export type Creation =
@@ -24,9 +24,9 @@ export type Creation =
   | { readonly kind: 'overtaken' };
 
 interface Wanted {
-  /** The pigeonhole that a session is to be in; 0: it is a pigeonhole. */
+  /** ID of the pigeonhole that will contain the session; 0: the object is a pigeonhole. */
   readonly parentId: number;
-  /** Attempt in the ledger when this was decided; 0: none. */
+  /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
   readonly attempt: number;
   readonly looks: Looks;
   readonly knownBefore: readonly number[];
@@ -37,7 +37,8 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'
 
 /**
  * Creates one object, once. The intent is committed after the permit is granted, right before the request, and only the
- * process that commits it sends. After a crash, the intent remains and is looked up before anything is sent again.
+ * process that commits it sends. After a crash, the intent remains, and the next cycle looks the object up before it
+ * sends anything again.
  */
 export async function createObject(
   deps: Dependencies,
@@ -76,13 +77,13 @@ export async function createObject(
     }
     if (!(error instanceof ApiError) && !(error instanceof PermitRefusal)) throw error;
     if (attempt === undefined || error instanceof PermitRefusal) {
-      return { kind: 'hindered', hindrance: judgeAsking(error, deps.ledger.clock.nowMs()) };
+      return { kind: 'hindered', hindrance: judgeRequestFailure(error, deps.ledger.clock.nowMs()) };
     }
     const { kind, code, status, requestId } = error;
     deps.log.warn({ workspace, event, object, kind, code, status, requestId }, 'could not be created');
     if (error.mayHaveTakenEffect) return { kind: 'unknown', requestId };
     await dropIntent(deps.ledger, name, attempt);
-    const hindrance = judgeAsking(error, deps.ledger.clock.nowMs());
+    const hindrance = judgeRequestFailure(error, deps.ledger.clock.nowMs());
     return hindrance.kind === 'stop' && hindrance.why === 'refused'
       ? { kind: 'refused', error }
       : { kind: 'hindered', hindrance };
@@ -101,7 +102,7 @@ class IntentTooOld extends Error {
   }
 }
 
-/** The meaning of a request without effect for the whole event. */
+/** The reason why no object of the event can be created now. */
 export type Hindrance =
   /** It is temporary: retry after `waitMs`. */
   | {
@@ -110,18 +111,18 @@ export type Hindrance =
       readonly waitMs: number;
       readonly detail: string;
     }
-  /** A person has to act first. */
+  /** An operator has to act first. */
   | { readonly kind: 'stop'; readonly why: 'credential' | 'refused' | 'paused'; readonly detail: string };
 
 /** Classifies a failed request. Pure. @param now epoch ms */
-export function judgeAsking(error: ApiError | PermitRefusal, now: number): Hindrance {
+export function judgeRequestFailure(error: ApiError | PermitRefusal, now: number): Hindrance {
   const detail = error.message;
   if (error instanceof PermitRefusal) return { kind: 'wait', why: 'quota', waitMs: error.waitMs, detail };
-  const told =
+  const requestedMs =
     error.retryAfterMs ?? (error.resetAtMs === undefined ? undefined : Math.max(1000, error.resetAtMs - now));
   switch (error.kind) {
     case 'quota':
-      return { kind: 'wait', why: 'quota', waitMs: told ?? 60_000, detail };
+      return { kind: 'wait', why: 'quota', waitMs: requestedMs ?? 60_000, detail };
     case 'throttled':
       return { kind: 'wait', why: 'throttled', waitMs: error.retryAfterMs ?? 2000, detail };
     case 'transient':

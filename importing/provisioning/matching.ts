@@ -14,11 +14,14 @@ export interface Shown {
 /** The fields that identify an object whose id is unknown. */
 export type Looks = Readonly<Record<string, unknown>>;
 
-const telling = { pigeonhole: ['name', 'startDate', 'endDate'], session: ['name', 'type', 'startDate'] } as const;
+const identifyingFields = {
+  pigeonhole: ['name', 'startDate', 'endDate'],
+  session: ['name', 'type', 'startDate'],
+} as const;
 
 /** Returns the fields of a request by which its object can be looked up. Pure. */
 export function looksOf(kind: 'pigeonhole' | 'session', fields: Readonly<Record<string, unknown>>): Looks {
-  return Object.fromEntries(telling[kind].map((field) => [field, fields[field] ?? null]));
+  return Object.fromEntries(identifyingFields[kind].map((field) => [field, fields[field] ?? null]));
 }
 
 /** Whether the service's object equals the sent one in its identifying fields. Pure. */
@@ -73,15 +76,15 @@ export function findDifferences(fields: Readonly<Record<string, unknown>>, shown
     .map(([field, value]) => ({ field, inFile: value, atService: shown[field] }));
 }
 
-/** A person waits for it, as for an import. */
+/** Priority of these requests: an operator waits for the result, as for an import. */
 export const priority = 'import';
 
 type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stopping'>;
 
 /**
- * Everything that a list shows.
- * @param twice where something is to be found missing: what moves while pages are read can be missed by one walk, and one
- *   empty answer can be a glitch, so the list is walked once more, and what either has shown counts
+ * Returns all items of a list that have an ID.
+ * @param twice walks the list twice and returns the items of both walks. Use it before an item counts as missing: one walk
+ *   can miss an item that moves between pages, and the service may once answer with an empty page by mistake
  * @throws {PermitRefusal} or {ApiError} as `requestPage`
  */
 export async function listAll(
@@ -105,7 +108,7 @@ export async function listAll(
 }
 
 /**
- * One pigeonhole; undefined where the service itself says that there is none.
+ * Returns a pigeonhole; undefined if the service itself reports that it does not exist.
  * @throws {PermitRefusal} or {ApiError} as `requestPigeonhole`
  */
 export async function findOne(deps: Dependencies, workspace: string, pigeonholeId: number): Promise<Shown | undefined> {

@@ -5,12 +5,12 @@ import { isNamesake, type Looks, looksLike, type Shown } from './matching.js';
  * The state of an object of the file.
  * - `create` nothing shows that it exists: send it
  * - `exists` the ledger knows its id, and the service has it
- * - `claim` it exists, and the ledger has to record it: a look-up after a lost answer found it, or a person said so
+ * - `claim` it exists, and the ledger has to record it: a look-up after a lost answer found it, or the operator named it
  * - `unknown` it was sent, the answer was lost, and it is too early for a look-up
- * - `undecided` it may be one of several existing ones: a person has to decide
+ * - `undecided` it may be one of several existing ones: the operator has to decide
  * - `gone` the ledger knows its id, but the service does not have it
  * - `held` it waits for its pigeonhole
- * - `impossible` a person's decision about it is invalid
+ * - `impossible` the operator's decision about it is invalid
  */
 export type ObjectState =
   | { readonly state: 'create'; readonly knownBefore: readonly number[] }
@@ -22,11 +22,11 @@ export type ObjectState =
   | { readonly state: 'held' }
   | { readonly state: 'impossible'; readonly problem: string };
 
-/** A person's decisions about objects, by their names in the file. */
+/** The operator's decisions about objects, by their names in the file. */
 export interface Decisions {
-  /** It is the existing object with this id. */
+  /** Objects that already exist in the service, with their IDs there. */
   readonly use: Readonly<Record<string, number>>;
-  /** It is none of the existing objects, or it is gone and should be created again. */
+  /** Objects to create although similar ones exist, or although they existed and were deleted. */
   readonly create: readonly string[];
 }
 
@@ -40,40 +40,40 @@ export interface Sibling {
 export interface Surroundings {
   /** The service's objects: the whole list, or only the pigeonhole if its id is known. */
   readonly shown: readonly Shown[];
-  /** Objects of event files that exist: `<event>/<object>` by id. */
+  /** Existing objects that the ledger records for an event file, as `<event>/<object>` by ID. */
   readonly claimed: ReadonlyMap<number, string>;
   readonly event: string;
   readonly decisions: Decisions;
-  /** Earliest time for the look-up after a lost answer. */
+  /** Milliseconds between a request without an answer and the look-up of its object. */
   readonly lookUpAfterMs: number;
 }
 
 /**
- * Returns the states of the objects of one list by key: the pigeonhole, or all sessions. Objects with a lost answer
- * come first, because what they turn out to be is no longer a candidate for the others. Pure.
+ * Decides the states of the objects of one list (the pigeonhole, or all sessions), by key. Objects with a lost answer are
+ * decided first, because an existing object that a look-up assigns to one of them is no candidate for the others. Pure.
  */
 export function decideObjectStates(siblings: readonly Sibling[], around: Surroundings): Map<string, ObjectState> {
   const standings = new Map<string, ObjectState>();
   const taken = new Set(around.claimed.keys());
   const due = siblings.filter((sibling) => isLost(sibling) && sibling.known.sentMsAgo >= around.lookUpAfterMs);
-  const isWanted = (shown: Shown, but: Sibling): boolean =>
-    due.some((other) => other !== but && isTraceOf(other, shown));
+  const mayBelongToAnother = (shown: Shown, sibling: Sibling): boolean =>
+    due.some((other) => other !== sibling && isTraceOf(other, shown));
   for (const sibling of due) {
-    const standing = settle(sibling, around, taken, (shown) => isWanted(shown, sibling));
+    const standing = settle(sibling, around, taken, (shown) => mayBelongToAnother(shown, sibling));
     if (standing.state === 'claim') taken.add(standing.id);
     standings.set(sibling.key, standing);
   }
   const waiting = siblings.filter((sibling) => isLost(sibling) && !due.includes(sibling));
   for (const sibling of siblings) {
     if (standings.has(sibling.key)) continue;
-    // an identical object in the file may or may not have been created: a match could be either
+    // If the answer about an identical object of the file was lost, a match could be that object or this one.
     const lost = waiting.find((other) => other === sibling || isTwin(other, sibling));
     const isOpen = sibling.known?.state !== 'made' && around.decisions.use[sibling.key] === undefined;
     standings.set(
       sibling.key,
       lost !== undefined && isOpen
         ? { state: 'unknown', lookUpInMs: Math.ceil(around.lookUpAfterMs - lost.known!.sentMsAgo) }
-        : settle(sibling, around, taken, (shown) => isWanted(shown, sibling)),
+        : settle(sibling, around, taken, (shown) => mayBelongToAnother(shown, sibling)),
     );
   }
   return standings;
@@ -88,7 +88,7 @@ export function isTwin(one: Pick<Sibling, 'looks'>, other: Pick<Sibling, 'looks'
   return looksLike(one.looks, { id: 0, ...other.looks });
 }
 
-/** Whether this can be the result of a request whose answer was lost. */
+/** Whether the service's object can be the result of the sibling's request, whose answer was lost. */
 function isTraceOf({ known }: Sibling, shown: Shown): boolean {
   return looksLike(known!.sent, shown) && !known!.knownBefore.includes(shown.id);
 }
@@ -97,14 +97,15 @@ function settle(
   sibling: Sibling,
   { shown, claimed, event, decisions }: Surroundings,
   taken: ReadonlySet<number>,
-  isWantedElsewhere: (shown: Shown) => boolean,
+  mayBelongToAnother: (shown: Shown) => boolean,
 ): ObjectState {
   const { key, looks, known } = sibling;
   const own = `${event}/${key}`;
   const asked = decisions.use[key];
   if (asked !== undefined && known?.remoteId !== asked) {
     const owner = claimed.get(asked);
-    if (owner !== undefined && owner !== own) return { state: 'impossible', problem: `${asked} is ${owner} already` };
+    if (owner !== undefined && owner !== own)
+      return { state: 'impossible', problem: `${asked} is already recorded for ${owner}` };
     if (shown.every(({ id }) => id !== asked))
       return { state: 'impossible', problem: `the service shows none with id ${asked}` };
     return { state: 'claim', id: asked, because: 'asked' };
@@ -118,7 +119,7 @@ function settle(
     if (shown.some(({ id }) => id === known.remoteId)) return { state: 'exists', id: known.remoteId };
     return isNew ? create : { state: 'gone', id: known.remoteId };
   }
-  const free = shown.filter((each) => !taken.has(each.id) && !isWantedElsewhere(each));
+  const free = shown.filter((each) => !taken.has(each.id) && !mayBelongToAnother(each));
   const undecided = (candidates: readonly Shown[]): ObjectState =>
     candidates.length === 0 || isNew ? create : { state: 'undecided', candidates: candidates.map(({ id }) => id) };
   if (!isLost(sibling)) return undecided(free.filter((each) => looksLike(looks, each)));
@@ -126,7 +127,7 @@ function settle(
   const [trace, another] = traces;
   if (trace !== undefined && another === undefined) return { state: 'claim', id: trace.id, because: 'found' };
   if (trace !== undefined) return undecided(traces);
-  // If the service changed a date or type, the object at least has the same name and is new.
+  // The service may have changed a date or a type of the object, but then it still has the same name and is new.
   return undecided(
     free.filter((each) => isNamesake(sibling.known.sent, each) && !sibling.known.knownBefore.includes(each.id)),
   );

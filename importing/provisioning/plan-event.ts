@@ -9,7 +9,10 @@ import { type Decisions, decideObjectStates, type Sibling, type ObjectState } fr
 export interface PlanOptions {
   readonly workspace: string;
   readonly decisions: Decisions;
-  /** Earliest time for the look-up after a lost answer: by then, its request has ended and its result is visible. */
+  /**
+   * Milliseconds between a request without an answer and the look-up of its object. After that time the request has ended,
+   * and its result is visible.
+   */
   readonly lookUpAfterMs: number;
 }
 
@@ -139,7 +142,7 @@ async function planSubscription(
   return { id: chosen.id, name: chosen.name, problems: [], warnings };
 }
 
-/** Returns none if the service does not support them, as in a Personal workspace. */
+/** Returns the subscriptions of a workspace; empty if the service does not support them, as in a Personal workspace. */
 async function subscriptionsOf(deps: Dependencies, workspace: string): Promise<Subscription[]> {
   try {
     const shown = await listAll(deps, workspace, { list: 'subscriptions' }, { twice: false });
@@ -178,7 +181,7 @@ function unknownKeys(event: EventFile, { use, create }: Decisions): string[] {
     .map((key) =>
       event.told(
         'sessions',
-        `none has the id "${key}", which --use or --new names; there are: ${[...keys].join(', ')}`,
+        `no object has the id "${key}", which --use or --new names; the file has: ${[...keys].join(', ')}`,
       ),
     );
 }
@@ -190,20 +193,20 @@ function warningsOf(object: EventObject<SessionFields>): string[] {
   return [object.told('type', `this type has not been seen yet; known are ${knownSessionTypes.join(', ')}`)];
 }
 
-/** `id` null: none is sent, because a Personal workspace has none. */
+/** `id` null: the request names no subscription, because a Personal workspace has none. */
 type ChosenSubscription =
   | { readonly id: number | null; readonly name: string | null; readonly endDate: string | null }
   | { readonly problem: string };
 
 /**
  * Chooses the subscription of a new pigeonhole. Pure.
- * @param wanted as the file or the configuration has it, by name or id; null: neither names one
- * @param there those of the workspace; none: it is a Personal one
+ * @param wanted name or ID from the file or the configuration; null: neither has one
+ * @param there the subscriptions of the workspace; empty: it is a Personal workspace
  */
 export function chooseSubscription(wanted: string | number | null, there: readonly Subscription[]): ChosenSubscription {
   if (there.length === 0) {
     if (wanted === null) return { id: null, name: null, endDate: null };
-    return { problem: 'this workspace has no subscriptions, as a Personal one: leave the subscription out' };
+    return { problem: 'this workspace is a Personal one and has no subscriptions: leave the subscription out' };
   }
   const names = there.map(({ id, name }) => `${JSON.stringify(name ?? '')} (${id})`).join(', ');
   if (wanted === null) {

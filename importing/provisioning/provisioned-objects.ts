@@ -10,27 +10,27 @@ export interface ProvisionedName {
   readonly object: string;
 }
 
-/** `none`: no request has brought it about; `sending`: how its request ended is not known; `made`: it exists. */
+/** `none`: no request created it; `sending`: it is not known whether a request created it; `made`: it exists. */
 type ProvisionedState = 'none' | 'sending' | 'made';
 
 /** The ledger's record of an object that was sent or adopted. */
 export interface Provisioned {
   readonly object: string;
-  /** The pigeonhole that a session is in; 0: the object is a pigeonhole. */
+  /** ID of the pigeonhole that contains the session; 0: the object is a pigeonhole. */
   readonly parentId: number;
   readonly state: ProvisionedState;
   readonly attempt: number;
   /** Id of a created object; otherwise null. */
   readonly remoteId: number | null;
-  /** The fields by which a lost answer is looked up, as they were sent. */
+  /** The identifying fields as they were sent. If the answer is lost, the object is looked up by them. */
   readonly sent: Readonly<Record<string, unknown>>;
-  /** Ids of those of its name that were there before the request. */
+  /** IDs of the objects with the same name that existed before the request. */
   readonly knownBefore: readonly number[];
-  /** Since the last request, by the database's clock. */
+  /** Milliseconds since the last request, by the database's clock. */
   readonly sentMsAgo: number;
 }
 
-/** The objects of an event that were ever sent or taken over, by their names in the file. */
+/** Returns the objects of an event that were ever sent or adopted, by their names in the file. */
 export async function provisionedOf(
   ledger: Ledger,
   { workspace, event }: Omit<ProvisionedName, 'object'>,
@@ -65,7 +65,7 @@ export async function claimedIds(ledger: Ledger, workspace: string, parentId: nu
 
 export interface Intent {
   readonly parentId: number;
-  /** Attempt in the ledger when this was decided; 0: none. */
+  /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
   readonly attempt: number;
   readonly sent: Readonly<Record<string, unknown>>;
   readonly knownBefore: readonly number[];
@@ -73,7 +73,7 @@ export interface Intent {
 }
 
 /**
- * Commits the intent to request the object. Of several processes with the same intent, one succeeds.
+ * Commits the intent to create the object. If several processes commit the same intent, only one succeeds.
  * @returns the number of this attempt; undefined if another process was faster: then send nothing
  */
 export async function intendCreation(
@@ -104,7 +104,7 @@ export async function intendCreation(
 
 /**
  * Drops an intent whose request has certainly created nothing.
- * @param attempt of `intendCreation`
+ * @param attempt the number that `intendCreation` returned
  */
 export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt: number): Promise<void> {
   await ledger.db.query(
@@ -117,18 +117,18 @@ export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt:
 interface Claim {
   readonly parentId: number;
   readonly remoteId: number;
-  /** Attempt in the ledger when this was decided; 0: none. */
+  /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
   readonly attempt: number;
   readonly by: string | null;
 }
 
 /**
- * Commits that the object exists under this id: it was created, found by a look-up, or a person has said so.
- * @returns false when it is another object's, or another was quicker to settle this one
+ * Commits that the object exists under this ID: it was created, a look-up found it, or the operator named it.
+ * @returns false if the ledger records the ID for another object, or another process was faster to settle this one
  */
 export async function settleCreation(ledger: Ledger, name: ProvisionedName, claim: Claim): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
-    await tx.query('lock table provisioned in share row exclusive mode'); // of two who claim one id, the second sees the first
+    await tx.query('lock table provisioned in share row exclusive mode'); // if two processes claim one ID, the second one sees the row of the first
     const rows = await tx.query(
       `insert into provisioned (workspace, event, object, parent_id, state, remote_id, attempt, sent, known_before, sent_at,
          settled_at, requested_by)

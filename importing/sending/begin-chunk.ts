@@ -12,7 +12,7 @@ import {
 } from './chunks.js';
 import type { Piece } from './settle-answer.js';
 
-/** Returns the number of rows of a piece for the next request. */
+/** Returns how many of a piece's first rows to send in the next request. */
 export type CountToSend = (piece: Piece) => number;
 
 /** The sending state of an import. */
@@ -32,9 +32,9 @@ interface SenderRow {
 }
 
 /**
- * SQL condition: whether an operator has paused the import or its workspace, or a failure has paused the import.
- * @param id the parameter of the statement that holds the id of the import
- * @param workspace the parameter that holds the workspace
+ * SQL condition that holds if an operator has paused the import or its workspace, or a failure has paused the import.
+ * @param id placeholder of the import's ID in the statement, such as `$3`
+ * @param workspace placeholder of the workspace's name
  */
 export const isPaused = (id: string, workspace: string): string =>
   `exists (select 1 from pauses p where (p.scope = 'import' and p.name = ${id})
@@ -42,8 +42,8 @@ export const isPaused = (id: string, workspace: string): string =>
 
 /**
  * Marks the next rows to send: a piece that is due again, or the next rows of the file. Commits before the request is
- * sent.
- * @throws {LedgerError} kind `stale` if a newer attempt has the import
+ * sent, so that after a crash the ledger shows which rows may have reached the service.
+ * @throws {LedgerError} kind `stale` if a newer attempt has taken over the import
  */
 export async function beginChunk(
   ledger: Ledger,
@@ -64,7 +64,7 @@ export async function beginChunk(
     if (sender.cancelling) return { kind: 'stop', why: 'cancel' };
     if (sender.paused) return { kind: 'stop', why: 'paused' };
     if (sender.retry_in_ms !== null && sender.retry_in_ms > 0) return { kind: 'none' };
-    // While the service does not answer, one request detects its return as well as three.
+    // While the service does not answer, only one request is in progress: it is enough to notice that the service is back.
     if (sender.failing && sender.under_way > 0) return { kind: 'none' };
     const piece = sender.has_due ? await beginPiece(tx, lease, sender, count) : undefined;
     return piece ?? (await beginNext(tx, lease, sender)) ?? { kind: 'none' };
@@ -83,7 +83,7 @@ async function beginPiece(
   );
   if (row === undefined) return undefined;
   const rows = await openRows(tx, lease.number, row);
-  const goes = count({ ...row, rows: rows.length });
+  const sentCount = count({ ...row, rows: rows.length });
   const [{ request }] = (await tx.query<{ request: number }>(
     `update imports set requests = requests + 1, request_number = request_number + 1 where number = $1
      returning request_number as request`,
@@ -92,9 +92,9 @@ async function beginPiece(
   await tx.query(
     `update import_chunks set state = 'sending', sent_count = $4, request = $5, row_count = $6
      where import = $1 and round = $2 and first_row = $3`,
-    [lease.number, row.round, row.firstRow, goes, request, rows.length],
+    [lease.number, row.round, row.firstRow, sentCount, request, rows.length],
   );
-  return startedChunk(row, rows, { count: goes, request, chunkSize });
+  return startedChunk(row, rows, { count: sentCount, request, chunkSize });
 }
 
 /** The next rows of the file, marked as being sent. */
@@ -109,11 +109,12 @@ export interface NextRow {
 }
 
 /**
- * Puts the next rows that are in no chunk into one. One statement finds the rows, stores the chunk, counts the request
- * and builds its body. Nothing is known about such rows, so all of them are sent.
+ * Creates a chunk from the next rows that are in no chunk yet. One statement finds the rows, stores the chunk, counts the
+ * request and builds its body. No request has contained these rows before, so none is suspected and all are sent.
  *
- * The search covers a window of row numbers, which widens if other imports hold most of the rows. Without an upper
- * bound, the store would sort all remaining rows, because it assumes that new tables are empty.
+ * The statement searches a window of row numbers. If the window holds too few rows, because other imports hold most of
+ * them, the next search uses a wider one. Without an upper bound, the database would sort all remaining rows: it has no
+ * statistics of a new table and assumes that the table is empty.
  */
 async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): Promise<StartedChunk | undefined> {
   const maxRows = Math.min(sender.chunk_size, (sender.canary ?? Infinity) - sender.begun);

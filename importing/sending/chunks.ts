@@ -3,7 +3,7 @@ import type { Ledger } from '../../ledger/ledger.js';
 import type { Piece } from './settle-answer.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 
-/** The right to send an import's rows. The next holder does not wait: see `takeImport`. */
+/** The right to send the rows of an import. A new holder takes it without waiting for the previous one: see `takeImport`. */
 export interface ImportLease {
   readonly number: number;
   readonly id: string;
@@ -13,33 +13,33 @@ export interface ImportLease {
   readonly epoch: number;
 }
 
-/** A chunk about to be sent: marked in the ledger and counted. */
+/** A chunk that is about to be sent. The ledger already records it as `sending` and counts its request. */
 export interface StartedChunk {
   readonly round: number;
   readonly firstRow: number;
   readonly lastRow: number;
-  /** Only the first `count` of its rows are sent. */
+  /** The rows of the chunk. The request contains only the first `count` of them. */
   readonly piece: Piece;
   readonly count: number;
   /** The rows to send, as the elements of a JSON array. */
   readonly elements: string;
   /** Number of this request in the import. */
   readonly request: number;
-  /** Rows of an untouched chunk when this one was started. */
+  /** Number of rows that a new chunk had when this one was started. */
   readonly chunkSize: number;
 }
 
 /** The reason why nothing was started. */
 export type NothingStarted =
-  /** Nothing is due: `whatIsLeft` says more. */
+  /** Nothing is due now; `whatIsLeft` returns when to continue. */
   | { readonly kind: 'none' }
-  /** A person cancelled or paused the import, or a cause paused it. */
+  /** An operator cancelled or paused the import, or pigeonpost paused it after a failure. */
   | { readonly kind: 'stop'; readonly why: 'cancel' | 'paused' };
 
 /**
- * Takes the right to send immediately. The previous holder can no longer commit, and its requests in progress count as
- * sent with an unknown outcome. They may still arrive. That is harmless, because they carry the same rows with the same
- * codes, so waiting for them gains nothing (decision 0025).
+ * Takes the right to send, without waiting for the previous holder. That holder can no longer commit, and its requests
+ * in progress count as sent with an unknown outcome. The service may still receive them. That is harmless, because they
+ * contain the same rows with the same codes, so waiting for them gains nothing (decision 0025).
  * @returns undefined if the import is not running
  */
 export async function takeImport(ledger: Ledger, id: string, owner: string): Promise<ImportLease | undefined> {
@@ -62,7 +62,7 @@ export async function takeImport(ledger: Ledger, id: string, owner: string): Pro
   });
 }
 
-/** @throws {LedgerError} kind `stale` if a newer attempt has the import, or it has ended */
+/** @throws {LedgerError} kind `stale` if a newer attempt has taken over the import, or the import has ended */
 export async function confirmImport(ledger: Ledger, { number, epoch }: ImportLease): Promise<void> {
   const rows = await ledger.db.query(`select 1 from imports where number = $1 and epoch = $2 and state = 'running'`, [
     number,
@@ -80,8 +80,11 @@ export const chunkRows = `select round, first_row as "firstRow", last_row as "la
     next_count as next, fruitful, unknowns, sent_count as "sentCount", request
   from import_chunks`;
 
-/** Returns the chunks that an earlier attempt was sending, which may have arrived. Empty once they are settled. */
-export async function chunksUnderWay(ledger: Ledger, lease: ImportLease): Promise<StartedChunk[]> {
+/**
+ * Returns the chunks whose requests an earlier attempt started and did not settle. The service may have received them.
+ * Empty once they are settled.
+ */
+export async function unsettledChunks(ledger: Ledger, lease: ImportLease): Promise<StartedChunk[]> {
   const left = await ledger.db.query<ChunkRow>(
     `${chunkRows} where import = $1 and state = 'sending' order by first_row`,
     [lease.number],

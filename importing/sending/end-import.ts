@@ -16,8 +16,9 @@ import { type ImportLease, staleImport } from './chunks.js';
 const reviewRows = 1000;
 
 /**
- * Reviews the rows whose codes another import held: settled ones receive its outcome, abandoned ones are claimed and
- * sent in a new round. Call it when nothing else of the import is left.
+ * Reviews the rows that wait because another import held their codes. If that import settled a code, the row receives
+ * its outcome. If that import abandoned the code, this import claims it and sends the row in a new round. Call it when
+ * all other rows of the import are settled.
  * @returns the number of claimed rows and of rows that still wait
  * @throws {LedgerError} kind `stale`
  */
@@ -48,7 +49,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       if (held === undefined) throw staleImport(lease.number);
       const next = round ?? held.round + 1;
       const claimer = { ref: lease.ref, number: lease.number, round: next };
-      // Free codes: the import that held them was abandoned during staging.
+      // No import holds these codes any longer, because the one that did was abandoned during staging.
       const free = await claimFreeCodes(tx, claimer, rows);
       const rest = rows.filter(({ row }) => !free.has(row));
       const changed = rest.length === 0 ? 0 : (await claimHeldCodes(tx, claimer, rest)).claimed;
@@ -74,8 +75,8 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
 }
 
 /**
- * Ends an import after everything else about it is settled. If a request got no answer and all its rows were then
- * refused without a reason, those rows are assumed to exist.
+ * Ends an import that has no request left to send. If a request got no answer and the service later refused all its rows
+ * without a reason, this assumes that the request created them.
  * @throws {LedgerError} kind `stale`
  */
 export async function endImport(ledger: Ledger, lease: ImportLease): Promise<void> {
@@ -116,9 +117,9 @@ async function end(
 const pageAttendees = 1000;
 
 /**
- * Compares rows whose codes existed before with the attendees who signed in with them. Another value in a field of the
- * row is a conflict. Registrants who have not signed in cannot be read, so their rows stay `existing`. Safe to run
- * twice.
+ * Compares each row whose code existed before the import with the attendee who signed in with that code. If the attendee
+ * has another value in a field of the row, the row becomes `conflict`. The service does not show registrants who have
+ * not signed in, so their rows stay `existing`. Safe to run twice.
  * @returns the number of rows in conflict
  */
 export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promise<number> {
@@ -165,7 +166,7 @@ async function compare(ledger: Ledger, lease: ImportLease, attendees: readonly F
   return conflicts.length;
 }
 
-/** Returns the first field with different values. A field that the attendee lacks is ignored. */
+/** Returns the first field of the row whose value differs at the attendee. A field that the attendee lacks is ignored. */
 function differingField(sent: Fields, stored: Fields): string | undefined {
   return Object.keys(sent).find(
     (name) => name !== 'attendeeCode' && typeof stored[name] === 'string' && stored[name] !== sent[name],

@@ -24,10 +24,11 @@ interface SenderFacts {
   readonly refusalBehavior: RefusalBehavior;
 }
 
-/** Sends the chunks of one import in several concurrent loops, which share what they learn. */
+/** Sends the chunks of one import. Several loops run at the same time and share what they learn about the service. */
 export class ImportSender {
-  /** Settled rows, and requests made. */
+  /** Number of settled rows. */
   rows = 0;
+  /** Number of requests made. */
   requests = 0;
   halt: Halt | undefined;
   #failures: number;
@@ -47,7 +48,7 @@ export class ImportSender {
     this.#watch = new LeaseWatch(() => confirmImport(deps.ledger, lease), deps.clocks);
   }
 
-  /** Sends one chunk after another until nothing is left, something stops the import, or the time is up. */
+  /** Sends one chunk after another until nothing is due, something stops the import, or `shouldContinue` returns false. */
   async loop(shouldContinue: () => boolean): Promise<void> {
     let begun: StartedChunk | NothingStarted | undefined;
     while (begun !== undefined || (this.halt === undefined && shouldContinue())) {
@@ -60,7 +61,7 @@ export class ImportSender {
     }
   }
 
-  /** @returns the next chunk, or why there is none; undefined: settling did not look for one */
+  /** @returns the next chunk, or why there is none; undefined if the settlement did not look for one */
   async #send(chunk: StartedChunk, shouldContinue: () => boolean): Promise<StartedChunk | NothingStarted | undefined> {
     const { deps, lease } = this;
     let requestId: string | null;
@@ -88,7 +89,7 @@ export class ImportSender {
     return await this.#settle(chunk, { kind: 'created' }, { requestId }, beginsNext);
   }
 
-  /** Settles a chunk of an earlier attempt, which may or may not have arrived. */
+  /** Settles a chunk that an earlier attempt was sending. The service may or may not have received it. */
   async settleLeftover(chunk: StartedChunk): Promise<void> {
     await this.#settle(chunk, { kind: 'unheard' }, {});
   }
@@ -164,7 +165,7 @@ export class ImportSender {
     await this.#settle(chunk, answer, { requestId, indexBase, failing });
   }
 
-  /** Whether the service answers other requests, which means that the row is the problem. */
+  /** Whether the service answers another request. If it does, the row is the problem and not the service. */
   async #serviceAnswers(): Promise<boolean> {
     const { deps, lease } = this;
     try {

@@ -17,7 +17,7 @@ export type ImportVerdict =
   | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
   /** The quota has no room for this request now: it was not made. */
   | { readonly who: 'request'; readonly waitMs: number }
-  /** A person has to act first. */
+  /** An operator has to act before the import can continue. */
   | { readonly who: 'import'; readonly cause: string; readonly detail: string };
 
 const remedies: Readonly<Record<string, string>> = {
@@ -28,9 +28,11 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * The only place that decides what a failed request of an import means. What waits uses up nothing; what may have taken
- * effect is sent again, and only what the service itself says settles a row. Pure.
- * @param before.failures of this import, in a row; `workspaceWaits` of its workspace for the same reason
+ * Decides what a failed request of an import means; no other code does. If the workspace or the quota has to wait, the
+ * request counts as neither made nor failed. If a request may have taken effect, its rows are sent again. Only an answer
+ * of the service itself settles a row. Pure.
+ * @param before.failures consecutive failures of this import
+ * @param before.workspaceWaits consecutive waits of its workspace for the same reason
  * @param clock.now epoch ms; `random` 0 to 1, for full jitter
  */
 export function judgeImportFailure(
@@ -57,7 +59,7 @@ export function judgeImportFailure(
   switch (kind) {
     case 'invalid': {
       if (error.status === 413) return rows({ kind: 'tooMany' });
-      // Without the service's own code, the body was lost, or a proxy has answered.
+      // An answer without the service's error code lost its body or came from a proxy, so it says nothing about the rows.
       if (error.code === null) return rows({ kind: 'unknown' });
       const complaints = readComplaints(
         error.fieldErrors ?? [],
@@ -68,7 +70,7 @@ export function judgeImportFailure(
       return rows({ kind: 'refused', complaints }, complaints.indexBase);
     }
     case 'protocol': {
-      // A success that lists errors: some were created, the others are named.
+      // A success status with a list of errors: the service created some rows and names the others.
       const { fieldErrors = [] } = error;
       if (fieldErrors.length === 0) return rows({ kind: error.mayHaveTakenEffect ? 'unknown' : 'failed' });
       const complaints = readComplaints(fieldErrors, null, sent.count, sent.indexBase);
@@ -78,7 +80,7 @@ export function judgeImportFailure(
       return rows({ kind: error.mayHaveTakenEffect ? 'unknown' : 'failed' });
     case 'aborted':
       return { ...rows({ kind: error.mayHaveTakenEffect ? 'unheard' : 'failed' }), retryInMs: null } as ImportVerdict;
-    default: // a person reads the sentence, which names code, status and request id
+    default: // an operator reads this message; it contains the code, the status and the request ID
       return { who: 'import', cause: kind, detail: remedies[kind] ?? error.message };
   }
 }

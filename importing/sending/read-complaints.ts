@@ -2,11 +2,11 @@ import type { FieldError } from '../../pigeonhole/api-error.js';
 
 /** The meaning of a complaint about a registrant. */
 type Meaning =
-  /** The code is taken. */
+  /** Another registrant has the code. */
   | 'duplicate'
-  /** The value itself is refused. */
+  /** The service refuses the value itself. */
   | 'value'
-  /** About the code, in words that say neither. */
+  /** It concerns the code, but its words show neither of the other meanings. */
   | 'unclear';
 
 export interface Complaint {
@@ -19,15 +19,15 @@ export interface Complaint {
 
 /** The content of a refusal. */
 export interface Complaints {
-  /** By place in the request, from 0. */
+  /** Complaints that name a row, by the row's position in the request, counted from 0. */
   readonly named: ReadonlyMap<number, readonly Complaint[]>;
-  /** About no row in particular. */
+  /** Complaints that name no row. */
   readonly nameless: readonly Complaint[];
-  /** There are too many registrants in the request. */
+  /** The service refuses the number of registrants in the request. */
   readonly tooMany: boolean;
-  /** From what the service counts rows, where this refusal shows it or it was known; null: either is possible. */
+  /** The number from which the service counts rows, if this or an earlier refusal shows it; null: 0 and 1 are possible. */
   readonly indexBase: 0 | 1 | null;
-  /** Places that are meant, one or the other, as long as the base is not known. */
+  /** While `indexBase` is null: the two positions that the first ambiguous row number can mean. Otherwise empty. */
   readonly candidates: readonly number[];
 }
 
@@ -38,13 +38,15 @@ const valueWords =
 const sizeWords = /at most|maxim|exceed|too (many|large|big|long)|limit|size|more than|fewer|less than/i;
 
 /**
- * Parses the service's complaints. The specification gives an error `field` and `message` and no form for
- * either in a bulk request, so several are read: `data[12].attendeeCode`, `data.12.attendeeCode`, `12.attendeeCode`,
- * `/data/12/attendeeCode`, `registrants[12]`, a message that says `row 12`; and whether rows count from 0 or from 1 is
- * told by what can be. Source: docs/decisions/0025. Pure.
- * @param said the message of the answer itself: most say nothing of registrants, so only a duplicate or a size is heard
+ * Parses the complaints of a refusal. The specification defines `field` and `message` of an error, but not how a bulk
+ * request names a row in them. This function therefore understands several forms: `data[12].attendeeCode`,
+ * `data.12.attendeeCode`, `12.attendeeCode`, `/data/12/attendeeCode`, `registrants[12]`, and a message that contains
+ * `row 12`. Which numbers occur shows whether the service counts rows from 0 or from 1 (see `baseOf`). Source:
+ * docs/decisions/0025. Pure.
+ * @param said message of the whole answer, used if the answer lists no errors. Most such messages do not concern
+ *   registrants, so only one about a duplicate or the size counts
  * @param count registrants in the request
- * @param knownBase what an earlier refusal has shown
+ * @param knownBase the base, if an earlier refusal showed it
  */
 export function readComplaints(
   errors: readonly FieldError[],
@@ -52,8 +54,8 @@ export function readComplaints(
   count: number,
   knownBase: 0 | 1 | null,
 ): Complaints {
-  const isTelling = errors.length === 0 && said !== null && (duplicateWords.test(said) || sizeWords.test(said));
-  const all = isTelling ? [{ field: '', message: said }] : errors;
+  const concernsRows = errors.length === 0 && said !== null && (duplicateWords.test(said) || sizeWords.test(said));
+  const all = concernsRows ? [{ field: '', message: said }] : errors;
   const parsed = all.map(({ field, message }) => ({ ...parsePlace(field, message), message }));
   const indexes = parsed.flatMap(({ index }) => (index === null ? [] : [index]));
   const indexBase = knownBase ?? baseOf(indexes, count);
@@ -77,7 +79,11 @@ export function readComplaints(
   return { named, nameless, tooMany: tooMany && count > 1, indexBase, candidates };
 }
 
-/** 0 and the count itself are each possible in one way of counting alone; beyond, no row is meant. */
+/**
+ * Returns the number from which the service counts rows; null if the numbers do not show it. Row 0 exists only if it
+ * counts from 0, and row `count` only if it counts from 1. A number above `count` is no row number, so the others may be
+ * none either.
+ */
 function baseOf(indexes: readonly number[], count: number): 0 | 1 | null {
   if (indexes.some((index) => index > count)) return null;
   const fromZero = indexes.includes(0);
@@ -86,7 +92,10 @@ function baseOf(indexes: readonly number[], count: number): 0 | 1 | null {
   return fromZero ? 0 : 1;
 }
 
-/** The path of a field: the first number in it is the row's place, what follows it the field. */
+/**
+ * Splits the path of a field. The first number among its first three steps is the row's number, and the steps after it
+ * name the field. If the path has no number, the message may contain one.
+ */
 function parsePlace(field: string, message: string): { index: number | null; field: string } {
   const steps = field.split(/[.[\]/]+/).filter((step) => step !== '');
   const at = steps.slice(0, 3).findIndex((step) => /^\d{1,7}$/.test(step));
@@ -95,14 +104,15 @@ function parsePlace(field: string, message: string): { index: number | null; fie
   return { index: spoken === null ? null : Number(spoken[1]), field };
 }
 
-/** The whole of a request, not something of a registrant. */
+/** Whether a field name means the whole request and not a field of a registrant. */
 function isWhole(field: string): boolean {
   return /^(data|body|registrants|request|)$/i.test(field);
 }
 
 /**
- * Recognizes a duplicate by its words, about the code or about no field; a complaint about a profile field is never
- * one. A complaint about the code in unknown words may be a duplicate in another language.
+ * Returns what a complaint means. A complaint about the code, or about no field, is a duplicate if its words say so. A
+ * complaint about a profile field never is. A complaint about the code in unknown words is `unclear`, because it may
+ * report a duplicate in another language.
  */
 function meaningOf(field: string, message: string): Meaning {
   const isAboutCode = /code|identifier|^id$/i.test(field);

@@ -6,18 +6,18 @@ import { type StartedChunk, type ImportLease, type NothingStarted, openNumbers, 
 import { revertUncertainRows, settleRows } from '../row-states.js';
 import { firstChunkSize } from '../staging.js';
 
-/** The result of a chunk and what its request showed. */
+/** The result of a chunk, and what its request showed about the service. */
 export interface ChunkSettlement extends Settlement {
   readonly requestId: string | null;
-  /** Base of the service's row numbers, if this answer shows it. */
+  /** The number from which the service counts rows, if this answer shows it; otherwise null. */
   readonly indexBase: 0 | 1 | null;
   /** The pause after a failure and its reason; null: the service answered. */
   readonly failing: { readonly retryInMs: number; readonly detail: string } | null;
-  /** No request was made after all. */
+  /** The request does not count, because it was not sent or because the whole workspace has to wait. */
   readonly unspent: boolean;
 }
 
-/** Minimum registrants per request after unanswered ones; only a refusal goes below it. */
+/** Unanswered requests reduce the registrants per request at most to this. Only a refusal of the size goes below it. */
 const minUnanswered = 25;
 
 /**
@@ -26,7 +26,8 @@ const minUnanswered = 25;
  * commit.
  * @param count null: send nothing next
  * @returns the chunk that was marked, or why none was; undefined if the result was not a plain success
- * @throws {LedgerError} kind `stale` if a newer attempt has the import: it treats the chunk as unanswered
+ * @throws {LedgerError} kind `stale` if a newer attempt has taken over the import; that attempt treats the chunk as
+ *   unanswered
  */
 export async function settleChunk(
   ledger: Ledger,
@@ -101,7 +102,7 @@ async function noteRequest(
   if (sender === undefined) throw staleImport(lease.number);
 }
 
-/** Replaces a chunk of an import by pieces. `open` are the numbers of its rows that have no outcome of their own. */
+/** Replaces a chunk with its pieces. `open` lists the numbers of those of its rows that have no outcome of their own. */
 async function replaceChunk(
   tx: Queryable,
   { number, chunk, open }: { readonly number: number; readonly chunk: StartedChunk; readonly open: readonly number[] },
@@ -145,11 +146,11 @@ async function replaceChunk(
 }
 
 /**
- * Corrects the records of a request that turned out to have created nothing, although its answer did not say so. Its
- * rows that were later refused as duplicates existed before, those refused without a reason are rejected, and the rest
- * was never sent with any effect.
- * @param origin that request; null: only the refused requests
- * @param refused whether the same holds for every refused request
+ * Corrects the records of a request that turned out to have created nothing, although its answer did not say so. Rows of
+ * that request that the service later refused as duplicates existed before the import. Rows that it refused without a
+ * reason are rejected. The other rows count as never sent.
+ * @param origin number of that request; null: correct only the refused requests
+ * @param refused true: no refused request created anything, so correct the records of all of them
  */
 async function noteWithoutEffect(
   tx: Queryable,
@@ -193,9 +194,9 @@ async function learnWhole(tx: Queryable, lease: ImportLease): Promise<void> {
 
 /** Observations about how a service refuses registrants. */
 export interface RefusalBehavior {
-  /** Base of its row numbers; null: not known. */
+  /** The number from which it counts rows; null: not known. */
   readonly indexBase: 0 | 1 | null;
-  /** It creates nothing of a request that it refuses. */
+  /** It creates no row of a request that it refuses. */
   readonly refusesWhole: boolean;
 }
 
@@ -212,7 +213,7 @@ const growAfter = 4;
 
 /**
  * SQL expression over `imports i`: the number of registrants per request after a success.
- * @param workspace the parameter of the statement that holds the workspace
+ * @param workspace placeholder of the workspace's name in the statement, such as `$4`
  */
 const grownSize = (workspace: string): string =>
   `case when i.passed >= ${growAfter} and i.chunk_size < ${firstChunkSize}
@@ -220,12 +221,13 @@ const grownSize = (workspace: string): string =>
    else i.chunk_size end`;
 
 /**
- * `sender` locks the import's row and sees the state that the previous holder left, so later parts must not read
- * `imports` themselves. Chunks, pauses and registrants come from the snapshot before the wait. The only possible change
- * since then is a piece that became due, which the next statement handles.
+ * `sender` waits for the lock on the import's row and then reads its newest version. Later parts must use `sender` and not
+ * `imports`, which still shows them the version from before the wait. Chunks, pauses and registrants are read as they
+ * were before the wait, too. The only change that this can miss is a piece that has become due, and the next statement
+ * finds it.
  *
- * A subquery without a join returns the rows in order and joins their texts: sorting them would take half of the
- * statement's time.
+ * `chunk` concatenates the rows in the order in which its subquery returns them. A second sort in `string_agg` would take
+ * half of the statement's time.
  */
 const settleAndMark = `with sender as materialized (
     select i.round, i.position, i.last_row, i.cancel_asked_at is not null as cancelling, ${isPaused('$3', '$4')} as paused,
@@ -280,7 +282,8 @@ interface SettledRow {
  * transaction: pieces that are due again, rows beyond the window, and a chunk of another size.
  * @param count null: send nothing next
  * @returns the chunk that was marked, or why none was; undefined if `count` is null
- * @throws {LedgerError} kind `stale` if a newer attempt has the import: it treats the chunk as unanswered
+ * @throws {LedgerError} kind `stale` if a newer attempt has taken over the import; that attempt treats the chunk as
+ *   unanswered
  */
 export async function settleWhole(
   ledger: Ledger,
