@@ -30,7 +30,7 @@ export interface ApiEnvironment {
     looksLike: string | undefined;
     /** Number of this request's row in the audit log; undefined while it has none. */
     audited: number | undefined;
-    /** Bounds the audit lines of requests that change nothing. */
+    /** Limits the audit lines of requests that change nothing. */
     refusedActions: RefusedActions;
   };
 }
@@ -83,7 +83,7 @@ export interface ApiSources extends StatusSources {
   readonly backup: (() => Promise<AsyncIterable<Uint8Array>>) | null;
 }
 
-/** Parts by which a request's caller is identified. */
+/** The sources that are needed to identify the caller of a request. */
 export type AccessSources = Pick<ApiSources, 'config' | 'ledger' | 'localToken'>;
 
 /** Everything a process needs to answer probes without serving the API. */

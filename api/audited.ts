@@ -17,8 +17,8 @@ interface Audited {
 }
 
 /**
- * Runs an action and records it in the audit log: the request first, so that nothing is done unrecorded, and the outcome
- * afterwards. A process that dies in between leaves an action without an outcome.
+ * Runs an action and records it in the audit log: the request before the action, so that no action is unrecorded, and the
+ * outcome afterwards. If the process dies in between, the log has the action without an outcome.
  * @throws {Refused} 429 once a named token has had too many requests of this action refused: see RefusedActions
  */
 export async function audited<Result>(
@@ -50,7 +50,7 @@ export async function audited<Result>(
 
 const againAfterMs = 10 * 60_000;
 const hourMs = 60 * 60_000;
-/** The audit log keeps its rows for ever, so events that anyone can cause must not fill it. */
+/** Maximum lines in an hour. The audit log keeps its rows for ever, so events that anyone can cause must not fill it. */
 const maxPerHour = 120;
 
 /**
@@ -78,7 +78,7 @@ export class BoundedNotes {
     const last = this.#noted.get(kind);
     if (this.#left === 0 || (last !== undefined && now - last < againAfterMs)) return false;
     this.#left -= 1;
-    this.#noted.set(kind, now); // at most as many as lines of two hours
+    this.#noted.set(kind, now); // holds at most the kinds of two hours
     return true;
   }
 }
@@ -92,9 +92,9 @@ interface Counted {
 }
 
 /**
- * Bounds the lines that a limited token can add to the audit log with requests that change nothing. An action is noted
- * before it is done, so each such request costs two lines. After 120 of one action within an hour, the token's further
- * requests for that action are refused before they are noted. Other actions of the token are not affected.
+ * Limits the lines that a named token can add to the audit log with requests that change nothing. Each such request adds
+ * two lines, because an action is recorded before it runs. After 120 requests for one action within an hour, further ones
+ * are refused before they are recorded. Other actions of the token are not affected.
  */
 export class RefusedActions {
   readonly #counted = new Map<string, Counted>();

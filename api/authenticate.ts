@@ -25,12 +25,12 @@ type Header = (name: string) => string | undefined;
 /** Rights of the administrator's token. */
 const asAdmin = { token: null, roles: ['admin'], rights: rightsOf(['admin']), workspace: null };
 
-/** Compared with if there is no such token, so that the check takes equally long. */
+/** Compared with the presented token if no token has its ID, so that the check always takes the same time. */
 const nothing = hashToken('');
 
 /**
- * Identifies the caller by the token in `Authorization`, or by a browser's session. The address of a request proves
- * nothing: every user of this machine, and every client behind a proxy, has a loopback address.
+ * Identifies the caller by the token in `Authorization`, or by a browser's session. The address of a request does not
+ * identify anyone: every user of this machine, and every client behind a proxy on it, has a loopback address.
  * @throws {Refused} 401, without repeating what was presented
  */
 export async function authenticate(sources: AccessSources, header: Header): Promise<Caller> {
@@ -61,7 +61,7 @@ export async function callerOf(sources: AccessSources, holder: Holder): Promise<
 
 async function authenticateSession(sources: AccessSources, header: Header): Promise<Caller> {
   const text = sessionIn(header('cookie'), header('host') ?? '');
-  if (text !== undefined) await sources.ledger.clock.confirm(); // a session must not outlive a suspension of the machine
+  if (text !== undefined) await sources.ledger.clock.confirm(); // if the machine was suspended, the clock is behind, and an expired session would still seem valid
   const holder =
     text === undefined ? undefined : readSession(administratorsToken(sources), text, sources.ledger.clock.nowMs());
   if (holder === undefined) {

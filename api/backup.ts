@@ -26,7 +26,7 @@ export function serveBackup(app: ApiApp, { ledger, backup }: Pick<ApiSources, 'l
   app.openapi(backupRoute, async (c) => {
     requireEveryWorkspace(c);
     const headers = { 'content-type': 'application/gzip' };
-    // `HEAD` needs only the headers, and a backup copies the whole store.
+    // `HEAD` needs only the headers, so do not copy the whole store for it.
     if (c.req.method === 'HEAD' && backup !== null) return new Response(null, { headers }) as never;
     const bytes = await audited(c, ledger, { action: 'back-up', target: null }, async () => {
       if (backup === null) throw new Refused(409, 'the store is a PostgreSQL database: back it up with pg_dump');

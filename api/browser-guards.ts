@@ -9,9 +9,9 @@ import { Refused } from './problem.js';
  * Whether a request names this server as its host. A foreign page can point a name of its own to the address of this
  * machine (DNS rebinding) and then send requests as the same site. Its browser still sends that name as the host.
  *
- * If the server listens beyond loopback, its own names are not known. Such a page lacks the required token anyway. Then
- * names are foreign only if a `publicUrl` is configured; addresses and names without a dot never are, because they
- * cannot be rebound.
+ * If the server listens beyond loopback, it does not know its own names. Then a name counts as foreign only if a
+ * `publicUrl` is configured; a foreign page lacks the required token anyway. Addresses and names without a dot never
+ * count as foreign, because no page can point them to another address.
  * @param host value of the header, with or without a port
  */
 function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: string): boolean {
@@ -29,7 +29,7 @@ function isOwnHost({ host: listensOn, publicUrl }: ServerConfig, host: string): 
  * `publicUrl` a proxy may have changed the scheme or the host on the way.
  */
 function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: string): boolean {
-  if (!URL.canParse(origin)) return false; // "null", of a page without one
+  if (!URL.canParse(origin)) return false; // "null", which browsers send for a page without an origin
   const found = new URL(origin);
   if (found.protocol !== 'http:' && found.protocol !== 'https:') return false;
   if (publicUrl !== undefined && new URL(publicUrl).origin === found.origin) return true;
@@ -57,7 +57,7 @@ export function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
   });
 }
 
-/** Says whether a link opened the page, such as one in an alert. The page is shown in no frame and contains no data. */
+/** Whether the browser followed a link to the page, as in an alert. This is safe: the page has no data and no frame shows it. */
 function followsLink({ req }: ApiContext): boolean {
   return (
     req.path === '/' &&

@@ -27,7 +27,7 @@ export const planRoute = createRoute({
   ...needs({
     right: 'operate',
     largestBytes: largestFileBytes,
-    looksLike: 'a plan is asked for with {}, or with "file" and its "text"',
+    looksLike: 'a plan takes {}, or "file" and its "text"',
   }),
   request: { body: jsonBody(candidateSchema) },
   responses: {
@@ -44,7 +44,7 @@ export const applyRoute = createRoute({
   summary: 'Apply the current content of the configuration file that the process was started with',
   ...needs({
     right: 'administer',
-    looksLike: 'apply takes {}, or "file", the absolute path of the file that is meant',
+    looksLike: 'apply takes {}, or "file", the absolute path of the configuration file',
   }),
   request: { body: jsonBody(applySchema) },
   responses: {
@@ -70,7 +70,7 @@ export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
       if (file !== undefined && file !== own) {
         throw new Refused(
           409,
-          `this pigeonpost was started with ${own}: put what is to be applied there, or start it with the other file`,
+          `this pigeonpost was started with ${own}: change that file, or start pigeonpost with the other one`,
         );
       }
       return await usable(sources.applyConfiguration);
@@ -80,8 +80,8 @@ export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
 }
 
 /**
- * Checks who may send a text as a configuration. It is compared with the whole running one, so the caller needs the
- * right to all workspaces and to the configuration.
+ * Checks that the caller may send a text as a configuration. The answer compares it with the whole running configuration,
+ * so the caller needs the right to all workspaces and to the configuration.
  * @throws {Refused} 403
  */
 export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {
@@ -91,7 +91,7 @@ export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'
   if (c.get('caller').rights.has('administer')) return;
   throw new Refused(
     403,
-    `another file than the one that pigeonpost was started with takes the role ${rolesWith('administer').join(' or ')}`,
+    `to compare another file than the one that pigeonpost was started with, the token needs the role ${rolesWith('administer').join(' or ')}`,
   );
 }
 

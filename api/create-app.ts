@@ -40,7 +40,7 @@ import { serveSinks } from './sinks.js';
 import { serveSyncs } from './syncs.js';
 import { serveWhy } from './why.js';
 
-/** Creates the app with every route behind the guards: origin, caller and form of the request. */
+/** Creates the app with every route. Guards check the origin, the caller and the form of a request before its route runs. */
 export function createApp(sources: ApiSources): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
   const guard = new TokenGuard(sources);
@@ -69,7 +69,7 @@ export function createApp(sources: ApiSources): ApiApp {
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
   serveSyncs(app, sources);
-  serveReady(app, sources); // before the pigeonholes, whose addresses look like it
+  serveReady(app, sources); // before the pigeonholes, whose address pattern also matches it
   servePigeonholes(app, sources);
   serveSinks(app, sources);
   serveQuotas(app, sources);
@@ -109,7 +109,7 @@ export function createProbeApp(sources: ProbeSources): ApiApp {
   return app;
 }
 
-/** Gives each request an ID for its response, the audit log and people. The caller's own ID is ignored. */
+/** Gives each request an ID, which its response and the audit log contain. An ID from the caller is ignored. */
 const named = createMiddleware<ApiEnvironment>(async (c, next) => {
   const requestId = randomUUID();
   c.set('requestId', requestId);
@@ -157,7 +157,7 @@ interface Issue {
   readonly message: string;
 }
 
-/** Rejects an invalid request with the faults found in it and a description of a valid one. */
+/** Rejects an invalid request with its faults and a description of a valid one. */
 function refuseWhatIsWrong(result: Checked, c: ApiContext): void {
   if (result.success) return;
   const places: Readonly<Record<string, Fault['in']>> = { query: 'query', param: 'path', header: 'header' };
@@ -175,7 +175,7 @@ function answerNothingThere(app: ApiApp, c: ApiContext): Response {
   const methods = allowedMethods(app, c.req.path);
   const refused =
     methods.length === 0
-      ? new Refused(404, 'there is nothing at this address; /openapi.json describes what there is')
+      ? new Refused(404, 'there is nothing at this address; /openapi.json describes all addresses')
       : new Refused(405, `this address accepts only ${methods.join(' and ')}`, {
           headers: { allow: methods.join(', ') },
         });
@@ -187,7 +187,7 @@ function toRefused(error: unknown, looksLike: string | undefined): Refused {
   if (error instanceof HTTPException) {
     return new Refused(error.status, looksLike ?? 'the body is not JSON');
   }
-  // Only these errors are written for people; others may quote what they failed on.
+  // Only the messages of these errors are written for callers; others may quote data.
   const reason =
     error instanceof LedgerError || error instanceof StoreError
       ? error.message
@@ -196,8 +196,8 @@ function toRefused(error: unknown, looksLike: string | undefined): Refused {
 }
 
 /**
- * Records in the audit log that a known caller requested what the token does not allow, unless the request is recorded
- * already. Repetitions are limited.
+ * Records in the audit log that a known caller sent a request that the token does not allow, unless the log has the
+ * request already. The number of such lines is limited.
  */
 async function auditRefusal(
   { ledger }: Pick<ApiSources, 'ledger'>,
@@ -214,14 +214,17 @@ async function auditRefusal(
   await recordResult(ledger, asked, { outcome: 'refused', status: 403, requestId });
 }
 
-const about = `How an installation of pigeonpost stands, and what can be asked of it.
+const about = `Shows the state of a pigeonpost installation and controls its work.
 
-Every request takes a token as \`Authorization: Bearer …\`. A browser that a link of \`pigeonpost open\` has signed in sends
-its session as a cookie instead. What is sent is JSON and says so. Every answer carries \`X-Request-Id\`; what goes wrong is answered as
-\`application/problem+json\` (RFC 9457). \`x-right\` says what a token needs: \`pigeonpost token create --help\` shows which
-role has it.`;
+Send a token with every request, as \`Authorization: Bearer …\`. A browser that was signed in by a link of \`pigeonpost open\`
+sends its session as a cookie instead. Send bodies as JSON, with \`Content-Type: application/json\`; uploads are files. Every
+response has an \`X-Request-Id\`. Errors are \`application/problem+json\` (RFC 9457). \`x-right\` names the right that a
+token needs for a route; \`pigeonpost token create --help\` shows which roles have it.`;
 
-/** `GET /openapi.json`: the description of every route, made of the schemas that check requests. Holds nothing secret. */
+/**
+ * `GET /openapi.json`: the description of every route, generated from the schemas that check requests. It contains
+ * nothing secret.
+ */
 function documentApi(app: ApiApp, sources: Pick<ApiSources, 'version'>): void {
   app.openAPIRegistry.registerComponent('securitySchemes', 'token', { type: 'http', scheme: 'bearer' });
   let document: unknown;
@@ -246,8 +249,8 @@ function allowedMethods(app: ApiApp, path: string): string[] {
 }
 
 /**
- * Returns the methods of an address that a route names literally, so that a pattern of another route does not take it;
- * empty if there is none.
+ * Returns the methods of an address that a route names literally; empty if there is none. Such a route comes before one
+ * whose pattern also matches the address.
  */
 function methodsWrittenOut(app: ApiApp, path: string): string[] {
   return methodsOf(app, (pattern) => pattern === path);

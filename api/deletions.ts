@@ -37,7 +37,7 @@ export const decisionSchema = z
       .int()
       .min(1)
       .max(1_000_000_000)
-      .describe('Number of items that the person saw. If the number has changed since, nothing is done.'),
+      .describe('Number of items that the operator saw. If the number has changed since, nothing is done.'),
   })
   .openapi('Decision');
 export type Decision = z.infer<typeof decisionSchema>;
@@ -49,11 +49,11 @@ export const listRoute = createRoute({
   path: '/api/deletions',
   operationId: 'listDeletions',
   tags: ['Deletions'],
-  summary: 'List deletions that wait for a decision because many items of a list disappeared at once',
+  summary: 'List deletions that wait for an operator because many items of a list disappeared at once',
   ...needs({ right: 'read' }),
   responses: {
     200: jsonAnswer(
-      'The deletions that wait for a decision, oldest first.',
+      'The deletions that wait for an operator, oldest first.',
       z.object({ held: z.array(heldDeletionsSchema) }),
     ),
     ...problems(),
@@ -111,7 +111,8 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
         throw new Refused(409, `${hold.items} items are missing now, not ${items}: look again before you decide`);
       }
       const decided = await decideHold(ledger, hold.id, decision);
-      if (decided === undefined) throw new Refused(404, `deletions ${hold.id} have been decided about meanwhile`);
+      if (decided === undefined)
+        throw new Refused(404, `someone else has decided about deletions ${hold.id} meanwhile`);
       await starter.wakeSinks(decided.woken);
       return decided.items;
     });

@@ -68,7 +68,7 @@ export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;
 
 const looksLike = 'an erasure has "id" (a UUID) and "attendee" (an id, a code or an e-mail address)';
 const idParam = z.object({
-  id: z.uuid({ error: 'an id of an erasure is a UUID, as "pigeonpost erasures list" prints it' }),
+  id: z.uuid({ error: 'the id of an erasure is a UUID, as "pigeonpost erasures list" prints it' }),
 });
 
 export const planRoute = createRoute({
@@ -187,8 +187,8 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
     await audited(c, ledger, { action: 'lift-erasure', target: `erasure:${id}` }, async () => {
       const erasure = await required(ledger, id);
       if (erasure.endedAt === null)
-        throw new Refused(409, 'the person is still being forgotten: lift it when that is done');
-      if (!(await liftErasure(ledger, erasure.number))) throw new Refused(409, 'it was lifted before');
+        throw new Refused(409, 'the erasure is still in progress: lift it after it has ended');
+      if (!(await liftErasure(ledger, erasure.number))) throw new Refused(409, 'the erasure was lifted before');
     });
     return c.json({ done: true as const }, 200);
   });

@@ -48,7 +48,7 @@ export const fieldsRoute = createRoute({
   summary: 'List the fields of the stored items of a list: names, types and counts, and values only of states',
   ...needs({
     right: 'read',
-    looksLike: 'fields are asked for with "list", the name of one, and may have "pigeonhole" (WORKSPACE/ID)',
+    looksLike: 'a request for fields has "list", the name of a list, and may have "pigeonhole" (WORKSPACE/ID)',
   }),
   request: { query: fieldsQuerySchema },
   responses: {

@@ -10,8 +10,8 @@ import { realpathSync } from 'node:fs';
 import type { StoreSetting } from '../config/schema/store.js';
 
 /**
- * `GET /instance?challenge=…`: which pigeonpost this is, for a client that has not sent its token yet and must not send it to
- * another one. It names no person, no event and no path.
+ * `GET /instance?challenge=…` proves which pigeonpost this is. Clients call it before they send their token, because they
+ * must not send it to another process. The answer names no person, no event and no path.
  */
 export function serveInstance(app: ApiApp, sources: ApiSources): void {
   app.get('/instance', async (c) => {
@@ -36,7 +36,7 @@ export function serveInstance(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/** Returns the hash of the named token. For an unknown token it returns a hash that nobody can have, so the answer proves nothing. */
+/** Returns the hash of the named token. For an unknown token, it returns a hash that no token has, so the proof is invalid. */
 async function tokenHash(
   sources: AccessSources & { config: Config; ledger: Ledger },
   id: string | undefined,
@@ -64,9 +64,9 @@ export interface InstanceAnswer {
 }
 
 /**
- * A keyed hash of a statement and a challenge. Making it requires the token, so a program that listens on the
- * port of a stopped pigeonpost cannot, and is never sent the token.
- * @param tokenHash as hashToken gives it: all that the ledger keeps of a named token
+ * Returns a keyed hash of a statement and a challenge. It can be computed only with the token's hash, so a program that
+ * listens on the port of a stopped pigeonpost cannot answer, and no client sends it the token.
+ * @param tokenHash result of `hashToken`; the ledger keeps nothing else of a named token
  */
 export function prove(
   tokenHash: Buffer,
@@ -85,14 +85,14 @@ export function isSameProof(one: string, other: string): boolean {
   return a.length === b.length && timingSafeEqual(a, b);
 }
 
-/** The name of a store: its folder, or server and database without user, password and options. */
+/** Returns the name of a store: its folder, or server and database without user, password and options. */
 export function storeName(store: StoreSetting): string {
   if (store.kind === 'embedded') return `embedded:${realPath(store.folder)}`;
   const { hostname, port, pathname } = new URL(store.url.revealPlain());
   return `postgres://${hostname.toLowerCase()}:${port === '' ? '5432' : port}${pathname}`;
 }
 
-/** A folder may be named through a link. */
+/** Returns the path with links resolved, so that two paths of one folder are equal. */
 export function realPath(path: string): string {
   try {
     return realpathSync(path);

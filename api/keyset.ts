@@ -22,8 +22,8 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /**
- * Encodes where a part of a list ended, by the values that order the list. Unlike a number of rows to skip, it stays
- * right if rows before it are added or removed.
+ * Encodes where a part of a list ended, with the values by which the list is sorted. Unlike a number of rows to skip, it
+ * still names the same position after rows before it are added or removed.
  */
 function toCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');
@@ -43,7 +43,7 @@ export function fromCursor<Values>(schema: z.ZodType<Values>, after: string | un
   if (after === undefined) return null;
   const values = schema.safeParse(parse(Buffer.from(after, 'base64url').toString()));
   if (values.success) return values.data;
-  throw new Refused(400, '"after" is "next" of the part before, as it came', {
+  throw new Refused(400, '"after" must be "next" of the previous part, unchanged', {
     faults: [{ in: 'query', at: 'after', problem: 'no part of this list ends there' }],
   });
 }

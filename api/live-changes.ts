@@ -94,9 +94,9 @@ export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
   let open = 0;
   app.openapi(liveRoute, async (c) => {
-    // Counted before the first await. Otherwise requests that arrive together would all find room.
+    // Counted before the first await. Otherwise requests that arrive at the same time could all pass this check.
     if (open >= maxStreams) {
-      throw new Refused(503, 'too many follow the changes already: close other pages', {
+      throw new Refused(503, 'too many clients follow the changes: close other pages', {
         headers: { 'retry-after': '30' },
       });
     }
@@ -104,7 +104,7 @@ export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
     const release = once(() => (open -= 1));
     try {
       const feed = await feedOf(c, sources, c.req.valid('query'));
-      if (c.req.method !== 'HEAD') return events(follow(feed, sources, c, release)) as never; // the typed answers know JSON and texts, no streams
+      if (c.req.method !== 'HEAD') return events(follow(feed, sources, c, release)) as never; // the types of answers cover JSON and texts, but no streams
     } catch (error) {
       release();
       throw error;
@@ -152,7 +152,7 @@ function events(body: ReadableStream | string): Response {
   return new Response(body, { headers: { 'content-type': 'text/event-stream', 'x-accel-buffering': 'no' } });
 }
 
-/** The events of a stream in their order. They are read only when the client accepts more, so a slow client costs no memory. */
+/** The events of a stream, in order. Each is read only when the client accepts more, so a slow client costs no memory. */
 interface Feed {
   /** The next event; null: nothing has changed. */
   next(): Promise<string | null>;

@@ -68,7 +68,7 @@ export const codeRoute = createRoute({
   operationId: 'createPageCode',
   tags: ['Tokens'],
   summary: 'Create a code that signs a browser in to the page with the rights of this token',
-  ...needs({ right: 'read', looksLike: 'a code is made with {}' }),
+  ...needs({ right: 'read', looksLike: 'to create a code, send {}' }),
   request: { body: jsonBody(z.strictObject({})) },
   responses: { 200: jsonAnswer('The one-time code.', codeSchema), ...problems(413, 415) },
 });

@@ -87,7 +87,7 @@ export const exportRoute = createRoute({
 });
 
 const notListed =
-  'What the person did anonymously is not listed, as nobody is shown whose that is; forgetting them removes it as well.';
+  "The person's anonymous items are not listed, because nobody may see whose they are. Forgetting the person removes them as well.";
 
 /** `POST /api/persons/export`. */
 export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
@@ -112,8 +112,8 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
 }
 
 /**
- * Returns the identifiers that a text may mean. An id identifies one attendee; a code or an address identifies everyone
- * who has it, in every pigeonhole. Pure.
+ * Returns the kinds of identifier that a text may be. An ID identifies one attendee. A code or an address identifies
+ * everyone who has it, in every pigeonhole. Pure.
  */
 export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
   const [, by, rest] = /^(id|code|email):(.+)$/s.exec(text) ?? [];

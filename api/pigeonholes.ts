@@ -246,7 +246,7 @@ function viewStream({ wantedMs, ...row }: StreamState, now: Date): StreamView {
 
 /**
  * Returns the pigeonhole with an ID, and with a workspace if several have that ID.
- * @throws {Refused} 404 when none is known, 409 when it could be several
+ * @throws {Refused} 404 if none is known, 409 if several workspaces have it
  */
 export async function knownPigeonhole(
   c: ApiContext,

@@ -23,8 +23,8 @@ interface Needs {
 }
 
 /**
- * Returns the part of a route that guards it: the required right, the type and the size of the body. It runs before
- * anything else of the request is read.
+ * Returns the part of a route that checks the caller's right and the type and size of the body. It runs before anything
+ * else of the request is read.
  */
 export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, looksLike }: Needs) {
   const limit = bodyLimit({
@@ -36,7 +36,7 @@ export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, 
   const guard = createMiddleware<ApiEnvironment>(async (c, next) => {
     const { rights } = c.get('caller');
     if (!rights.has(right)) {
-      throw new Refused(403, `this token may not do that: it takes the role ${rolesWith(right).join(' or ')}`);
+      throw new Refused(403, `this token may not do that; the request needs the role ${rolesWith(right).join(' or ')}`);
     }
     c.set('looksLike', looksLike);
     requireType(c, takes);
@@ -50,8 +50,8 @@ export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, 
 }
 
 /**
- * Checks the type of the body. A foreign page can make a browser send texts and forms at once. Before it sends JSON or
- * binary types, the browser asks this server, which does not allow it.
+ * Checks the type of the body. A foreign page can make a browser send texts and forms without a question to this server.
+ * Before JSON or a binary type, the browser first asks this server, which does not allow it.
  * @throws {Refused} 415
  */
 function requireType({ req }: Context, takes: 'json' | 'file'): void {
@@ -65,7 +65,10 @@ function requireType({ req }: Context, takes: 'json' | 'file'): void {
 async function requireFlat({ req }: Context): Promise<void> {
   if (req.method === 'GET' || req.method === 'HEAD') return;
   if (!isNestedDeeper(await req.text(), maxBodyLevels)) return;
-  throw new Refused(400, `the body is nested deeper than ${maxBodyLevels} levels, and no request of this API is`);
+  throw new Refused(
+    400,
+    `the body is nested deeper than ${maxBodyLevels} levels; send a body as described in /openapi.json`,
+  );
 }
 
 /** A required JSON body. */
@@ -79,7 +82,7 @@ export function jsonAnswer<Schema extends z.ZodType>(description: string, schema
 
 type Iso<Value> = Value extends Date ? string : Value;
 
-/** Returns a row with its instants in ISO 8601, as answers have them. */
+/** Returns a row with its instants in ISO 8601, as in the API's answers. */
 export function withIsoInstants<Row extends object>(row: Row): { [Key in keyof Row]: Iso<Row[Key]> } {
   const values = Object.entries(row).map(([key, value]) => [key, value instanceof Date ? value.toISOString() : value]);
   return Object.fromEntries(values) as { [Key in keyof Row]: Iso<Row[Key]> };
@@ -87,10 +90,10 @@ export function withIsoInstants<Row extends object>(row: Row): { [Key in keyof R
 
 const reasons = {
   400: 'The request cannot be understood.',
-  401: 'No token, or none that is valid.',
+  401: 'The token is missing or not valid.',
   403: 'The token may not do that, or the request comes from a foreign page.',
-  404: 'There is no such thing.',
-  409: 'It cannot be done as things stand.',
+  404: 'It does not exist.',
+  409: 'It cannot be done in the present state.',
   413: 'The body is too large.',
   415: 'The body is not JSON.',
   421: 'The host name is not served here.',

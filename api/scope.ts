@@ -16,7 +16,7 @@ export function workspaceOf(c: ApiContext, asked?: string | null): string | null
 /** @throws {Refused} 403 when the caller's token is for another workspace */
 export function requireWorkspace(c: ApiContext, workspace: string): void {
   const { workspace: own } = c.get('caller');
-  if (own !== null && own !== workspace) throw new Refused(403, `this token is for the workspace ${own} alone`);
+  if (own !== null && own !== workspace) throw new Refused(403, `this token is only for the workspace ${own}`);
 }
 
 /**
@@ -35,7 +35,7 @@ export function pigeonholeWithin(c: ApiContext, name: string): string {
 export function requireEveryWorkspace(c: ApiContext): void {
   const { workspace } = c.get('caller');
   if (workspace === null) return;
-  throw new Refused(403, `this token is for the workspace ${workspace} alone, and this concerns all of them`);
+  throw new Refused(403, `this token is only for the workspace ${workspace}, and the request concerns all workspaces`);
 }
 
 /**
@@ -49,7 +49,7 @@ export function requireSink(c: ApiContext, { config }: Pick<ApiSources, 'config'
   if (served.length > 0 && served.every((each) => each === workspace)) return;
   throw new Refused(
     403,
-    `this token is for the workspace ${workspace} alone, and sink ${sink} does not serve it alone`,
+    `this token is only for the workspace ${workspace}, and sink ${sink} also receives data of another workspace`,
   );
 }
 
@@ -71,17 +71,17 @@ function workspacesOfSink({ syncs }: Config, sink: string): string[] {
 }
 
 /**
- * Returns the name of the person who asked: the name of a named token, since its holder could send any name; else the
- * name in the request.
+ * Returns the operator's name for the ledger. With a named token, it is the token's name, because the holder could send
+ * any name. Otherwise it is the name in the request.
  */
 export function actorOf(c: ApiContext, said: string | undefined): string | undefined {
   const { name, token } = c.get('caller');
   return token === null ? said : name;
 }
 
-/** Whether personal data is asked for. @throws {Refused} 403 when the caller may not see any */
+/** Whether the request is for personal data. @throws {Refused} 403 if the caller may not see any */
 export function wantsPersonal(c: ApiContext, asked: string | undefined): boolean {
   if (asked === undefined) return false;
   if (c.get('caller').rights.has('personal')) return true;
-  throw new Refused(403, `personal data takes the role ${rolesWith('personal').join(' or ')}`);
+  throw new Refused(403, `personal data needs the role ${rolesWith('personal').join(' or ')}`);
 }

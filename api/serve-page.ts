@@ -9,8 +9,9 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /**
- * Policy for the page in a browser: it may run its own script and style and send requests to this server. It allows no
- * other network, no inline script and no frame, so that texts of people stay text even if the page had a mistake.
+ * Content security policy of the page: it may run its own script and style and send requests to this server. Other
+ * servers, inline scripts and frames are not allowed, so that a text of an attendee cannot run as a script even if the
+ * page has a bug.
  */
 const policy = [
   "default-src 'none'",
@@ -48,7 +49,7 @@ export function servePage(app: ApiApp, sources: ApiSources): void {
   for (const [path, file] of page) if (path !== '/') app.get(path, (c) => answer(c, file));
 }
 
-/** Exchanges a code for a session. A code that was never made, was used or has expired changes nothing. */
+/** Exchanges a code for a session. Returns false for a code that was never created, was used, or has expired. */
 async function signIn(c: ApiContext, sources: ApiSources, code: string): Promise<boolean> {
   const holder = sources.pageCodes.take(code);
   if (holder === undefined) return false;

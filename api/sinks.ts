@@ -40,7 +40,11 @@ const laneSchema = z
   .object({
     workspace: z.string(),
     pigeonholeId: z.int(),
-    watermark: z.int().describe('Every change up to this sequence is settled, has a delivery, or is not wanted.'),
+    watermark: z
+      .int()
+      .describe(
+        'Every change up to this sequence is settled, has a delivery, or is one that the sink does not receive.',
+      ),
     newest: z.int().describe('Sequence of the newest change.'),
     open: z.int().describe('Deliveries that have started and are not settled.'),
     delivered: z.int(),

@@ -22,9 +22,9 @@ export interface ApiServer {
 }
 
 /**
- * Time limits of a connection: for the headers, for the whole request (an upload is read as fast as the store writes its
- * rows), and for silence during an answer. An idle connection costs as much as a busy one. A live stream sends something
- * every 15 s, and the longest request (a preview of everything) takes 5 min.
+ * Time limits of a connection: for the headers, for the whole request, and for silence during an answer. Without limits,
+ * idle connections would use up the maximum number. An upload takes as long as the store needs to write its rows. A live
+ * stream sends something every 15 s, and the longest request (a preview of everything) takes 5 min.
  */
 export const patience = {
   headersMs: 10_000,
@@ -50,7 +50,7 @@ export async function startApi(
   waits: { readonly [Wait in keyof typeof patience]: number } = patience,
 ): Promise<ApiServer> {
   let answer = getRequestListener((request) => {
-    // A process that is still starting is alive. If it were ended for that, it could never start.
+    // A process that is still starting is alive. If a probe failed here, the process would be ended before it has started.
     if (new URL(request.url).pathname === '/healthz') return new Response('ok');
     const requestId = randomUUID();
     const starting = new Refused(503, 'the process is starting: try again in a few seconds', {
@@ -100,7 +100,7 @@ function isUpload({ method, url = '' }: IncomingMessage): boolean {
   return method === 'POST' && /^\/api\/imports(?:\/check|\/codes)?(?:\?|$)/.test(url);
 }
 
-/** Node has one limit for all requests, which has to be long enough for uploads. */
+/** Ends the connection of a slow sender. Node's own limit is the same for all requests, so it must be long enough for uploads. */
 function endSlowSender(request: IncomingMessage, response: ServerResponse, withinMs: number): void {
   const timer = setTimeout(() => {
     if (!request.complete) request.destroy();

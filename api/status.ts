@@ -44,7 +44,7 @@ export const quotasRoute = createRoute({
   path: '/api/quota',
   operationId: 'listQuotas',
   tags: ['Reading'],
-  summary: "How the request quota of each workspace's key stands, and how long it lasts",
+  summary: "Show the request quota of each workspace's key, and how long it lasts",
   ...needs({ right: 'read' }),
   responses: {
     200: jsonAnswer(

@@ -165,7 +165,7 @@ function viewSync(
   const live = present.filter((each) => each.status === 'live');
   const freshness = combineFreshness(present.map((each) => each.freshness));
   const states = [...pigeonholes.map(({ state }) => state), ...(within === undefined ? [] : [within.state])].filter(
-    // A workspace says of a single pigeonhole of it, perhaps another's, that it fails.
+    // A workspace is `failing` if one of its pigeonholes is, but that one may belong to another sync.
     (state, position) => position < pigeonholes.length || state === 'paused' || state === 'waiting',
   );
   const isOwn = (trouble: Present['troubles'][number]): boolean =>

@@ -15,7 +15,7 @@ const maxKnown = 1000;
 const maxTried = 100;
 
 interface Attempts {
-  /** Hashes of refused tokens. The same wrong token again comes from an outdated page and is not another guess. */
+  /** Hashes of refused tokens. If one is presented again, it comes from an outdated page and is not another guess. */
   readonly tried: Set<string>;
   failures: number;
   lastAt: number;
@@ -64,7 +64,7 @@ export class TokenGuard {
         headers: { 'retry-after': String(Math.ceil(waitMs / 1000)) },
       });
     }
-    // Counted before it is looked up, so that requests which arrive together are counted as well.
+    // Counted before the look-up, so that requests that arrive at the same time are all counted.
     const isAnother = this.#count(attempts, hash);
     try {
       const caller = await find();
@@ -82,7 +82,7 @@ export class TokenGuard {
     }
   }
 
-  /** Checks a token that was accepted before again, because it may have been revoked since. */
+  /** Checks a previously accepted token again, because it may have been revoked since. */
   async #again(hash: string, find: () => Promise<Caller>): Promise<Caller> {
     try {
       return await find();

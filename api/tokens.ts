@@ -85,7 +85,7 @@ export const revokeRoute = createRoute({
   operationId: 'revokeToken',
   tags: ['Tokens'],
   summary: 'Revoke a token',
-  ...needs({ right: 'administer', looksLike: 'a token is revoked with {}' }),
+  ...needs({ right: 'administer', looksLike: 'to revoke a token, send {}' }),
   request: { params: z.object({ name: configuredName() }), body: jsonBody(z.strictObject({})) },
   responses: {
     200: jsonAnswer('The token is revoked.', z.object({ done: z.literal(true) })),
@@ -113,7 +113,7 @@ export function serveTokens(app: ApiApp, sources: Pick<ApiSources, 'config' | 'l
       const createdBy = c.get('caller').name;
       const given = [...new Set(wanted)];
       if (!(await addToken(ledger, { id, name, hash, roles: given, workspace, createdBy, expiresAt }))) {
-        throw new Refused(409, `there is a token ${name}: revoke it first, or take another name`);
+        throw new Refused(409, `a token named ${name} exists: revoke it first, or choose another name`);
       }
       return { name, roles: given, workspace, expiresAt: expiresAt?.toISOString() ?? null, token: text };
     });

@@ -11,7 +11,9 @@ import { causeText, outcomeText, reasonText } from '../base/delivery-words.js';
 /** The delivery of a revision to one sink, or the reason why there is none. */
 const whySinkSchema = z.object({
   sink: z.string(),
-  state: z.string().describe('`behind`: the lane has not reached the change yet; `passed`: the sink did not want it.'),
+  state: z
+    .string()
+    .describe('`behind`: the lane has not reached the change yet; `passed`: the sink does not receive it.'),
   outcome: z.string().describe('The state in words, and whether a replay caused the delivery.'),
   reason: z.string().nullable(),
   words: z.string().nullable().describe('The reason in words.'),
@@ -39,7 +41,10 @@ const whyRevisionSchema = z.object({
 });
 export type WhyRevision = z.infer<typeof whyRevisionSchema>;
 
-/** Everything that is known of one item, without its text: where it was read, what each sink received and answered, or why nothing was sent. */
+/**
+ * Everything that is known about one item, without its text: where it was read, what each sink received and answered, or
+ * why nothing was sent.
+ */
 export const whySchema = z
   .object({
     workspace: z.string(),

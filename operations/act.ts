@@ -63,7 +63,8 @@ async function tryItNow(
   { config, ledger }: ActingProcess['deps'],
   { kind, name }: Action,
 ): Promise<string | undefined> {
-  if (kind === 'pigeonhole') return 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now';
+  if (kind === 'pigeonhole')
+    return 'try-now ends the wait of a workspace, not of a pigeonhole: give workspace:NAME, or use poll-now';
   const key = kind === 'workspace' ? ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()) : null;
   return await tryNow(ledger, { kind, name, key });
 }
@@ -110,7 +111,7 @@ async function findTarget(
   }
 }
 
-/** Wakes the workflows that ask a workspace's service: for its own lists, for its pigeonholes, and for running imports. */
+/** Wakes the workflows that send requests for a workspace: for its own lists, its pigeonholes and its running imports. */
 export async function wakeWorkspace(
   { config, ledger }: Pick<Collaborators, 'config' | 'ledger'>,
   starter: Pick<WorkflowStarter, 'signal'>,
@@ -138,8 +139,8 @@ interface TryNowTarget {
 }
 
 /**
- * Ends every wait that stands between a sink or a workspace and its next attempt: backoff, `Retry-After`, a used-up
- * quota, a refused credential. The other side may ask to wait again. A second call changes nothing.
+ * Ends every wait of a sink or a workspace before its next attempt: backoff, `Retry-After`, a used-up quota, a refused
+ * credential. The service or the destination may request a wait again. A second call changes nothing.
  * @returns why nothing was tried, in a sentence: only `resume` lifts a pause that an operator has to decide about
  */
 export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget): Promise<string | undefined> {
@@ -176,7 +177,7 @@ interface OperatorRequest {
 
 /**
  * Writes an operator's request to the ledger, where the next cycle of the work finds it. `resume` lifts an operator's
- * pause, and for a sink or a workspace also an automatic one, because the operator says that the cause is fixed. It also
+ * pause, and for a sink or a workspace also an automatic one, because it means that the operator has fixed the cause. It also
  * tries a refused key again immediately, for all lists of the workspace. `sweep` of a workspace includes its pigeonholes.
  * @returns false for `resume` of something that was not paused
  */
@@ -190,7 +191,7 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
         name,
         pausedBy: 'person',
         cause: 'asked',
-        detail: request.reason ?? 'paused by a person',
+        detail: request.reason ?? 'paused by an operator',
         fingerprint: null,
         actor: request.by ?? null,
       });
@@ -230,7 +231,7 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
   }
 }
 
-/** Starts a rehearsal, or moves the end of the one that is on. @returns its end */
+/** Starts a rehearsal, or moves the end of the one in progress. @returns its end */
 async function startRehearsal(
   ledger: Ledger,
   ref: number,
@@ -245,7 +246,7 @@ async function startRehearsal(
   return row!.until;
 }
 
-/** Ends the rehearsal that is on. A second call changes nothing. */
+/** Ends the rehearsal in progress. A second call changes nothing. */
 async function endRehearsal(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.query(
     'update pigeonholes set rehearsal_until = clock_timestamp() where ref = $1 and rehearsal_until > clock_timestamp()',

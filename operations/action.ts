@@ -3,9 +3,9 @@ import { printable } from '../base/printable.js';
 import { serviceLists } from '../config/schema/list-names.js';
 
 /**
- * A rehearsal reads every list of one pigeonhole at the live interval, whatever the event's status and the session times,
- * until an instant that is stored in the ledger. It therefore survives restarts, and the reader and everything that shows
- * freshness see the same end. The quota lengthens the interval as it does for live lists.
+ * Longest rehearsal. A rehearsal reads every list of one pigeonhole at the live interval, whatever the event's status and
+ * the session times. The ledger stores its end, so a rehearsal survives restarts, and the reader and all views of
+ * freshness use the same end. The quota lengthens the interval as it does for live lists.
  */
 const longestRehearsalSeconds = 24 * 3600;
 
@@ -36,19 +36,19 @@ export const actionSchema = z
     path: ['kind'],
   })
   .refine((action) => action.do !== 'try-now' || action.kind !== 'pigeonhole', {
-    error: 'a pigeonhole waits for nothing of its own: write workspace:NAME, or poll-now',
+    error: 'try-now ends the wait of a workspace, not of a pigeonhole: give workspace:NAME, or use poll-now',
     path: ['kind'],
   })
   .refine(
     ({ forSeconds, ...action }) =>
       forSeconds === undefined || (action.do === 'poll-now' && action.kind === 'pigeonhole'),
     {
-      error: 'only poll-now of a pigeonhole takes a time',
+      error: 'only poll-now of a pigeonhole accepts "forSeconds"',
       path: ['forSeconds'],
     },
   )
   .openapi('Action');
 export type Action = z.infer<typeof actionSchema>;
 
-/** `unknown`: nothing of that name is there. `note`: there was nothing to do, in a sentence. */
+/** `unknown`: nothing has that name. `note`: a sentence that says why there was nothing to do. */
 export type ActionResult = 'done' | 'unknown' | { readonly note: string } | { readonly refused: string };

@@ -16,9 +16,9 @@ export interface WorkspaceStatus {
   readonly name: string;
   readonly waitReason: string | null;
   readonly waitUntil: Date | null;
-  /** Its pigeonholes were chosen from at least once. */
+  /** The syncs have selected pigeonholes from its list at least once. */
   readonly discovered: boolean;
-  /** Instant of the first request without an answer, with none answered since; null: the service answers. */
+  /** Instant of the first of the requests that the service has not answered; null: it answered the last request. */
   readonly unansweredSince: Date | null;
   readonly unansweredReason: string | null;
 }
@@ -27,10 +27,10 @@ export interface PigeonholeStatus {
   readonly workspace: string;
   /** 0: the workspace's own lists. */
   readonly pigeonholeId: number;
-  /** The event's; null while it was not read. */
+  /** Name of the event; null: not read yet. */
   readonly name: string | null;
   readonly status: string | null;
-  /** That read it; none for the workspace's own lists. */
+  /** The syncs that read it; none for the workspace's own lists. */
   readonly syncs: readonly string[];
   /** Changes found so far. */
   readonly changes: number;
@@ -42,15 +42,15 @@ export interface PigeonholeStatus {
   readonly waiting: number;
   /** One of the failures; null when nothing fails. */
   readonly failure: string | null;
-  /** The rehearsal that is on; null: none. */
+  /** The rehearsal in progress; null: none. */
   readonly rehearsal: { readonly since: Date; readonly until: Date; readonly by: string | null } | null;
   /** Rows in the last sweeps without an identity or nested too deeply. They are counted and never delivered. */
   readonly setAside: number;
   /** Rows of other sessions in the last sweeps, which show that the service ignores a filter. */
   readonly foreignRows: number;
-  /** Deletions that wait for a person. */
+  /** Deletions that wait for an operator. */
   readonly heldDeletions: number;
-  /** Since when the service no longer knows it. Items that were read are kept. */
+  /** Instant from which the service no longer knew it; its stored items are kept. Null: the service knows it. */
   readonly goneAt: Date | null;
 }
 
@@ -58,11 +58,14 @@ export interface LaneStatus {
   readonly sink: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Changes behind the newest whose delivery has not started, for lists that the sink accepts; for very many changes, of all lists. */
+  /**
+   * Number of changes whose delivery has not started, of lists that the sink accepts. If there are more than 5,000, the
+   * number includes all lists.
+   */
   readonly behind: number;
   /** Deliveries started and not settled. */
   readonly open: number;
-  /** Deliveries that the destination accepted, those of replays included. */
+  /** Deliveries that the destination accepted, including those of replays. */
   readonly delivered: number;
   /** By list, state and reason. */
   readonly outcomes: readonly LaneOutcomeCount[];
@@ -224,7 +227,7 @@ export interface ListCount {
 
 export interface DeliveryCount extends ListCount {
   readonly sink: string;
-  /** Items whose last change at this sink ended so. */
+  /** State of the items' last change at this sink. */
   readonly state: string;
 }
 
@@ -268,14 +271,14 @@ export async function countStored(ledger: Ledger): Promise<ListCount[]> {
  * Definition of the delivery counts of a sink. The page, `status`, the API, the metrics and `why` show these numbers
  * (docs/operations.md, "What is counted"); the ledger keeps them with each delivery (decision 0061).
  *
- * - *delivered* counts deliveries that the destination accepted, those of replays included. It never falls.
+ * - *delivered* counts deliveries that the destination accepted, including those of replays. It never falls.
  * - *withheld* counts changes that were withheld on purpose and not delivered since. A replay that delivers such a
  *   change removes it from the count, and so does a later revision if the sink keeps only the latest one.
- * - *dead* counts deliveries that the destination refused and that are parked.
+ * - *dead* counts dead letters: deliveries that the destination refused.
  */
 export type OutcomeCount = LaneOutcomeCount;
 
-/** Returns the counts of one state by reason, most first. */
+/** Returns the counts of one state by reason, the largest first. */
 export function byReason(
   counts: readonly OutcomeCount[],
   state: OutcomeCount['state'],

@@ -27,7 +27,7 @@ import { z } from '@hono/zod-openapi';
 import { candidateSchema } from './configuration-plan.js';
 import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
 
-/** Request for the operations that a sink would receive for stored items, under any configuration file. */
+/** A request to plan, under any configuration file, what a sink would receive of stored items. */
 export const previewRequestSchema = z
   .strictObject({
     sink: configuredName(),
@@ -109,7 +109,7 @@ export type Preview = z.infer<typeof previewSchema>;
 
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
-/** A configuration with the sink that it makes. */
+/** A configuration, and the sink that it configures. */
 interface Variant {
   readonly config: Config;
   readonly sink: Sink;
@@ -151,7 +151,7 @@ async function preview(
     (lane) => asked.pigeonhole === null || asked.pigeonhole === `${lane.workspace}/${lane.pigeonholeId}`,
   );
   if (lanes.length === 0) {
-    return { unknown: `sink ${asked.sink} is sent nothing of ${shownWord(asked.pigeonhole ?? 'any pigeonhole')}` };
+    return { unknown: `sink ${asked.sink} receives nothing from ${shownWord(asked.pigeonhole ?? 'any pigeonhole')}` };
   }
   const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
   const items: PreviewedItem[] = [];
@@ -189,7 +189,7 @@ async function preview(
   };
 }
 
-/** The sentence that the status will show. */
+/** Returns the sentence that the status will show. */
 function problemOf(
   { list, items, failed, withheld, estimated }: PreviewCount,
   config: Pick<Config, 'syncs' | 'sinks'>,
@@ -285,7 +285,7 @@ function shown(plan: StoredPlan): PreviewedOperation {
   }
 }
 
-/** Over all pigeonholes, by list. */
+/** Adds up the counts of all pigeonholes, by list. */
 function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
   const sums = new Map<string, Mutable<PreviewCount> & { withheld: Record<string, number> }>();
   for (const { list, items, withheld, failed, estimated } of counts) {
@@ -301,7 +301,10 @@ function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
 
 type Mutable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
 
-/** Applies the result of the mapping to the items that may be sent: exact if all were planned, else in the proportion of the newest. Pure. */
+/**
+ * Applies the mapping's results to the counts of a list. If not every item was planned, the shares found for the newest
+ * items are applied to all of them. Pure.
+ */
 export function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally): PreviewCount {
   const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
   const count = tally.complete ? (n: number): number => n : share;

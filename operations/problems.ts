@@ -11,7 +11,7 @@ import type {
   Severity,
 } from './problem.js';
 
-/** Everything that is said about one kind of problem. The page, `status`, alerts and the log read it from here. */
+/** All texts and properties of one kind of problem. The page, `status`, alerts and the log use them. */
 interface CatalogueEntry {
   readonly severity: Severity;
   /** By default false. */
@@ -29,7 +29,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     stops: true,
     words: () => ({
       title: 'pigeonpost makes no progress',
-      says: 'Nothing is read and nothing is delivered until the cause is gone; nothing is lost.',
+      says: 'pigeonpost reads and delivers nothing until the cause is fixed. Nothing is lost.',
       todo: 'Fix the cause. "pigeonpost check" tests the store and Temporal.',
     }),
     help: () => null,
@@ -227,7 +227,7 @@ export function serviceDownTitle(
   return `${serviceSilent(workspace, since)}; ${waitingLists({ lists: lists ?? 0 })}`;
 }
 
-/** Returns `pigeonhole acme/101`; the lists of the workspace itself have the workspace's name. */
+/** Returns `pigeonhole acme/101`, or the name of the workspace if the lists are those of the workspace itself. */
 function pigeonhole(name: string): string {
   const [workspace, id] = name.split('/');
   return id === '0' ? `workspace ${workspace}` : `pigeonhole ${name}`;
@@ -312,7 +312,7 @@ function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
     case 'gone':
       return {
         title,
-        says: `Its destination asked at ${since} to be sent nothing more. ${kept}`,
+        says: `Its destination answered at ${since} that it accepts no more changes. ${kept}`,
         todo: `Check that the address is still wanted, or change it; then run ${resume}.`,
       };
     case 'destination':
@@ -336,7 +336,10 @@ function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
   }
 }
 
-/** Letters of a failing mapping never reached the destination, so that redriving them before the mapping changes is useless. */
+/**
+ * Returns the sentences about dead letters. If the mapping failed on a change, the change never reached the destination,
+ * and sending it again is useless until the mapping is corrected.
+ */
 function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWords {
   const list = `"pigeonpost dead-letters list --sink ${name}"`;
   const fix = `Test the expression with "pigeonpost preview --sink ${name}", correct it in pigeonpost.yaml, and run "pigeonpost config apply": that sends them again.`;
@@ -351,7 +354,7 @@ function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWor
   const refused = Number(letters ?? 0) - Number(mapping ?? 0);
   return {
     title: `Sink ${name} has refused ${counted(refused, 'change')}`,
-    says: `They are parked as dead letters, by cause.${mapping ? ` The mapping failed on ${counted(mapping, 'more change')}.` : ''} ${others}`,
+    says: `They are dead letters now, grouped by cause.${mapping ? ` The mapping failed on ${counted(mapping, 'more change')}.` : ''} ${others}`,
     todo: `Read the causes (${list}), fix what they name, then redrive them.${mapping ? ` ${fix}` : ''}`,
   };
 }

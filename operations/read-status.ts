@@ -44,7 +44,7 @@ export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sin
   };
 }
 
-/** The status and what its problems were found in. */
+/** The status, and the snapshot in which its problems were found. */
 interface StatusSnapshot {
   readonly status: Status;
   readonly snapshot: WorkSnapshot & { readonly lanes: readonly LaneState[] };
@@ -60,7 +60,7 @@ export interface StatusSources {
   readonly quotas: () => Promise<ReadonlyMap<string, QuotaView>>;
   /** Milliseconds since this process started; absent: long ago. */
   readonly upMs?: () => number;
-  /** Absent: lists are judged as if nothing had kept them from being read. */
+  /** Absent: lists are judged as if nothing had prevented reading. */
   readonly hindrances?: HindranceMemory;
 }
 
@@ -73,14 +73,14 @@ export async function readStatus(
   return (await readSnapshot(sources, withCounts, workspace)).status;
 }
 
-/** The status with what its problems were found in, read at one moment. @param workspace null: all of them */
+/** Reads the status, and the snapshot for its problems, at one moment. @param workspace null: all of them */
 export async function readSnapshot(
   { ledger, config, configuration, trouble, quotas, upMs, hindrances }: StatusSources,
   withCounts: boolean,
   workspace: string | null,
 ): Promise<StatusSnapshot> {
-  // Sent together: the embedded store runs statements one after the other, so each would otherwise wait behind a page
-  // or a batch.
+  // All statements are sent at the same time. The embedded store runs one statement at a time, so if each were sent after
+  // the previous one, each would wait for a page or a batch that is being stored.
   const [whole, allLanes, places, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
     ledgerStatus(ledger),
     laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
@@ -243,8 +243,8 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
 }
 
 /**
- * @param workspace.waits what keeps all of its workspace from being read; null: nothing does
- * @param workspace.isPaused whether its workspace is paused, by an operator or by a cause
+ * @param workspace.waits why nothing of the workspace can be read; null: it can be read
+ * @param workspace.isPaused whether an operator or pigeonpost has paused the workspace
  */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
@@ -297,7 +297,7 @@ function sinkView(
   const { name } = sink;
   const lanes = all.filter((lane) => lane.sink === name);
   const pause = pauses.find((each) => each.scope === 'sink' && each.name === name);
-  // What failed may have been superseded or withheld since: a failure ends with what failed.
+  // The failed change may have been superseded or withheld since. Then no change is left, and the failure is over.
   const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
   const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
   const outcomes = lanes.flatMap((lane) => lane.outcomes);
@@ -330,19 +330,19 @@ function isSettled(
   );
   const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
   const used = new Set(syncs.flatMap((sync) => sync.sinks));
-  // A lane exists once its sink has read the pigeonhole: until then an empty backlog proves nothing.
+  // A lane exists only after pigeonpost first planned the pigeonhole for the sink. Before that, an empty backlog proves nothing.
   const changed = status.pigeonholes.filter(({ changes }) => changes > 0);
-  const looked = [...used].every((sink) =>
+  const haveLanes = [...used].every((sink) =>
     changed
       .filter((place) => isSentTo(config, sink, place))
       .every((place) => status.lanes.some((lane) => lane.sink === sink && isSamePlace(lane, place))),
   );
-  const goesOn =
+  const isRunning =
     workspaces.every(
-      (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !standsStill(workspace),
-    ) && sinks.every((sink) => !used.has(sink.name) || !standsStill(sink));
+      (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !isStopped(workspace),
+    ) && sinks.every((sink) => !used.has(sink.name) || !isStopped(sink));
   const delivered = sinks.every(({ backlog, replays }) => backlog === 0 && replays.length === 0);
-  return discovered && read && looked && goesOn && delivered;
+  return discovered && read && haveLanes && isRunning && delivered;
 }
 
 interface PigeonholeKey {
@@ -354,12 +354,12 @@ function isSamePlace(a: PigeonholeKey, b: PigeonholeKey): boolean {
   return a.workspace === b.workspace && a.pigeonholeId === b.pigeonholeId;
 }
 
-function standsStill(view: WorkspaceView | SinkView): boolean {
+function isStopped(view: WorkspaceView | SinkView): boolean {
   const parts = 'pigeonholes' in view ? view.pigeonholes : [];
   return [view, ...parts].some(({ state }) => state === 'paused' || state === 'waiting' || state === 'failing');
 }
 
-/** Reasons for which a whole workspace is not read. */
+/** The reasons why a whole workspace is not read. */
 interface WorkspaceHindrance {
   readonly pause: { readonly pausedBy: string; readonly cause: string } | null;
   readonly unanswered: object | null;
@@ -375,5 +375,5 @@ function waitWords(workspace: string, { pause, unanswered, waits }: WorkspaceHin
   if (pause !== null) return `workspace ${workspace} is paused`;
   if (unanswered !== null) return 'waits for the service, which does not answer';
   if (waits === 'quota') return `waits for the request quota of workspace ${workspace}`;
-  return waits === null ? null : 'waits because the service asked for it';
+  return waits === null ? null : 'waits because the service requested a pause';
 }

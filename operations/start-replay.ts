@@ -8,7 +8,7 @@ import { z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
 import { configuredName, pigeonholeName, printable } from '../base/printable.js';
 
-/** Stored items that a person wants to have sent again. */
+/** An operator's request to send stored items again. */
 export const replayRequestSchema = z
   .strictObject({
     id: z
@@ -74,7 +74,10 @@ export async function startReplay(
     return { unknown: `no pigeonhole ${wanted.pigeonhole} is read for ${wanted.sink ?? 'any sink'}` };
   }
   if (lanes.length === 0) {
-    return { unknown: `${wanted.sink === null ? 'no sink' : `sink ${wanted.sink}`} is sent any of these lists` };
+    return {
+      unknown:
+        wanted.sink === null ? 'no sink receives these lists' : `sink ${wanted.sink} receives none of these lists`,
+    };
   }
   const from = wanted.from === null ? null : new Date(wanted.from);
   const counts: ReplayCount[] = [];
@@ -102,7 +105,7 @@ export async function startReplay(
     reason: wanted.reason ?? null,
   });
   const names = [...new Set(lanes.map(({ sink }) => sink))];
-  deps.log.info({ replay: wanted.id, sinks: names }, 'replay asked for'); // by whom and why: the audit log
+  deps.log.info({ replay: wanted.id, sinks: names }, 'replay requested'); // the audit log records the operator and the reason
   await Promise.all(names.map((name) => starter.signal(delivering(name).id, 'wake')));
   return { id: wanted.id, dryRun: false, counts: summed };
 }

@@ -13,7 +13,9 @@ export const pauseViewSchema = z
   .object({
     pausedBy: z
       .enum(['person', 'cause'])
-      .describe('`person`: only a person can end the pause; `cause`: it also ends when the cause is gone.'),
+      .describe(
+        '`person`: an operator paused it, and only an operator can resume it; `cause`: pigeonpost paused it, and the pause also ends when the cause is gone.',
+      ),
     cause: z.string().describe('Stable code for programs: `credential`, `destination`, `gone`, `restored`, `asked`, …'),
     actor: z.string().nullable(),
     reason: z.string(),
@@ -46,7 +48,7 @@ const replayViewSchema = z.object({
   open: z.int().describe('Number of these that are still in flight.'),
 });
 
-/** Part of a sink's view: requests that people have made for it. */
+/** Part of a sink's view: what operators have requested for it. */
 export const operatedSinkSchema = z.object({
   mode: z.enum(['send', 'observe']),
   observation: observationViewSchema.nullable().describe('Null for a sink that has never observed.'),
@@ -162,7 +164,7 @@ export const pigeonholeViewSchema = z
     foreignRows: z
       .int()
       .describe('Rows of other sessions in the last sweeps, which show that the service ignores a filter.'),
-    heldDeletions: z.int().describe('Deletions that wait for a decision.'),
+    heldDeletions: z.int().describe('Deletions that wait for an operator.'),
     goneAt: instant().nullable().describe('Since when the service no longer knows the pigeonhole; null: it does.'),
   })
   .openapi('PigeonholeStatus');

@@ -35,7 +35,7 @@ function ofInstallation({ version, status, alerts }: LedgerFacts): Figure[] {
     gauge('pigeonpost_configuration_number', 'Number of the configuration that this process runs.', [
       of({}, status.configuration),
     ]),
-    gauge('pigeonpost_process_failing', '1 while nothing at all gets on in this process.', [
+    gauge('pigeonpost_process_failing', '1 while this process makes no progress.', [
       of({}, status.trouble === null ? 0 : 1),
     ]),
     gauge(
@@ -48,7 +48,9 @@ function ofInstallation({ version, status, alerts }: LedgerFacts): Figure[] {
       'Raised alerts that are not over yet, by occasion.',
       alerts.raised.map(({ occasion, raised }) => of({ occasion }, raised)),
     ),
-    gauge('pigeonpost_alert_messages_waiting', 'Alerts that a receiver has not taken yet.', [of({}, alerts.waiting)]),
+    gauge('pigeonpost_alert_messages_waiting', 'Alerts that a receiver has not accepted yet.', [
+      of({}, alerts.waiting),
+    ]),
   ];
 }
 
@@ -109,31 +111,31 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
   return [
     gauge(
       'pigeonpost_undelivered_age_seconds',
-      'Age of the oldest change of a sync that a sink was not sent; of a sink that is being filled, since its last progress; 0: none.',
+      'Age of the oldest change of a sync that a sink has not received; for a sink that is being filled, time since its last progress; 0: none.',
       age,
     ),
-    gauge('pigeonpost_backlog_changes', 'Changes of a sync that a sink has not settled, of all lists.', backlog),
+    gauge('pigeonpost_backlog_changes', 'Changes of a sync that are not settled at a sink, of all lists.', backlog),
     gauge(
       'pigeonpost_read_age_seconds',
-      'Since the oldest last read among the lists of a sync that are live now; 0: none is live, or reading is paused.',
+      'Time since the last read of a live list of a sync, for the list that was read longest ago; 0: none is live, or reading is paused.',
       fresh,
     ),
     gauge(
       'pigeonpost_read_late_seconds',
-      'How long the latest list of a sync has been due by the polling interval in force for it; 0: all are in time, or reading is paused.',
+      'How long the most overdue list of a sync has been due by its polling interval in force; 0: all are in time, or reading is paused.',
       late,
     ),
     gauge(
       'pigeonpost_sweep_age_seconds',
-      'Since the oldest last whole sweep of a stream among the live pigeonholes of a sync.',
+      'Time since the last complete sweep of a stream in a live pigeonhole of a sync, for the stream that was swept longest ago.',
       swept,
     ),
     gauge(
       'pigeonpost_sweep_late_seconds',
-      'How much longer than the interval `every.sweep` of the sync that is; 0: not longer.',
+      'By how much pigeonpost_sweep_age_seconds exceeds `every.sweep` of the sync; 0: it does not.',
       sweepLate,
     ),
-    gauge('pigeonpost_pigeonholes', 'Pigeonholes of a sync, by how they stand.', states),
+    gauge('pigeonpost_pigeonholes', 'Pigeonholes of a sync, by state.', states),
   ];
 }
 
@@ -142,32 +144,32 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
   return [
     counter(
       'pigeonpost_delivered_changes_total',
-      'Deliveries that a sink has accepted, ever, those of replays included.',
+      'Deliveries that a sink has ever accepted, including those of replays.',
       sinks.map(({ name, delivered }) => of({ sink: name }, delivered)),
     ),
     gauge(
       'pigeonpost_dead_letters',
-      'Changes that a sink has refused and that are parked.',
+      'Dead letters: changes that a sink has refused.',
       sinks.map(({ name, dead }) => of({ sink: name }, total(dead))),
     ),
     gauge(
       'pigeonpost_withheld_changes',
-      'Changes that a sink was not sent on purpose and that nothing has delivered since: consent, conditions, a missing value.',
+      'Changes that were withheld from a sink on purpose (consent, conditions, a missing value) and not delivered since.',
       sinks.map(({ name, withheld }) => of({ sink: name }, total(withheld))),
     ),
     gauge(
       'pigeonpost_sink_withholding',
-      'Lists that a sink withholds for want of a value, and should probably send.',
+      'Lists that a sink withholds because a value is missing, and should probably send.',
       sinks.map(({ name, withholding }) => of({ sink: name }, withholding.length)),
     ),
     gauge(
       'pigeonpost_sink_paused',
-      '1 while a sink is paused, by whom or what.',
+      '1 while a sink is paused, by an operator (person) or by pigeonpost (cause).',
       sinks.flatMap(({ name, pause }) => pausedBy(pause, { sink: name })),
     ),
     gauge(
       'pigeonpost_sink_failing',
-      '1 while something fails at a sink and is tried again.',
+      '1 while deliveries to a sink fail and are tried again.',
       sinks.map(({ name, state }) => of({ sink: name }, state === 'failing' ? 1 : 0)),
     ),
   ];
@@ -186,24 +188,24 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
   return [
     gauge(
       'pigeonpost_workspace_paused',
-      '1 while a workspace is paused, by whom or what.',
+      '1 while a workspace is paused, by an operator (person) or by pigeonpost (cause).',
       workspaces.flatMap(({ name, pause }) => pausedBy(pause, { workspace: name })),
     ),
     gauge(
       'pigeonpost_service_unanswered_seconds',
-      'Since when the service has not answered a workspace; 0: it answers.',
+      'How long the service has not answered a workspace; 0: it answers.',
       workspaces.map(({ name, unanswered }) =>
         of({ workspace: name }, unanswered === null ? 0 : oldestAge([dateOf(unanswered.since)], now)),
       ),
     ),
     counter(
       'pigeonpost_found_changes_total',
-      'Changes that were found, ever.',
+      'Changes that were ever found.',
       summed(({ changes }) => changes),
     ),
     gauge(
       'pigeonpost_held_deletions',
-      'Deletions that wait for a decision.',
+      'Deletions that wait for an operator.',
       summed(({ heldDeletions }) => heldDeletions),
     ),
     gauge(
@@ -213,17 +215,17 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_foreign_rows',
-      'Rows of other sessions than the one asked for, as the last sweeps showed them.',
+      'Rows of other sessions than the requested one in the last sweeps.',
       summed(({ foreignRows }) => foreignRows),
     ),
     gauge(
       'pigeonpost_quota_limit_requests',
-      "Requests in a window of a workspace's key, where it is known.",
+      "Requests in a quota window of a workspace's key, if known.",
       known.flatMap(({ workspace, quota }) => (quota.limit === null ? [] : [of({ workspace }, quota.limit)])),
     ),
     gauge(
       'pigeonpost_quota_left_requests',
-      'Requests that are left of the window, at most, where it is known.',
+      'Maximum number of requests left in the quota window, if known.',
       known.flatMap(({ workspace, quota }) => (quota.left === null ? [] : [of({ workspace }, quota.left)])),
     ),
     gauge(
@@ -233,7 +235,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_quota_lasts_seconds',
-      'How long what reading may use lasts at that rate, where it does not last until the window ends.',
+      'Time until the requests that reading may use run out at that rate; absent if they last until the window ends.',
       known.flatMap(({ workspace, quota }) =>
         quota.lastsUntil === null
           ? []
@@ -247,7 +249,7 @@ function ofImports({ imports }: LedgerFacts): Figure[] {
   return [
     gauge(
       'pigeonpost_imports',
-      'Imports of registrants, by how they stand.',
+      'Imports of registrants, by state.',
       imports.map(({ workspace, state, imports: n }) => of({ workspace, state }, n)),
     ),
     gauge(
@@ -301,7 +303,7 @@ interface Sample {
   readonly value: number;
 }
 
-/** In Prometheus' text format, version 0.0.4. Pure. Source: prometheus.io, "Exposition formats". */
+/** Formats metrics in Prometheus' text format, version 0.0.4. Pure. Source: prometheus.io, "Exposition formats". */
 export function formatFigures(figures: readonly Figure[]): string {
   return figures
     .map(({ name, help, type, samples }) =>

@@ -17,13 +17,13 @@ export class ProcessMeters {
   readonly #registry = new Registry();
   readonly #requests = new Counter({
     name: 'pigeonpost_service_requests_total',
-    help: 'Requests to the Event Engagement Service, by its error code, or the HTTP status, or none without an answer.',
+    help: 'Requests to the Event Engagement Service, by its error code, otherwise by HTTP status; "none": no answer.',
     labelNames: ['workspace', 'code'],
     registers: [this.#registry],
   });
   readonly #requestSeconds = new Histogram({
     name: 'pigeonpost_service_request_duration_seconds',
-    help: 'From a request to the service to the end of its answer.',
+    help: 'Time from a request to the service to the end of its answer.',
     labelNames: ['workspace'],
     buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers: [this.#registry],
@@ -37,7 +37,7 @@ export class ProcessMeters {
   });
   readonly #outcomes = new Counter({
     name: 'pigeonpost_delivery_outcomes_total',
-    help: 'What became of changes that were sent to a sink.',
+    help: 'Changes that were sent to a sink, by outcome.',
     labelNames: ['sink', 'outcome'],
     registers: [this.#registry],
   });
@@ -50,7 +50,7 @@ export class ProcessMeters {
 
   readonly #refusedTokens = new Counter({
     name: 'pigeonpost_api_refused_tokens_total',
-    help: 'Tokens and sessions that this API has refused: unknown ones, and those of addresses that have to wait.',
+    help: 'Tokens and sessions that this API has refused, because they are unknown or their address has to wait.',
     labelNames: ['reason'],
     registers: [this.#registry],
   });

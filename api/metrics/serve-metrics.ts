@@ -23,11 +23,11 @@ export function serveMetrics(app: ApiApp, sources: ProbeSources): void {
   const ledgerText = remembered(() => readLedgerText(sources));
   app.get('/metrics', async (c) => {
     requireEveryWorkspace(c as ApiContext);
-    if (!c.get('caller').rights.has('read')) throw new Refused(403, 'this token may not read how work stands');
+    if (!c.get('caller').rights.has('read')) throw new Refused(403, 'this token may not read the state of the work');
     const [ofLedger, ofProcess, ofTemporal] = await Promise.all([
       ledgerText().then(
         (text) => `${text}${storeUp(1)}`,
-        () => storeUp(0), // what this process counts is worth most when the store is gone
+        () => storeUp(0), // operators need this process's own metrics most when the store does not answer
       ),
       sources.meters.text(),
       sources.temporalMetrics().catch(() => ''),

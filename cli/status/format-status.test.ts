@@ -24,7 +24,7 @@ describe('the text of status', () => {
       '',
       'rate  12 found, 11 delivered this minute  (minute before: 30, 28)',
       'page  http://127.0.0.1:8088/  (pigeonpost open signs you in)',
-      'settled: everything found is delivered, withheld or parked',
+      'settled: everything found is delivered, withheld or a dead letter',
     ]);
   });
 
@@ -37,14 +37,14 @@ describe('the text of status', () => {
     });
     const held = troubleOf({
       severity: 'warning',
-      text: '12 deletions wait for a person',
+      text: '12 deletions wait for an operator',
       since: null,
       help: { label: 'Show them', action: null, see: '/api/deletions' },
     });
     expect(lines({}, [paused, held, troubleOf({ severity: 'notice', text: 'note this' })]).slice(0, 6)).toEqual([
       'PROBLEM  Sink hooks is paused: moved (ana). It keeps its backlog. (started 10 min ago)',
       '         To continue, run "pigeonpost resume sink:hooks".',
-      'WARNING  12 deletions wait for a person',
+      'WARNING  12 deletions wait for an operator',
       '         pigeonpost deletions list',
       'note     note this (started 10 min ago)',
       '',

@@ -85,7 +85,7 @@ function summary({ status, overview }: Moment): TextLine {
   const style = open.some(({ severity }) => severity === 'error') ? 'red' : 'yellow';
   if (open.length > 0) return [span(`${counted(open.length, 'problem')}: see above`, style)];
   return settled
-    ? [span('settled: everything found is delivered, withheld or parked', 'green')]
+    ? [span('settled: everything found is delivered, withheld or a dead letter', 'green')]
     : [span('working', 'green')];
 }
 

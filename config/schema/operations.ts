@@ -112,7 +112,7 @@ export const alertsSchema = z
       .describe('Conditions that send an alert: once per change of state, and on recovery.'),
   })
   .optional()
-  .describe('Messages for a person on duty, never with personal data.');
+  .describe('Messages to operators, never with personal data.');
 
 export const importsSchema = z
   .array(

@@ -58,7 +58,7 @@ async function findIn(deps: To, workspace: string, pigeonholeId: number): Promis
     throw new ImportRefusal(
       'stopped',
       paused.pausedBy === 'person'
-        ? `workspace ${workspace} is paused by a person: "pigeonpost resume workspace:${workspace}" first`
+        ? `an operator has paused workspace ${workspace}: run "pigeonpost resume workspace:${workspace}" first`
         : `workspace ${workspace} is paused: ${paused.detail}`,
     );
   }

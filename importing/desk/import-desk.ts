@@ -53,8 +53,8 @@ export interface ImportDesk {
   /** Returns the id of the named token that started an import; null: none. @throws {ImportRefusal} */
   tokenOf(id: string): Promise<string | null>;
   /**
-   * Yields report rows in the order of the file; with `problems`, only rows that need a person.
-   * @param shows `outcomes`: without the service's messages, which may quote a cell
+   * Yields report rows in the order of the file; with `problems`, only rows that a person has to correct.
+   * @param shows `outcomes`: leaves out the service's messages, which may quote a cell
    */
   report(
     id: string,
@@ -79,7 +79,7 @@ export interface DeskParts {
 
 /** Creates the API's operations on registrant files. People identify an import by its number. */
 export function createImportDesk({ editions, ledger, wake, log }: DeskParts): ImportDesk {
-  // The request is in the ledger, where the reconciler finds it, so a failed wake-up is not an error for the caller.
+  // A failed wake-up is not an error for the caller: the request is in the ledger, where the reconciler finds it.
   const tryToWake = (id: string): Promise<void> =>
     wake(id).catch((error: unknown) =>
       log.warn(
@@ -217,7 +217,7 @@ async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>[
 }
 
 /**
- * Records a person's request about an import in the ledger; wake the workflow afterwards.
+ * Records an operator's request about an import in the ledger. The caller wakes the workflow afterwards.
  * @throws {ImportRefusal} if it has ended
  */
 async function actOnImport(
@@ -235,7 +235,7 @@ async function actOnImport(
       name: id,
       pausedBy: 'person',
       cause: 'asked',
-      detail: reason ?? 'paused by a person',
+      detail: reason ?? 'paused by an operator',
       fingerprint: null,
       actor: by ?? null,
     });

@@ -86,7 +86,7 @@ describe('an object that the ledger does not know', () => {
     [
       'one that a person takes and that is another object’s',
       { shown: [shown(1)], use: { opening: 1 }, claimed: { 1: 'autumn/opening' } },
-      { state: 'impossible', problem: '1 is autumn/opening already' },
+      { state: 'impossible', problem: '1 is already recorded for autumn/opening' },
     ],
     ['a refusal of an earlier request', { known: row({ state: 'none' }) }, { state: 'create', knownBefore: [] }],
   ])('with %s at the service', (_, scene, expected) => {

@@ -206,7 +206,7 @@ type ChosenSubscription =
 export function chooseSubscription(wanted: string | number | null, there: readonly Subscription[]): ChosenSubscription {
   if (there.length === 0) {
     if (wanted === null) return { id: null, name: null, endDate: null };
-    return { problem: 'this workspace is a Personal one and has no subscriptions: leave the subscription out' };
+    return { problem: 'this workspace has no subscriptions, because it is a Personal one: leave the subscription out' };
   }
   const names = there.map(({ id, name }) => `${JSON.stringify(name ?? '')} (${id})`).join(', ');
   if (wanted === null) {

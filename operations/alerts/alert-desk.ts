@@ -67,7 +67,7 @@ export const alertsSchema = z
 
 export type AlertsView = z.infer<typeof alertsSchema>;
 
-/** Lease by which only one process sends to a receiver; longer than any attempt. */
+/** Duration of the lease with which one process sends to a receiver; longer than any attempt. */
 const leaseMs = receiverTimes.requestTimeoutMs * 3;
 /** An alert that a receiver has not accepted within this time is dropped. */
 const giveUpAfterMs = 24 * 60 * 60_000;
@@ -103,14 +103,14 @@ export interface AlertDeskOptions {
 export interface TestedReceiver {
   readonly receiver: string;
   readonly delivered: boolean;
-  /** Why not; a sentence without secrets. */
+  /** Why it failed, as a sentence without secrets; null: it arrived. */
   readonly detail: string | null;
 }
 
 /**
- * Sends alerts (decision 0030). One process of all checks every few seconds and writes messages to the ledger. Each
- * receiver is sent its messages separately, so that one that fails or hangs delays no other. The ledger holds all state:
- * the process may end at any instant.
+ * Sends alerts (decision 0030). Every few seconds, one of the processes checks all conditions and writes the messages to
+ * the ledger. Each receiver gets its messages separately, so that a receiver that fails or hangs delays no other. The
+ * ledger holds all state, so the process may end at any instant.
  */
 export class AlertDesk {
   readonly #stopping = new AbortController();
@@ -157,7 +157,7 @@ export class AlertDesk {
     });
     if (written > 0) {
       this.options.log.info({ alerts: written, receivers: keys.length }, 'alerts written');
-      await this.#giveUpOldOnes(sources.ledger); // those to receivers that are no longer configured among them
+      await this.#giveUpOldOnes(sources.ledger); // including messages for receivers that are no longer configured
     }
     for (const receiver of receivers) this.#send(sources.ledger, receiver);
   }
@@ -245,7 +245,7 @@ export class AlertDesk {
         continue;
       }
       if (signal.aborted) {
-        await releaseReceiver(ledger, key, owner); // no fault of the receiver's
+        await releaseReceiver(ledger, key, owner); // the receiver did not fail, so nothing is counted against it
         return;
       }
       const retryInMs = retryWaitMs(message.failures, outcome.afterMs);

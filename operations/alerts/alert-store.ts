@@ -25,11 +25,11 @@ export interface AlertRow {
   readonly subject: string;
   /** Result of the last check. */
   readonly holds: boolean;
-  /** Start of the present state. */
+  /** Instant at which the present state started. */
   readonly since: Date;
-  /** The last message said that it holds. */
+  /** Whether the last message reported that the condition holds. */
   readonly told: boolean;
-  /** Number of raises without a longer quiet time between them. */
+  /** Number of times that the alert was raised without a long quiet time in between. */
   readonly raises: number;
   readonly facts: AlertFacts;
 }
@@ -88,15 +88,15 @@ export interface CheckResult {
   readonly rows: readonly AlertRow[];
   readonly forgotten: readonly Pick<AlertRow, 'occasion' | 'subject'>[];
   readonly messages: readonly NewAlertMessage[];
-  /** RateLimitStates that are others now. */
+  /** The rate limits that have changed. */
   readonly paces: ReadonlyMap<string, Date>;
-  /** Each message goes to each of these. */
+  /** The receivers; each gets every message. */
   readonly receivers: readonly string[];
 }
 
 /**
- * Stores the result of a check with its messages in one transaction: neither a crash nor a second
- * process can repeat or lose a message.
+ * Stores the result of a check and its messages in one transaction, so that neither a crash nor a second process can
+ * repeat or lose a message.
  * @returns false, and writes nothing, if another check has started meanwhile
  */
 export async function recordCheck(ledger: Ledger, check: AlertCheck, found: CheckResult): Promise<boolean> {
@@ -160,10 +160,10 @@ export async function recordCheck(ledger: Ledger, check: AlertCheck, found: Chec
 /** A message that waits for one receiver. */
 export interface AlertMessage extends NewAlertMessage {
   readonly number: number;
-  /** The same at every receiver and every attempt. */
+  /** ID of the message, the same at every receiver and every attempt. */
   readonly id: string;
   readonly createdAt: Date;
-  /** Attempts in a row that this receiver has failed. */
+  /** Number of consecutive failed attempts at this receiver. */
   readonly failures: number;
 }
 
@@ -185,7 +185,7 @@ export async function knowReceivers(ledger: Ledger, receivers: readonly string[]
   );
 }
 
-/** Ends all leases. Only for a process that runs alone, because the holder of any lease has ended then. */
+/** Ends all leases. Only a process that uses the ledger alone may call it, because every other holder has then ended. */
 export async function endReceiverLeases(ledger: Ledger): Promise<void> {
   await ledger.db.query('update alert_receivers set owner = null, leased_until = null where owner is not null');
 }
@@ -228,8 +228,8 @@ export async function takeMessage(
 }
 
 /**
- * Deletes a delivered message and ends the lease. A holder that lost the lease meanwhile changes nothing about the
- * receiver, because another process sends to it.
+ * Deletes a delivered message and ends the lease. If the caller has lost the lease, the receiver's row stays unchanged,
+ * because another process now sends to that receiver.
  */
 export async function noteDelivered(
   ledger: Ledger,
@@ -249,7 +249,7 @@ export async function noteDelivered(
 /**
  * Stores a failed attempt and the time of the next one, and ends the lease.
  * @param detail a sentence without secrets
- * @returns false, without a change, if the lease was lost: the failure is then not the receiver's
+ * @returns false, without a change, if the caller has lost the lease: then the receiver did not cause the failure
  */
 export async function noteFailed(
   ledger: Ledger,

@@ -30,7 +30,7 @@ describe('the text of a message', () => {
     [
       message('sink-paused', 'crm', byCause('gone')),
       'Sink crm is paused',
-      /asked at 2026-11-21 08:00 UTC to be sent nothing more/,
+      /answered at 2026-11-21 08:00 UTC that it accepts no more changes/,
       /resume sink:crm/,
       '/sink/crm',
     ],
@@ -176,7 +176,7 @@ describe('the text of a message about several subjects', () => {
       'raised',
       { pausedBy: 'person', cause: null },
       '12 workspaces are paused',
-      `All by persons. ${names}`,
+      `Operators paused all of them. ${names}`,
       /"pigeonpost status"/,
       '/',
     ],
@@ -196,7 +196,7 @@ describe('the text of a message about several subjects', () => {
       'deletions-held',
       'raised',
       { items: 2000 },
-      '2,000 deletions in 12 pigeonholes wait for a person',
+      '2,000 deletions in 12 pigeonholes wait for an operator',
       names,
       /deletions list/,
       '/',
@@ -214,7 +214,7 @@ describe('the text of a message about several subjects', () => {
     ['behind', '12 sinks are no longer behind'],
     ['dead-letters', '12 sinks have fewer dead letters again'],
     ['withholding', '12 sinks no longer withhold what they should send'],
-    ['deletions-held', 'No deletions of 12 pigeonholes wait any more'],
+    ['deletions-held', 'No deletions of 12 pigeonholes wait any longer'],
     ['quota-short', 'The request quotas of 12 workspaces last again'],
   ])('when %s is over', (occasion, title) => {
     expect(textOf(occasion, 'recovered')).toEqual({ title, says: names, todo: null, link: `${page}/#/` });

@@ -3,7 +3,7 @@ import { counted, formatInstant, grouped } from '../../base/words.js';
 import { type ProblemCode, problemCodes } from '../problem.js';
 import { alertOccasion, problemWords } from '../problems.js';
 
-/** Text of an alert. It contains only sentences of pigeonpost, never text from the service, a destination or a person. */
+/** Text of an alert. pigeonpost writes all of it: it never quotes the service, a destination or a person. */
 export interface AlertText {
   readonly title: string;
   readonly says: string;
@@ -150,7 +150,7 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
     case 'reading-late':
       return `Lists of ${grouped(n)} pigeonholes are not read in time`;
     case 'deletions-held':
-      return `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for a person`;
+      return `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for an operator`;
     case 'quota-short':
       return `The request quotas of ${grouped(n)} workspaces will not last`;
     case 'import-ended':
@@ -169,7 +169,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
     'dead-letters': `${grouped(n)} sinks have fewer dead letters again`,
     withholding: `${grouped(n)} sinks no longer withhold what they should send`,
     'reading-late': `Every list of ${grouped(n)} pigeonholes is read in time again`,
-    'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any more`,
+    'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any longer`,
     'quota-short': `The request quotas of ${grouped(n)} workspaces last again`,
   };
   return titles[occasion as keyof typeof titles]; // an import that has ended is never over
@@ -178,7 +178,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
 /** Returns the cause that all pauses share: one fix may resolve all of them. */
 function commonReason({ occasion, facts: { pausedBy, cause } }: Several): string[] {
   if (occasion !== 'sink-paused' && occasion !== 'workspace-paused') return [];
-  if (pausedBy === 'person') return ['All by persons.'];
+  if (pausedBy === 'person') return ['Operators paused all of them.'];
   if (cause === 'credential') return ['The credentials of all of them are refused.'];
   if (cause === 'restored') return ['The ledger was restored from a backup.'];
   return [];

@@ -25,9 +25,9 @@ import { alertOccasion } from '../problems.js';
 const tellImportsWithinMs = 24 * 60 * 60_000;
 
 /**
- * Checks all conditions once and writes the messages, unless another process has checked within the interval or does so
- * meanwhile.
- * @returns the messages that were written for each receiver; 0 too when another process has checked
+ * Checks all conditions once and writes the messages, unless another process has checked within the interval or checks at
+ * the same time.
+ * @returns the number of messages written for each receiver; also 0 if another process has checked
  */
 export async function checkAlerts(
   sources: StatusSources,
@@ -45,7 +45,7 @@ export async function checkAlerts(
   },
 ): Promise<number> {
   const { ledger } = sources;
-  // A little less than the interval, so that a timer that comes early does not skip every other turn.
+  // A little less than the interval, so that a timer that fires early does not skip every other check.
   const turn = await startCheck(ledger, everyMs * 0.8);
   if (turn === undefined) return 0;
   const rows = await readAlerts(ledger);
@@ -65,7 +65,7 @@ export async function checkAlerts(
 }
 
 async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
-  // Without the forecast of the quota, which is expensive, where nobody is notified of it.
+  // The quota forecast is expensive, so it is left out if no alert uses it.
   const needed = when.quotaShort ? sources : { ...sources, quotas: async () => new Map() };
   const { snapshot } = await readSnapshot(needed, false, null);
   return findConditions(snapshot, when);
@@ -93,7 +93,7 @@ export function judgeStates(
     const row = rows.find((each) => keyOf(each) === key);
     const condition = conditions.find((each) => keyOf(each) === key);
     if (!isWanted(occasion, when)) {
-      forgotten.push({ occasion, subject }); // nobody wants to hear of it any more, not even that it is over
+      forgotten.push({ occasion, subject }); // the configuration no longer wants these alerts, nor a recovery message
       continue;
     }
     const before = row === undefined ? null : { ...row, sinceMs: row.since.getTime() };
@@ -142,7 +142,7 @@ async function judgeImports(
     return {
       row: { ...ended, subject, holds: false, told: true, raises: 1 },
       message: { ...ended, subjects: [subject], kind: 'happened' },
-      rowIfLater: undefined, // without a row it is found again
+      rowIfLater: undefined, // without a row, the next check finds the import again
     };
   });
   return {
@@ -153,7 +153,7 @@ async function judgeImports(
   };
 }
 
-/** A condition that holds, or that another problem hides. A condition that is absent from the result does not hold. */
+/** A condition that holds, or that cannot be judged because of another problem. Conditions that do not hold are absent. */
 export interface Condition {
   readonly occasion: LastingOccasion;
   readonly subject: string;
@@ -174,11 +174,11 @@ export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when'
   return problems.flatMap((problem): Condition[] => {
     const occasion = alertOccasion(problem.code);
     if (occasion === undefined || !isWanted(occasion, when) || !isWorthAlerting(problem, snapshot.now, when)) return [];
-    // A problem that another one explains is not reported, but it is not over either.
+    // If another problem explains this one, no alert is sent about it, but it does not count as over either.
     const cover = problem.coveredBy === null ? undefined : alertOccasion(problem.coveredBy);
     // The service has requested a wait, or the quota is used up, so lists are late on purpose.
-    const isMeant = problem.coveredBy === 'workspace-waiting';
-    const found = isMeant || (cover !== undefined && isWanted(cover, when)) ? 'unknown' : 'holds';
+    const isIntended = problem.coveredBy === 'workspace-waiting';
+    const found = isIntended || (cover !== undefined && isWanted(cover, when)) ? 'unknown' : 'holds';
     return [{ occasion, subject: problem.name, found, facts: problem.facts }];
   });
 }

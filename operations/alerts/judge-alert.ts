@@ -2,15 +2,15 @@
 export interface AlertState {
   /** Result of the last check. */
   readonly holds: boolean;
-  /** Start of the present state; Unix time in ms. */
+  /** Instant at which the present state started; Unix time in ms. */
   readonly sinceMs: number;
-  /** The last message said that it holds. */
+  /** Whether the last message reported that the condition holds. */
   readonly told: boolean;
-  /** Number of raises without a longer quiet time between them. */
+  /** Number of times that the alert was raised without a long quiet time in between. */
   readonly raises: number;
 }
 
-/** Result of a check. `unknown`: another problem hides the condition, so it is neither present nor over. */
+/** Result of a check. `unknown`: because of another problem, the check cannot tell whether the condition holds. */
 export type Found = 'holds' | 'over' | 'unknown';
 
 export interface Judgement {
@@ -41,15 +41,18 @@ export const defaultRecoveryDelays: RecoveryDelays = {
  * An alert is raised immediately. Its recovery is reported after a quiet time: 15 s the first time, twice as long each
  * time that it returns, 1 h at most. A condition that changes all day is reported about ten times.
  *
- * States: *not known* → *told* when it holds; *told, holds* ⇄ *told, calm* as looks find it; *told, calm* → *over* when
- * the calm was long enough; *over* → *told* when it holds again (one more raise), → *not known* when it has not for two
- * hours.
+ * States:
+ * - *none* → *raised*: the condition holds; a message is sent.
+ * - *raised* ⇄ *quiet*: the condition no longer holds, or holds again; no message is sent.
+ * - *quiet* → *recovered*: the quiet time has passed; a recovery message is sent.
+ * - *recovered* → *raised*: the condition holds again; a message is sent, and the quiet time doubles.
+ * - *recovered* → *none*: the condition has not held for two hours.
  */
 export function judgeAlert(
   before: AlertState | null,
   found: Found,
   nowMs: number,
-  calm: RecoveryDelays = defaultRecoveryDelays,
+  delays: RecoveryDelays = defaultRecoveryDelays,
 ): Judgement {
   if (found === 'unknown') return { state: before, tell: null };
   if (found === 'holds') {
@@ -60,18 +63,18 @@ export function judgeAlert(
   }
   if (before === null) return { state: null, tell: null };
   if (before.holds) return { state: { ...before, holds: false, sinceMs: nowMs }, tell: null };
-  const calmForMs = nowMs - before.sinceMs;
+  const quietMs = nowMs - before.sinceMs;
   if (before.told) {
-    const isOver = calmForMs >= recoveryDelayMs(before.raises, calm);
+    const isOver = quietMs >= recoveryDelayMs(before.raises, delays);
     return isOver ? { state: { ...before, told: false }, tell: 'recovered' } : { state: before, tell: null };
   }
-  return { state: calmForMs >= calm.forgetMs ? null : before, tell: null };
+  return { state: quietMs >= delays.forgetMs ? null : before, tell: null };
 }
 
 /**
- * Returns the state to store when a message is postponed: the next check finds the same message again, unless the
- * condition is over by then. Pure.
- * @returns null: no state was known, and none is stored
+ * Returns the state to store if a message is postponed. With this state, the next check finds the same message again,
+ * unless the condition is over by then. Pure.
+ * @returns null: nothing was stored before, and nothing is stored now
  */
 export function postponedState(before: AlertState | null, { state, tell }: Judgement): AlertState | null {
   if (tell !== 'raised' || state === null) return before;

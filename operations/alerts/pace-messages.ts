@@ -18,8 +18,8 @@ export interface PendingMessage {
 }
 
 /**
- * The instant at which a full burst is available again, by `rateLimitKey`; absent: now. It is all the state that the rate
- * limit needs (the generic cell rate algorithm, GCRA).
+ * The instant at which a full burst is available again, by `rateLimitKey`; absent: now. The rate limit needs no other
+ * state (generic cell rate algorithm, GCRA).
  */
 export type RateLimitStates = ReadonlyMap<string, Date>;
 

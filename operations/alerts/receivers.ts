@@ -18,7 +18,7 @@ import { isLoopback } from '../../config/loopback.js';
 import { strictTls } from '../../sinks/network/guarded-connector.js';
 import { confirmHeld } from '../../base/while-held.js';
 
-/** An alert as it leaves. */
+/** An alert as it is sent. */
 export interface OutgoingAlert extends AlertText {
   /** The same at every attempt, so that a receiver can ignore duplicates. */
   readonly id: string;
@@ -26,7 +26,7 @@ export interface OutgoingAlert extends AlertText {
   readonly at: Date;
   readonly occasion: Occasion | 'test';
   readonly kind: NewAlertMessage['kind'];
-  /** Several of a message that counts them; none of a test. */
+  /** Names of the subjects: several if the message counts them, none for a test message. */
   readonly subjects: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export interface OpenReceiver {
   close(): Promise<void>;
 }
 
-/** The name by which the ledger knows a receiver: another token makes no other receiver of it. */
+/** Returns the key of a receiver in the ledger. It stays the same when the receiver's credentials change. */
 export function receiverKey(ledger: Ledger, { type, place }: OpenReceiver): string {
   return ledger.hash.fingerprint(JSON.stringify(['alerts', type, ...place]));
 }
@@ -86,7 +86,7 @@ export function openSlackReceiver(
 
 function failed(error: unknown, status: number, afterMs: number | undefined): AlertOutcome {
   const code = typeof error === 'string' && /^[a-z_]{1,60}$/.test(error) ? error : `HTTP ${status}`;
-  const detail = `Slack does not take it (${code}): check token, channel and that the bot is in the channel`;
+  const detail = `Slack did not accept the alert (${code}): check the token, the channel, and that the bot is in the channel`;
   return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
@@ -102,7 +102,7 @@ function slackText({ title, says, todo, link }: OutgoingAlert): string {
 
 const maxAnswerBytes = 64 * 1024;
 
-/** Posts alerts as JSON, signed as Standard Webhooks says; redirects are not followed. */
+/** Posts alerts as JSON, signed according to Standard Webhooks. Redirects are not followed. */
 export function openWebhookReceiver(
   { url: written, secret }: Extract<AlertReceiver, { type: 'webhook' }>,
   network: NetworkSettings,
@@ -130,7 +130,7 @@ export function openWebhookReceiver(
     const { statusCode: status } = answer;
     if (status >= 200 && status < 300) return { kind: 'delivered' };
     const afterMs = retryAfterMs(headerText(answer.headers['retry-after']), answeredAtMs(answer.headers.date, now));
-    const detail = `${url.host} does not take it (HTTP ${status}): check its url, its secret and the clocks of both sides`;
+    const detail = `${url.host} did not accept the alert (HTTP ${status}): check its url, its secret and the clocks of both sides`;
     return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
   };
   return {
@@ -148,7 +148,7 @@ export function openWebhookReceiver(
   };
 }
 
-/** Type, timestamp and data, as Standard Webhooks proposes for payloads. */
+/** Returns type, timestamp and data, as Standard Webhooks proposes for payloads. */
 function alertBody({ id, at, occasion, kind, subjects, title, says, todo, link }: OutgoingAlert): object {
   return {
     id,
@@ -164,8 +164,8 @@ const implicitTlsPort = 465;
 type SmtpSettings = Extract<AlertReceiver, { type: 'smtp' }>;
 
 /**
- * Sends alerts by e-mail, one connection for each. Off loopback the server must offer TLS, unless the configuration says
- * `allowPlainText`. On loopback TLS is used where the server offers it. Uses no proxy.
+ * Sends alerts by e-mail, each over a connection of its own. Off loopback, the server must offer TLS unless
+ * `allowPlainText` is set. On loopback, TLS is used if the server offers it. Uses no proxy.
  */
 export function openSmtpReceiver(settings: SmtpSettings, network: Pick<NetworkSettings, 'ca'>): OpenReceiver {
   const { host, port, to } = settings;
@@ -192,7 +192,7 @@ async function mail(
   alert: OutgoingAlert,
   signal: AbortSignal,
 ): Promise<void> {
-  // Hundreds of kilobytes of code, kept in memory for as long as the process runs: loaded where a mail goes out.
+  // Loaded only when a mail is sent: nodemailer has hundreds of kilobytes of code, which would stay in memory.
   const { createTransport } = await import('nodemailer');
   const sockets: Socket[] = [];
   try {
@@ -208,12 +208,12 @@ async function mail(
         ...(isIP(host) === 0 ? { servername: host } : {}),
         ...(ca === undefined ? {} : { ca: [...rootCertificates, ca] }),
       },
-      // A socket of our own, since there is no other way to end one that hangs.
+      // nodemailer receives our own socket, because there is no other way to end a connection that hangs.
       getSocket: (_options: unknown, callback: (error: Error | null, given?: { connection: Socket }) => void) => {
         const socket = connect({ host, port, signal }); // aborted, it ends with an error, connected or not
         sockets.push(socket);
         socket.once('error', callback);
-        // Connecting may have taken long, and the conversation that follows sends the mail.
+        // Connecting may have taken so long that another process has the lease; confirm it before the mail is sent.
         const confirmed = AsyncResource.bind(confirmHeld);
         socket.once('connect', () => {
           socket.off('error', callback);
@@ -230,7 +230,7 @@ async function mail(
       text: [alert.says, alert.todo, alert.link].filter((line) => line !== null).join('\n\n'),
       date: alert.at,
       messageId: `<${alert.id}@pigeonpost.invalid>`, // the same at every attempt: mailboxes show such a mail once
-      headers: { 'Auto-Submitted': 'auto-generated' }, // RFC 3834: nobody's absence note answers it
+      headers: { 'Auto-Submitted': 'auto-generated' }, // RFC 3834: prevents automatic replies, such as absence notes
     });
   } finally {
     for (const socket of sockets) socket.destroy();

@@ -28,7 +28,7 @@ describe('the registrants of an event', () => {
     ],
     ['of whom none was imported', {}, {}, 'warning', /^none was imported with pigeonpost$/],
     ['of whom some were refused', {}, { ...all, rejected: 3 }, 'failed', /3 rows refused/],
-    ['of whom some may be there', {}, { ...all, unknown: 1 }, 'failed', /1 row nobody knows/],
+    ['of whom some may be there', {}, { ...all, unknown: 1 }, 'failed', /1 row with an unknown outcome/],
     ['of whom some were never sent', {}, { ...all, givenUp: 2 }, 'failed', /2 rows not sent/],
     ['who are still being sent', {}, { ...all, waiting: 500, openImports: [7] }, 'failed', /500 rows still to be sent/],
     [
@@ -36,7 +36,7 @@ describe('the registrants of an event', () => {
       {},
       { ...all, conflict: 4 },
       'warning',
-      /^20,004 registrants can sign in; 4 rows there already/,
+      /^20,004 registrants can sign in; 4 rows already registered/,
     ],
     ['who are more than expected', { expectedParticipants: 100 }, all, 'warning', /expects 100 participants/],
     ['of whom nothing else is known', { registrants: undefined, expectedParticipants: undefined }, all, 'ok', /20,000/],

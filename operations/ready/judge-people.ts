@@ -49,11 +49,11 @@ function judgeImported({ expectedParticipants }: RegistrantSettings, counts: Reg
   const there = present + conflict;
   const bad = [
     ...(rejected === 0 ? [] : [`${counted(rejected, 'row')} refused by the service`]),
-    ...(unknown === 0 ? [] : [`of ${counted(unknown, 'row')} nobody knows whether they are there`]),
+    ...(unknown === 0 ? [] : [`${counted(unknown, 'row')} with an unknown outcome`]),
     ...(givenUp === 0 ? [] : [`${counted(givenUp, 'row')} not sent before the import ended`]),
   ];
   const doubtful = [
-    ...(conflict === 0 ? [] : [`${counted(conflict, 'row')} there already with other data`]),
+    ...(conflict === 0 ? [] : [`${counted(conflict, 'row')} already registered with other data`]),
     ...(expectedParticipants === undefined || there <= expectedParticipants
       ? []
       : [`the service expects ${counted(expectedParticipants, 'participant')} at most`]),
@@ -78,9 +78,9 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Counts the people whose record a sink would receive, and those withheld, by consent. Pure. Withholding people who
- * refused is right; withholding people whose consent is not known may be a surprise.
- * @param counts of the lists of people that the sink gets
+ * Counts the people whose record a sink would receive, and those withheld, by consent. Pure. To withhold people who
+ * refused is correct. To withhold people whose consent is not known may not be intended, so it is a warning.
+ * @param counts of the lists of people that the sink receives
  */
 export function judgeConsent(
   name: string,
@@ -118,8 +118,8 @@ const aboutFields = { id: 'profile-fields', label: 'Profile fields' };
 const maxFields = 8;
 
 /**
- * Fields that the service itself gives, whatever the profile: they need not have been seen to be known. Source:
- * specification, "Attendee"; docs/registrants.md.
+ * Fields that the service adds to every record, whatever the profile. They are known even if no item was read yet.
+ * Source: specification, "Attendee"; docs/registrants.md.
  */
 const ownFields: Readonly<Record<string, readonly string[]>> = {
   attendees: ['id', 'registrantId', 'attendeeCode', 'signInTime', 'consent', 'linkedIn', 'twitter'],
@@ -136,8 +136,8 @@ interface KnownFields {
 }
 
 /**
- * Checks that the fields that mappings read exist in this event. Every event has its own profile fields, and nobody
- * notices a wrong name until the CRM stays empty. Pure.
+ * Checks that the fields that mappings read exist in this event. Every event has its own profile fields, and without this
+ * check a wrong name shows only when the CRM stays empty. Pure.
  * @param config with only the sinks that receive data of this pigeonhole
  */
 export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
@@ -164,7 +164,7 @@ export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
   };
 }
 
-/** Adds the profile fields to the seen ones: on the evening before the event nobody has signed in yet. */
+/** Adds the profile fields to the fields of stored items: before the event starts, nobody has signed in yet. */
 function withProfile({ workspace, pigeonholeId, profile, seen }: KnownFields): SeenByList {
   const lists = new Map(seen);
   for (const [list, own] of Object.entries(ownFields)) {

@@ -9,7 +9,7 @@ export interface EventWork {
     readonly workspace: string;
     readonly syncs: readonly string[];
   };
-  /** That are sent something of it. */
+  /** The sinks that receive something from the pigeonhole. */
   readonly sinks: readonly SinkView[];
   /** Problems of the process, the workspace, the pigeonhole and these sinks. */
   readonly troubles: readonly Trouble[];
@@ -104,10 +104,15 @@ function parkedCheck({ pigeonhole, deadLetters }: EventWork): ReadyCheck {
     })),
     ...(heldDeletions === 0
       ? []
-      : [{ says: `${counted(heldDeletions, 'deletion')} wait for a decision`, todo: 'pigeonpost deletions list' }]),
+      : [
+          {
+            says: `${counted(heldDeletions, 'deletion')} ${heldDeletions === 1 ? 'waits' : 'wait'} for an operator`,
+            todo: 'pigeonpost deletions list',
+          },
+        ]),
   ];
   if (found.length === 0)
-    return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait for a decision' };
+    return { ...about, state: 'ok', says: 'no dead letters, and no deletions that wait for an operator' };
   return {
     ...about,
     state: 'failed',
