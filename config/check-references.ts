@@ -8,9 +8,9 @@ import { defaultStore, storeSetting } from './schema/store.js';
 import { Secret } from './secret.js';
 
 /**
- * Checks what a schema cannot see: that names refer to existing entries, and that settings which need each other are
- * present. Reads the document instead of the schema's result, so that it can report problems even if the schema finds
- * others.
+ * Checks rules that a schema cannot express: that names refer to existing entries, and that settings which need each other
+ * are present. It reads the document and not the schema's result, so it can report its problems together with those that
+ * the schema finds.
  * @param folder absolute folder of the file; relative paths start here
  */
 export function checkReferences(document: ConfigDocument, folder: string): Problem[] {
@@ -89,7 +89,8 @@ function isInside(path: string, folder: string): boolean {
 }
 
 /**
- * Finds sinks that no sync names. They are allowed, because their backlog may be needed later, but usually a mistake.
+ * Finds sinks that no sync names. They are allowed, because their backlog may be needed later, but they are usually a
+ * mistake.
  */
 export function findUnusedSinks(document: ConfigDocument): Problem[] {
   const { tree } = document;

@@ -1,4 +1,4 @@
-/** One problem in pigeonpost.yaml. Contains no secret: values from the environment are named, never shown. */
+/** One problem in pigeonpost.yaml. It contains no secret: it names the variable or file of a value, never the value. */
 export interface Problem {
   /** From 1. */
   readonly line: number;
@@ -13,8 +13,8 @@ export interface Problem {
 }
 
 /**
- * `missing`, `unreadable` or `empty`: the file; `syntax`: it is not YAML; `invalid`: it contains something that is not
- * allowed.
+ * `missing`, `unreadable` and `empty` concern the file itself; `syntax`: the file is not YAML; `invalid`: it contains a key
+ * or a value that is not allowed.
  */
 export type ConfigErrorKind = 'missing' | 'unreadable' | 'empty' | 'syntax' | 'invalid';
 

@@ -51,7 +51,7 @@ export interface Config {
 
 type WorkspaceConfig = Frozen<ParsedConfig['workspaces'][string]>;
 export type SyncConfig = Frozen<ParsedConfig['syncs'][string]>;
-/** Pigeonholes by id, or all that match every filter given. */
+/** The pigeonholes that a sync selects: by ID, or all that match every filter. */
 export type PigeonholeChoice = SyncConfig['pigeonholes'];
 export type Intervals = SyncConfig['everyMs'];
 export type ImportFolder = Frozen<NonNullable<ParsedConfig['imports']>[number]>;
@@ -78,7 +78,7 @@ export interface Retention {
   readonly changesMs: number;
 }
 
-/** Earlier revisions are always removed at some time: after this long unless `retention.changes` says otherwise. */
+/** Default of `retention.changes`: earlier revisions are removed after this time. */
 export const defaultChangesMs = 30 * 24 * 60 * 60_000;
 
 interface ConfigParts extends Pick<Config, 'file' | 'folder' | 'filledKeys' | 'warnings'> {
@@ -114,7 +114,7 @@ export function toConfig({ parsed, settings, pem, environmentProxy, ...about }: 
 
 type CommonSink = Omit<SinkConfig, 'settings'>;
 
-/** Leaves out the sink's own keys, which its settings hold as their schema returns them. */
+/** Returns the keys that all sinks share. The sink's own keys are in `settings`, as their schema returns them. */
 function toSink(sink: CommonSink, settings: unknown): SinkConfig {
   const { type, lists, consent, history, mode, onConsentWithdrawn, onForget, limits } = sink;
   return { type, settings, lists, consent, history, mode, onConsentWithdrawn, onForget, limits };

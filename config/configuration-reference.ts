@@ -5,8 +5,8 @@ import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 
 /**
- * Writes docs/configuration.md from the schema: every key with its allowed values, default and description.
- * tools/write-configuration-reference.mjs writes it; a test compares. Markdown, ends with a line break.
+ * Returns docs/configuration.md as Markdown: every key of the schema with its allowed values, default and description. The
+ * text ends with a line break. tools/write-configuration-reference.mjs writes the file, and a test compares it.
  * @param sinkSchemas schemas of the sink types whose own keys are included
  */
 export function configurationReference(sinkSchemas: SinkSchemas): string {
@@ -64,7 +64,7 @@ function rowsBelow(schema: JsonSchema, parent: string): string[] {
 
 function row(path: string, schema: JsonSchema, isRequired: boolean): string {
   const standard = schema.default ?? schema.shownDefault;
-  // an empty group as a default says only that the keys below it have defaults of their own
+  // An empty group as a default is not shown: it only means that the keys below it have their own defaults.
   const isPlain =
     standard !== undefined && !(typeof standard === 'object' && standard !== null && !Array.isArray(standard));
   const defaultText = isRequired ? 'required' : isPlain ? code(JSON.stringify(standard).replaceAll('"', '')) : '';
@@ -103,7 +103,7 @@ const table = (rows: readonly string[]) =>
 
 const code = (text: string) => `\`${text}\``;
 
-/** A bar would end the cell. */
+/** Escapes bars, which would end the cell of a table. */
 const cell = (text: string) => text.replaceAll('|', '\\|');
 
 const introduction = `# pigeonpost.yaml

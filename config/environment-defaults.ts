@@ -15,10 +15,10 @@ const variables: readonly { readonly path: KeyPath; readonly variable: string }[
 ];
 
 /**
- * Fills keys that the file does not set from variables, as if it said `store: ${DATABASE_URL:-}` and so on. Hosts
- * usually have these variables already, so that one file serves every host. The file takes precedence, and an empty
- * variable counts as unset. The values are Secrets like everything from the environment, and a problem with one names
- * the variable.
+ * Fills keys that the file does not set from variables, as if the file contained `store: ${DATABASE_URL:-}` and so on. Many
+ * hosts already set these variables, so that one file works on every host. The file takes precedence, and an empty
+ * variable counts as unset. The values are Secrets like all values from the environment. If a value is not allowed, the
+ * problem names its variable.
  */
 export function withEnvironmentDefaults(document: ConfigDocument, environment: Environment): ConfigDocument {
   let { tree } = document;

@@ -12,7 +12,7 @@ export interface EventFile {
   /** Null: the only configured workspace. */
   readonly workspace: string | null;
   readonly pigeonhole: EventObject<PigeonholeFields>;
-  /** As written; null: the file names none. */
+  /** Name or ID of the subscription, as in the file; null: the file names none. */
   readonly subscription: string | number | null;
   readonly sessions: readonly EventObject<SessionFields>[];
   /** Lines about settings that are allowed but probably a mistake. */
@@ -51,8 +51,8 @@ export interface EventObject<Fields = PigeonholeFields | SessionFields> {
 const guide = 'docs/provisioning.md';
 
 /**
- * Reads an event file. It contains no references: the text comes from a caller of the API, which must not reach the
- * environment or files of the process.
+ * Reads an event file. References are not resolved, because the text comes from a caller of the API, who must not read
+ * the environment or the files of the process.
  * @param file its name in messages
  * @throws {ConfigError} with every problem found, each with its line
  */

@@ -23,7 +23,7 @@ export interface ReferenceSources {
   readonly environment: Environment;
   /** Relative `${file:…}` paths start here. */
   readonly folder: string;
-  /** The process is already running, so a variable that is set now does not reach it. */
+  /** Whether the process is already running, so that it cannot see a variable that is set now. */
   readonly isRunning?: boolean | undefined;
 }
 
@@ -87,7 +87,7 @@ function lookUp(inner: string, sources: ReferenceSources): Found {
   return { problem: `the environment variable ${name} is not set${where}; ${todo}`, isUnresolved: true };
 }
 
-/** Synchronous, because it runs inside a replacement and reads only a few small files at the start. */
+/** Reads a referenced file. Synchronous, because it runs inside `replace` and reads only a few small files at the start. */
 function readReferenced(path: string, folder: string): Found {
   if (path.trim() === '') return { problem: 'the path after "file:" is missing; write ${file:/run/secrets/name}' };
   try {

@@ -23,7 +23,7 @@ export interface JsonSchema {
 /** Cached, because conversion takes milliseconds and a file may apply one schema thousands of times. */
 const inputSchemas = new WeakMap<z.ZodType, JsonSchema>();
 
-/** Returns the input of a schema as data. JSON Schema has one form where zod has a dozen classes. */
+/** Returns the input that a schema accepts, as JSON Schema, which is easier to inspect than zod's many classes. */
 export function inputSchemaOf(schema: z.ZodType): JsonSchema {
   const known = inputSchemas.get(schema);
   if (known !== undefined) return known;

@@ -17,11 +17,11 @@ interface LoadOptions {
   /** Schemas of the sinks' own keys, by type. */
   readonly sinkSchemas: SinkSchemas;
   /**
-   * Text of the running file. Given for a configuration sent to the API: secrets become stand-ins, and only variables
-   * and files that the running file names at the same key are read (decision 0045).
+   * Text of the running file. Pass it for a configuration that was sent to the API. Then secrets become stand-ins, and only
+   * variables and files that the running file names at the same key are read (decision 0045).
    */
   readonly running?: string | undefined;
-  /** The loading process is already running and keeps the environment that it was started with. */
+  /** Whether the loading process is already running, so that its environment is that of its start. */
   readonly isRunning?: boolean | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function loadConfigText(
   const written = readDocument(text, shownFile, { environment, folder, within, isRunning });
   const document = withEnvironmentDefaults(written, environment);
 
-  // each check reads the document, so that a problem of one does not hide problems of another
+  // Each check reads the document, so that all problems are found even if one check fails.
   const whole = parseTree(configSchema, document.tree, document);
   const sinks = parseSinks(document, sinkSchemas);
   const pem = await readPemFiles(document, folder, within);
@@ -145,8 +145,8 @@ const pemKeys = {
 } as const;
 
 /**
- * Reads the certificate files, so that a wrong path is reported with its line and not by the first request. A value
- * that is a PEM text (`${file:…}`) is used as it is.
+ * Reads the certificate files. A wrong path is therefore reported with its line at the start, and not when the first
+ * request fails. A value that is a PEM text (`${file:…}`) is used as it is.
  */
 async function readPemFiles(
   document: ConfigDocument,
@@ -159,12 +159,16 @@ async function readPemFiles(
     const found = valueAt(document.tree, path);
     if (typeof found === 'string' && within?.hasText(path, found) === false) {
       problems.push(
-        problemAt(document, path, 'a file that is sent may name only the certificates that the running file names'),
+        problemAt(
+          document,
+          path,
+          'a configuration sent to the API may name only certificates that the running file names',
+        ),
       );
       continue;
     }
     const written = found instanceof Secret ? found.revealPlain() : found;
-    if (typeof written !== 'string' || document.isBroken(path)) continue; // the schema says what is wrong
+    if (typeof written !== 'string' || document.isBroken(path)) continue; // another check reports the problem
     const text = await pemText(written, folder);
     if (typeof text === 'string') texts[name] = text;
     else problems.push(problemAt(document, path, `${text.problem} (${document.placeOf(path).shown})`));

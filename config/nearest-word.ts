@@ -1,13 +1,14 @@
 /**
- * Returns the known word that was probably meant: the one with the fewest typing errors, at most one in three letters.
+ * Returns the known word that was probably meant: the one with the fewest typing errors. At most one error for each three
+ * letters is allowed.
  */
 export function nearestWord(found: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
-  // two at least for short words, so that `evry`, `lvie` and `sink` find theirs
+  // Short words may have two errors, so that `evry`, `lvie` and `sink` are recognized as `every`, `live` and `sinks`.
   let fewest = Math.max(2, Math.floor(found.length / 3)) + 1;
   for (const word of known) {
     const slips = editDistance(found.toLowerCase(), word.toLowerCase());
-    // every word of three letters is two edits away from many others, so half of it must match
+    // At least half of a word must match: a word of three letters is two edits away from many others.
     if (slips < fewest && slips * 2 <= Math.max(found.length, word.length)) {
       nearest = word;
       fewest = slips;

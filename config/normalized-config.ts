@@ -8,9 +8,9 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /**
  * Returns the document that processes sharing a ledger compare: workspaces, syncs, sinks, drop folders, alerts and
  * retention, with all defaults. The order of keys and of unordered lists does not matter. Settings of a single process
- * (store, temporal, server, network) are left out. A secret appears as `{ "$secret": fingerprint }`: a new secret is a
- * new configuration, and none can be read.
- * @param fingerprint keyed, e.g. an HMAC under the ledger's key: a bare hash of a short secret could be guessed
+ * (store, temporal, server, network) are left out. A secret appears as `{ "$secret": fingerprint }`, so that a new secret
+ * makes a new configuration, but nobody can read it.
+ * @param fingerprint a keyed hash, such as an HMAC with the ledger's key: a short secret could be guessed from a plain hash
  */
 export function normalizedConfig(
   config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'alerts' | 'retention'>>,
@@ -24,11 +24,11 @@ export function normalizedConfig(
     sinks: sorted(sync.sinks),
   }));
   const sinks = mapValues(config.sinks, (sink) => ({
-    ...sink, // the lists in `settings` may have an order, e.g. which of two secrets signs first
+    ...sink, // lists in `settings` are not sorted, because their order may matter: the first of two secrets signs
     lists: sink.lists && sorted(sink.lists),
     consent: sink.consent && { ...sink.consent, accept: sorted(sink.consent.accept) },
   }));
-  // Left out if empty, so that a file without them equals the document of versions that did not know them.
+  // Left out if empty, so that the document of a file without imports equals that of versions that did not know imports.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
   const alerts = config.alerts === undefined ? {} : { alerts: config.alerts };
   const kept = config.retention === undefined || isDefault(config.retention) ? {} : { retention: config.retention };
@@ -36,7 +36,7 @@ export function normalizedConfig(
   return canonical({ version: 1, workspaces, syncs, sinks, ...imports, ...alerts, ...kept }, fingerprint);
 }
 
-/** Whether the file says nothing about retention; the document then equals that of versions without retention. */
+/** Whether the file sets no retention. It is then left out, so that the document equals that of versions without retention. */
 function isDefault({ listsMs, changesMs }: Retention): boolean {
   return Object.keys(listsMs).length === 0 && changesMs === defaultChangesMs;
 }
@@ -56,8 +56,8 @@ function normalizedChoice(choice: PigeonholeChoice): PigeonholeChoice {
 }
 
 /**
- * Sorts keys, omits undefined and replaces secrets by fingerprints. A value that JSON cannot hold is a bug in a sink's
- * schema.
+ * Sorts keys, omits undefined and replaces secrets with fingerprints. A value that JSON cannot represent is a bug in a
+ * sink's schema.
  */
 function canonical(value: unknown, fingerprint: (secret: string) => string): Json {
   if (value instanceof Secret) return { $secret: fingerprint(value.compared()) };
@@ -65,14 +65,14 @@ function canonical(value: unknown, fingerprint: (secret: string) => string): Jso
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (Array.isArray(value)) return value.map((item) => canonical(item, fingerprint));
   if (value instanceof URL || value instanceof RegExp) return String(value);
-  if (saysItself(value)) return canonical(value.toJSON(), fingerprint); // an expression: its text
+  if (saysItself(value)) return canonical(value.toJSON(), fingerprint); // an expression is stored as its text
   if (typeof value === 'object' && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)) {
     const entries = Object.entries(value).filter(([, item]) => item !== undefined);
     const inOrder = entries.sort(([one], [other]) => (one < other ? -1 : 1));
     return Object.fromEntries(inOrder.map(([key, item]) => [key, canonical(item, fingerprint)]));
   }
   throw new TypeError(
-    `a setting of type ${typeof value} cannot be compared between processes; let the sink's schema give plain data`,
+    `a setting of type ${typeof value} cannot be compared between processes; the sink's schema must return plain data`,
   );
 }
 

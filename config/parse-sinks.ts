@@ -21,7 +21,7 @@ export function parseSinks(document: ConfigDocument, sinkSchemas: SinkSchemas): 
   const problems: Problem[] = [];
   const sinks = valueAt(document.tree, ['sinks']);
   for (const [name, sink] of Object.entries(isGroup(sinks) ? sinks : {})) {
-    if (!isGroup(sink)) continue; // the schema of the whole says so
+    if (!isGroup(sink)) continue; // the schema of the whole file reports the problem
     const type = sink.type instanceof Secret ? sink.type.revealPlain() : sink.type;
     if (typeof type !== 'string' || document.isBroken(['sinks', name, 'type'])) continue;
     const schema = Object.hasOwn(sinkSchemas, type) ? sinkSchemas[type] : undefined;
@@ -51,7 +51,7 @@ function typeMessage(type: string, shown: string, sinkSchemas: SinkSchemas): str
   return `found ${shown}, allowed: ${built.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`;
 }
 
-/** One object per sink type, so that derived data is cached with it. */
+/** The completed schemas, one object per sink type: data derived from a schema is cached by the object. */
 const wholeSchemas = new WeakMap<z.ZodType, z.ZodType>();
 
 function wholeSchemaOf(schema: z.ZodType): z.ZodType {
@@ -60,14 +60,14 @@ function wholeSchemaOf(schema: z.ZodType): z.ZodType {
   return whole;
 }
 
-/** Makes a schema strict that is loose by oversight, so that a mistyped key is reported. */
+/** Returns a strict form of a schema, in case its author forgot that, so that a mistyped key is reported. */
 function strict(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 }
 
 /**
- * Adds the keys that all sinks share to the schema, so that messages suggest them as well. They are not in the parsed
- * value.
+ * Adds the keys that all sinks share to the schema, so that messages about a mistyped key can suggest them. They do not
+ * appear in the parsed value.
  */
 function withCommonKeysNamed(schema: z.ZodType): z.ZodType {
   if (!(schema instanceof z.ZodObject)) return schema;
@@ -94,8 +94,8 @@ interface PlacedSetting {
 }
 
 /**
- * Passes settings their position in the file. A schema may have moved a setting (`email: (x)` becomes `{ value: (x),
- * write: always }`). Then it is the line of the same text below the nearest written key, or the line of that key.
+ * Tells settings their position in the file. A schema may have moved a setting: `email: (x)` becomes `{ value: (x), write:
+ * always }`. Then the position is the line with the same text below the nearest key of the file, or the line of that key.
  * @param settings the output of a schema for the part of the document at `at`
  */
 export function tellPlaces(settings: unknown, document: ConfigDocument, at: KeyPath): void {

@@ -24,9 +24,9 @@ export function parseTree<Schema extends z.ZodType>(
 }
 
 /**
- * A reference resolves to a Secret, and only the schema knows whether its key requires one. If the schema accepts only
- * plain values, the text is revealed, as a number or boolean if the schema requires that. If it accepts something that
- * JSON Schema has no type for, as `secret()` does, the Secret stays.
+ * Replaces Secrets with their texts where the schema accepts only plain values. Every reference resolves to a Secret, and
+ * only the schema knows whether its key is one. If the schema requires a number or a boolean, the text is converted. If it
+ * accepts a value that JSON Schema has no type for, as `secret()` does, the Secret stays.
  */
 function withTextsRevealed(tree: unknown, schemas: readonly JsonSchema[]): unknown {
   const shapes = schemas.flatMap(variants);
@@ -107,8 +107,8 @@ interface FlatIssue {
 type Issue = z.core.$ZodIssue;
 
 /**
- * Flattens an issue into those that a person can act on. Of a union, it reports the issues of the alternative that was
- * probably meant: the one whose type the value has.
+ * Flattens an issue into those that the author of the file can fix. For a union, it returns the issues of the alternative
+ * that was probably meant: the one with the type of the value.
  */
 function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []): FlatIssue[] {
   const path = [...parent, ...issue.path].map((step) => (typeof step === 'number' ? step : String(step)));
@@ -152,13 +152,13 @@ function allowedOf(issue: z.core.$ZodRawIssue): string | undefined {
 }
 
 function unionMessage(issue: z.core.$ZodRawIssue<z.core.$ZodIssueInvalidUnion>): string | undefined {
-  const options: unknown = issue.options; // of a discriminator, where no shape could be tried
+  const options: unknown = issue.options; // the allowed values of a discriminator, if its value matches no alternative
   if (Array.isArray(options)) return `allowed: one of ${options.map(String).join(', ')}`;
   const messages = issue.errors
     .flat()
     .filter(isAboutWhole)
     .map(({ message }) => message);
-  // a sentence of its own (a secret as a literal) says more than a list of shapes
+  // If an alternative has its own message (such as that a secret is a literal), it explains more than a list of types.
   const sentence = messages.find((message) => !message.startsWith('allowed: '));
   return (
     sentence ?? `allowed: ${[...new Set(messages)].map((message) => message.slice('allowed: '.length)).join(' or ')}`

@@ -1,14 +1,14 @@
 import { Composer, Lexer, type LineCounter, Parser, type Document, type ErrorCode, type ParsedNode } from 'yaml';
 
 /**
- * Limits of a text, far above any configuration and event file. Parsing a text at these limits takes less than a
- * second; deep nesting used to take minutes or crash the process.
+ * Limits of a text, far above any configuration and event file. Parsing a text at these limits takes less than a second.
+ * Without them, a deeply nested text takes minutes or crashes the process.
  */
 export const yamlLimits = {
   characters: 1_000_000,
   /** Lists and groups inside each other. */
   depth: 50,
-  /** Words, signs, spaces and line ends: about eight for a line such as `key: value`. */
+  /** Tokens: words, signs, spaces and line ends. A line such as `key: value` has about eight. */
   tokens: 200_000,
 } as const;
 
@@ -33,8 +33,8 @@ export interface ParsedYaml {
 }
 
 /**
- * Parses one YAML document without resolving aliases. Checks the limits while parsing, because composing recurses into
- * each level and recovering from errors costs time for each of them.
+ * Parses one YAML document without resolving aliases. The limits are checked while the text is parsed, before the document
+ * is composed: composing recurses into each level, and each error costs time.
  * @throws {YamlLimitError}
  */
 export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
@@ -46,7 +46,7 @@ export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
   }
   const composer = new Composer({
     prettyErrors: false, // "pretty" quotes the source, secrets included
-    uniqueKeys: false, // the reader finds them, with the whole key
+    uniqueKeys: false, // `DocumentReader` reports duplicate keys itself, with the whole path
     stringKeys: true,
   });
   const [document, second] = composer.compose(tokensWithin(text, lines), true, text.length);
@@ -66,7 +66,7 @@ function* tokensWithin(text: string, lines: LineCounter): ReturnType<Parser['par
       if (token.type === 'error') return yield* parser.end();
     }
     count += 1;
-    // the document itself is the lowest of the stack
+    // The lowest entry of the stack is the document itself, which is not a level.
     if (parser.stack.length - 1 > yamlLimits.depth) {
       throw new YamlLimitError(
         `lists and groups are nested more than ${yamlLimits.depth} levels deep; look for brackets that are not closed`,

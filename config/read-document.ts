@@ -13,7 +13,7 @@ export interface ConfigDocument {
   readonly problems: readonly Problem[];
   /** Returns the position of a key, or of its nearest parent that is written. */
   placeOf(path: KeyPath): Position;
-  /** Whether the key is in the file; distinguishes a missing key from a wrong one. */
+  /** Whether the key is in the file. Messages use it to tell a missing key from a wrong value. */
   isWritten(path: KeyPath): boolean;
   /** Keys, as people write them, whose value is a resolved reference. */
   readonly filledKeys: readonly string[];
@@ -25,7 +25,7 @@ export interface ConfigDocument {
 
 /** The sources of references. */
 interface DocumentSources extends ReferenceSources {
-  /** Given for a text sent to the API: the references it may contain. Any other is a problem and is not resolved. */
+  /** The references that a text sent to the API may contain. Any other is a problem and is not resolved. Absent: all. */
   readonly within?: RunningReferences | undefined;
 }
 
@@ -40,8 +40,8 @@ interface Position {
 
 /**
  * Reads the text of pigeonpost.yaml, or of another file of this form.
- * @param sources null: nothing is a reference, so that a text from elsewhere reaches no secret
- * @param guide document that describes such a file
+ * @param sources null: no text is a reference, so that a text from a caller of the API cannot read a secret
+ * @param guide documentation page that describes such a file
  * @throws {ConfigError} `syntax` with the first error only, `empty`, or `invalid` for a text beyond `yamlLimits`
  */
 export function readDocument(
@@ -108,7 +108,7 @@ class DocumentReader {
   /** Undefined means absent: nothing after the colon, or an empty reference. */
   #value(node: Node | null, path: KeyPath, key?: Node): unknown {
     const at = (shown: string) => this.#notePlace(path, key ?? node, shown);
-    // aliases give a value several positions, and tags give it a type that messages cannot show
+    // With an alias, a value would have several positions; with a tag, it would have a type that messages cannot show.
     if (isAlias(node))
       return this.#refuse(path, at('an alias'), 'YAML aliases are not supported; write the value again');
     if (node?.tag !== undefined)
@@ -200,7 +200,7 @@ class DocumentReader {
     return { line: Math.max(line, 1), column: Math.max(col, 1) };
   }
 
-  /** Returns a value that no schema accepts; the schema's own message about it is dropped. */
+  /** Reports a problem and returns a value that no schema accepts. The schema's own message about it is dropped. */
   #refuse(
     path: KeyPath,
     { line, column }: { line: number; column: number },
@@ -214,8 +214,8 @@ class DocumentReader {
 }
 
 /**
- * Formats a literal for a message: shortened, and of a URL only the host. User, password, path and query of a webhook
- * or proxy URL may be secret.
+ * Formats a literal for a message. The text is shortened. Of a URL, only the host is shown, because user, password, path
+ * and query of a webhook or proxy URL may be secret.
  */
 function quoted(text: string): string {
   const safe = text.replace(

@@ -3,8 +3,8 @@ import { generateKeyPairSync } from 'node:crypto';
 import { isLoopback } from './loopback.js';
 
 /**
- * A text that must not be shown: an API key, a token, a URL with a password. Printing, logging and serialising it show
- * `[secret]`. Only `reveal` returns the text, so that every use can be found by searching for that word.
+ * A text that must not be shown: an API key, a token, a URL with a password. If it is printed, logged or serialised, it
+ * appears as `[secret]`. Only `reveal`, `revealPlain` and `compared` return the text, so that a search for them finds every use.
  *
  * Every value from the environment or a file starts as a Secret. A key whose schema is `secret()` keeps it; for every
  * other key, the loader reveals it (parse-tree.ts).
@@ -26,7 +26,7 @@ export class Secret {
     return this.#text;
   }
 
-  /** Returns the text for a key that is not a secret. Only the loader calls it, which knows the key's schema. */
+  /** Returns the text for a key that is not a secret. Only the loader calls it, because it knows the key's schema. */
   revealPlain(): string {
     return this.reveal();
   }
@@ -45,8 +45,8 @@ export class Secret {
 }
 
 /**
- * Replaces a secret in a configuration sent to the API. Its text has the same form but does not depend on the value.
- * Only `compared` returns the value, so that the same secret is not reported as a change.
+ * Replaces a secret in a configuration sent to the API. Its text has the same form as the secret but does not depend on it.
+ * Only `compared` returns the secret itself, so that an unchanged secret is not reported as a change.
  */
 export class StandIn extends Secret {
   readonly #value: string;

@@ -13,8 +13,8 @@ import { registrantsList } from '../ledger/registrant-item.js';
 import { sinksWanting, syncsOf } from '../work/reading-plan.js';
 
 /**
- * Concurrent requests of an import. Two keep the service busy while a response is settled; the third covers the moment
- * in which both are being settled (docs/performance.md). When the quota is nearly used up, the gate admits one at a time.
+ * Concurrent requests of an import. With two, the service stays busy while one response is settled. The third is for the
+ * moments in which both are settled (docs/performance.md). When the quota is nearly used up, the gate admits one at a time.
  */
 const chunksAtOnce = 3;
 /** Maximum length of a cycle, so that the import shows progress and adopts a new configuration. */

@@ -24,7 +24,8 @@ export async function* importReport(
   only: readonly RowOutcome[] | null = null,
 ): AsyncGenerator<StoredReportRow[], void, undefined> {
   const [row] = await ledger.db.query<{ last_row: number }>('select last_row from imports where number = $1', [number]);
-  // By windows of row numbers: without statistics, a limit would make the store sort all remaining rows.
+  // Reads windows of row numbers. With a limit instead, the database would sort all remaining rows while it has no
+  // statistics of the table.
   for (let after = 0; after < (row?.last_row ?? 0); after += pageRows) {
     const page = await readPage(ledger, number, after);
     const rows = only === null ? page : page.filter(({ outcome }) => only.includes(outcome));
@@ -89,7 +90,7 @@ function valuesOf(profile: Readonly<Record<string, string>>, columns: readonly s
   return columns.map((column) => (Object.hasOwn(profile, column) ? profile[column]! : ''));
 }
 
-/** In the order of `reportColumns`. */
+/** Returns the cells about the import, in the order of `reportColumns`. */
 function aboutImport({ row, outcome, field, message, requestId }: ReportRow): string[] {
   return [String(row), outcome, field ?? '', message ?? '', requestId ?? ''];
 }

@@ -27,8 +27,8 @@ export type StagedRow = RowToSend | RowToReport;
  * outcome; see `claimHeldCodes`. Row numbers must be unique within an import. Several batches of one import may run at
  * the same time.
  *
- * Its commits do not wait for the disk. If the store loses the last transactions, `startImport` notices the missing
- * rows.
+ * The commits do not wait for the disk, which is faster. If the store loses the last transactions in a crash,
+ * `startImport` notices the missing rows.
  * @throws {LedgerError} kind `stale` if the import is no longer being staged
  */
 export async function stageRows(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
@@ -40,13 +40,13 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   if (invalid.length > 0) await stageInvalid(ledger, number, invalid);
 }
 
-/** Two imports that take over the same codes can lock them in different orders; one of them then retries. */
+/** Tries of one batch. Two imports that claim the same codes can deadlock; the store rolls one back, which then retries. */
 const maxTries = 5;
 
 async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
-      // Repeats only if the store rolled it back because of a conflict.
+      // Only a transaction that the store rolled back because of a conflict is repeated.
       return await work();
     } catch (error) {
       if (!(error instanceof StoreError) || error.kind !== 'conflict' || tries === maxTries) throw error;
@@ -116,7 +116,7 @@ export function hashRows(hash: KeyedHash, rows: readonly RowToSend[]): HashedRow
   });
 }
 
-/** Bytes of a code's hash used for ordering: as many as fit into a number. */
+/** Bytes of a code's hash that are used for ordering. A JavaScript number can hold no more exactly. */
 const orderBytes = 6;
 
 /**
@@ -132,8 +132,8 @@ function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
 }
 
 /**
- * Concurrent batches. One keeps the store busy while the next is read and hashed; the third bridges the moments in
- * which one side waits for the other (decision 0025).
+ * Concurrent batches. While the store writes one, the next is read and hashed. The third is for the moments in which one
+ * side would wait for the other (decision 0025).
  */
 const batchesAtOnce = 3;
 
@@ -169,9 +169,9 @@ export async function stageAll(
 
 /**
  * Registrants per request until the service shows that it accepts fewer. At 200 to 300 bytes a row, the body has 300
- * kB, a third of the megabyte that gateways often allow. 20,000 registrants take 20 requests; a limit of 500 costs one
- * refused request per workspace. More rows would bring the body close to a megabyte, and finding an unnamed bad row
- * would take more than 12 requests.
+ * kB, a third of the megabyte that gateways often allow. 20,000 registrants take 20 requests. If the service accepts only
+ * 500, each workspace loses one refused request. With more rows, the body would come close to a megabyte, and finding a
+ * bad row that a refusal does not name would take more than 12 requests.
  */
 export const firstChunkSize = 1000;
 

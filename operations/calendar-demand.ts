@@ -10,7 +10,7 @@ export interface PlannedPigeonhole {
   readonly status: string | null;
   readonly event: TimeWindow;
   readonly sessions: ReadonlyMap<number, SessionTimes>;
-  /** Null: the service does not say; taken as a page. */
+  /** Null: the service does not report it, and one page of attendees is assumed. */
   readonly expectedParticipants: number | null;
   readonly plan: ReadingPlan;
 }
@@ -19,23 +19,23 @@ export interface PlannedPigeonhole {
 export interface DayDemand {
   /** YYYY-MM-DD, in UTC. */
   readonly day: string;
-  /** That take place on it. */
+  /** Number of pigeonholes that take place on this day. */
   readonly pigeonholes: number;
   readonly needs: Needs;
 }
 
 export const dayMs = 24 * 3_600_000;
 const perPage = 300;
-/** A pigeonhole is reckoned to have a question of each participant, and no more than these. */
+/** Maximum number of questions assumed for a pigeonhole; below it, one question for each participant is assumed. */
 const maxQuestions = 1000;
-/** Outside of its window a stream has backed off as far as it will. */
+/** Consecutive reads without a change, assumed for every list: after this number, an interval no longer grows. */
 const longQuiet = 30;
 
 /**
- * The days from `fromMs` on on which some pigeonhole takes place, each with the requests of the whole day: of those
- * that take place, of those to come, and after their ends. Pure. A pigeonhole is reckoned to be live on the days of its
- * calendar, each list to have one page but the attendees and the questions, and nothing to be left unread from before.
- * @param workspacePlans of the lists of the workspaces themselves
+ * Returns the days from `fromMs` on which a pigeonhole takes place, each with the requests that reading needs on it for
+ * all pigeonholes: running, upcoming and ended. Pure. It assumes that each pigeonhole is live between its start and its
+ * end, that each list except attendees and questions has one page, and that nothing is left to read from the days before.
+ * @param workspacePlans reading plans for the lists of the workspaces themselves
  */
 export function calendarDemand(
   pigeonholes: readonly PlannedPigeonhole[],
@@ -48,15 +48,15 @@ export function calendarDemand(
     const first = Math.max(startOfDay(fromMs), startOfDay(event.startsAt));
     for (let at = first; at < event.endsAt; at += dayMs) days.add(at);
   }
-  const toCome = new Map<PlannedPigeonhole, Needs>(); // the same on every day before
+  const upcoming = new Map<PlannedPigeonhole, Needs>(); // the needs before its first day, equal on each of those days
   return [...days]
     .toSorted((a, b) => a - b)
     .map((at) => {
       const needs = pigeonholes.map((pigeonhole) => {
         const { startsAt } = pigeonhole.event;
         if (startsAt === null || startsAt < at + dayMs) return demandOfDay(pigeonhole, at);
-        const known = toCome.get(pigeonhole) ?? demandOfDay(pigeonhole, at);
-        toCome.set(pigeonhole, known);
+        const known = upcoming.get(pigeonhole) ?? demandOfDay(pigeonhole, at);
+        upcoming.set(pigeonhole, known);
         return known;
       });
       const own = workspacePlans.map((plan) =>
@@ -70,7 +70,7 @@ export function calendarDemand(
     });
 }
 
-/** The same pigeonholes under other intervals. Pure. */
+/** Returns the same pigeonholes with other intervals. Pure. */
 export function withIntervals(
   pigeonholes: readonly PlannedPigeonhole[],
   change: (every: Intervals) => Intervals,
@@ -124,7 +124,7 @@ interface Phase {
   readonly to: number;
 }
 
-/** A day before, during and after the event. Without dates, all of it as the service says now. */
+/** Splits a day into the parts before, during and after the event. Without dates, the whole day has the present status. */
 function phasesOf({ status, event: { startsAt, endsAt } }: PlannedPigeonhole, dayAt: number): Phase[] {
   const end = dayAt + dayMs;
   if (startsAt === null || endsAt === null) return [{ status, endedAt: null, from: dayAt, to: end }];
@@ -139,9 +139,9 @@ function phasesOf({ status, event: { startsAt, endsAt } }: PlannedPigeonhole, da
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
-/** As a person would write them. */
+/** The intervals to suggest: round numbers, as an operator would write them. */
 const liveSteps = [10 * second, 15 * second, 30 * second, minute, 2 * minute, 5 * minute, 10 * minute];
-/** The longest interval outside session times that a file without `every.live` has. */
+/** The longest interval outside session times if the file does not set `every.live`. */
 const usualQuiet = 5 * minute;
 const upcomingSteps = [15 * minute, 30 * minute, hour, 6 * hour];
 
@@ -189,7 +189,7 @@ export function adviseOnQuota(
       if (less > usable) continue;
       const changes = [
         ...(live === 0 ? [] : [`live: ${inShort(live)}`]),
-        // A file that states only `live` keeps that interval outside session times as well.
+        // If the file sets only `live`, that interval also applies outside session times.
         ...((keepsLive || live > 0) && live < usualQuiet ? [`quiet: ${inShort(usualQuiet)}`] : []),
         ...(upcoming === 0 ? [] : [`upcoming: ${inShort(upcoming)}`]),
       ];

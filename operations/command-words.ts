@@ -2,17 +2,20 @@ import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames, serviceLists } from '../config/schema/list-names.js';
 import { parseDurationMs } from '../config/values.js';
 
-/** Words that a person writes on the command line, understood as the configuration understands them. */
+/** Parsers for words of the command line. They accept the same forms as the configuration. */
 
-/** Every list that items are stored of. */
+/** All lists whose items are stored. */
 export const serviceAndDerivedLists: readonly string[] = listNames;
 
-/** A list of the service, in the plural or, as a person may well write of one item, in the singular. @returns what is wrong, and what to write, when there is none of that name */
+/**
+ * Finds a list of the service by its name, in the plural or the singular.
+ * @returns a sentence with the problem and a suggestion if no list has that name
+ */
 export function listNamed(word: string): { list: (typeof serviceLists)[number] } | { problem: string } {
   return named(word, serviceLists);
 }
 
-/** As `listNamed`, derived lists included. */
+/** Like `listNamed`, but includes derived lists. */
 export function anyListNamed(word: string): { list: ListName } | { problem: string } {
   return named(word, listNames);
 }
@@ -25,13 +28,12 @@ function named<Name extends string>(word: string, names: readonly Name[]): { lis
   return { problem: `"${shownWord(word)}" is not a list: ${hint}` };
 }
 
-/** More than any key has: ids of the service, and keyed hashes of our own. */
+/** Maximum length of a key. Keys are IDs of the service or keyed hashes of pigeonpost, which are shorter. */
 const longestKey = 200;
 
 /**
- * The item that a person means by `list:key`; a list may be named in the singular, and any list that items are stored
- * of may be meant.
- * @returns what is wrong where it is none: `notFound` where no item can have such a key
+ * Parses `list:key`. The list may be derived, and its name may be in the singular.
+ * @returns a sentence if the word is not an item; `notFound` is true if no item can have such a key
  */
 export function itemNamed(word: string): { list: ListName; key: string } | { problem: string; notFound: boolean } {
   const [, listWord, key] = /^([a-z_-]{1,40}):([^]+)$/i.exec(word) ?? [];
@@ -65,8 +67,8 @@ export type { ListName };
 const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * `2026-11-21` (its beginning in UTC), `2026-11-21T09:30Z` (without a zone: this machine's), or how long ago, such as
- * `2h`. Undefined for anything else.
+ * Parses an instant: `2026-11-21` (the start of that day in UTC), `2026-11-21T09:30Z` (without a zone, in this machine's
+ * zone), or a duration before `now`, such as `2h`. Returns undefined for anything else.
  */
 export function instantNamed(word: string, now: Date): Date | undefined {
   const agoMs = parseDurationMs(word);

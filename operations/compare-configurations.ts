@@ -4,9 +4,9 @@ import { formatDuration } from '../config/values.js';
 type Group = Readonly<Record<string, unknown>>;
 
 /**
- * What one configuration has that another had not, key by key. Pure. Takes the documents that the ledger stores.
- * Values are shown only of keys that cannot hold a secret, so not of a sink's own settings.
- * @param filledKeys whose values came from the environment or a file in one of the two: these are not shown either
+ * Compares two configurations, as the ledger stores them, key by key. Pure. Values are shown only for keys that cannot
+ * hold a secret, so never for a sink's own settings.
+ * @param filledKeys keys whose value came from the environment or a file in one of the two; their values are not shown
  */
 export function compareConfigurations(
   before: unknown,
@@ -30,7 +30,7 @@ export function compareConfigurations(
       if (next[name] === undefined) return [{ ...change, kind: 'removed' }];
       const isFilled = (key: string): boolean =>
         filledKeys.some((filled) => holds(`${section}.${name}.${key}`, filled)) ||
-        (key === 'every.quiet' && isFilled('every.live')); // it has the same value unless the file states it
+        (key === 'every.quiet' && isFilled('every.live')); // without a value in the file, it has the value of `every.live`
       const keys = withoutFollowing(changedKeys(old[name], next[name], []));
       return keys.length === 0
         ? []
@@ -39,7 +39,7 @@ export function compareConfigurations(
   });
 }
 
-/** A stated interval differs from the same default in two members of the document, which are one key of the file. */
+/** Removes duplicates: the document stores an interval in two members, and both are the same key of the file. */
 function unique(keys: readonly ChangedKey[]): ChangedKey[] {
   return keys.filter(({ key }, at) => keys.findIndex((other) => other.key === key) === at);
 }
@@ -59,7 +59,7 @@ function changedKeys(from: unknown, to: unknown, path: readonly string[]): Diffe
   return names.flatMap((name) => changedKeys(from[name], to[name], [...path, name]));
 }
 
-/** Leaves `every.quiet` out where it only follows `every.live`, as it does unless the file states it. */
+/** Leaves out `every.quiet` if it changed only because it has the value of `every.live`, as it does unless the file sets it. */
 function withoutFollowing(differences: readonly Difference[]): readonly Difference[] {
   const of = (name: string) => differences.find(({ path }) => path.join('.') === `everyMs.${name}`);
   const live = of('live');
@@ -89,7 +89,7 @@ function shown(
   return { key: key.replace(/\.forMs$/, ''), from: text(from), to: text(to) };
 }
 
-/** Whether a key of the document is or holds a key of the file. Drop folders are known by their path, not by their place. */
+/** Whether a key of the document is, or contains, a key of the file. The document names drop folders by path, the file by position. */
 function holds(key: string, filled: string): boolean {
   if (key.startsWith('imports.')) return filled.startsWith('imports');
   const whole = key.replaceAll(/Ms\b/g, '');

@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { printable } from '../base/printable.js';
 
-/** A file that is to take the place of the one that the process was started with; none: that one, as it stands now. */
+/** A configuration to compare with the current one. Without `text`, it is the process's own file with its present content. */
 export const candidateSchema = z
   .strictObject({
     file: printable(4096).optional().describe('Absolute path, which messages use.'),
@@ -10,7 +10,7 @@ export const candidateSchema = z
   .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;
 
-/** The absolute path of the file that a person means, where they name one: only the process's own is ever read. */
+/** The request to apply the configuration. `file` is only compared: the process never reads any file but its own. */
 export const applySchema = z.strictObject({ file: printable(4096).optional() });
 
 const changedKeySchema = z.object({

@@ -25,7 +25,7 @@ export async function countDeliverable(
   return addUp(sink, await countItemGroups(ledger, asked));
 }
 
-/** Pure. */
+/** Decides about each group, and adds up the counts by list. Pure. */
 function addUp(sink: SinkConfig, groups: readonly ItemGroup[]): DeliverableCount[] {
   const lists = new Map<string, { list: string; items: number; withheld: Record<string, number> }>();
   for (const group of groups) {
@@ -79,13 +79,13 @@ export interface ItemsAsked {
   readonly since: Date | null;
   /** Leaves out items whose last change has a delivery row of this sink; null: counts them. */
   readonly withoutRowOf: number | null;
-  /** Only items whose last change is the sink's past: at or below this sequence; null: all. */
+  /** Only items whose last change the sink has passed: its sequence is at most this; null: all. */
   readonly until: number | null;
-  /** Keys of the pigeonholes that the sink's syncs have chosen: of their list. */
+  /** Keys, in the list `pigeonholes`, of the pigeonholes that the sink's syncs select. */
   readonly selected: readonly string[];
 }
 
-/** Items that a decision treats alike. */
+/** Items for which the decision is the same. */
 export interface ItemGroup {
   readonly list: string;
   /** Consent of attendee records, where known; null for other lists. */

@@ -43,7 +43,11 @@ export class Editions implements InUse {
     return this.#current.deps;
   }
 
-  /** @throws as `work`. If the reason is that another configuration is current, it first tries to adopt that one */
+  /**
+   * Runs work with the current collaborators. If the work fails because another configuration is current, this process
+   * adopts that configuration, if it can, and runs the work again.
+   * @throws as `work`
+   */
   async use<T>(work: (deps: Collaborators) => Promise<T>): Promise<T> {
     try {
       return await this.#useOnce(work);
@@ -87,22 +91,22 @@ export class Editions implements InUse {
   }
 }
 
-/** Everything that all editions of a process share. */
+/** Everything that the editions of a process have in common. */
 export interface Shared extends Omit<Collaborators, 'config' | 'configuration' | 'clients' | 'sinks'> {
   readonly accounts: Accounts;
   /** Absent: requests are not counted. */
   readonly onRequest?: OnRequest;
 }
 
-/** A configuration as processes compare it, secrets as the ledger's keyed fingerprints. */
+/** Returns a configuration in the form that processes compare. Secrets are the ledger's keyed fingerprints. */
 export function documentOf(config: Config, ledger: Ledger): Json {
   return normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
 }
 
 /**
- * Opens everything that a configuration names, and makes it current only if all of it can be opened.
- * @param makeCurrent writes it to the ledger, or finds it there, and gives its number
- * @throws what opening or `makeCurrent` throws; then nothing stays open
+ * Opens everything that a configuration names. The configuration becomes current only if all of it can be opened.
+ * @param makeCurrent writes the configuration to the ledger, or finds it there, and returns its number
+ * @throws errors of opening and of `makeCurrent`; then nothing stays open
  */
 export async function openEdition(
   config: Config,
@@ -128,10 +132,10 @@ export async function openEdition(
 }
 
 /**
- * Stores the configuration's syncs in the ledger. If a sync selects its pigeonholes differently, those that it no longer
- * selects leave it, whatever their status. A removed sync is archived.
- * Both return when the configuration names them again. A second run changes nothing. The next run completes one that was
- * interrupted, since the syncs are stored last.
+ * Stores the configuration's syncs in the ledger. If the selection of a sync has changed, the pigeonholes that it no longer
+ * selects leave it, whatever their status. A removed sync is archived. Pigeonholes and syncs return when the configuration
+ * selects or names them again. A second run changes nothing. The syncs are stored last, so the next run completes an
+ * interrupted one.
  */
 export async function adoptSyncs(config: Config, ledger: Ledger): Promise<void> {
   const syncs = registered(config);

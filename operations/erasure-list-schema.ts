@@ -4,7 +4,7 @@ import { instant } from '../base/printable.js';
 
 const hash = z.string().regex(/^(?:[0-9a-f]{2}){16,64}$/);
 
-/** As `pigeonpost restore --erasures` takes it, too. */
+/** The exported list of erasures. `pigeonpost restore --erasures` accepts it as well. */
 export const erasureListSchema = z
   .object({
     ledger: z.uuid().describe('The ledger whose keys made the hashes.'),

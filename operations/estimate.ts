@@ -17,7 +17,7 @@ import { createWorkspaceClient } from '../work/open-clients.js';
 
 /** Requests that reading needs from one key's quota. */
 export interface Estimate {
-  /** All that use the key. */
+  /** All workspaces that use the key. */
   readonly workspaces: readonly string[];
   /** Requests a day; null: not known. */
   readonly quota: number | null;
@@ -29,7 +29,7 @@ export interface Estimate {
   readonly requestsMade: number;
 }
 
-/** Counts its requests and keeps the last quota that the service reported. */
+/** The state of an estimate: counts its requests and keeps the last quota that the service reported. */
 interface Asking {
   readonly client: PigeonholeClient;
   readonly signal: AbortSignal;
@@ -71,7 +71,7 @@ export async function* estimate(
   }
 }
 
-/** The workspaces that something is read of, those with one key together: they have one quota. */
+/** Returns the workspaces that a sync reads, grouped by key, because workspaces with the same key share its quota. */
 function sharingKeys(config: Config): string[][] {
   const byKey = new Map<string, string[]>();
   for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
@@ -101,7 +101,7 @@ async function readCalendar(
     const item = items.get(id)!;
     const event = eventTimes(item);
     if (event.endsAt !== null && event.endsAt <= now) continue; // over: a few polls a day, until it is dormant
-    // One request at a time, because nobody waits for this.
+    // One request at a time, because the estimate does not need to be fast.
     const sessions = await readAll(asking, { list: 'sessions', pigeonholeId: id });
     asking.made += 1;
     const { expectedParticipants } = await asking.client.getPigeonhole(id, { signal: asking.signal });

@@ -14,7 +14,7 @@ import { StoreError } from '../ledger/drivers/store-error.js';
 /** Fields seen in stored items, by list and pigeonhole. */
 export type SeenByList = ReadonlyMap<string, readonly SeenFields[]>;
 
-/** The lists whose fields the expressions of all sinks mention: what `fieldNotes` wants to know. Empty without expressions. */
+/** Returns the lists whose fields the expressions of all sinks read, which `fieldNotes` needs. Empty without expressions. */
 export function mentionedLists(config: Pick<Config, 'sinks'>): ListName[] {
   const lists = allExpressions(config).flatMap((placed) =>
     mentionedFields(placed.expression).flatMap((mention) => sourcesOf(mention, placed)),
@@ -23,9 +23,9 @@ export function mentionedLists(config: Pick<Config, 'sinks'>): ListName[] {
 }
 
 /**
- * A sentence for each field that an expression reads and no stored item has, in the pigeonholes that the sink is sent:
- * events name the same profile field differently, and a mapping that finds nothing fails silently. Pure. Where nothing
- * of a list is stored there is nothing to say.
+ * Returns a sentence for each field that an expression reads and no stored item of the sink's pigeonholes has. Events
+ * name the same profile field differently, and a mapping that finds no value fails silently. Lists without stored items
+ * are left out. Pure.
  */
 export function fieldNotes(config: Pick<Config, 'syncs' | 'sinks'>, seen: SeenByList): string[] {
   return allExpressions(config).flatMap((placed) =>
@@ -60,7 +60,7 @@ function sourcesOf(mention: Mention, { from }: PlacedExpression): string[] {
 
 /** A field that an expression reads and that no stored item has. */
 interface Unseen {
-  /** As the expression writes it. */
+  /** The field as the expression names it. */
   readonly reads: string;
   /** Lists whose items may have it. */
   readonly lists: readonly string[];
@@ -68,7 +68,7 @@ interface Unseen {
   readonly places: readonly string[];
   /** The existing fields: the one that was probably intended, otherwise all. */
   readonly seen: string;
-  /** One of them has nearly the name that the expression reads. */
+  /** Whether an existing field has nearly the same name. */
   readonly isMisspelled: boolean;
 }
 
@@ -102,7 +102,10 @@ function noteOf(placed: SinkExpression, mention: Mention, config: Pick<Config, '
   return [`${where} reads ${reads}, never seen on ${lists.join(' or ')} of ${formatPlaces(places)}; seen: ${seen}`];
 }
 
-/** Returns the fields that these expressions of a sink read and no stored item has: `reads item.email; fields seen: "Email"`; null: nothing. */
+/**
+ * Returns the first field that these expressions of a sink read and no stored item has, as `reads item.email; fields
+ * seen: "Email"`; null if there is none.
+ */
 export function unseenFields(
   config: Pick<Config, 'syncs' | 'sinks'>,
   { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
@@ -112,7 +115,7 @@ export function unseenFields(
   return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
 }
 
-/** As `unseenFields`, but only of fields whose name is nearly that of one that is there. */
+/** Like `unseenFields`, but only for a field whose name is nearly that of an existing one. */
 export function misspelledFields(
   config: Pick<Config, 'syncs' | 'sinks'>,
   { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
@@ -153,7 +156,7 @@ function hasField(fields: SeenFields['fields'], mention: Mention): boolean {
   const [name, member] = mention.path;
   const own = fields.filter(({ field }) => field === name);
   if (own.length === 0 || member === undefined) return own.length > 0;
-  // nothing is known of values that are not objects, such as lists or texts that JSONata searches
+  // The members of other values, such as lists or JSON texts that JSONata searches, are not known, so they may exist.
   const isObject = own.some(({ types }) => types['object'] !== undefined);
   return !isObject || own.some((field) => field.member === member);
 }
@@ -180,7 +183,7 @@ function alike(mention: Mention, fields: SeenFields['fields']): { words: string;
   return { words, isNear: near.length > 0 || nearest !== undefined };
 }
 
-/** Shorter names occur in many others by chance. */
+/** Minimum length of a name to count as a part of another; shorter names occur in many others by chance. */
 const shortestPart = 3;
 
 function isPartOf(one: string, other: string): boolean {
@@ -204,12 +207,12 @@ function quoted(name: string): string {
   return JSON.stringify(printable(name));
 }
 
-/** Names of fields come from the service, and a control character would move the terminal's cursor. */
+/** Replaces control characters: the service supplies the names of fields, and they could move the terminal's cursor. */
 function printable(name: string): string {
   return name.replaceAll(/\p{C}/gu, '\ufffd');
 }
 
-/** The fields of nested objects are read from this number of items of each pigeonhole. */
+/** Number of items of each pigeonhole whose fields and nested objects are read first. */
 const sample = 200;
 
 /** Restricts the search to a workspace or a pigeonhole; null: all. */
@@ -222,7 +225,7 @@ interface SeenPlace {
  * Returns the fields that stored items have, of the lists that the mappings of these sinks read. A sample of each list is
  * read first. If the sample lacks a field that a mapping reads, the names of all stored items are read as well, so that a
  * field that few people have is not taken for a typo.
- * @param placeOf where the items of a list are; by default in every pigeonhole
+ * @param placeOf the workspace or pigeonhole in which to read a list; by default all
  */
 export async function fieldsSeen(
   ledger: Pick<Ledger, 'db'>,
@@ -253,9 +256,9 @@ function withNames(place: SeenFields, names: readonly string[]): SeenFields {
 }
 
 /**
- * What there is to note about the fields that mappings read, from the ledger of a pigeonpost that does not run. Makes no
- * store and migrates none.
- * @returns undefined when there is no ledger, or it cannot be read now: it is in use, or another version's
+ * Returns the notes about the fields that mappings read, for a command that reads the ledger while no process runs. Neither
+ * creates nor migrates a store.
+ * @returns undefined if there is no ledger, or it cannot be read: a process uses it, or it belongs to another version
  */
 export async function storedFieldNotes(config: Config): Promise<string[] | undefined> {
   const { store } = config;

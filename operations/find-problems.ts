@@ -14,7 +14,7 @@ export interface WorkspaceFacts {
   readonly pause: PauseFacts | null;
   /** Null while the service answers. */
   readonly unanswered: { readonly since: string; readonly reason: string } | null;
-  /** Wanted streams that fail or are due. */
+  /** Number of streams that a sync needs and that fail or are due. */
   readonly waitingLists: number;
   readonly quota: {
     readonly limit: number | null;
@@ -38,9 +38,9 @@ export interface PigeonholeFacts {
   readonly foreignRows: number;
   readonly freshness: {
     readonly lateLists: number;
-    /** Seconds for which the latest list has been due. */
+    /** Seconds for which the most overdue list has been due. */
     readonly lateSeconds: number;
-    /** The latest list, as a sentence; null: none is late. */
+    /** The most overdue list, as a sentence; null: none is late. */
     readonly late: string | null;
   };
 }
@@ -52,7 +52,7 @@ export interface SinkFacts {
   readonly pause: PauseFacts | null;
   readonly backlog: number;
   readonly dead: Readonly<Record<string, number>>;
-  /** Lists that it should probably send: a sentence each, of names of fields and counts. */
+  /** Lists that it withholds and should probably send, each with a sentence that names only fields and counts. */
   readonly withholding: readonly { readonly list: string; readonly text: string }[];
   readonly observation: object | null;
   readonly approval: object | null;
@@ -76,10 +76,10 @@ export interface WorkSnapshot {
   readonly now: Date;
 }
 
-/** A delivery that is retried soon, or a batch in progress, is no backlog yet. */
+/** A sink counts as behind after this time, so that a retry or a batch in progress is no problem yet. */
 export const behindAfterMs = 120_000;
 
-/** Returns everything that an operator should know, errors first. Problems that another one explains are included. Pure. */
+/** Returns all problems, errors first, including those that another problem explains. Pure. */
 export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: behindAfterMs }): Problem[] {
   const { trouble, workspaces, sinks } = snapshot;
   const found = [
@@ -90,7 +90,7 @@ export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: be
   return severities.flatMap((severity) => found.filter((each) => each.severity === severity));
 }
 
-/** Returns the problems to show: without those that another one explains. Pure. */
+/** Returns the problems to show: all except those that another problem explains. Pure. */
 export function shownProblems(problems: readonly Problem[]): Problem[] {
   return problems.filter(({ coveredBy }) => coveredBy === null);
 }
@@ -146,7 +146,7 @@ function ofWorkspace(workspace: WorkspaceFacts, snapshot: WorkSnapshot): FoundPr
 
 function ofQuota({ name, quota, state, reason, until }: WorkspaceFacts): FoundProblem[] {
   const waits = state === 'waiting' && reason === 'quota';
-  // A quota that is used up lasts until no instant, so `lastsUntil` is null then as well.
+  // `lastsUntil` is null if the quota suffices, but also if it is used up.
   const isUsedUp = quota !== null && quota.left !== null && quota.left <= quota.reserved && quota.nextHour.all > 0;
   if (!waits && !isUsedUp && (quota === null || quota.lastsUntil === null)) return [];
   const { left = null, limit = null, lastsUntil = null, resetAt = null } = quota ?? {};
@@ -218,7 +218,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
   return found;
 }
 
-/** Says whether a dead letter never reached the destination because an expression of the mapping failed on it. */
+/** Whether a dead letter has this cause because an expression of the mapping failed, so that it never reached the destination. */
 export function isMappingCause(cause: string): boolean {
   return cause.startsWith('mapping');
 }
@@ -236,12 +236,12 @@ function oldest(instants: readonly (Date | null)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.min(...known));
 }
 
-/** A failing cycle is retried within 30 s, so an older failure belongs to work that is no longer tried. */
+/** Failures are forgotten after this time. A failing cycle is retried within 30 s, so an older failure is of work that has ended. */
 const forgottenAfterMs = 5 * 60_000;
 
 /**
- * Remembers failures of whole cycles, which the store or the process causes. A cycle that succeeds proves nothing about
- * another: with a full disk, cycles that only read succeed and cycles that store fail.
+ * Remembers failures of whole cycles, which the store or the process causes. Each kind of cycle is remembered separately:
+ * with a full disk, cycles that only read succeed while cycles that store fail.
  */
 export class CycleFailures {
   readonly #failures = new Map<string, { readonly failure: string; readonly atMs: number }>();
@@ -251,7 +251,7 @@ export class CycleFailures {
 
   /** @param failure null: the cycle succeeded */
   note(turn: string, failure: string | null): void {
-    this.#failures.delete(turn); // so that the latest stands last
+    this.#failures.delete(turn); // a new entry is then the last one of the map
     if (failure !== null) this.#failures.set(turn, { failure, atMs: this.nowMs() });
   }
 
@@ -262,7 +262,7 @@ export class CycleFailures {
   }
 }
 
-/** One problem that keeps data from flowing, in words, with what helps. */
+/** One problem that stops or slows the flow of data, as text, with the action that helps. */
 export const troubleSchema = z
   .object({
     code: z.enum(problemCodes).describe('Stable code for programs.'),
@@ -296,7 +296,7 @@ export const troubleSchema = z
   .openapi('Trouble');
 export type Trouble = z.infer<typeof troubleSchema>;
 
-/** Returns everything that a person on duty should know, errors first. Pure. */
+/** Returns the problems to show, as the API describes them, errors first. Pure. */
 export function viewProblems(snapshot: WorkSnapshot): Trouble[] {
   return shownProblems(findProblems(snapshot)).map(viewProblem);
 }

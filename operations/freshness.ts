@@ -10,7 +10,7 @@ import { type CadenceReason, isLiveReason } from '../reading/cadence.js';
  * interval always is.
  */
 
-/** Nothing new is expected in these lists, so their age does not count as the age of the pigeonhole. */
+/** Reasons of lists in which nothing new is expected. The age of such a list does not count for the pigeonhole. */
 const rareReasons: ReadonlySet<CadenceReason> = new Set(['unfilled', 'dormant']);
 
 /** The lists of a pigeonhole that share a reason. */
@@ -21,7 +21,7 @@ export interface CadenceGroup {
   /** The shortest and the longest interval in force; null: not read yet by this version. */
   readonly everyMs: number | null;
   readonly longestEveryMs: number | null;
-  /** The longest interval that the configuration alone would give; shorter than `longestEveryMs` when the quota lengthens it. */
+  /** The longest interval according to the configuration. If the quota lengthens intervals, `longestEveryMs` is longer. */
   readonly wantedMs: number | null;
   /** The end of the oldest last read; null: none was read. */
   readonly readAt: Date | null;
@@ -39,22 +39,23 @@ export interface ListReading {
   readonly dueAt: Date;
 }
 
-/** A list may be due for its own interval before it is late: at least 15 s, at most 5 min. */
+/** A list is late when it has been due for longer than its own interval. This time is at least 15 s and at most 5 min. */
 const graceMs = { least: 15_000, most: 5 * 60_000 };
 
 /**
- * After a start, lists are read one after the other, and those of an old ledger are all overdue. Within this time a list
- * that was not read since the start is not late.
+ * Within this time after a start, a list that was not read since the start is not late: if pigeonpost was stopped for
+ * long, all lists are overdue, and they are read one after the other.
  */
 const startGraceMs = 2 * 60_000;
 
-/** The shortest time after which any list can be late. Lists read or due more recently need no look. */
+/** No list can be late before this time, so lists that were read or due more recently are not loaded one by one. */
 const shortestGraceMs = graceMs.least;
 
 /**
- * Milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that instant: a list that the service
- * refuses grows late. A list that was never read is judged by when it was due.
- * @param upMs milliseconds since reading could start, because the process started or a hindrance ended; by default long ago
+ * Returns the milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that
+ * instant, so a list that the service refuses becomes late. A list that was never read should have been read when it was
+ * due.
+ * @param upMs milliseconds since the process started or a hindrance of reading ended; by default long ago
  */
 export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date, upMs = Infinity): number {
   if (reading.reason === 'dormant') return 0;
@@ -65,14 +66,15 @@ export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now
 }
 
 function expectedAt({ everyMs, readAt, dueAt }: Pick<ListReading, 'everyMs' | 'readAt' | 'dueAt'>): Date {
-  // Before the first read by this version, the stored due time is all that is known.
+  // Before the first read by this version, the ledger has no interval, only the time at which the list is due.
   return readAt === null || everyMs === null ? dueAt : new Date(readAt.getTime() + everyMs);
 }
 
 /**
- * Remembers how long this process has seen each pigeonhole kept from being read: by a pause, a quota or a service that
- * does not answer. All its lists are overdue when that ends, so after two minutes of it they get the same time as after a
- * start. A shorter hindrance excuses nothing, or a service that often asks to wait would hide lists that are never read.
+ * Remembers how long each pigeonhole could not be read because of a pause, a quota or a service that does not answer. When
+ * such a hindrance ends, all lists are overdue. If it lasted at least two minutes, the lists get the same time as after a
+ * start before they count as late. A shorter one gives them no time. Otherwise a service that often requests a wait could
+ * hide lists that are never read.
  */
 export class HindranceMemory {
   readonly #seen = new Map<string, { fromMs: number; toMs: number; isOver: boolean }>();
@@ -103,13 +105,16 @@ export class HindranceMemory {
 
 export interface Freshness {
   /**
-   * `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an operator or a cause stopped reading.
-   * `unread`: no list that counts was read yet.
+   * `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an operator or pigeonpost
+   * paused reading. `unread`: no list that counts was read yet.
    */
   readonly state: 'current' | 'late' | 'paused' | 'unread';
   /** Lists that are live now. */
   readonly liveLists: number;
-  /** The end of the oldest last read of the live lists. Where no list is live: of the others that are not rarely read on purpose. */
+  /**
+   * When the live list that was read longest ago was last read. If no list is live, the same for the lists that are not
+   * rarely read on purpose.
+   */
   readonly readAt: Date | null;
   /** Instant of the next read of the same lists; null: reading is paused, or there is no list. */
   readonly nextAt: Date | null;
@@ -208,7 +213,7 @@ export function cadenceWords({
   return `${every}: ${reasonWords[reason]}${stretched}`;
 }
 
-/** "5 s", "5 min", "6 h", in the longest unit that leaves a number of 2 or more, rounded to it. */
+/** Formats an interval as "5 s", "5 min" or "6 h", rounded to the largest unit that gives a number of at least 2. */
 function intervalWords(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 100) return `${Math.max(1, Math.round(seconds))} s`;

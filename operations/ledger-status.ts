@@ -18,7 +18,7 @@ export interface WorkspaceStatus {
   readonly waitUntil: Date | null;
   /** The syncs have selected pigeonholes from its list at least once. */
   readonly discovered: boolean;
-  /** Instant of the first of the requests that the service has not answered; null: it answered the last request. */
+  /** Instant of the first request without an answer since the service last answered one; null: the service answers. */
   readonly unansweredSince: Date | null;
   readonly unansweredReason: string | null;
 }

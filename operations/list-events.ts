@@ -10,14 +10,14 @@ export type ListedEvent = DiscoveredPigeonhole;
 
 export interface ListedEvents {
   readonly events: readonly ListedEvent[];
-  /** The workspace has more, which were not requested: a check must not use up a quota. */
+  /** Whether the workspace has more events. They were not requested, because a check must not use up the quota. */
   readonly hasMore: boolean;
 }
 
 const maxPages = 20;
 const timeoutMs = 30_000;
 
-/** The events that the key of a workspace can see. @throws {ApiError} */
+/** Returns the events that the key of a workspace can see. @throws {ApiError} */
 export async function listEvents(client: PigeonholeClient, signal: AbortSignal): Promise<ListedEvents> {
   const events = new Map<number, ListedEvent>();
   let pages = 0;
@@ -44,8 +44,8 @@ export function toListed(item: Readonly<Record<string, unknown>>): ListedEvent {
 }
 
 /**
- * The events of the only workspace of a configuration that is not written yet.
- * @returns a sentence when the service refuses the key or cannot be reached
+ * Returns the events of the only workspace in a configuration that `init` has not written to a file yet.
+ * @returns a sentence if the service refuses the key or cannot be reached
  */
 export async function eventsOfDraft(text: string, absoluteFile: string): Promise<ListedEvents | { problem: string }> {
   const config = await loadCandidateConfig(text, { shownFile: absoluteFile, absoluteFile });

@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import type { Candidate } from './configuration-plan.js';
 import { type Json, normalizedConfig } from '../config/normalized-config.js';
 
-/** The configuration of a process, checked with every sink type that this version has. @throws {ConfigError} */
+/** Loads the configuration of a process and checks it with every sink type of this version. @throws {ConfigError} */
 export async function loadProcessConfig(
   file: string,
   environment: Environment = processEnvironment(),
@@ -16,14 +16,14 @@ export async function loadProcessConfig(
   return await loadConfig(file, environment, { sinkSchemas: sinkSchemas() });
 }
 
-/** As `loadProcessConfig`, in a process that runs already: `${file:…}` is read again, the environment is as at the start. */
+/** Like `loadProcessConfig`, in a running process: reads `${file:…}` again, but keeps the environment of the start. */
 export async function reloadProcessConfig(file: string): Promise<Config> {
   return await loadConfig(file, processEnvironment(), { sinkSchemas: sinkSchemas(), isRunning: true });
 }
 
 /**
- * The configuration that a text would be in the place of this process's file, which is not touched.
- * @param shownFile what messages call it
+ * Loads a text as if it were the content of this process's file. The file itself is not changed.
+ * @param shownFile name of the text in messages
  * @param running text of the running file, if a client has sent this one
  * @throws {ConfigError}
  */
@@ -74,11 +74,11 @@ export async function loadCandidate(
   const own = current.file;
   const isOwn = text === undefined || file === undefined || file === own;
   if (isOwn) return await loadProcessConfig(own, environment);
-  const running = await readFile(own, 'utf8').catch(() => ''); // then nothing may be referred to
+  const running = await readFile(own, 'utf8').catch(() => ''); // if the file cannot be read, the text may contain no references
   return await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment, running);
 }
 
-/** A configuration as a person may hand it on: defaults written out, and no secret, not even its fingerprint. */
+/** Returns a configuration that can be passed to others: with defaults, and without secrets or their fingerprints. */
 export function shownSettings(config: Config): Json {
   const { store, temporal, server, network } = config;
   return {

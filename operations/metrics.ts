@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 export interface SweepState {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** The oldest last sweep among its streams; null: one never was. */
+  /** End of the last sweep of the stream that was swept longest ago; null: a stream was never swept. */
   readonly oldestSweptAt: Date | null;
 }
 

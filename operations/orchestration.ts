@@ -11,7 +11,7 @@ import {
   syncPigeonholeId,
 } from '../workflows/ids.js';
 
-/** A workflow that should be running: what starts it. */
+/** A workflow that should be running, with everything that is needed to start it. */
 export interface WantedWorkflow {
   readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink' | 'importRegistrants' | 'forgetAttendee';
   readonly id: string;
@@ -47,7 +47,7 @@ export interface WorkflowStarter extends Orchestration {
   signal(workflowId: string, name: string): Promise<boolean>;
 }
 
-/** @param refusal why nothing may be started now; null: it may */
+/** @param refusal returns why no workflow may be started now; null: it may */
 export function createStarter(
   client: Client,
   taskQueue: string,
@@ -84,7 +84,7 @@ export function createStarter(
       }
     },
     async wakeSinks(names) {
-      // A lost wake costs a few seconds: the sink's own slow timer covers it.
+      // If a wake is lost, the sink starts a few seconds later, when its own timer fires.
       await Promise.all(
         names.map((name) =>
           signal(deliverToSinkId(name), 'wake').catch((error: unknown) =>

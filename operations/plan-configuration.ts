@@ -18,9 +18,9 @@ import { compareSelections, selectedNow, selectedThen } from './plan-selections.
 type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
 
 /**
- * What a file would change in the place of the current configuration, and what that causes; nothing is changed.
- * @param environment of this process, unless a test has another
- * @throws {ConfigError | ClientOptionsError} when it cannot be used
+ * Returns what would change if a file replaced the current configuration, and the consequences. Changes nothing.
+ * @param environment that of this process, unless a test passes another
+ * @throws {ConfigError | ClientOptionsError} if the file cannot be used
  */
 export async function planConfiguration(
   current: Current,
@@ -31,7 +31,7 @@ export async function planConfiguration(
   return await planFor(current, config);
 }
 
-/** The same for a configuration that has been read. @throws {ClientOptionsError} when a client rejects its options */
+/** Like `planConfiguration`, for a loaded configuration. @throws {ClientOptionsError} if a client rejects its options */
 export async function planFor(
   { config: before, configuration, ledger, log }: Current,
   now: Config,
@@ -97,7 +97,10 @@ async function withNote(
   return unused ? { ...change, note: 'no sync names it, so nothing is sent to it' } : change;
 }
 
-/** As `redriveLane` does once the sink is another: what only a person can decide stays where it is. */
+/**
+ * Counts the dead letters that `redriveLane` sends again after a change of the sink. Dead letters that only an operator can
+ * decide about are not among them.
+ */
 async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkConfig): Promise<CausedDeliveries[]> {
   const groups = await deadLetterGroups(ledger, { sink });
   return groups
@@ -122,7 +125,7 @@ async function leftBehind(ledger: Current['ledger'], sink: string): Promise<numb
   return left;
 }
 
-/** A copy in which secrets can be compared; kept nowhere. */
+/** Returns a copy that contains the secrets as text, so that they can be compared. Do not store it. */
 function revealed(value: unknown): unknown {
   if (value instanceof Secret) return { secret: value.compared() };
   if (Array.isArray(value)) return value.map(revealed);

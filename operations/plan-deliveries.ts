@@ -19,7 +19,7 @@ import type { SelectedBySync } from './plan-selections.js';
 import { SharedTallies } from './tally-stored.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 
-/** The two configurations, each with what its syncs read. */
+/** The two configurations, each with the pigeonholes that its syncs read. */
 export interface Both {
   readonly before: Config;
   readonly now: Config;
@@ -30,8 +30,8 @@ export interface Both {
 }
 
 /**
- * Counts the stored changes that a configuration would send, by sink and list. They are decided in the same way as when
- * they are sent.
+ * Counts the stored changes that a configuration would send, by sink and list. Each is decided with the same rules as when
+ * it is sent.
  */
 export async function planDeliveries(ledger: Ledger, both: Both): Promise<CausedDeliveries[]> {
   const { now } = both;

@@ -19,15 +19,15 @@ const key = printable(63);
 
 /** An event file to compare or to create, with the operator's decisions about its objects. */
 export const eventRequestSchema = z.strictObject({
-  /** By which messages name it; nothing is read from there. */
+  /** Name of the file in messages. The process does not read it. */
   file: printable(4096),
-  /** Its text. */
+  /** Content of the file. */
   text: z.string().max(1_000_000),
-  /** Objects of the file, by their ids in it, that are existing ones, by these ids at the service. */
+  /** Objects that already exist: their IDs in the file, each with its ID in the service. */
   use: z.record(key, z.int().min(1)),
-  /** Objects of the file that are to be made although some like them exist, or existed. */
+  /** IDs in the file of objects to create although similar ones exist, or although they existed and were deleted. */
   create: z.array(key).max(10_000),
-  /** Objects that are not sent: the service has refused them to this command before. */
+  /** IDs in the file of objects that are not sent, because the service has refused them before. */
   skip: z.array(key).max(10_000),
   by: printable(200).optional(),
 });
@@ -42,7 +42,7 @@ const eventObjectStateSchema = z
 
 export type EventObjectState = z.infer<typeof eventObjectStateSchema>;
 
-/** One that exists and looks like an object of the file. */
+/** An existing object that is similar to an object of the file. */
 const candidateViewSchema = z.object({
   id: z.int(),
   name: z.string().nullable(),
@@ -121,7 +121,7 @@ export type EventView = z.infer<typeof eventViewSchema>;
  * the client's deadline, so the request has ended and its result is visible.
  */
 const lookUpAfterMs = 60_000;
-/** A cycle is short, so that the operator sees progress. */
+/** Maximum length of a cycle. It is short, so that the operator sees progress. */
 const turnMs = 5000;
 
 /** Compares an event file with the service. @throws {ConfigError} when the file cannot be used */
@@ -132,7 +132,7 @@ export async function planProvisioning(editions: Editions, asked: EventRequest):
   });
 }
 
-/** One turn of creating an event. @throws {ConfigError} when the file cannot be used */
+/** Runs one cycle of creating an event. @throws {ConfigError} if the file cannot be used */
 export async function provisionEvent(
   editions: Editions,
   starter: Pick<WorkflowStarter, 'signal'>,

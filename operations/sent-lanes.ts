@@ -5,7 +5,7 @@ interface PigeonholeKey {
   readonly pigeonholeId: number;
 }
 
-/** Some sync of the sink reads the pigeonhole, or (of a workspace's own lists) the workspace. */
+/** Whether a sync of the sink reads the pigeonhole or, for a workspace's own lists, the workspace. */
 export function isSentTo(
   config: Pick<Config, 'syncs'>,
   sink: string,

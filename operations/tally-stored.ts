@@ -23,7 +23,7 @@ export interface PlanningLane {
 /** Result for a stored item: the sink's plan, or the reason why the sink does not receive it. */
 export type StoredPlan = Planned | { readonly kind: 'kept'; readonly reason: string };
 
-/** Plans stored items as when they are sent, in their order. */
+/** Plans stored items with the same rules as when they are sent. Returns the results in the order of the items. */
 export async function planStored(planning: PlanningLane, found: readonly Candidate[]): Promise<StoredPlan[]> {
   const { ledger, config, sinkName, sink, lane, sinkId, ref } = planning;
   const settings = config.sinks[sinkName]!;
@@ -53,32 +53,32 @@ export async function planStored(planning: PlanningLane, found: readonly Candida
 
 /** Results for the stored items of one list. */
 export interface Tally {
-  /** Given to the sink: the decision lets them through. */
+  /** Items that the decision passes to the sink's mapping. */
   readonly given: number;
-  /** Given items that are sent. */
+  /** Those of the given items that are sent. */
   readonly sent: number;
-  /** Given items that the mapping withholds, by reason. */
+  /** Those of the given items that the mapping withholds, by reason. */
   readonly withheld: Readonly<Record<string, number>>;
-  /** Given items that become dead letters because the mapping fails. */
+  /** Those of the given items that become dead letters because the mapping fails. */
   readonly failed: number;
-  /** Kept from the sink, by reason. */
+  /** Items that the decision withholds from the sink, by reason. */
   readonly kept: Readonly<Record<string, number>>;
-  /** Every item was planned; false: time was up, and these are the newest. */
+  /** Whether every item was planned. If not, the time was up, and the counts cover only the newest items. */
   readonly complete: boolean;
 }
 
 const slice = 250;
 /** Limits of planning one list of a lane. Counts are exact if everything is planned. */
 export interface Effort {
-  /** This number is planned however long it takes. */
+  /** Minimum number of items that are planned, however long it takes. */
   readonly items: number;
-  /** And more until this time has passed. */
+  /** Milliseconds for planning more than the minimum. */
   readonly ms: number;
 }
 
 /**
- * Plans the lists of one request within a total time, however many pigeonholes a sink has. When the time has passed, a
- * list gets the shares that were found for the same list of the sink in other pigeonholes.
+ * Plans the lists of one request within a total time, whatever the number of pigeonholes. When the time has passed, the
+ * counts of a list are estimated with the shares found for the same list of the sink in other pigeonholes.
  */
 export class SharedTallies {
   readonly #found = new Map<string, Tally>();

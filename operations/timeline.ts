@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { consentBehind } from '../delivering/candidates.js';
 
-/** An item as the ledger knows it; no payload. */
+/** An item as the ledger stores it, without its payload. */
 export interface KnownItem {
   readonly ref: number;
   readonly workspace: string;
@@ -19,7 +19,7 @@ export interface KnownItem {
   readonly polledAt: Date | null;
   readonly sweptAt: Date | null;
   readonly failure: string | null;
-  /** It was missing in a walk, and its absence is being examined. */
+  /** Instant at which a walk did not find it; pigeonpost is checking whether it was deleted. Null: it was not missing. */
   readonly missingSince: Date | null;
 }
 
@@ -54,7 +54,7 @@ export interface KnownLane {
   readonly failure: string | null;
 }
 
-/** The items of this list and key: one, unless several pigeonholes show that key. */
+/** Returns the items with this list and key: at most one, unless several pigeonholes have the key. */
 export async function findItems(
   ledger: Ledger,
   { list, key, pigeonhole }: { list: string; key: string; pigeonhole: string | null },
@@ -75,7 +75,7 @@ export async function findItems(
   );
 }
 
-/** All that is known of an item's past, oldest first. */
+/** Returns everything that the ledger knows about an item's past, oldest first. */
 export async function timelineOf(
   ledger: Ledger,
   { ref, lastSequence }: Pick<KnownItem, 'ref' | 'lastSequence'>,

@@ -14,7 +14,7 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
     const key = ledger.hash.fingerprint(apiKey.reveal());
     sharing.set(key, [...(sharing.get(key) ?? []), name]);
   }
-  // Sent together: on a busy embedded store, each statement waits its turn.
+  // All statements are sent at the same time: on a busy embedded store, each waits until the ones before it are done.
   const [states, ...needs] = await Promise.all([
     readQuotas(ledger, [...sharing.keys()]),
     ...[...sharing.values()].map((names) => forecastNeeds({ ledger, config }, names, [hourMs], now)),
@@ -29,7 +29,7 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
   );
 }
 
-/** Pure. @param needs within the next hour */
+/** Builds the view of a quota. Pure. @param needs requests that reading needs within the next hour */
 export function viewQuota(state: QuotaState, reserve: number, needs: Needs, now: number): QuotaView {
   const left = state.waitMs > 0 ? 0 : state.remaining;
   const forReading = leftForReading({ ...state, remaining: left }, reserve);

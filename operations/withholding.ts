@@ -21,11 +21,11 @@ export interface Withholding {
   readonly kind: 'all' | 'more' | 'would';
   /** Most of the withheld changes have this reason. */
   readonly reason: string;
-  /** `all`: changes withheld for it. `more`: of every hundred latest decisions, the number that was withheld for it. */
+  /** `all`: number of changes withheld for this reason. `more`: how many of each hundred of the latest decisions are. */
   readonly changes: number;
 }
 
-/** Fewer may well lack a value each. */
+/** Minimum number of changes. If there are fewer, each may lack the value by chance. */
 const minAll = 10;
 const minRecent = 20;
 const manyOfRecent = 0.5;
@@ -90,7 +90,7 @@ export interface Lack {
   readonly fields: string | null;
 }
 
-/** A sentence for a person, without the sink's name in front. It names fields and counts, never a value. */
+/** Returns a sentence about the problem, without the sink's name. It contains fields and counts, never a value. */
 export function withholdingText({ list, kind, reason, changes }: Withholding, lack: Lack | null): string {
   if (reason === 'condition' && lack !== null) {
     return `all ${changes.toLocaleString('en-US')} ${list} fail the condition ${lack.at}, which ${lack.fields}`;
@@ -105,7 +105,7 @@ export function withholdingText({ list, kind, reason, changes }: Withholding, la
   return `${who} ${what}${where}${fields}`;
 }
 
-/** The keys of a sink whose expressions give the value, by the reason for which items are withheld without it. */
+/** For each reason of withholding: the keys of a sink whose expressions should have supplied the missing value. */
 const keysOf: Readonly<Record<string, RegExp>> = {
   'no-match': /^records\[\d+\]\.(?:properties|contact|email)/,
   'no-email': /^records\[\d+\]\.email$/,
@@ -138,7 +138,7 @@ export function lackOf(
     .filter(({ asWritten }) => reason !== 'no-match' || isMatched(settings, asWritten));
   if (found.length === 0) return null;
   const record = /^records\[(\d+)\]\.properties\./.exec(found[0]!.asWritten);
-  // "match" names the values that find a person in a CRM, and these are among the properties
+  // `match` lists the properties by which a person is found in a CRM, so their expressions supply the missing value.
   const own =
     record === null
       ? found
@@ -190,9 +190,9 @@ const rememberedMs = 30_000;
 const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
 
 /**
- * Returns what sinks withhold that they should probably send, by sink; sinks without such a list are left out. Reads the
- * stored fields only where something is withheld so, and at most twice a minute.
- * @param lanes of what sinks are sent now
+ * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out. Reads the
+ * stored fields only if there is such a list, and at most twice a minute.
+ * @param lanes the lanes on which sinks still receive changes
  */
 export async function findWithholding(
   ledger: Ledger,
@@ -212,7 +212,7 @@ export async function findWithholding(
   return found;
 }
 
-/** Returns what an observing sink would withhold that it should probably send; none where it would send anything. */
+/** Returns the problem of an observing sink that would withhold everything for want of a value; empty if it would send anything. */
 export async function findObservedWithholding(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,

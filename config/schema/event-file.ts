@@ -10,7 +10,7 @@ import { isTimezone } from '../../base/zoned-instant.js';
 const words = () => z.string({ error: 'allowed: a text' });
 const flag = () => z.boolean({ error: 'allowed: true or false' });
 
-/** Undocumented fields, sent as written: the service ignores unknown fields. */
+/** Further fields, which are sent as written. The service ignores fields that it does not know. */
 const more = () => z.record(z.string(), z.unknown(), { error: 'allowed: a group of further fields' }).prefault({});
 
 /** The form of a time: local in the pigeonhole's time zone, or with `Z` or an offset. */

@@ -75,7 +75,7 @@ function isHostAndPort(found: string): boolean {
   return (address === undefined || isIP(address) === 6) && Number(port) >= 1 && Number(port) <= 65_535;
 }
 
-/** If a text is not, `headerSecret` reports the problem. */
+/** Whether a text can be sent in a header. If not, `headerSecret` reports the problem. */
 const isHeaderText = (found: string) => /^[\x21-\x7e]+$/.test(found);
 
 const hostAllowed = 'a host name or address such as 127.0.0.1';

@@ -48,7 +48,7 @@ export const commonSinkShape = {
     .describe('Limits of the account, if they differ from the defaults of the vendor.'),
 };
 
-/** `sinks`: where changes go. Loose, since the keys of a type are checked by its own schema. */
+/** `sinks`: where changes go. The schema is loose, because the schema of the sink's type checks its own keys. */
 export const sinksSchema = z
   .record(name(), z.looseObject(commonSinkShape).describe('A sink under a name of your choice.'), {
     error: ({ code }) => (code === 'invalid_type' ? 'allowed: a group of sinks, each under its name' : undefined),

@@ -32,7 +32,7 @@ const pigeonholeFilters = z.strictObject({
 
 const everySchema = z
   .strictObject({
-    // Optional, not filled in here: an interval that the file sets is kept where the default slows down.
+    // Optional and without a default here: an interval that the file sets stays as it is, and only the default slows down.
     live: interval()
       .optional()
       .meta({ shownDefault: '5s' })

@@ -26,7 +26,7 @@ import { standing } from '../../ledger/registrant-standing.js';
 import type { Config } from '../../config/config.js';
 import { type QuotaState, readQuotas } from '../../work/requests/quota.js';
 
-/** Limit of groups. Messages may name other rows, so that a file can have one group per row. */
+/** Maximum number of groups. Some messages name another row, so without a limit a file could have one group per row. */
 const maxGroups = 100;
 
 type To = Pick<Collaborators, 'config' | 'ledger'>;
@@ -152,7 +152,7 @@ function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: re
  * - `sameCreated` an earlier import created it, or found it, with the same data: nothing is sent
  * - `otherData` the code exists with other data: change it in the dashboard
  * - `sameRejected` the service has refused the same row before: nothing is sent
- * - `claimedElsewhere` a running import holds it
+ * - `claimedElsewhere` a running import holds its code
  */
 type Earlier = 'new' | 'sameCreated' | 'otherData' | 'sameRejected' | 'claimedElsewhere';
 

@@ -37,7 +37,8 @@ async function findAnywhere(deps: To, workspaces: readonly string[], id: string)
     try {
       found.push(await findIn(deps, workspace, Number(id)));
     } catch (error) {
-      // A problem in one workspace does not affect the others, but that workspace may be the intended one.
+      // A problem in one workspace does not prevent the search in the others. The error is thrown only if none has the ID,
+      // because the intended pigeonhole may be in that workspace.
       if (!(error instanceof ImportRefusal)) throw error;
       if (error.kind !== 'unknown') {
         throw new ImportRefusal(error.kind, `${error.message}; or write WORKSPACE/${id}`, { cause: error });
@@ -172,7 +173,7 @@ export async function profileFieldsOf(
   } catch (error) {
     if (!isToBeJudged(error)) throw error;
     deps.log.debug({ workspace, pigeonhole: pigeonholeId }, 'could not read the profile fields of attendees');
-    return []; // without known fields the import gives no warnings about unknown ones, but can start
+    return []; // the import can start without known fields, but gives no warnings about unknown ones
   }
 }
 

@@ -59,14 +59,14 @@ export type ImportAction = z.infer<typeof importActionSchema>;
 /**
  * Why an import is not started or changed:
  * - `unknown` no such pigeonhole, import or mapping
- * - `wrong` the request is probably a mistake: two pigeonholes with one id, an ended one without force
+ * - `wrong` the request is probably a mistake: two pigeonholes have the ID, or the event has ended and `force` is missing
  * - `stopped` something has to be enabled or resumed first, such as registrants or the workspace, or the file has
  *   changed
  * - `unreachable` the service cannot be reached now
  */
 export type ImportRefusalKind = 'unknown' | 'wrong' | 'stopped' | 'unreachable';
 
-/** Nothing was started. The message is one sentence: what, where, what to do. */
+/** An import was not started or changed. The message is one sentence: what is wrong, where, and what to do. */
 export class ImportRefusal extends Error {
   override readonly name = 'ImportRefusal';
 

@@ -72,7 +72,7 @@ describe('an import as people see it', () => {
     [
       'is paused with its workspace',
       { state: 'paused', pauses: [pauseOf({ scope: 'workspace', actor: null })] },
-      { reason: 'by a person (the workspace): wrong list' },
+      { reason: 'by an operator (the workspace): wrong list' },
     ],
     [
       'is paused by a cause',

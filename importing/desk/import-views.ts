@@ -22,7 +22,7 @@ export const importTargetSchema = z
     asOf: z
       .string()
       .nullable()
-      .describe('When the service last reported this, if it cannot be reached now; null: just now.'),
+      .describe('If the service cannot be reached now: when it last reported this. Null: it reported this just now.'),
   })
   .openapi('ImportTarget');
 export type ImportTarget = z.infer<typeof importTargetSchema>;
@@ -220,7 +220,7 @@ function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): strin
     return pauses
       .map(({ scope, pausedBy, detail, actor }) =>
         pausedBy === 'person'
-          ? `by ${actor ?? 'a person'}${scope === 'workspace' ? ' (the workspace)' : ''}${detail === '' ? '' : `: ${detail}`}`
+          ? `by ${actor ?? 'an operator'}${scope === 'workspace' ? ' (the workspace)' : ''}${detail === '' ? '' : `: ${detail}`}`
           : detail,
       )
       .join('; ');
@@ -235,7 +235,7 @@ const words: Readonly<Partial<Record<StoredReportRow['outcome'], string>>> = {
   rejected: 'the service refused it without a reason',
 };
 
-/** A problem as staged. Earlier versions stored other shapes, which the report leaves out. */
+/** A problem as stored with a staged row. Earlier versions stored other shapes, which the report leaves out. */
 const storedProblemSchema = importProblemSchema.omit({ row: true });
 
 /** Returns a row of the report, with one line per problem. Pure. */
@@ -269,7 +269,7 @@ export function storedColumns(mapping: unknown): StoredColumns {
 }
 
 /**
- * Outcomes that need a person: the service does not have the row as in the file, and nothing more happens
- * automatically.
+ * Outcomes that a person has to correct: the service does not have the row as it is in the file, and pigeonpost will not
+ * try it again.
  */
 export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;

@@ -15,7 +15,7 @@ export interface ReadingTerms {
 }
 
 export interface OpenedRegistrants {
-  /** Close it, whether its rows were read or not: a thread reads it. */
+  /** The file, which a thread reads. The caller must close it, even if its rows were not read. */
   readonly file: RegistrantFile;
   readonly mapping: ColumnMapping;
   /** The first row that can be sent, by column, among the rows read so far. */
@@ -76,7 +76,7 @@ export function hashedBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
     return piece;
   };
   return {
-    // No `return`: a reader that stops must not close the source, because the rest is still to be hashed.
+    // Without `return`, a reader that stops early does not close the source: `digest` still has to hash the rest.
     bytes: { [Symbol.asyncIterator]: () => ({ next }) },
     async digest() {
       while ((await next()).done !== true);

@@ -26,14 +26,14 @@ import { findTarget, profileFieldsOf } from '../desk/find-target.js';
 import { importReportCsv, refuseEnded } from '../desk/import-desk.js';
 import { startImport } from '../desk/start-import.js';
 
-/** Pause before a file that could not be imported is tried again. */
+/** Milliseconds before a file that could not be imported is tried again. */
 const againMs = 60_000;
 
 /** A file that this process has seen, so that it is not hashed again while its metadata is unchanged. */
 interface KnownFile {
   readonly look: FileLook;
   readonly file: DroppedFile;
-  /** The reading under which nothing is left to do, while the file is unchanged; null: something is left. */
+  /** The settings (see `readingOf`) with which the unchanged file was finished; null: it is not finished. */
   settledUnder: string | null;
 }
 
@@ -50,9 +50,9 @@ interface DropFolderParts {
 }
 
 /**
- * Imports the files in the folders of `imports:`, each once by its content, and writes its report beside it. The ledger
- * records what was done with a file, so that neither a restart nor another process with the same folder repeats it. The
- * fields here only save work.
+ * Imports the files in the folders of `imports:` and writes the report of each beside it. Each content is imported once:
+ * the ledger records what was done with it, so neither a restart nor another process with the same folder repeats it. The
+ * fields of this class only save work.
  */
 export class DropFolders {
   readonly #settled = new SettledFiles();
@@ -156,7 +156,7 @@ export class DropFolders {
   ): Promise<void> {
     const { ledger } = deps;
     try {
-      const begun = await readImport(ledger, id); // by a process that ended before it recorded it
+      const begun = await readImport(ledger, id); // started by a process that ended before it recorded the result
       if (begun?.state === 'staging') await discardImport(ledger, begun.number);
       if (begun === undefined || begun.state === 'staging')
         await this.#import(deps, place, { path, id, contentHash: file.contentHash });
@@ -193,12 +193,12 @@ export class DropFolders {
         canary: null,
         requestedBy: 'drop folder',
         requestedToken: null,
-        content: Buffer.from(contentHash).toString('hex'), // this claim would block the import of a different file
+        content: Buffer.from(contentHash).toString('hex'), // refuses the file if its content has changed since the claim
         saveMapping: null,
         strangeFields: 'refuse',
       });
     } finally {
-      await content.return(); // a refused file is not read to its end, and would stay open
+      await content.return(); // closes a file that was refused before it was read to its end
     }
   }
 
@@ -229,7 +229,7 @@ async function tellProblem(path: string, text: string): Promise<void> {
 }
 
 async function wishesOf({ ledger }: Collaborators, { map, workspace }: ImportFolder): Promise<ColumnWishes> {
-  // Both are for any file, so a file may lack some of the columns.
+  // The mapping applies to every file of the folder, so a file may lack some of its columns.
   return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, workspace, map) : (map ?? {}) };
 }
 
@@ -257,7 +257,7 @@ function refuseOthers({ pigeonhole }: ImportFolder, { name, pigeonholeId }: Impo
   );
 }
 
-/** Whether a repetition with the same file would fail in the same way. */
+/** Whether importing the same file again would fail in the same way. */
 function isUnusable(error: unknown): error is RegistrantFileError | ImportRefusal {
   return error instanceof RegistrantFileError || (error instanceof ImportRefusal && error.kind === 'wrong');
 }

@@ -14,7 +14,7 @@ type DroppedState =
   | { readonly state: 'importing' | 'reported'; readonly importId: string }
   | { readonly state: 'unusable'; readonly problem: string };
 
-/** Longer than staging a file takes. After this time, the process counts as dead. */
+/** If a claim is older than this, its process counts as dead. Longer than staging any file takes. */
 const claimMs = 15 * 60_000;
 
 /** Processes that may die while they read a file before the file is considered the cause. */
@@ -23,9 +23,9 @@ const maxClaims = 3;
 const endsItsReaders = `pigeonpost ended ${maxClaims} times while it read this file, so it is not read again: save the list as a new CSV file and drop that`;
 
 /**
- * Claims a file, unless it was claimed before. Of several processes on one database, one gets it. An unusable file can
- * be claimed again when the settings for reading it change. The claim is committed before the file is read, so that a
- * file that has crashed several processes is not read again.
+ * Claims a file, unless it was claimed before. If several processes of one database try, one succeeds. An unusable file
+ * can be claimed again when the settings for reading it change. The claim is committed before the file is read, so that
+ * a file that has crashed several processes is not read again.
  * @param take.importId UUID for the import, if there will be one
  */
 export async function claimDroppedFile(

@@ -129,7 +129,7 @@ export function unknownFields(mapping: ColumnMapping, knownFields: readonly stri
   return mapping.columns.filter(({ property }) => property !== null && !known.has(property));
 }
 
-/** Whether no cell is a known field name, and one is clearly data: an address, a number, a date. */
+/** Whether no cell of the header is a known field name, and one is clearly data: an address, a number or a date. */
 function looksLikeRegistrant(columns: readonly MappedColumn[]): boolean {
   const isWord = ({ column, property, guessed }: MappedColumn) =>
     guessed || property === nameField || fieldWords.some(({ words }) => words.has(foldWord(column)));
@@ -169,8 +169,8 @@ export function parseMapping(flags: readonly string[]): MappingWishes {
 }
 
 /**
- * Columns of a report about the import and not the registrant. They are not sent when a report is imported again. Do
- * not rename them: older reports would then send them.
+ * Columns of a report that describe the import and not the registrant. They are not sent when a report is imported again.
+ * Do not rename them: the columns of older reports would then be sent.
  */
 export const reportColumns = [
   'Import row',

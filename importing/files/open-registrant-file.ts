@@ -5,7 +5,7 @@ import { rowsBelowHeader } from './table.js';
 import { utf8Bytes, encodingOfMark } from './utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
 
-/** Files that are not tables but common, by their first bytes. */
+/** Common files that are not tables, by their first bytes. */
 const strangers: readonly { readonly starts: readonly number[]; readonly sentence: string }[] = [
   {
     starts: [0xd0, 0xcf, 0x11, 0xe0],
@@ -169,7 +169,7 @@ function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string;
 
 type Parts = Omit<RegistrantFile, 'encoding' | 'close'> & { readonly encoding: () => string | null };
 
-/** `encoding` is read on access, because the first byte beyond ASCII may come late in the file. */
+/** Reads `encoding` on each access, because the first byte beyond ASCII may be late in the file. */
 function opened({ encoding, ...rest }: Parts, close: () => Promise<void>): RegistrantFile {
   return {
     ...rest,
@@ -204,7 +204,7 @@ async function peek(source: AsyncIterable<Uint8Array>, atLeastBytes: number): Pr
   }
   const head = Buffer.concat(chunks);
   const release = async () => {
-    // needed besides `bytes`, because a generator that was never started runs no cleanup
+    // `bytes` cannot do this itself: a generator that was never started does not run its `finally`
     if (!ended) await iterator.return?.();
     ended = true;
   };

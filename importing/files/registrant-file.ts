@@ -53,7 +53,7 @@ export interface Finding {
   readonly kind:
     | 'error-cell' // #N/A and the like
     | 'date-cell' // a spreadsheet holds it as a date
-    | 'digits-lost' // a number of more digits than spreadsheets and JSON readers keep
+    | 'digits-lost' // a number with more digits than spreadsheets and JSON readers keep
     | 'nested-value' // an object or a list in JSON
     | 'not-an-object' // an element of a JSON list
     | 'late-field' // a JSON field that is in no earlier element
@@ -65,11 +65,11 @@ export interface Finding {
 export type RegistrantFileErrorKind =
   | 'empty' // no byte, or no row beside the header
   | 'not-a-table' // binary, an old Excel file, a web page, …
-  | 'damaged' // a kind that is read, broken
-  | 'encoding' // bytes that the encoding does not have
-  | 'options' // a sheet or delimiter that is asked for and cannot be
-  | 'header' // none, or one that cannot be used
-  | 'mapping' // columns that the file does not have, or two for one field
+  | 'damaged' // a supported format whose content is broken
+  | 'encoding' // bytes that are not valid in the encoding
+  | 'options' // a requested sheet or delimiter that the file cannot have
+  | 'header' // no header, or one that cannot be used
+  | 'mapping' // the mapping names columns that the file does not have, or two columns for one field
   | 'too-large'; // beyond one of `readLimits`
 
 /**

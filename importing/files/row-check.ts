@@ -63,7 +63,7 @@ export class RowCheck {
     const judged: Judged = { row, fields: new Map([[codeProperty, '']]), problems: [], notes: [] };
     for (const finding of raw.findings ?? []) this.#judgeFinding(finding, judged);
     for (const column of this.#sent) this.#judgeValue(column, raw.values[column.index] ?? '', judged);
-    // for an unreadable or shifted row, report only that and not its consequences
+    // If a row is unreadable or its cells are shifted, report only that and not the problems that follow from it.
     const isReadable = (raw.findings ?? []).every(({ kind }) => kind === 'date-cell');
     this.#judgeName(judged, isReadable);
     this.#judgeCode(judged, isReadable);
@@ -134,7 +134,7 @@ export class RowCheck {
   }
 }
 
-/** Length limit of values of rows that are not sent: enough to see the problem. */
+/** Values of rows that are not sent are cut to this length, which is enough to see the problem. */
 const keptLength = 1_000;
 
 /** Makes values storable: PostgreSQL accepts neither NUL nor lone surrogates, and a cell may have a megabyte. */
@@ -210,7 +210,7 @@ function generateCode(key: Uint8Array, fields: Readonly<Record<string, string>>)
     .filter(([, value]) => value !== '')
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const digest = createHmac('sha256', key).update('registrant code\n').update(JSON.stringify(content)).digest();
-  let number = digest.readBigUInt64BE(0) * 2n ** 32n + BigInt(digest.readUInt32BE(8)); // 96 bits for 57, so that all letters are equally likely
+  let number = digest.readBigUInt64BE(0) * 2n ** 32n + BigInt(digest.readUInt32BE(8)); // 96 bits for a code of 57 bits, so that all letters are practically equally likely
   let code = '';
   while (code.length < length) {
     code += alphabet[Number(number % BigInt(alphabet.length))];

@@ -9,9 +9,9 @@ export interface Table {
 /**
  * Uses the first non-empty row as header and adjusts all others to its width. Empty rows are omitted but count for row
  * numbers.
- * @param shortRows `padded`: a row may be short, because a sheet stores no empty cells; `found`: a short row is a
- *   finding
- * @throws {RegistrantFileError} kind `empty` if there is no row below the header, once all are read; see also
+ * @param shortRows `padded`: a short row is completed with empty cells, because a sheet does not store them; `found`: a
+ *   short row gets a finding
+ * @throws {RegistrantFileError} kind `empty`, after all rows were read, if there is none below the header; see also
  *   `columnsOf`
  */
 export async function rowsBelowHeader(
@@ -126,7 +126,7 @@ const rowsPerBatch = 1_000;
 /** Characters after which a batch of long rows is full. */
 const charactersPerBatch = 2 * 1024 * 1024;
 
-/** Overhead per cell, because a row may have a million empty cells. */
+/** Counted for each cell in addition to its text, because a row may have a million empty cells. */
 const charactersPerCell = 8;
 
 /** Collects rows into batches. */

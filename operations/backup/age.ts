@@ -7,8 +7,8 @@ import type { BackupBytes, Encrypt } from './backup-store.js';
 const firstLine = 'age-encryption.org/v1\n';
 
 /**
- * Returns what encrypts a stream to recipients, in the age format and with flat memory.
- * @throws {BackupError} kind `wrongUse` for a text that is no recipient
+ * Returns a function that encrypts a stream to recipients, in the age format. Its memory does not grow with the stream.
+ * @throws {BackupError} kind `wrongUse` for a text that is not a recipient
  */
 export async function encrypterTo(recipients: readonly string[]): Promise<Encrypt> {
   const { Encrypter } = await import('age-encryption');
@@ -41,9 +41,9 @@ export async function isEncrypted(file: string): Promise<boolean> {
 }
 
 /**
- * The plain bytes of an encrypted backup. The stream ends with a BackupError where the file is cut off or was changed.
- * @param identityFile as age-keygen writes it
- * @throws {BackupError} when no identity of the file is one that the backup was encrypted to
+ * Returns the plain bytes of an encrypted backup. If the file was cut off or changed, the stream ends with a BackupError.
+ * @param identityFile a file as age-keygen writes it
+ * @throws {BackupError} if the backup was not encrypted to any identity of that file
  */
 export async function decrypted(file: string, identityFile: string): Promise<BackupBytes> {
   const { Decrypter } = await import('age-encryption');
@@ -69,7 +69,7 @@ export async function decrypted(file: string, identityFile: string): Promise<Bac
   return checked(file, plain);
 }
 
-/** Reads the head of an encrypted backup, before anything is asked or changed. @throws {BackupError} as `decrypted` */
+/** Checks that a backup can be decrypted, by reading its head. Call it before any change. @throws {BackupError} as `decrypted` */
 export async function requireDecryptable(file: string, identityFile: string): Promise<void> {
   const plain = await decrypted(file, identityFile);
   await plain[Symbol.asyncIterator]().return?.(undefined);

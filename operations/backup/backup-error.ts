@@ -8,15 +8,15 @@ export class BackupError extends Error {
       | 'wrongUse'
       /** A program of this machine is missing. */
       | 'tool'
-      /** Something is in the way: a running process, a store that is not empty, a file that exists. */
+      /** Something prevents it: a running process, a store that is not empty, or a file that exists already. */
       | 'inUse'
-      /** There is no such thing. */
+      /** The file or the store does not exist. */
       | 'missing'
       /** The file cannot be used. */
       | 'unusable'
-      /** It is of another ledger than the one that is there. */
+      /** The backup belongs to another ledger than the present one. */
       | 'otherLedger'
-      /** The ledger's key is missing, or is another ledger's. */
+      /** The ledger's key is missing, or belongs to another ledger. */
       | 'key'
       | 'failed',
     message: string,

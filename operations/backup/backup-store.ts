@@ -7,7 +7,7 @@ import { packStore, withoutTar, runTool } from './pack-store.js';
 import { open, rename, rm } from 'node:fs/promises';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 
-/** The bytes of a backup, from wherever they come. */
+/** The bytes of a backup, from any source. */
 export type BackupBytes = AsyncIterable<Uint8Array>;
 
 /**
@@ -30,8 +30,8 @@ export async function packUnusedStore(folder: string, use: (bytes: BackupBytes) 
 export type Encrypt = (bytes: BackupBytes) => BackupBytes;
 
 /**
- * Writes a backup, and reads it back before it gets its name. One that is encrypted is read on its way to the encryption,
- * since nothing here can decrypt it.
+ * Writes a backup and checks that it can be read before the file gets its name. An encrypted backup is checked before it
+ * is encrypted, because this process cannot decrypt it.
  * @throws {BackupError}
  */
 export async function writeBackup(file: string, bytes: BackupBytes, encrypt?: Encrypt): Promise<void> {
@@ -51,7 +51,7 @@ export async function writeBackup(file: string, bytes: BackupBytes, encrypt?: En
   });
 }
 
-/** Passes a packed store on, and reads it at the same time. The stream ends with a BackupError if it is no whole archive. */
+/** Passes a packed store on and checks it at the same time. If it is not a complete archive, the stream ends with a BackupError. */
 async function* readAlong(bytes: BackupBytes): BackupBytes {
   const reading = runTool({
     command: 'tar',
@@ -60,7 +60,7 @@ async function* readAlong(bytes: BackupBytes): BackupBytes {
     otherwise: withoutTar,
   });
   const into = reading.child.stdin!;
-  into.on('error', () => undefined); // tar has ended: it says why
+  into.on('error', () => undefined); // tar has ended, and its own error says why
   try {
     for await (const piece of bytes) {
       if (!into.write(piece)) await Promise.race([once(into, 'drain'), reading.done]);
@@ -76,14 +76,14 @@ async function* readAlong(bytes: BackupBytes): BackupBytes {
 /**
  * Writes a file under a temporary name and renames it once it is complete and on the disk, so that a file with a backup's
  * name is always complete. No other user of this machine may read it.
- * @throws {BackupError} kind `inUse` when there is such a file
+ * @throws {BackupError} kind `inUse` if the file exists already
  */
 export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {
   const part = `${file}.part`;
   await refuseExisting(file);
   try {
     const made = await open(part, 'w', 0o600);
-    await made.chmod(0o600); // an older part may be anybody's
+    await made.chmod(0o600); // a part file that an earlier run left may have other permissions
     await made.close();
     await write(part);
     const written = await open(part, 'r');
@@ -112,7 +112,7 @@ export async function writeBytes(part: string, bytes: AsyncIterable<Uint8Array>)
   }
 }
 
-/** To standard output. */
+/** Writes a stream to standard output. */
 export async function passOn(bytes: AsyncIterable<Uint8Array>, out: NodeJS.WritableStream): Promise<void> {
   for await (const piece of bytes) if (!out.write(piece)) await once(out, 'drain');
 }

@@ -17,8 +17,8 @@ export const withoutTar = 'install tar, or stop pigeonpost and copy the folder o
  * Returns an embedded store as one compressed archive: `backup.json`, then its files. The store is blocked only while its
  * files are copied (1 s for some hundred MB, not at all if the file system shares blocks). The copy is then rewritten
  * without erased or overwritten data (decision 0031), and packed as fast as the reader reads.
- * @param folder of the store
- * @throws {BackupError}, {StoreError}; the stream ends with a BackupError when packing fails
+ * @param folder folder of the store
+ * @throws {BackupError}, {StoreError}; if packing fails, the stream ends with a BackupError
  */
 export async function packStore(
   db: Database,
@@ -71,10 +71,10 @@ const factsSchema = z.object({
 /** Metadata of a backup of an embedded store; nothing from the ledger's contents. */
 export type BackupFacts = z.infer<typeof factsSchema>;
 
-/** The file that has the facts, at the head of the archive. */
+/** The first file of the archive, which contains the facts. */
 export const factsFile = 'backup.json';
 
-/** @throws {BackupError} kind `missing` when nothing was ever stored */
+/** @throws {BackupError} kind `missing` if nothing was ever stored */
 async function backupFactsOf(db: Database): Promise<BackupFacts> {
   const [migrated] = await db.query(`select 1 from pg_tables where tablename = 'ledger'`);
   const [row] =
@@ -99,10 +99,9 @@ export async function readBackupFacts(folder: string): Promise<BackupFacts> {
 }
 
 /**
- * Removes erased and overwritten rows from a copied store, which the database has only marked as dead, and the write-ahead
- * log that contains them. Every table of the copy is rewritten in a separate thread, so the original store
- * copied continues to work.
- * @param folder with the copy in `postgres/`
+ * Removes erased and overwritten rows from a copied store. The database has only marked them as dead, and the write-ahead
+ * log contains them, too. A separate thread rewrites every table of the copy, so the original store continues to work.
+ * @param folder the folder that contains the copy, in `postgres/`
  */
 async function cleanCopy(folder: string): Promise<void> {
   const db = await openEmbedded({ folder });
@@ -110,7 +109,7 @@ async function cleanCopy(folder: string): Promise<void> {
     const tables = await db.query<{ name: string }>(
       'select quote_ident(tablename) as name from pg_tables where schemaname = current_schema() order by 1',
     );
-    // Statistics are samples of values, so they are drawn again, too.
+    // Statistics contain samples of the values, so they are collected again.
     await db.script(`vacuum (full, analyze) ${tables.map(({ name }) => name).join(', ')}`);
     await db.script('vacuum full pg_catalog.pg_statistic');
     const log = join(folder, 'postgres', 'pg_wal');

@@ -28,28 +28,30 @@ export interface RestoredStore {
 export interface RestoreTerms {
   /** Exported list of earlier erasures; null: none was given. */
   readonly erasures: ErasureList | null;
-  /** The backup may be of another ledger than the one that it replaces. */
+  /** Whether the backup may belong to another ledger than the one that it replaces. */
   readonly otherLedger: boolean;
-  /** The key that the operator has kept apart; by default that of the folder. */
+  /** The key that the operator has kept separately; by default the key in the folder is used. */
   readonly key?: LedgerKey | undefined;
-  /** The key of the configuration, which then needs no file in the folder. */
+  /** The key from the configuration; if present, the folder needs no key file. */
   readonly configuredKey?: LedgerKey | undefined;
-  /** A file with the identity that decrypts the backup; undefined for one that is not encrypted. */
+  /** A file with the identity that decrypts the backup; undefined: the backup is not encrypted. */
   readonly identityFile?: string | undefined;
 }
 
-/** Checks that a backup exists, before anything is asked or changed. @throws {BackupError} kind `missing` */
+/** Checks that a backup exists. Call it before any question or change. @throws {BackupError} kind `missing` */
 export function requireBackupFile(file: string): void {
   if (!existsSync(file)) throw new BackupError('missing', `there is no file ${file}: check the path`);
 }
 
 /**
- * Replaces an embedded store by a backup. The backup is unpacked, migrated and marked beside the store, then renamed: a
- * kill leaves either store, and never one that would send without an operator's decision. The old store is kept.
- * Temporal's data are newer than the backup and hold nothing that the ledger lacks, so they are deleted. People forgotten
- * since the backup are forgotten again, from the old store and the given list.
- * The key of its ledger is in no backup: it is that of the folder, of the configuration, or one that is given. A backup of
- * a version before decision 0048 has its key inside, which is put into the folder.
+ * Replaces an embedded store with a backup. The backup is unpacked, migrated and marked as restored beside the store, and
+ * renamed last. If the process is killed, either the old or the new store remains, and neither sends anything without an
+ * operator's decision about the restore. The old store is kept. Temporal's data is deleted: it is newer than the backup,
+ * and the ledger has everything that is needed. People who were forgotten after the backup, according to the old store and
+ * the given list, are forgotten again.
+ *
+ * A backup does not contain the ledger's key. The key comes from the folder, the configuration or `key`. Only a backup of
+ * a version before decision 0048 contains its key, which is then put into the folder.
  * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
  */
 export async function restoreEmbedded(
@@ -83,7 +85,7 @@ export async function restoreEmbedded(
   }
 }
 
-/** Decrypted into the same folder as the unpacked files, which are plain text as well. Both are deleted together. */
+/** Decrypts the archive into the folder of the unpacked files, which are not encrypted either. Both are deleted together. */
 async function plainArchive(file: string, work: string, identityFile: string | undefined): Promise<string> {
   if (identityFile === undefined) return file;
   const archive = join(work, 'backup.tar.gz');
@@ -92,7 +94,7 @@ async function plainArchive(file: string, work: string, identityFile: string | u
   return archive;
 }
 
-/** @param shown what messages call the archive */
+/** @param shown name of the archive in messages */
 async function unpack(file: string, into: string, shown: string): Promise<void> {
   const tar = async (...args: string[]): Promise<string> => {
     const run = runTool({ command: 'tar', args, stdio: ['ignore', 'pipe', 'pipe'], otherwise: withoutTar });
@@ -122,7 +124,7 @@ async function unpack(file: string, into: string, shown: string): Promise<void> 
   if (!(await holdsPlainFilesOnly(into))) throw notOurs(shown);
 }
 
-/** Not every tar marks the second name of a file as one. */
+/** Whether a folder has only folders and files with a single name. Not every tar reports hard links in its listing. */
 async function holdsPlainFilesOnly(folder: string): Promise<boolean> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory()) continue;
@@ -201,7 +203,10 @@ async function keyOfBackup(
   return candidate;
 }
 
-/** Before the store is replaced: a key without its store is refused by the next start, which says so. */
+/**
+ * Writes the key file. Call it before the store is replaced: if the process is killed in between, the next start refuses a
+ * key that does not match the store, and says so.
+ */
 async function placeKey(folder: string, key: LedgerKey): Promise<void> {
   const file = join(folder, ledgerKeyFile);
   const present = await readKeyFile(file).catch(() => undefined);
@@ -222,15 +227,15 @@ async function takePlace(work: string, folder: string): Promise<string | null> {
   return replaced;
 }
 
-/** `20261121T093000Z`: names of files hold no colon everywhere. */
+/** Formats an instant as `20261121T093000Z`, without colons, which some file systems do not allow in names. */
 function stamp(at: Date): string {
   return at.toISOString().replace(/[-:]|\.\d+/g, '');
 }
 
 /**
- * Reads the erasures of the store that will be replaced, which must outlast it. A damaged store is a reason for a
- * restore, so it is ignored.
- * @returns undefined where there is no store, or none that can be read
+ * Reads the erasures of the store that will be replaced, because they must be applied to the restored store as well. A
+ * store that cannot be read is ignored, because its damage may be the reason for the restore.
+ * @returns undefined if there is no store, or it cannot be read
  * @throws {StoreError} kind `locked` while a process uses it
  */
 export async function lookAtPresentStore(folder: string): Promise<ErasureList | undefined> {

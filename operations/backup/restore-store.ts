@@ -15,8 +15,8 @@ import { BackupError } from './backup-error.js';
  * @param terms.erasures erasures that were made after the backup; null: no list was given
  * @returns the number of erasures that will run again, null if they are not known; and the problem that would stop the
  *   next start, null if there is none
- * @throws {BackupError} kind `inUse` while processes use it; {LedgerError} kind `otherLedger`, when everything except
- *   the list is done
+ * @throws {BackupError} kind `inUse` while processes use the store; {LedgerError} kind `otherLedger` if the list belongs to
+ *   another ledger: then everything except the list is done
  */
 export async function markStoreRestored(
   store: Config['store'],
@@ -71,7 +71,7 @@ async function keyProblemOf(db: Database, key: LedgerKey | undefined): Promise<s
 }
 
 export interface RestoredFrom {
-  /** The instant that the store is back at; null: not known. */
+  /** The instant of the backup, whose state the store now has; null: not known. */
   readonly madeAt: Date | null;
   /** Sinks that are configured now. Without a pause, a sink younger than the backup would start from the beginning. */
   readonly sinks: readonly string[];
@@ -80,14 +80,14 @@ export interface RestoredFrom {
   readonly requestId: string;
 }
 
-/** The cause of pauses that only a person lifts, after a look. */
+/** The cause of the pauses after a restore. Only an operator resumes them, after a check. */
 const restoredCause = 'restored';
 
 /**
- * Returns the statements that have to follow a restore before anything runs, as one script. Changes delivered after the
- * backup would be delivered again, so every sink and every running import pauses until an operator resumes it, and each
- * lane first checks what its sink holds. The result is a text, so that `psql` can run it in the transaction of the restore
- * itself, whatever version made the backup.
+ * Returns a script that must run after a restore, before pigeonpost starts. Changes that were delivered after the backup
+ * would be delivered again. Therefore the script pauses every sink and every running import until an operator resumes it,
+ * and each lane first checks what its sink has. The script is a text, so that `psql` can run it in the transaction of the
+ * restore itself, whatever version made the backup.
  */
 export function markRestored({ madeAt, sinks, by, requestId }: RestoredFrom): string {
   const since = madeAt === null ? 'a backup' : `the backup of ${madeAt.toISOString()}`;

@@ -39,8 +39,8 @@ const sinkCheckMs = 30_000;
 
 /**
  * Checks everything that an event needs beyond running work: the pigeonhole in the service, registrants, fields,
- * sessions, quota, each sink's destination, consent. Sends one or two requests to the service and those of each sink's
- * check; changes nothing. A check that cannot be made is `unknown` in the list and hides no other.
+ * sessions, quota, each sink's destination, consent. Sends one or two requests to the service and the requests of each
+ * sink's check; changes nothing. If one check cannot be made, its result is `unknown`, and the others continue.
  */
 export async function checkReady(deps: Collaborators, place: PigeonholeKey, now: number): Promise<EventChecks> {
   const { ledger, config } = deps;

@@ -14,12 +14,12 @@ const about = { id: 'quota', label: 'Request quota' };
 interface QuotaFacts {
   /** Days of this event. */
   readonly event: TimeWindow;
-  /** All that the key's workspaces read, this one among them. */
+  /** All pigeonholes that the key's workspaces read, including this one. */
   readonly pigeonholes: readonly PlannedPigeonhole[];
   readonly workspacePlans: readonly ReadingPlan[];
   /** Requests a day; null: the service has not stated it. */
   readonly limit: number | null;
-  /** Share of them that is kept for imports. */
+  /** Share of the requests that is kept for imports. */
   readonly reserve: number;
   readonly now: number;
 }
@@ -60,7 +60,7 @@ export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve,
   };
 }
 
-/** Returns everything that the workspaces read, for the calendar, from the ledger: no request is made. */
+/** Returns the pigeonholes that the workspaces read, for the calendar. Reads only the ledger and makes no request. */
 export async function plannedPigeonholes(
   { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
   workspaces: readonly string[],

@@ -80,7 +80,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
           if (text === '' && finding === undefined) break;
           characters += text.length;
           if (characters > readLimits.recordBytes) throw longRow(row);
-          // No header is wider, so anything beyond counts as one extra cell.
+          // No header can have more columns than this, so all cells beyond count as one extra cell.
           const place = Math.min(column, readLimits.columns);
           while (cells.length < place) cells.push('');
           cells[place] = text;

@@ -39,7 +39,7 @@ export async function* xmlEvents(
   yield;
 }
 
-/** Buffers of sax for incomplete tokens. Its own limit has no effect while positions are not tracked. */
+/** The buffers in which sax collects incomplete tokens. Its own limit has no effect if it does not track positions. */
 const gathered = [
   'attribName',
   'attribValue',
