@@ -59,9 +59,9 @@ describe('an event file', () => {
       withSessions('id: a\n    name: A\n    type: break\n    more:\n      seats: 3'),
       'event.yaml',
     ).sessions;
-    expect(session!.told('type', 'is odd')).toBe('event.yaml:10: sessions[0].type: is odd');
-    expect(session!.told('seats', 'is odd')).toBe('event.yaml:12: sessions[0].more.seats: is odd');
-    expect(session!.told('unheardOf', 'is odd')).toBe('event.yaml:8: sessions[0].unheardOf: is odd');
+    expect(session!.problemLine('type', 'is odd')).toBe('event.yaml:10: sessions[0].type: is odd');
+    expect(session!.problemLine('seats', 'is odd')).toBe('event.yaml:12: sessions[0].more.seats: is odd');
+    expect(session!.problemLine('unheardOf', 'is odd')).toBe('event.yaml:8: sessions[0].unheardOf: is odd');
   });
 
   it('takes nothing for a reference, so that it reaches no secret', () => {

@@ -18,7 +18,7 @@ export interface EventFile {
   /** Lines about settings that are allowed but probably a mistake. */
   readonly warnings: readonly string[];
   /** Formats a problem as one line. @param key a key at the top level of the file */
-  told(key: string, message: string): string;
+  problemLine(key: string, message: string): string;
 }
 
 /** Fields of a pigeonhole to send, under the service's names. */
@@ -45,7 +45,7 @@ export interface EventObject<Fields = PigeonholeFields | SessionFields> {
   readonly key: string;
   readonly fields: Fields;
   /** Formats a problem as one line, with the position of the field, or of the object if the field is absent. */
-  told(field: string, message: string): string;
+  problemLine(field: string, message: string): string;
 }
 
 const guide = 'docs/provisioning.md';
@@ -72,7 +72,7 @@ export function readEventFile(text: string, file: string): EventFile {
     pigeonhole: toObject(noting, { key: 'pigeonhole', at: ['pigeonhole'] }, rest, pigeonholeFileSchema),
     sessions: sessions.map((session, n) => toSession(noting, session, ['sessions', n], pigeonhole)),
     warnings: inOrder(warnings).map((warning) => formatProblem(file, warning)),
-    told: (key, message) => formatProblem(file, problemAt(document, [key], message)),
+    problemLine: (key, message) => formatProblem(file, problemAt(document, [key], message)),
   };
   if (pigeonhole.endDate < pigeonhole.startDate) {
     problems.push(problemAt(document, ['pigeonhole', 'endDate'], 'is before startDate; correct one of the two'));
@@ -146,7 +146,7 @@ function toObject<Fields extends { readonly more: Readonly<Record<string, unknow
   return {
     key,
     fields: withMore(fields),
-    told: (field, message) => {
+    problemLine: (field, message) => {
       const isMore = document.isWritten([...at, 'more', field]);
       return formatProblem(file, problemAt(document, [...at, ...(isMore ? ['more'] : []), field], message));
     },
@@ -187,6 +187,6 @@ export function workspaceOfEvent(event: EventFile, file: string, configured: rea
   if (event.workspace === null && only !== undefined && others.length === 0) return only;
   if (event.workspace !== null && configured.includes(event.workspace)) return event.workspace;
   const found = event.workspace === null ? 'is missing' : `found "${event.workspace}"`;
-  const line = event.told('workspace', `${found}, allowed: one of ${configured.join(', ')} of pigeonpost.yaml`);
+  const line = event.problemLine('workspace', `${found}, allowed: one of ${configured.join(', ')} of pigeonpost.yaml`);
   throw new ConfigError('invalid', file, [], { message: line });
 }

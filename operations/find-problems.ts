@@ -250,9 +250,9 @@ export class CycleFailures {
   constructor(private readonly nowMs: () => number) {}
 
   /** @param failure null: the cycle succeeded */
-  note(turn: string, failure: string | null): void {
-    this.#failures.delete(turn); // a new entry is then the last one of the map
-    if (failure !== null) this.#failures.set(turn, { failure, atMs: this.nowMs() });
+  note(cycle: string, failure: string | null): void {
+    this.#failures.delete(cycle); // a new entry is then the last one of the map
+    if (failure !== null) this.#failures.set(cycle, { failure, atMs: this.nowMs() });
   }
 
   /** The latest failure; null: no cycle fails. */

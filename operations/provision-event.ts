@@ -122,7 +122,7 @@ export type EventView = z.infer<typeof eventViewSchema>;
  */
 const lookUpAfterMs = 60_000;
 /** Maximum length of a cycle. It is short, so that the operator sees progress. */
-const turnMs = 5000;
+const cycleMs = 5000;
 
 /** Compares an event file with the service. @throws {ConfigError} when the file cannot be used */
 export async function planProvisioning(editions: Editions, asked: EventRequest): Promise<EventView> {
@@ -141,9 +141,9 @@ export async function provisionEvent(
   return await editions.use(async (deps) => {
     const { event, options } = read(deps, asked);
     const { by = null, skip } = asked;
-    const turn = await applyEvent(deps, event, { ...options, by, skip, untilMs: performance.now() + turnMs });
-    await readWhatIsNew(deps, starter, options.workspace, turn);
-    return viewOf(options.workspace, event, turn);
+    const result = await applyEvent(deps, event, { ...options, by, skip, untilMs: performance.now() + cycleMs });
+    await readWhatIsNew(deps, starter, options.workspace, result);
+    return viewOf(options.workspace, event, result);
   });
 }
 
@@ -201,7 +201,10 @@ function objectView({ kind, object, outcome, shown }: AppliedObject): EventObjec
     passcode: isThere && kind === 'pigeonhole' ? textOf(one['passcode']) : null,
     differences: isThere
       ? findDifferences(object.fields, one).map(({ field, inFile, atService }) =>
-          object.told(field, `is ${JSON.stringify(inFile)} here and ${JSON.stringify(atService)} at the service`),
+          object.problemLine(
+            field,
+            `is ${JSON.stringify(inFile)} here and ${JSON.stringify(atService)} at the service`,
+          ),
         )
       : [],
     candidates: outcome.state === 'undecided' ? shown.map(candidateView) : [],

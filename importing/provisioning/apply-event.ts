@@ -62,22 +62,22 @@ export async function applyEvent(deps: Collaborators, event: EventFile, options:
   const { workspace } = options;
   const cycle = new ApplyCycle(deps, event, options, plan);
   await cycle.claim(plan.pigeonhole, 0);
-  const { standing } = plan.pigeonhole;
-  if (standing.state === 'create') {
+  const { objectState } = plan.pigeonhole;
+  if (objectState.state === 'create') {
     const { subscriptionField = 'subscriptionId' } = deps.config.workspaces[workspace]!;
     const { id } = plan.subscription;
     const body = { ...plan.pigeonhole.object.fields, ...(id === null ? {} : { [subscriptionField]: id }) };
     await cycle.create(plan.pigeonhole, 0, (client) => client.createPigeonhole(body, { signal: deps.stopping }));
     return cycle.end();
   }
-  if (standing.state !== 'exists' && standing.state !== 'claim') return cycle.end();
-  for (const session of plan.sessions) await cycle.claim(session, standing.id);
+  if (objectState.state !== 'exists' && objectState.state !== 'claim') return cycle.end();
+  for (const session of plan.sessions) await cycle.claim(session, objectState.id);
   for (const session of plan.sessions) {
-    if (session.standing.state !== 'create') continue;
+    if (session.objectState.state !== 'create') continue;
     if (!cycle.shouldContinue) break;
     const { fields } = session.object;
-    await cycle.create(session, standing.id, (client) =>
-      client.createSession(standing.id, fields, { signal: deps.stopping }),
+    await cycle.create(session, objectState.id, (client) =>
+      client.createSession(objectState.id, fields, { signal: deps.stopping }),
     );
   }
   return cycle.end();
@@ -105,15 +105,15 @@ class ApplyCycle {
   }
 
   /** Records an object that was found to exist. */
-  async claim({ object, standing, known }: PlannedObject, parentId: number): Promise<void> {
-    if (standing.state !== 'claim') return;
+  async claim({ object, objectState, known }: PlannedObject, parentId: number): Promise<void> {
+    if (objectState.state !== 'claim') return;
     const settled = await settleCreation(this.deps.ledger, this.#nameOf(object.key), {
       parentId,
-      remoteId: standing.id,
+      remoteId: objectState.id,
       attempt: known?.attempt ?? 0,
       by: this.options.by,
     });
-    this.#outcomes.set(object.key, settled ? standing : { state: 'unknown', lookUpInMs: overtakenMs });
+    this.#outcomes.set(object.key, settled ? objectState : { state: 'unknown', lookUpInMs: overtakenMs });
   }
 
   async create(
@@ -121,9 +121,9 @@ class ApplyCycle {
     parentId: number,
     send: (client: PigeonholeClient) => Promise<CreatedEntity<{ readonly id: number }>>,
   ): Promise<void> {
-    const { object, standing, kind, known } = planned;
+    const { object, objectState, kind, known } = planned;
     const { lookUpAfterMs } = this.options;
-    if (standing.state !== 'create' || this.options.skip.includes(object.key)) return;
+    if (objectState.state !== 'create' || this.options.skip.includes(object.key)) return;
     const looks = looksOf(kind, object.fields);
     const twin = this.plan.sessions.find(
       (other) =>
@@ -140,7 +140,7 @@ class ApplyCycle {
       parentId,
       attempt: known?.attempt ?? 0,
       looks,
-      knownBefore: standing.knownBefore,
+      knownBefore: objectState.knownBefore,
       by: this.options.by,
     };
     const creation = await createObject(this.deps, this.#nameOf(object.key), wanted, async (client) => {
@@ -156,8 +156,8 @@ class ApplyCycle {
     const parent = this.#outcomes.get('pigeonhole')?.state;
     const isHeld = parent === 'unknown' || parent === 'refused';
     const objects = [pigeonhole, ...sessions].map((planned): AppliedObject => {
-      const standing: ObjectState = isHeld && planned.kind === 'session' ? { state: 'held' } : planned.standing;
-      const outcome = this.#outcomes.get(planned.object.key) ?? standing;
+      const objectState: ObjectState = isHeld && planned.kind === 'session' ? { state: 'held' } : planned.objectState;
+      const outcome = this.#outcomes.get(planned.object.key) ?? objectState;
       return { ...planned, outcome, shown: outcome.state === 'created' ? [outcome.shown] : planned.shown };
     });
     return { plan: this.plan, objects, hindrance: this.#hindrance, nextInMs: this.#nextInMs(objects) };
@@ -194,8 +194,11 @@ function outcomeOf(
       return { state: 'unknown', lookUpInMs: overtakenMs };
     case 'refused': {
       const { error } = creation;
-      const fields = (error.fieldErrors ?? []).map(({ field, message }) => object.told(fieldNamed(field), message));
-      const problems = fields.length > 0 ? fields : [object.told(kind === 'session' ? 'id' : 'name', error.message)];
+      const fields = (error.fieldErrors ?? []).map(({ field, message }) =>
+        object.problemLine(fieldNamed(field), message),
+      );
+      const problems =
+        fields.length > 0 ? fields : [object.problemLine(kind === 'session' ? 'id' : 'name', error.message)];
       return { state: 'refused', problems, requestId: error.requestId };
     }
   }
@@ -207,7 +210,7 @@ function fieldNamed(field: string): string {
 }
 
 function asPlanned({ pigeonhole, sessions }: EventPlan): AppliedObject[] {
-  return [pigeonhole, ...sessions].map((planned) => ({ ...planned, outcome: planned.standing }));
+  return [pigeonhole, ...sessions].map((planned) => ({ ...planned, outcome: planned.objectState }));
 }
 
 function hinderedResult(hindrance: Hindrance): EventResult {

@@ -180,11 +180,11 @@ describe('objects of one list', () => {
 
   it('hold back a twin of one that may or may not have been made, and no other', () => {
     const lost = row({ sentMsAgo: 10_000 });
-    const standings = decideObjectStates(
+    const objectStates = decideObjectStates(
       [sibling('twin', opening), sibling('opening', opening, lost), sibling('closing', closing)],
       around({}),
     );
-    expect(Object.fromEntries(standings)).toEqual({
+    expect(Object.fromEntries(objectStates)).toEqual({
       twin: { state: 'unknown', lookUpInMs: 50_000 },
       opening: { state: 'unknown', lookUpInMs: 50_000 },
       closing: { state: 'create', knownBefore: [] },
@@ -192,21 +192,21 @@ describe('objects of one list', () => {
   });
 
   it('assign a created object to its lost request even if its twin precedes it', () => {
-    const standings = decideObjectStates(
+    const objectStates = decideObjectStates(
       [sibling('twin', opening), sibling('opening', opening, row({}))],
       around({ shown: [shown(1)] }),
     );
-    expect(standings.get('opening')).toEqual({ state: 'claim', id: 1, because: 'found' });
-    expect(standings.get('twin')).toEqual({ state: 'create', knownBefore: [1] });
+    expect(objectStates.get('opening')).toEqual({ state: 'claim', id: 1, because: 'found' });
+    expect(objectStates.get('twin')).toEqual({ state: 'create', knownBefore: [1] });
   });
 
   it('are not taken for a changed namesake when another lost one has made it', () => {
     const later = { ...opening, startDate: '2026-11-21T10:00:00Z' };
-    const standings = decideObjectStates(
+    const objectStates = decideObjectStates(
       [sibling('opening', opening, row({})), sibling('later', later, row({ object: 'later', sent: later }))],
       around({ shown: [shown(1, later)] }),
     );
-    expect(standings.get('opening')).toEqual({ state: 'create', knownBefore: [1] });
-    expect(standings.get('later')).toEqual({ state: 'claim', id: 1, because: 'found' });
+    expect(objectStates.get('opening')).toEqual({ state: 'create', knownBefore: [1] });
+    expect(objectStates.get('later')).toEqual({ state: 'claim', id: 1, because: 'found' });
   });
 });

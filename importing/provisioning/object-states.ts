@@ -53,30 +53,30 @@ export interface Surroundings {
  * decided first, because an existing object that a look-up assigns to one of them is no candidate for the others. Pure.
  */
 export function decideObjectStates(siblings: readonly Sibling[], around: Surroundings): Map<string, ObjectState> {
-  const standings = new Map<string, ObjectState>();
+  const objectStates = new Map<string, ObjectState>();
   const taken = new Set(around.claimed.keys());
   const due = siblings.filter((sibling) => isLost(sibling) && sibling.known.sentMsAgo >= around.lookUpAfterMs);
   const mayBelongToAnother = (shown: Shown, sibling: Sibling): boolean =>
     due.some((other) => other !== sibling && isTraceOf(other, shown));
   for (const sibling of due) {
-    const standing = settle(sibling, around, taken, (shown) => mayBelongToAnother(shown, sibling));
-    if (standing.state === 'claim') taken.add(standing.id);
-    standings.set(sibling.key, standing);
+    const objectState = settle(sibling, around, taken, (shown) => mayBelongToAnother(shown, sibling));
+    if (objectState.state === 'claim') taken.add(objectState.id);
+    objectStates.set(sibling.key, objectState);
   }
   const waiting = siblings.filter((sibling) => isLost(sibling) && !due.includes(sibling));
   for (const sibling of siblings) {
-    if (standings.has(sibling.key)) continue;
+    if (objectStates.has(sibling.key)) continue;
     // If the answer about an identical object of the file was lost, a match could be that object or this one.
     const lost = waiting.find((other) => other === sibling || isTwin(other, sibling));
     const isOpen = sibling.known?.state !== 'made' && around.decisions.use[sibling.key] === undefined;
-    standings.set(
+    objectStates.set(
       sibling.key,
       lost !== undefined && isOpen
         ? { state: 'unknown', lookUpInMs: Math.ceil(around.lookUpAfterMs - lost.known!.sentMsAgo) }
         : settle(sibling, around, taken, (shown) => mayBelongToAnother(shown, sibling)),
     );
   }
-  return standings;
+  return objectStates;
 }
 
 function isLost(sibling: Sibling): sibling is Sibling & { known: Provisioned } {

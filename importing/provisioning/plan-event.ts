@@ -20,7 +20,7 @@ export interface PlanOptions {
 export interface PlannedObject<Fields = PigeonholeFields | SessionFields> {
   readonly kind: 'pigeonhole' | 'session';
   readonly object: EventObject<Fields>;
-  readonly standing: ObjectState;
+  readonly objectState: ObjectState;
   readonly known: Provisioned | undefined;
   /** The service's version of it, or all candidates. */
   readonly shown: readonly Shown[];
@@ -46,15 +46,15 @@ export async function planEvent(deps: Dependencies, event: EventFile, options: P
   const { workspace } = options;
   const known = await provisionedOf(deps.ledger, { workspace, event: event.id });
   const pigeonhole = await planPigeonhole(deps, event, options, known.get('pigeonhole'));
-  const { standing } = pigeonhole;
+  const { objectState } = pigeonhole;
   const chosen =
-    standing.state === 'create'
+    objectState.state === 'create'
       ? await planSubscription(deps, event, workspace)
       : { id: null, name: null, problems: [], warnings: [] };
-  const parentId = standing.state === 'exists' || standing.state === 'claim' ? standing.id : undefined;
+  const parentId = objectState.state === 'exists' || objectState.state === 'claim' ? objectState.id : undefined;
   const sessions =
     parentId === undefined
-      ? event.sessions.map((object) => withoutParent(object, standing))
+      ? event.sessions.map((object) => withoutParent(object, objectState))
       : await planSessions(deps, event, options, { pigeonholeId: parentId, known });
   const subscription = { id: chosen.id, name: chosen.name };
   return {
@@ -87,10 +87,10 @@ async function planPigeonhole(
         : await listAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(deps.ledger, workspace, 0);
-  const standing = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(
+  const objectState = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(
     key,
   )!;
-  return { kind: 'pigeonhole', object: event.pigeonhole, standing, known, shown: shownOf(standing, shown) };
+  return { kind: 'pigeonhole', object: event.pigeonhole, objectState, known, shown: shownOf(objectState, shown) };
 }
 
 async function planSessions(
@@ -108,17 +108,17 @@ async function planSessions(
   const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
   const shown = await listAll(deps, workspace, { list: 'sessions', pigeonholeId }, { twice });
   const claimed = await claimedIds(deps.ledger, workspace, pigeonholeId);
-  const standings = decideObjectStates(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
+  const objectStates = decideObjectStates(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
   return event.sessions.map((object) => {
-    const standing = standings.get(object.key)!;
-    return { kind: 'session', object, standing, known: known.get(object.key), shown: shownOf(standing, shown) };
+    const objectState = objectStates.get(object.key)!;
+    return { kind: 'session', object, objectState, known: known.get(object.key), shown: shownOf(objectState, shown) };
   });
 }
 
 /** A session whose pigeonhole does not exist yet. */
 function withoutParent(object: EventObject<SessionFields>, { state }: ObjectState): PlannedObject<SessionFields> {
-  const standing: ObjectState = state === 'create' ? { state: 'create', knownBefore: [] } : { state: 'held' };
-  return { kind: 'session', object, standing, known: undefined, shown: [] };
+  const objectState: ObjectState = state === 'create' ? { state: 'create', knownBefore: [] } : { state: 'held' };
+  return { kind: 'session', object, objectState, known: undefined, shown: [] };
 }
 
 async function planSubscription(
@@ -128,16 +128,16 @@ async function planSubscription(
 ): Promise<{ id: number | null; name: string | null; problems: string[]; warnings: string[] }> {
   const wanted = event.subscription ?? deps.config.workspaces[workspace]!.subscriptionId ?? null;
   const chosen = chooseSubscription(wanted, await subscriptionsOf(deps, workspace));
-  const told = (message: string): string => event.pigeonhole.told('subscription', message);
+  const problemLine = (message: string): string => event.pigeonhole.problemLine('subscription', message);
   if ('problem' in chosen) {
     const source =
       event.subscription === null && wanted !== null ? ` (${wanted} is subscriptionId of pigeonpost.yaml)` : '';
-    return { id: null, name: null, problems: [told(chosen.problem + source)], warnings: [] };
+    return { id: null, name: null, problems: [problemLine(chosen.problem + source)], warnings: [] };
   }
   const { endDate } = event.pigeonhole.fields;
   const isOver = chosen.endDate !== null && typeof endDate === 'string' && chosen.endDate.slice(0, 10) < endDate;
   const warnings = isOver
-    ? [told(`the subscription ends on ${chosen.endDate.slice(0, 10)}, before the pigeonhole does`)]
+    ? [problemLine(`the subscription ends on ${chosen.endDate.slice(0, 10)}, before the pigeonhole does`)]
     : [];
   return { id: chosen.id, name: chosen.name, problems: [], warnings };
 }
@@ -157,19 +157,19 @@ function textOf(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function shownOf(standing: ObjectState, shown: readonly Shown[]): Shown[] {
+function shownOf(objectState: ObjectState, shown: readonly Shown[]): Shown[] {
   const ids: readonly number[] =
-    standing.state === 'undecided'
-      ? standing.candidates
-      : standing.state === 'exists' || standing.state === 'claim'
-        ? [standing.id]
+    objectState.state === 'undecided'
+      ? objectState.candidates
+      : objectState.state === 'exists' || objectState.state === 'claim'
+        ? [objectState.id]
         : [];
   return shown.filter(({ id }) => ids.includes(id));
 }
 
-function problemsOf({ object, standing }: PlannedObject): string[] {
-  return standing.state === 'impossible'
-    ? [object.told('name', `cannot be the existing one: ${standing.problem}`)]
+function problemsOf({ object, objectState }: PlannedObject): string[] {
+  return objectState.state === 'impossible'
+    ? [object.problemLine('name', `cannot be the existing one: ${objectState.problem}`)]
     : [];
 }
 
@@ -179,7 +179,7 @@ function unknownKeys(event: EventFile, { use, create }: Decisions): string[] {
   return [...Object.keys(use), ...create]
     .filter((key) => !keys.has(key))
     .map((key) =>
-      event.told(
+      event.problemLine(
         'sessions',
         `no object has the id "${key}", which --use or --new names; the file has: ${[...keys].join(', ')}`,
       ),
@@ -190,7 +190,7 @@ const seenTypes: ReadonlySet<string> = new Set<string>(knownSessionTypes);
 
 function warningsOf(object: EventObject<SessionFields>): string[] {
   if (seenTypes.has(object.fields.type)) return [];
-  return [object.told('type', `this type has not been seen yet; known are ${knownSessionTypes.join(', ')}`)];
+  return [object.problemLine('type', `this type has not been seen yet; known are ${knownSessionTypes.join(', ')}`)];
 }
 
 /** `id` null: the request names no subscription, because a Personal workspace has none. */

@@ -46,21 +46,21 @@ export async function checkAlerts(
 ): Promise<number> {
   const { ledger } = sources;
   // A little less than the interval, so that a timer that fires early does not skip every other check.
-  const turn = await startCheck(ledger, everyMs * 0.8);
-  if (turn === undefined) return 0;
+  const check = await startCheck(ledger, everyMs * 0.8);
+  if (check === undefined) return 0;
   const rows = await readAlerts(ledger);
   const conditions = await presentConditions(sources, alerts);
-  const states = judgeStates(rows, conditions, { when: alerts.when, at: turn.at, calm });
-  const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, turn) : nothingFound;
+  const states = judgeStates(rows, conditions, { when: alerts.when, at: check.at, calm });
+  const ends = alerts.when.importEnded ? await judgeImports(ledger, rows, check) : nothingFound;
   const pending = [...states.pending, ...ends.pending];
-  const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), turn.at, pace);
+  const paced = limitMessages(pending, pending.length === 0 ? new Map() : await readRateLimits(ledger), check.at, pace);
   const found = {
     rows: [...states.rows, ...paced.rows],
     forgotten: [...states.forgotten, ...ends.forgotten],
     messages: paced.messages,
     paces: paced.paces,
   };
-  const isWritten = await recordCheck(ledger, turn, { ...found, receivers });
+  const isWritten = await recordCheck(ledger, check, { ...found, receivers });
   return isWritten ? found.messages.length : 0;
 }
 
