@@ -286,11 +286,13 @@ describe('an event file', () => {
     const [{ id }] = (await truth(stage, 'pigeonholes')).filter((each) => each['name'] === 'ACME Summit') as [
       { id: number },
     ];
-    expect(await problems({ pigeonhole: id })).toEqual([expect.stringContaining(`${id} is summit/pigeonhole already`)]);
+    expect(await problems({ pigeonhole: id })).toEqual([
+      expect.stringContaining(`${id} is already recorded for summit/pigeonhole`),
+    ]);
     expect(await problems({ pigeonhole: 999 })).toEqual([
       expect.stringContaining('the service shows none with id 999'),
     ]);
-    expect(await problems({}, ['opning'])).toEqual([expect.stringContaining('none has the id "opning"')]);
+    expect(await problems({}, ['opning'])).toEqual([expect.stringContaining('no object has the id "opning"')]);
     expect((await made(stage)).pigeonholes).toEqual(['ACME Summit']);
   });
 
