@@ -162,7 +162,7 @@ async function readPemFiles(
         problemAt(
           document,
           path,
-          'a configuration sent to the API may name only certificates that the running file names',
+          'a configuration sent to the API may name only the certificates that the running file names',
         ),
       );
       continue;
