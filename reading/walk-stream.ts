@@ -101,7 +101,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         next.catch(() => undefined);
       }
       const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, arrived.summary));
-      // The response may have reported another quota than the one with which this cycle began.
+      // The response may have reported another quota than the one with which this cycle started.
       if (ends) reading.stretch = await reading.deps.gate.stretchOf(reading.deps, reading.place.workspace);
       const result = await storePage(reading, arrived, after, {
         planNextReads: ends ? budget.planNextReads : undefined,
