@@ -10,7 +10,10 @@ import { webhookSinkType } from './webhook/webhook.js';
 import { xapiSinkType } from './xapi/xapi.js';
 import type { SinkType } from './sink.js';
 
-/** Every sink there is, by the `type` that names it in pigeonpost.yaml. A new one is a folder and a line here. */
+/**
+ * All sink types, by the `type` that selects them in pigeonpost.yaml. A new sink type needs a folder in sinks/ and a
+ * line here.
+ */
 export const allSinks: ReadonlyMap<string, SinkType> = new Map(
   [
     canvasSinkType,

@@ -7,7 +7,7 @@ export interface Change {
   readonly id: string;
   /** List and kind, e.g. `questions.created`. */
   readonly type: `${string}.${ChangeKind}`;
-  /** Time at which the change was found: ISO 8601, UTC, milliseconds. */
+  /** Time at which pigeonpost found the change: ISO 8601, UTC, milliseconds. */
   readonly timestamp: string;
   readonly workspace: string;
   /** 0 for the lists of a workspace. */
@@ -32,11 +32,11 @@ export interface Change {
 type ChangeKind = 'created' | 'updated' | 'deleted';
 
 /**
- * Returns the change envelope as JSON on one line, without a newline at its end. Webhook bodies and file lines are
- * these bytes, so a repeat of a change is identical byte for byte: the fields are in the order of
- * docs/change-envelope.md, whatever order the object was built in, and nothing else is added. JSON.stringify escapes
- * text that is not valid Unicode (a lone surrogate), so the result survives UTF-8.
- * @param data `change.data` as JSON, if the caller has it: it is then neither parsed nor printed again
+ * Returns the change envelope as JSON on one line, without a newline at its end. Webhook bodies and file lines consist
+ * of exactly these bytes, so pigeonpost sends the same bytes each time it sends a change. To ensure this, the fields
+ * are always in the order of docs/change-envelope.md, and no other field is added. JSON.stringify escapes text that is
+ * not valid Unicode (a lone surrogate), so encoding the result as UTF-8 loses nothing. @param data `change.data` as
+ * JSON, if the caller already has it; it is inserted unchanged
  */
 export function changeJson(change: Change, data: string = JSON.stringify(change.data)): string {
   const head = JSON.stringify({

@@ -3,17 +3,20 @@ import type { Outcome } from './sink.js';
 interface ItemOrderOptions<Op> {
   /** Maximum number of operations in progress. */
   readonly concurrency: number;
-  /** Called before each operation; once false, operations that have not started are `unsent`. */
+  /**
+   * Called before each operation. Once it returns false, no more operations start, and those that have not started are
+   * `unsent`.
+   */
   readonly mayStart: () => boolean;
-  /** Must not throw: a failure is an outcome. */
+  /** Must not throw. If the delivery fails, it returns an outcome that says so. */
   readonly deliver: (operation: Op) => Promise<Outcome>;
 }
 
 /**
- * Delivers operations of different items concurrently, and those of one item one after another. If one is not settled
- * (retry, pause, unknown), the later ones of its item stay `unsent`, so that a receiver never sees revision 3 before
- * revision 2. A rejected operation is settled and blocks nothing. A pause stops everything that has not started,
- * because it would fail too.
+ * Delivers operations of different items concurrently, and operations of the same item one after another. If an
+ * operation's outcome is `retry`, `pause` or `unknown`, the later operations of its item stay `unsent`, so that a
+ * receiver never sees revision 3 before revision 2. A rejected operation does not hold back later ones. If an outcome
+ * is `pause`, no more operations start, because they would fail too.
  * @returns one outcome per operation, in their order
  */
 export async function inItemOrder<Op extends { readonly itemKey: string }>(
@@ -26,7 +29,7 @@ export async function inItemOrder<Op extends { readonly itemKey: string }>(
   const mayStart = (): boolean => !paused && options.mayStart();
 
   const deliverItems = async (): Promise<void> => {
-    // All parallel runs share this iterator, so each item is taken once.
+    // All concurrent runs take items from this one iterator, so no item is processed twice.
     for (const positions of items) {
       for (const position of positions) {
         if (!mayStart()) return;
@@ -41,7 +44,7 @@ export async function inItemOrder<Op extends { readonly itemKey: string }>(
   return outcomes;
 }
 
-/** Returns the positions of each item's operations, items in the order of their first operation. */
+/** Groups the operations by item and returns their positions, with the items in the order of their first operations. */
 function itemsInOrder(operations: readonly { readonly itemKey: string }[]): MapIterator<number[]> {
   const items = new Map<string, number[]>();
   operations.forEach(({ itemKey }, position) => {

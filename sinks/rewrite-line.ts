@@ -1,12 +1,13 @@
 import { type Change, changeJson } from './change.js';
 import type { ErasedItems } from './sink.js';
 
-/** The first `key` of a line belongs to the envelope: the item's data follows it. */
+/** Matches the first `key` of a line. It is the envelope's key, because the item's data comes after it. */
 const keyOfEnvelope = /"key":("(?:[^"\\]|\\.)*")/;
 
 /**
- * Removes erased data from a line. Returns it unchanged, shortened, or null to delete it. Pure; a second run changes
- * nothing. The change that deleted an item stays, because it contains only the key.
+ * Removes the data of erased items from a line (one change envelope). Returns the line unchanged, the line without the
+ * erased text, or null if the caller must delete the line. A line that records the deletion of an item stays, because
+ * it contains only the item's key. Pure; a second run changes nothing.
  */
 export function rewriteLine(line: string, list: string, { keys, questions }: ErasedItems): string | null {
   const [, key] = keyOfEnvelope.exec(line) ?? [];

@@ -4,18 +4,18 @@ import type { Accounts } from './network/accounts.js';
 
 /**
  * The contract of a destination. The delivery engine (delivering/) owns order, retries, consent and the ledger. It
- * hands over only changes that may be sent. A sink does not retry, wait or keep records of its own.
+ * hands over only changes that may be sent. A sink does not retry, wait or keep its own records.
  *
- * The life of a change: `plan` converts it into an operation (pure: preview and explanation run the same code), the
- * engine commits the start of an attempt, `send` makes the calls, and the engine commits the outcomes. If the process
- * dies between these commits, a sink with `recover` finds out what happened. Other sinks send again, which must be
- * harmless (`repeats: 'harmless'`).
+ * A change is delivered in four steps. `plan` converts it into an operation (`plan` is pure, so that `pigeonpost
+ * preview` can run the same code). The engine commits the start of an attempt. `send` makes the calls. The engine
+ * commits the outcomes. If the process dies between the two commits, a sink with `recover` finds out what happened. A
+ * sink without `recover` sends the operation again, which must be harmless (`repeats: 'harmless'`).
  */
 export interface Sink<Op extends Operation = Operation> {
   readonly traits: SinkTraits;
   /**
-   * Verifies that the destination would accept operations, without leaving anything there. Returns one line per check;
-   * never throws.
+   * Checks whether the destination would accept operations, without changing anything there. Returns one line per
+   * check; never throws.
    */
   check(signal: AbortSignal): Promise<CheckLine[]>;
   /**
@@ -25,36 +25,38 @@ export interface Sink<Op extends Operation = Operation> {
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
    * Makes the calls and returns one outcome per operation, in the same order. Never throws because of a record or a
-   * response: a failure is an outcome. When the signal is aborted, calls in progress stop promptly; operations that
-   * have not started by then are `unsent`.
+   * response: it reports a failure as an outcome. When the signal is aborted, calls in progress stop promptly, and
+   * operations that have not started are `unsent`.
    */
   send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
-   * Finds out what happened to operations that an earlier attempt may have sent: after another process took over the
-   * lane, or a minute after an `unknown` outcome. Must only read: the operations are those of the earlier attempt, and
-   * the people in them may have withdrawn consent since. A change whose outcome is `unsent` is planned again, with the
-   * `object` that was found, if any. `retry` and `pause` mean that the look-up failed and is repeated. After a
-   * takeover, it is called before the lane sends anything else, even if there are no operations.
+   * Finds out what happened to operations that an earlier attempt may have sent. The engine calls it after a process
+   * took over the lane, and a minute after an `unknown` outcome. It must only read, because people in these operations
+   * may have withdrawn consent since the earlier attempt. If the outcome is `unsent`, the engine plans the change
+   * again, with the `object` that `recover` found, if any. `retry` and `pause` mean that the look-up failed and must be
+   * repeated. After a takeover, the engine calls `recover` before the lane sends anything else, even if there are no
+   * operations.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
    * Plans look-ups for changes that an earlier attempt may have sent, if `plan` now returns no operation for them. The
-   * operations are only passed to `recover`, never sent. Pure, like `plan`. `nothing`: the attempt cannot have
-   * created anything; `unplannable`: the sink cannot look for it, and leaves it to the operator.
+   * engine passes the operations only to `recover` and never sends them. Pure, like `plan`. `nothing` means that the
+   * attempt cannot have created anything. `unplannable` means that the sink cannot look it up, so the operator has to
+   * decide.
    */
   planLookUp?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * For sinks that store what they receive (files): removes everything about these items except the change that deleted
-   * them. The lane's holder calls it with nothing in flight, after that change is delivered. Never throws. Safe to run
-   * twice, even after a process died halfway.
+   * Removes everything about these items except the change that deleted them. Only sinks that store what they receive
+   * (files) have it. The process that holds the lane calls it after that change was delivered, while no delivery is in
+   * progress. Never throws. May run again after it succeeded or was interrupted.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
   /**
-   * Sends one message that is marked as a test, for destinations where it is harmless: it must not look like a record
-   * of a person. Never throws. Everything else that a sink receives is a change.
+   * Sends one message that is marked as a test. Only sinks have it whose destination cannot take the message for a
+   * record of a person. Never throws. All other calls of a sink deliver changes.
    */
   sendTest?(signal: AbortSignal): Promise<Outcome>;
-  /** Lifts the waits that the destination requested, because an operator wants to try now. */
+  /** Ends the waits that the destination requested, because an operator wants pigeonpost to try now. */
   tryNow?(): void;
   /** Closes connections. The sink is not used afterwards. */
   close(): Promise<void>;
@@ -68,25 +70,28 @@ export interface Subject {
   readonly change: Change;
   /** `change.data` as JSON text, if it is sent as the ledger stores it. A sink that sends it whole need not parse it. */
   readonly dataJson?: string | undefined;
-  /** The item at its previous change; null if there was none, or it is no longer kept. */
+  /** The item as the previous change left it; null if there was none, or if the ledger no longer keeps it. */
   readonly previous: Fields | null;
-  /** The record of the item's attendee; null if there is none or the identity is not visible. */
+  /** The record of the item's attendee; null if there is no record or the person's identity is not visible. */
   readonly attendee: Fields | null;
-  /** The item's session, or the session itself; null if there is none or it has not been read yet. */
+  /**
+   * The session to which the item belongs, or the item itself if it is a session; null if there is none or pigeonpost
+   * has not read it yet.
+   */
   readonly session: Fields | null;
   readonly pigeonhole: Fields | null;
   /** The item's `object` from this sink's last outcome; null if there is none yet. */
   readonly object: Fields | null;
   /**
-   * Set for the lists in the trait `siblingLists`: the items in which the same attendee answered the same question, and
-   * those that `object` names as `members`. Each is in its present state, and has its own decision about the visibility
-   * of the person's identity.
+   * Set for the lists in the trait `siblingLists`: the other items in which the same attendee answered the same
+   * question, and the items that `object` names as `members`. They are in their present state. The engine decides for
+   * each of them separately whether the person's identity is visible.
    */
   readonly siblings?: readonly Subject[];
   /**
    * The reason to remove what was sent; null if the change is not a removal. The `change.data` of a removal is null.
-   * `deleted`: the item was deleted in the service; `consent-withdrawn`, `erased`: the destination is to forget the
-   * person, in the way that `onForget` specifies.
+   * `deleted`: the item was deleted in the service. `consent-withdrawn` and `erased`: the sink must remove the person's
+   * data from the destination as `onForget` specifies.
    */
   readonly removal: 'deleted' | 'consent-withdrawn' | 'erased' | null;
 }
@@ -98,7 +103,7 @@ export type Planned<Op extends Operation = Operation> =
   | { readonly kind: 'send'; readonly operation: Op }
   /** The destination needs no call; `reason` is a short stable code, such as `condition`. */
   | { readonly kind: 'nothing'; readonly reason: string }
-  /** The mapping failed for this change: it becomes a dead letter under `cause`. */
+  /** The mapping failed for this change, so the change becomes a dead letter with this `cause`. */
   | { readonly kind: 'unplannable'; readonly cause: string; readonly detail: string };
 
 /** The calls for one change: plain data without secrets, so that a preview can show it. */
@@ -111,14 +116,17 @@ export interface Operation {
 export interface ErasedItems {
   /** Keys by list. */
   readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
-  /** Ids of questions among them; their texts are also part of other people's items. */
+  /**
+   * Ids of the questions among these items. Other people's items (votes, answers) contain copies of the questions'
+   * texts.
+   */
   readonly questions: ReadonlySet<number>;
 }
 
 export type EraseResult =
   /**
-   * Number of lines or records that were removed or rewritten; `missing`: number of places (such as files) that were
-   * written to and are no longer there.
+   * `count`: number of lines or records that the sink removed or rewrote. `missing`: number of places (such as files)
+   * to which the sink wrote and which no longer exist.
    */
   | { readonly kind: 'erased'; readonly count: number; readonly missing: number }
   | Extract<Result, { readonly kind: 'retry' | 'pause' }>;
@@ -126,15 +134,17 @@ export type EraseResult =
 export interface SinkTraits {
   /** `item`: changes of one item are delivered in order; `pigeonhole`: all changes of a pigeonhole are. */
   readonly order: 'item' | 'pigeonhole';
-  /** Whether plans use more than the change itself; the extra data costs one statement per batch. */
+  /**
+   * Whether `plan` uses more than the change itself. The engine reads the additional data with one statement per batch.
+   */
   readonly needsContext: boolean;
   /** Lists in which the sink combines an attendee's answers to one question; its plans use `siblings`. */
   readonly siblingLists?: ReadonlySet<string>;
   /** Log sinks receive every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
   /**
-   * `harmless`: an operation may be sent again after an unknown outcome. `lookUp`: only after `recover` has found out
-   * what happened.
+   * After an unknown outcome, a sink with `harmless` may send the operation again immediately. A sink with `lookUp` may
+   * send it again only after `recover` has found out what happened.
    */
   readonly repeats: 'harmless' | 'lookUp';
   /** Maximum number of operations in one `send`. */
@@ -145,33 +155,36 @@ export interface SinkTraits {
 export interface Lane {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Id of the ledger, so that a destination can be marked as belonging to it. */
+  /** Id of the ledger. A sink can mark its destination with it, to detect that another ledger writes there as well. */
   readonly ledgerId: string;
   /** The lane's memory as last committed. */
   readonly memory: Fields;
   /**
-   * Merges these keys into the lane's memory and commits them immediately, for an intent that must survive if the
-   * process dies during the next call.
+   * Merges these keys into the lane's memory and commits them immediately. A sink stores an intent in this way before a
+   * call, so that the intent survives if the process dies during the call.
    * @throws when another process took over the lane: nothing may be sent then
    */
   remember(memory: Fields): Promise<void>;
   /**
-   * Returns the stored `object` of every item, from all lanes of this sink, so that a process that starts knows what
-   * other processes wrote. Reads all of them; absent if they are not kept.
+   * Returns the stored `object` of every item, from all lanes of this sink, so that a new process knows what other
+   * processes wrote. Absent if the objects are not stored.
    */
   objects?(): AsyncIterable<Fields>;
 }
 
 export interface SendResult {
   readonly outcomes: readonly Outcome[];
-  /** Merged key by key into the lane's memory and committed with the outcomes; absent: no change. */
+  /**
+   * The engine merges these keys into the lane's memory and commits them together with the outcomes. Absent: no change.
+   */
   readonly memory?: Readonly<Record<string, unknown>>;
 }
 
 /**
- * The meaning of a destination's answer. `detail` is for the operator: at most a sentence, without secret or personal
- * data; the destination's request id belongs there. `object` is committed with it and becomes the subject's `object`
- * (remote ids and states, never personal data); null: nothing is left there; absent: unchanged.
+ * The meaning of a destination's answer. `detail` is for the operator: at most one sentence, with the destination's
+ * request id, without secret or personal data. The engine commits `object` together with the outcome, and passes it to
+ * later plans as the subject's `object`. It holds remote ids and states, never personal data. Null: the destination has
+ * nothing of this item any more. Absent: unchanged.
  */
 export type Outcome = Result & {
   readonly object?: Fields | null;
@@ -181,39 +194,39 @@ export type Outcome = Result & {
 
 export type Result =
   | { readonly kind: 'delivered'; readonly detail?: string }
-  /** Failed for now; `afterMs` if the destination requested a wait. */
+  /** Failed, but may pass later. `afterMs`: the wait that the destination requested, if any. */
   | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
-  /** Every delivery would fail: the sink stops and keeps its backlog until the cause is resolved. */
+  /** Every delivery would fail, so the sink stops and keeps its backlog until the cause is resolved. */
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
-   * Refused in its present form. Once other deliveries have passed, it becomes a dead letter under `cause`, a short
-   * stable code by which dead letters are grouped. Until then, the backlog is kept, because the destination may be
-   * refusing everything (decision 0078). `about: 'record'`: only this record is at fault, whatever happens to others
-   * (for example, the destination does not know the person).
+   * The destination refused the record in its present form. Once other deliveries have passed, the change becomes a
+   * dead letter. `cause` is a short stable code that groups dead letters. Until then, the change stays in the backlog,
+   * because the destination may refuse everything (decision 0078). `about: 'record'` says that only this record can be
+   * at fault (for example, the destination does not know the person), so the change becomes a dead letter immediately.
    */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
   /**
-   * May or may not have happened. If `repeats` is `lookUp`, it is looked up, at least a minute later, before it is sent
-   * again.
+   * The operation may or may not have happened. If `repeats` is `lookUp`, the engine has it looked up, at least a
+   * minute later, before it is sent again.
    */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
-   * Certainly not sent, and not because of the change: due again immediately, or after `afterMs` if the sink postponed
-   * it on purpose. If a sink receives only the latest revision, a later one does not wait for that time. With
-   * `detail`, the destination refuses this kind of record and accepts others: the change waits and does not count as a
-   * failure of the sink.
+   * The operation was certainly not sent, for a reason that is not in the change. It is due again immediately, or after
+   * `afterMs` if the sink postponed it on purpose. At a sink that receives only the latest revision, a later revision
+   * does not wait for that time. `detail` is set if the destination refuses this kind of record and accepts others. The
+   * change then waits and does not count as a failure of the sink.
    */
   | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };
 
 /**
- * `credential`: new credentials lift it; `gone`: the destination asked pigeonpost to stop; `destination`: the
- * destination has changed.
+ * `credential`: the destination refuses the credentials. `gone`: the destination told pigeonpost to stop (for example
+ * with HTTP 410). `destination`: the destination has changed and no longer fits the configuration.
  */
 type PauseCause = 'credential' | 'gone' | 'destination';
 
 export interface CheckLine {
   readonly ok: boolean;
-  /** A sentence: what was found and, if not ok, what to do. */
+  /** A sentence that says what the check found and, if not ok, what to do. */
   readonly text: string;
 }
 
@@ -222,15 +235,19 @@ export interface SinkType<Config = unknown> {
   readonly type: string;
   /** Validates the sink's own keys in pigeonpost.yaml; config/ validates the keys that all sinks share. */
   readonly configSchema: z.ZodType<Config>;
-  /** Consent states whose records are sent if the configuration names none (docs/sinks.md). */
+  /**
+   * The sink receives the records of people with these consent states, unless the configuration names others
+   * (docs/sinks.md).
+   */
   readonly acceptsByDefault: readonly ConsentState[];
-  /** The lists whose changes it uses in this configuration; only these are read for it. */
+  /** The lists whose changes the sink uses with this configuration. Only these lists are read for it. */
   lists(config: Config): readonly string[] | 'all';
-  /** Other data that the mapping uses, and that has to be read for it. */
+  /** Other data that the mapping uses and that pigeonpost therefore has to read. */
   joins?(config: Config): readonly Join[];
   /**
-   * Identifies the destination: the same text means the same place. May contain a secret (a token in a URL), so it is
-   * only compared as a keyed fingerprint. An operator's approval is bound to it.
+   * Identifies the destination: two sinks with the same text write to the same place. The text may contain a secret (a
+   * token in a URL), so pigeonpost stores and compares only a keyed fingerprint of it. An operator's approval is valid
+   * for this destination only.
    */
   destination(config: Config, environment: Pick<SinkEnvironment, 'baseFolder'>): string;
   create(config: Config, environment: SinkEnvironment): Sink;
@@ -248,33 +265,36 @@ export interface SinkEnvironment {
   readonly baseFolder: string;
   readonly network: NetworkSettings;
   /**
-   * The clock that all processes share: Unix time in ms. Absent if the configuration is only checked; then this
-   * process's own clock counts.
+   * The clock that all processes share: Unix time in ms. Absent if pigeonpost only checks the configuration; the sink
+   * then uses the clock of its own process.
    */
   readonly now?: () => number;
-  /** State that the process's sinks share by account; absent: this sink shares nothing. */
+  /** State that sinks of this process share if they use the same account. Absent: this sink shares no state. */
   readonly accounts?: Accounts;
-  /** Storage for credentials that change with use; absent if the configuration is only checked. */
+  /** Storage for credentials that change with use. Absent if pigeonpost only checks the configuration. */
   readonly credentials?: KeptCredentials;
-  /** The account's limits if they differ from the vendor's default. */
+  /** The account's rate limits, if they differ from the vendor's defaults. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
-  /** The treatment of a forgotten person's data at the destination. */
+  /** How the sink treats the data of a forgotten person at the destination. */
   readonly onForget?: 'clear-our-fields' | 'delete' | 'manual';
 }
 
 /**
- * Credentials that change with use, such as a refresh token that its vendor replaces at each use: stored encrypted in
- * the ledger, for all its processes (decision 0076). Each is identified by the credential that the operator
- * configured.
+ * Stores credentials that change with use, such as a refresh token that the vendor replaces at each use. They are
+ * stored encrypted in the ledger, so that all processes of the ledger use the same ones (decision 0076). `configured`
+ * is the credential in pigeonpost.yaml; it identifies the stored one.
  */
 export interface KeptCredentials {
   /** The clock of the storage, which all processes share: Unix time in ms. */
   nowMs(): number;
-  /** @returns undefined if nothing was ever claimed; `text` is null if nothing is stored yet */
+  /**
+   * @returns undefined if no process has claimed this credential yet; `text` is null if it was claimed but nothing is
+   * stored
+   */
   read(configured: string): Promise<KeptCredential | undefined>;
   /**
-   * Gives this process the exclusive right to replace the credential for `forMs`.
-   * @returns undefined while another process replaces it
+   * Gives this process the exclusive right to replace the credential during the next `forMs` milliseconds. @returns
+   * undefined if another process has that right now
    */
   claim(configured: string, forMs: number): Promise<KeptCredential | undefined>;
   /**
@@ -298,16 +318,19 @@ export interface NetworkSettings {
   readonly noProxy?: string;
   /** Certificates (PEM) trusted in addition to the system's. */
   readonly ca?: string;
-  /** Hosts allowed behind a proxy, where addresses cannot be checked when connecting. */
+  /**
+   * Hosts that pigeonpost may reach through the proxy. Behind a proxy, it cannot check the address to which a name
+   * resolves.
+   */
   readonly allowHosts: readonly string[];
 }
 
-/** Returns a JSON object as fields; empty for anything else. */
+/** Returns the value if it is a JSON object, otherwise an empty object. */
 export function fieldsOf(found: unknown): Fields {
   return typeof found === 'object' && found !== null && !Array.isArray(found) ? (found as Fields) : {};
 }
 
-/** Whether the reason for a removal is to forget a person, and not that the item was deleted. */
+/** Whether the change is a removal because a person must be forgotten (and not because the item was deleted). */
 export function forgetsPerson(removal: Subject['removal']): boolean {
   return removal === 'consent-withdrawn' || removal === 'erased';
 }

@@ -4,16 +4,16 @@ import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient, Reply } from './client.js';
 import type { HubSpotOperation, Step } from './operation.js';
 
-/** One record of a call. */
+/** One record of a batch call. */
 export interface BatchInput {
   /** The input in the call's form. */
   readonly body: Readonly<Record<string, unknown>>;
   /**
-   * The key by which an answer can identify the record: an id, an e-mail, the value of a unique property. Compared
-   * without case.
+   * The key by which HubSpot's answer identifies the record: an id, an e-mail address, or the value of a unique
+   * property. It is compared without regard to case.
    */
   readonly key: string;
-  /** The property with the key, if the answer contains it. */
+  /** The property whose value is the key. Absent if the key is the record's id. */
   readonly keyProperty?: string;
 }
 
@@ -23,23 +23,26 @@ export type RecordReply =
   /** The record does not exist. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
-  /** The result of its whole call. `processed`: whether it may have taken effect. */
+  /** The whole call failed. `processed` says whether it may have taken effect nevertheless. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 export interface BatchCall {
   readonly path: string;
-  /** Other fields of the call, besides `inputs`. */
+  /** The fields of the call's body besides `inputs`. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Maximum number of records in one call; 100 unless HubSpot's reference says less. */
   readonly max?: number;
   /** Adds `objectWriteTraceId` to each input, so that an answer without a key can be matched. */
   readonly traced: boolean;
-  /** The meaning of an answer without the record: some versions omit records that they do not find. */
+  /**
+   * How to interpret an answer that does not mention a record. Some versions of the API omit records that they do not
+   * find.
+   */
   readonly silence: 'missing' | 'failed';
   /**
-   * The subject of a 404 of the whole call. `one`: one of the records; `all`: the parent of all of them, so that each
-   * is missing. Absent: the endpoint or the kind of record. Batches name the records that they miss, so such a 404
-   * proves nothing about a record.
+   * How to interpret a 404 for the whole call. `one`: one of the records is missing. `all`: the parent of all records
+   * is missing, so every record is. Absent: HubSpot has no such endpoint or kind of record. That is the usual meaning,
+   * because a batch call reports each missing record in its body.
    */
   readonly notFound?: 'one' | 'all';
 }
@@ -47,9 +50,10 @@ export interface BatchCall {
 const MAX_RECORDS = 100;
 
 /**
- * Makes a call for many records, in as many requests as necessary, and returns one reply per record, in their order.
- * HubSpot does not say which record made it refuse a request, so a refused request is halved until the record is
- * alone, and the others pass. Every call made here must be harmless when repeated after a refusal.
+ * Makes a call for many records, in as many requests as necessary, and returns one reply per record, in the order of
+ * `inputs`. If HubSpot refuses a request, it does not say which record is at fault. The request is therefore split in
+ * halves again and again, until the faulty record is in a request of its own and the others pass. Every call made here
+ * must be harmless when repeated after a refusal.
  */
 export async function runBatch(
   client: HubSpotClient,
@@ -83,7 +87,7 @@ async function runChunk(
   return await inHalvesOf(inputs);
 }
 
-/** Repeats the call, in smaller parts, for records whose result is unclear. */
+/** Repeats the call, in smaller parts, for the records to which no result could be matched. */
 async function settle(
   replies: readonly (RecordReply | 'unmatched')[],
   inputs: readonly BatchInput[],
@@ -105,7 +109,7 @@ async function inHalves(
   const first = await runChunk(client, call, inputs.slice(0, middle), budget);
   const rest = inputs.slice(middle);
   if (rest.length === 0) return first;
-  // A failure of the account also applies to the other half: no request is wasted on it.
+  // If the account or HubSpot failed, the other half would fail too, so it is not sent.
   const failed = first.find((reply) => reply.kind === 'failed');
   if (failed?.kind === 'failed' && failed.result.kind !== 'rejected') {
     return [
@@ -116,7 +120,10 @@ async function inHalves(
   return [...first, ...(await runChunk(client, call, rest, budget))];
 }
 
-/** Codes about a property whatever its value: no need to find the record. */
+/**
+ * Codes of errors that concern a property and not its value. Every record with that property is at fault, so the
+ * request need not be split.
+ */
 const aboutProperties = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE', 'READ_ONLY_PROPERTY']);
 
 function refusedForAll(
@@ -139,7 +146,7 @@ function noEndpoint({ correlationId }: Extract<Reply, { kind: 'refused' }>): Rec
   return { kind: 'failed', processed: 'no', result: held(withCorrelationId(detail, correlationId)) };
 }
 
-/** Rules of the account that require a value, by code. */
+/** Sentences for the codes with which HubSpot reports that a required value is missing. */
 const required: Readonly<Record<string, string>> = {
   MISSING_REQUIRED_PROPERTY: 'The account requires it when a record is created',
   MISSING_CONDITIONAL_REQUIRED_PROPERTY: 'A conditional rule of the account requires it',
@@ -163,8 +170,8 @@ function ruleOf(code: string): string {
 }
 
 /**
- * Reads the result of each record from an answer, 200 and 207 alike. `unmatched`: the answer cannot be matched to the
- * record.
+ * Reads the result of each record from an answer with HTTP 200 or 207. `unmatched`: the answer has a result, but does
+ * not say that it belongs to this record.
  */
 function replyByInput(
   { body }: Extract<Reply, { kind: 'ok' }>,
@@ -173,7 +180,7 @@ function replyByInput(
 ): (RecordReply | 'unmatched')[] {
   const replies: (RecordReply | undefined)[] = inputs.map(() => undefined);
   for (const found of listOf(body.results).map(fieldsOf)) {
-    // Not only the first: two addresses of one contact return one record.
+    // Several inputs can have the same result: two e-mail addresses of one contact.
     inputs.forEach((input, at) => {
       if (isResultOf(found, input, at)) replies[at] ??= { kind: 'done', result: found };
     });
@@ -195,7 +202,7 @@ function replyByInput(
           processed: 'maybe',
           result: { kind: 'retry', detail: 'HubSpot answered without a result for the record' },
         };
-  // One error for each open record: smaller calls show which belongs to which.
+  // The answer has an error for each record without a result. Smaller calls show which error belongs to which record.
   const each = open.length > 1 && unmatchedErrors.length >= open.length;
   return replies.map((reply) => reply ?? (each ? 'unmatched' : nothingSaid));
 }
@@ -209,7 +216,7 @@ function isResultOf(found: Readonly<Record<string, unknown>>, input: BatchInput,
   return shown.some((value) => sameKey(value, input.key));
 }
 
-/** Returns a contact's other addresses, each of which also finds it. */
+/** Returns a contact's other e-mail addresses. HubSpot finds the contact by each of them. */
 function secondaryEmails(found: Readonly<Record<string, unknown>>): string[] {
   const more = fieldsOf(found.properties).hs_additional_emails;
   return typeof more === 'string' ? more.split(';') : [];
@@ -231,7 +238,7 @@ function sameKey(value: unknown, key: string): boolean {
   return (typeof value === 'string' || typeof value === 'number') && String(value).toLowerCase() === key.toLowerCase();
 }
 
-/** Categories of temporary errors, which are not about the record. */
+/** Categories of errors that are temporary and have no cause in the record. */
 const passing = new Set(['RATE_LIMITS', 'RATE_LIMIT', 'INTERNAL_ERROR', 'TIMEOUT', 'LOCKED']);
 
 function replyOfError(error: Readonly<Record<string, unknown>>): RecordReply {
@@ -244,19 +251,22 @@ function replyOfError(error: Readonly<Record<string, unknown>>): RecordReply {
   return rejected(problem, undefined, undefined);
 }
 
-/** An operation in progress: the results of its steps, and the result that ended it, if any. */
+/** An operation in progress. It collects the results of the operation's steps, and the result that ended it, if any. */
 export class Task {
   readonly #made: Record<string, Fields | null> = {};
   readonly #details: string[] = [];
-  /** Entries of `records` whose kind of record HubSpot refuses to this key, with the reason. */
+  /**
+   * The entries of `records` that are held back, because HubSpot does not let this key write their kind of record, with
+   * the reason.
+   */
   readonly #held = new Map<string, Result>();
   #end: Result | undefined;
 
   constructor(readonly operation: HubSpotOperation) {}
 
   /**
-   * Whether the step of an entry may continue. A failed step ends the operation, and the steps after it wait for the
-   * next attempt; an entry that is held back delays only itself.
+   * Whether the step of this entry may continue. A failed step ends the operation, and later steps wait for the next
+   * attempt. An entry that is held back delays no other entry.
    */
   isOpen(record: string): boolean {
     return this.#end === undefined && !this.#held.has(record);
@@ -269,7 +279,7 @@ export class Task {
     );
   }
 
-  /** Sets an entry's part of the item's object; null: nothing is left. */
+  /** Sets an entry's part of the item's object. Null: HubSpot has nothing of this entry any more. */
   made(record: string, object: Fields | null): void {
     this.#made[record] = object;
   }
@@ -280,7 +290,7 @@ export class Task {
     return typeof id === 'string' ? id : undefined;
   }
 
-  /** Returns an entry's part of the item's object, from this attempt or before. */
+  /** Returns an entry's part of the item's object, as this attempt or an earlier one left it. */
   has(record: string): Fields {
     const before = this.operation.object?.[record];
     return this.#made[record] ?? (typeof before === 'object' && before !== null ? (before as Fields) : {});
@@ -291,13 +301,16 @@ export class Task {
     this.#details.push(detail);
   }
 
-  /** @param record the step's entry of `records` */
+  /**
+   * Ends the operation with this result, or, if the result holds back the entry, only this entry's steps. @param record
+   * the step's entry of `records`
+   */
   end(result: Result, record: string): void {
     if (!isHeld(result)) this.#end ??= result;
     else if (!this.#held.has(record)) this.#held.set(record, result);
   }
 
-  /** Ends with a record's reply; handle `missing` before. */
+  /** Ends the operation with a record's reply. If `missing` is not an error, the caller must handle it before. */
   endBy(reply: Exclude<RecordReply, { kind: 'done' }>, record: string): void {
     switch (reply.kind) {
       case 'missing':
@@ -331,8 +344,8 @@ export class Task {
   }
 
   /**
-   * Marks the other entries' results with this change while one entry is held back: the next attempt, ten minutes
-   * later, must not overwrite what people edited since.
+   * While one entry is held back, marks the results of the other entries with this change's id. The next attempt, ten
+   * minutes later, then skips them and does not overwrite later edits of people.
    */
   #marked(record: string, { heldAt, ...made }: Fields, isHeldBack: boolean): Fields {
     const { changeId } = this.operation;

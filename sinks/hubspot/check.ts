@@ -15,14 +15,14 @@ const marketingStatus = 'hs_marketable_status';
 /** Facts about one kind of record. */
 interface ObjectFacts {
   readonly definitions: ReadonlyMap<string, PropertyDefinition>;
-  /** Required properties of a new record; undefined: HubSpot does not show them to this key. */
+  /** The properties that HubSpot requires of a new record; undefined if HubSpot does not show them to this key. */
   readonly required: readonly string[] | undefined;
 }
 
 /**
- * Checks the account without changing it: the token, its scopes, each property in `records` (whether it exists, is
- * writable, is unique if it is matched by, and accepts a literal), the required properties of a new record, and static
- * lists. A service key may not read everything; the rest is checked all the same. Never throws.
+ * Checks the account without changing it. Checks the token and its scopes, and each property in `records`: whether it
+ * exists, is writable, is unique if `match` uses it, and accepts a literal value. Also checks the required properties
+ * of new records, and static lists. If the key may not read something, the other checks still run. Never throws.
  */
 export async function checkAccount(
   client: HubSpotClient,
@@ -70,8 +70,8 @@ export async function checkAccount(
 }
 
 /**
- * Checks scopes. HubSpot lists the scopes of a private app's token only; for a service key, a refused call reports the
- * missing scope.
+ * Checks the scopes of the key. HubSpot lists scopes only for the token of a private app. With a service key, a missing
+ * scope shows only when HubSpot refuses a call.
  */
 async function scopeLines(
   client: HubSpotClient,
@@ -119,7 +119,7 @@ function scopesFor(records: readonly RecordKeys[]): string[] {
   return [...own, ...lists];
 }
 
-/** The kinds of records whose properties an entry names. */
+/** Returns the kinds of records whose properties an entry of `records` names. */
 function typesOf(keys: RecordKeys): string[] {
   const own = keys.object === 'marketing-event' ? [] : [keys.object];
   const namesContacts = keys.contact !== undefined || keys.contactProperties !== undefined;
@@ -127,8 +127,9 @@ function typesOf(keys: RecordKeys): string[] {
 }
 
 /**
- * What HubSpot requires of a new record and the mapping does not give. From version 2026-09 on, HubSpot refuses such a
- * record with 400. Rules that depend on another value are not readable: what they miss becomes a dead letter.
+ * Returns a problem for each property that HubSpot requires of a new record and that the mapping does not set. From API
+ * version 2026-09 on, HubSpot refuses such a record with HTTP 400. The API does not show rules that require a property
+ * depending on another value. A record that breaks such a rule becomes a dead letter.
  */
 function creationProblems(
   keys: RecordKeys,
@@ -148,8 +149,9 @@ function creationProblems(
 }
 
 /**
- * Warns of required properties whose mapping can return nothing, so that some new records would become dead letters. It
- * evaluates the mapping for an item whose fields are one word each, and for one without fields.
+ * Warns of required properties for which the mapping can return nothing, so that some new records would become dead
+ * letters. To find them, it evaluates the mapping for an item whose fields contain one word each, and for an item
+ * without fields.
  */
 async function emptyWarnings(
   keys: RecordKeys,
@@ -178,7 +180,10 @@ async function emptyWarnings(
   ];
 }
 
-/** Says whether contacts are created for the records of an entry, rather than by an entry for contacts before. */
+/**
+ * Whether this entry creates contacts for its records. It does not if an earlier entry creates contacts from the same
+ * list.
+ */
 function createsContacts(
   { from, object, create, email, contact }: RecordKeys,
   records: readonly RecordKeys[],
@@ -189,7 +194,8 @@ function createsContacts(
 }
 
 /**
- * Returns problems of lists that are literals. Lists that an expression computes are only known when they are used.
+ * Returns problems of lists whose ids are literals. If an expression computes a list's id, the id is known only at run
+ * time.
  */
 async function listProblems(
   client: HubSpotClient,
@@ -262,7 +268,7 @@ async function propertyProblems(
   return literalProblems(definition, literal).map((problem) => `${path}: ${problem}`);
 }
 
-/** Returns how a literal expression does not fit the property's type. */
+/** Returns the problems of a literal value that does not fit the property's type. */
 function literalProblems({ type, fieldType, options }: PropertyDefinition, literal: unknown): string[] {
   const text = String(literal);
   switch (type) {
@@ -285,7 +291,9 @@ function literalProblems({ type, fieldType, options }: PropertyDefinition, liter
   }
 }
 
-/** The value of an expression that is a text or a number and nothing else. */
+/**
+ * Returns the value of an expression that is only a literal (a text, a number, true or false); undefined for any other.
+ */
 async function literalOf(expression: Expression): Promise<unknown> {
   return /^\s*("[^"]*"|'[^']*'|-?\d+(\.\d+)?|true|false)\s*$/.test(expression.text)
     ? JSON.parse(expression.text.trim().replace(/^'(.*)'$/, '"$1"'))
@@ -294,7 +302,7 @@ async function literalOf(expression: Expression): Promise<unknown> {
 
 function uniqueProblems(definition: PropertyDefinition | undefined, name: string, path: string): string[] {
   if (definition === undefined) return [];
-  // HubSpot keeps e-mails apart itself, without calling the property unique.
+  // HubSpot keeps e-mail addresses of contacts unique, although it does not report the property as unique.
   if (definition.hasUniqueValue === true || name === 'email') return [];
   return [`${path}: ${name} does not require unique values, so that it cannot find a record: take a unique property`];
 }

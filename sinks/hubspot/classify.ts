@@ -9,36 +9,38 @@ export interface HubSpotAnswer {
   /** The `Retry-After` header as received. */
   readonly retryAfter: string | undefined;
   readonly correlationId: string | undefined;
-  /** The instant of the answer, Unix time in ms. */
+  /** The time of the answer, Unix time in ms. */
   readonly answeredAtMs: number;
 }
 
-/** A problem reported by HubSpot: codes and names only, because its messages quote values. */
+/** A problem that HubSpot reported. It contains only codes and names, because HubSpot's messages quote values. */
 export interface Problem {
   /** E.g. VALIDATION_ERROR; empty if there is none. */
   readonly category: string;
   /** E.g. INVALID_EMAIL. */
   readonly code: string;
-  /** The properties concerned. */
+  /** The names of the properties that HubSpot refused. */
   readonly properties: readonly string[];
   readonly missingScopes: readonly string[];
 }
 
 export type Verdict =
   | { readonly kind: 'ok' }
-  /** Refused because of the request itself: a repeat would be refused again. */
+  /** HubSpot refused the request because of its content. It would refuse a repeat as well. */
   | { readonly kind: 'refused'; readonly problem: Problem }
-  /** The account's limit was exceeded: `daily` lasts until its midnight, `short` for seconds. */
+  /**
+   * The account exceeded a limit. `daily` lasts until midnight in the account's time zone, `short` for some seconds.
+   */
   | { readonly kind: 'limited'; readonly limit: 'daily' | 'short'; readonly retryAfterMs: number | undefined }
   /**
-   * A failure of the account or of HubSpot, which any request would have received. `processed`: whether it may have
-   * taken effect.
+   * A failure of the account or of HubSpot, whatever the request contained. `processed` says whether the request may
+   * have taken effect nevertheless.
    */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 /**
- * Classifies an answer. Source: HubSpot, "Error handling" and "Usage guidelines": 423 is a record that is locked for
- * some seconds, 477 an account that is being moved to another data centre.
+ * Classifies an answer. HTTP 423 means that a record is locked for some seconds. HTTP 477 means that HubSpot is moving
+ * the account to another data centre. Source: HubSpot, "Error handling" and "Usage guidelines".
  */
 export function classifyAnswer(answer: HubSpotAnswer): Verdict {
   const { status, body, correlationId } = answer;
@@ -75,7 +77,7 @@ export function classifyAnswer(answer: HubSpotAnswer): Verdict {
       return retry(wait, 'maybe');
   }
   if (status >= 400 && status < 500) return { kind: 'refused', problem };
-  return retry(wait, 'maybe'); // 5xx; also 1xx and 3xx, which the API does not send
+  return retry(wait, 'maybe'); // 5xx, and also 1xx and 3xx, which HubSpot's API does not send
 }
 
 /** Appends the id by which HubSpot's support finds the request. */
@@ -83,18 +85,18 @@ export function withCorrelationId(sentence: string, correlationId: string | unde
   return `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
 }
 
-/** Interval between two attempts at a kind of record that HubSpot does not let the key write. */
+/** Interval between two attempts to write a kind of record that HubSpot does not let the key write. */
 const heldForMs = 10 * 60_000;
 
 /**
- * Holds back the changes of one entry of `records`, because HubSpot refuses its kind of record, whatever the record.
- * They are tried again every ten minutes and delay nothing else.
+ * Returns the result that holds back the changes of one entry of `records`, because HubSpot refuses all records of its
+ * kind. They are tried again every ten minutes and delay no other changes.
  */
 export function held(detail: string): Extract<Result, { kind: 'unsent' }> {
   return { kind: 'unsent', afterMs: heldForMs, detail };
 }
 
-/** Whether a result holds back only an entry of `records`. */
+/** Whether a result holds back one entry of `records`, and not the whole operation. */
 export function isHeld(result: Result): result is Extract<Result, { kind: 'unsent' }> {
   return result.kind === 'unsent' && result.detail !== undefined;
 }
@@ -105,7 +107,10 @@ function forbidden({ missingScopes }: Problem): string {
     : 'HubSpot refused (HTTP 403): the key may not do this. Compare its scopes with docs/sinks/hubspot.md';
 }
 
-/** Reads the problem of one record: from an element of `errors`, or the body of a refused call with one record. */
+/**
+ * Reads the problem of one record from an element of `errors`, or from the body of a refused call that had only one
+ * record.
+ */
 export function problemOf(found: unknown): Problem {
   const body = fieldsOf(found);
   const details = [...listOf(body.errors), ...quotedIn(body.message)].map(fieldsOf);
@@ -133,12 +138,12 @@ const propertyPattern = /^[a-z][a-z0-9_]{0,99}$/;
 const codePattern = /^[A-Za-z][A-Za-z_.]{2,80}$/;
 const scopePattern = /^[a-z][a-z0-9._-]{2,80}$/;
 
-/** Whether a text has the form of a code or name: nothing else from an answer is shown. */
+/** Whether a text has the form of a code or name. No other text of an answer is shown. */
 function matches(text: unknown, pattern: RegExp): boolean {
   return typeof text === 'string' && pattern.test(text);
 }
 
-/** Reads the invalid property values, which HubSpot sends as JSON within the message. */
+/** Reads the list of invalid properties, which HubSpot sends as JSON inside the message. */
 function quotedIn(message: unknown): readonly unknown[] {
   const quoted =
     typeof message === 'string' ? /^Property values were not valid: (\[.*\])\s*$/s.exec(message)?.[1] : null;
@@ -146,7 +151,7 @@ function quotedIn(message: unknown): readonly unknown[] {
   try {
     return listOf(JSON.parse(quoted));
   } catch {
-    return []; // cut off: only the category is known
+    return []; // HubSpot cut the message off, so only the category is known
   }
 }
 
@@ -154,7 +159,7 @@ function policyOf(body: unknown): unknown {
   return fieldsOf(body).policyName;
 }
 
-/** Returns a JSON array; empty for anything else. */
+/** Returns the value if it is an array, otherwise an empty array. */
 export function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }

@@ -5,16 +5,19 @@ import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-clien
 import { classifyAnswer, isHeld, type Problem, withCorrelationId } from './classify.js';
 import type { HubSpotConfig } from './config.js';
 
-/** Open connections, and so requests in progress. */
+/** Maximum number of open connections, and so of requests in progress. */
 const CONNECTIONS = 10;
-/** Granted to every account whatever its plan; answer headers report a higher one. Source: HubSpot, "Usage guidelines". */
+/**
+ * The limit of every account, whatever its plan. If the account has a higher limit, HubSpot reports it in answer
+ * headers. Source: HubSpot, "Usage guidelines".
+ */
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 export interface ClientTuning {
   /** Unix time in ms. */
   readonly now?: () => number;
   readonly requestTimeoutMs?: number;
-  /** The account's limit before the first answer. */
+  /** The account's limit until an answer reports one. */
   readonly limit?: { readonly limit: number; readonly windowMs: number };
 }
 
@@ -26,12 +29,12 @@ export type Reply =
       readonly problem: Problem;
       readonly correlationId: string | undefined;
     }
-  /** `processed`: whether the call may have taken effect. */
+  /** `processed` says whether the call may have taken effect nevertheless. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
-/** Calls to HubSpot's API within the limits of the account, which all sinks of the account share. Never throws. */
+/** Calls HubSpot's API within the limits of the account, which all sinks with this account share. Never throws. */
 export class HubSpotClient {
   readonly paths: Paths;
   readonly host: string;
@@ -91,7 +94,7 @@ export class HubSpotClient {
     return new Set(reply.body.scopes.filter((scope) => typeof scope === 'string'));
   }
 
-  /** Lifts the waits that HubSpot requested. */
+  /** Ends the waits that HubSpot requested. */
   tryNow(): void {
     this.#limiter.reopen();
     this.#daily.reopen();
@@ -106,14 +109,17 @@ export class HubSpotClient {
     return await this.#call(method, path, body, budget);
   }
 
-  /** Reads the account's time zone once, before the first write: after the daily limit is reached it cannot be read. */
+  /**
+   * Reads the account's time zone once, before the first write. After the daily limit is reached, HubSpot would refuse
+   * this request too.
+   */
   async #readTimeZone(budget: CallBudget): Promise<void> {
     if (this.#daily.knowsTimeZone) return;
     this.#account ??= this.#call('GET', this.paths.accountDetails, undefined, budget).then((reply) => {
       if (reply.kind === 'ok' && typeof reply.body.timeZone === 'string') {
         this.#daily.timeZone = reply.body.timeZone;
       } else if (reply.kind === 'failed' && reply.result.kind !== 'pause' && !isHeld(reply.result)) {
-        this.#account = undefined; // read again before the next write; a refusal is final
+        this.#account = undefined; // read again before the next write; if HubSpot refuses the request, it is not repeated
       }
     });
     await this.#account;
@@ -181,7 +187,7 @@ export class HubSpotClient {
     };
     const [limit, remaining] = [number('max'), number('remaining')];
     const interval = number('interval-milliseconds') ?? this.#limiter.windowMs;
-    // The header can describe another window than the one that this limiter keeps.
+    // The headers can describe another window than the limiter's.
     if (limit !== undefined && interval === this.#limiter.windowMs) {
       this.#limiter.learn({ limit, ...(remaining !== undefined && { used: limit - remaining }) });
     }
@@ -203,8 +209,8 @@ function dailyLimitReached(closedForMs: number): Reply {
 }
 
 /**
- * Where HubSpot's API has each call: the dated versions (`2026-09`) moved the version behind the name.
- * Source: HubSpot, "API versioning", and the reference of each endpoint.
+ * Returns the path of each call in HubSpot's API. In dated versions (`2026-09`), the version comes after the name of
+ * the resource; in v3, before it. Source: HubSpot, "API versioning", and the reference of each endpoint.
  */
 export class Paths {
   constructor(private readonly version: string) {}
@@ -224,14 +230,17 @@ export class Paths {
     return this.#isDated ? `/crm/properties/${this.version}/${objectType}` : `/crm/v3/properties/${objectType}`;
   }
 
-  /** Associations of two kinds of records: `batch/associate/default`, `batch/archive`, `batch/read`. */
+  /**
+   * Returns the path of a call for associations between two kinds of records. @param call `batch/associate/default`,
+   * `batch/archive` or `batch/read`
+   */
   associations(from: string, to: string, call: string): string {
     return this.#isDated
       ? `/crm/associations/${this.version}/${from}/${to}/${call}`
       : `/crm/v4/associations/${from}/${to}/${call}`;
   }
 
-  /** The definition of an object, with the properties that a new record needs. */
+  /** Returns the path of an object's definition, which lists the properties that a new record requires. */
   schema(objectType: string): string {
     return this.#isDated
       ? `/crm-object-schemas/${this.version}/schemas/${objectType}`
@@ -255,7 +264,7 @@ export class Paths {
   }
 }
 
-/** The account's daily request limit. The day starts at midnight in the account's own time zone. */
+/** Enforces the account's daily request limit. The day starts at midnight in the account's time zone. */
 export class DailyLimit {
   readonly #max: number | undefined;
   readonly #now: () => number;
@@ -265,7 +274,7 @@ export class DailyLimit {
   #closedUntilMs = 0;
 
   /**
-   * @param max requests a day; undefined: HubSpot's answers report the limit
+   * @param max requests per day; undefined: there is no limit until HubSpot refuses a request because of its own
    * @param now Unix time in ms
    */
   constructor(max: number | undefined, now: () => number) {
@@ -282,7 +291,7 @@ export class DailyLimit {
     return this.#timeZone !== undefined;
   }
 
-  /** Returns how long no request may start, in ms; 0 if one may. */
+  /** Returns for how many milliseconds no request may start; 0 if a request may start now. */
   closedForMs(): number {
     return Math.max(0, this.#closedUntilMs - this.#now());
   }
@@ -296,13 +305,13 @@ export class DailyLimit {
     if (this.#max !== undefined && this.#count >= this.#max) this.close();
   }
 
-  /** Applies the day's total from an answer, which includes the requests of other clients. */
+  /** Applies the number of requests that HubSpot has counted today, which includes those of other clients. */
   learnUsed(used: number): void {
     this.#count = Math.max(this.#count, used);
     if (this.#max !== undefined && this.#count >= this.#max) this.close();
   }
 
-  /** Stops requests until midnight, or for an hour if the time zone is not known. */
+  /** Stops requests until midnight in the account's time zone, or for an hour if the time zone is not known. */
   close(): void {
     const nowMs = this.#now();
     this.#closedUntilMs = this.#timeZone === undefined ? nowMs + hourMs : nextMidnight(this.#timeZone, nowMs);
@@ -317,12 +326,12 @@ export class DailyLimit {
 const hourMs = 3_600_000;
 
 /**
- * Returns the next midnight in a time zone, Unix time in ms: the first instant of the next day there, also on days
- * when clocks change or midnight does not exist.
+ * Returns the start of the next day in a time zone, Unix time in ms. It is also correct on days when clocks change or
+ * the day does not start at 00:00.
  */
 export function nextMidnight(timeZone: string, nowMs: number): number {
   const today = dayOf(nowMs, timeZone);
-  // The day changes once within the next 26 hours: bisect to the second.
+  // The day changes once within the next 26 hours. Bisects this range until it is one second long.
   let [before, after] = [nowMs, nowMs + 26 * hourMs];
   while (after - before > 1000) {
     const middle = Math.floor((before + after) / 2);

@@ -4,7 +4,7 @@ import { headerSecret, listOf, nonEmptyText, oneOf, sinkUrl, text } from '../../
 import { expression, writtenValue } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
 
-/** The name of a property, as HubSpot makes them: lower case, digits and underscores. */
+/** The internal name of a property. HubSpot forms it from lower-case letters, digits and underscores. */
 const propertyName = () =>
   text('the internal name of a HubSpot property, such as last_event', (found) =>
     /^[a-z][a-z0-9_]{0,99}$/.test(found) ? found : undefined,
@@ -61,7 +61,7 @@ const recordKeys = z.strictObject({
     ),
 });
 
-/** An entry of `records`, as it is written. */
+/** An entry of `records` in the configuration. */
 export type RecordKeys = Readonly<z.infer<typeof recordKeys>>;
 
 const record = recordKeys.superRefine((keys, context) => {
@@ -91,12 +91,12 @@ export const hubspotConfigSchema = z
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));
 
-/** `hubspot` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of a `hubspot` sink in pigeonpost.yaml, without those that all sinks share. */
 export type HubSpotConfig = Readonly<z.infer<typeof hubspotConfigSchema>>;
 
 type Key = keyof RecordKeys;
 
-/** The keys that each kind of object takes, besides `from`, `object`, `when` and `create`. */
+/** The keys that each kind of object accepts besides `from`, `object`, `when` and `create`. */
 const takes: Readonly<Record<'contacts' | 'marketing-event' | 'notes' | 'custom', readonly Key[]>> = {
   contacts: ['match', 'properties', 'lists'],
   'marketing-event': ['event', 'attendance', 'email', 'joinedAt', 'leftAt', 'contactProperties'],
@@ -124,10 +124,10 @@ const optional: readonly Key[] = [
   'lists',
 ];
 
-/** Properties that HubSpot gives to each record itself, so that no value of ours can be matched with them. */
+/** Properties whose values HubSpot assigns. The service does not know them, so `match` cannot use them. */
 const unmatchable = new Set(['hs_object_id', 'id']);
 
-/** Returns problems of an entry of `records` as a whole: each kind of object has its own keys. */
+/** Checks which keys an entry of `records` has, because each kind of object needs other keys. Returns the problems. */
 function recordProblems(keys: RecordKeys): { readonly path: Key; readonly message: string }[] {
   const kind = keys.object in takes ? (keys.object as keyof typeof takes) : 'custom';
   const problems: { path: Key; message: string }[] = [];
@@ -176,7 +176,7 @@ function noteProblems(keys: RecordKeys): { path: Key; message: string }[] {
   return problems;
 }
 
-/** Lists whose items are people, or not related to any. */
+/** Lists whose items are people, or belong to no person. */
 const notDoneByPeople: ReadonlySet<string> = new Set([
   'attendees',
   'registrants',
@@ -185,7 +185,7 @@ const notDoneByPeople: ReadonlySet<string> = new Set([
   'subscriptions',
 ]);
 
-/** Whether the items of a list are what people did, so that they can become anonymous. */
+/** Whether the items of a list are actions of people (questions, votes). Such items can become anonymous. */
 export function isDoneByPeople(list: string): boolean {
   return !notDoneByPeople.has(list);
 }

@@ -10,31 +10,31 @@ export interface PresentValue {
   readonly happenedAtMs: number;
 }
 
-/** Whether a write cannot be decided without the present value. */
+/** Whether pigeonpost must know the present value before it can decide this write. */
 export function needsPresent({ name, policy }: PropertyWrite): boolean {
   return policy !== 'always' || name === lifecycleStage;
 }
 
-/** The parts of a contact's name. Whether one is filled in also depends on the other. */
+/** The parts of a contact's name. Whether one is written also depends on the value of the other. */
 const nameParts = ['firstname', 'lastname'] as const;
 
-/** The properties whose present values decide what a step writes. */
+/** Returns the properties whose present values are needed to decide the writes of a step. */
 export function neededProperties({ objectType, write }: Pick<RecordStep, 'objectType' | 'write'>): string[] {
   const needed = write.filter(needsPresent).map(({ name }) => name);
   const fillsName = objectType === 'contacts' && nameParts.some((part) => needed.includes(part));
   return fillsName ? [...new Set([...needed, ...nameParts])] : needed;
 }
 
-/** Whether the decision also needs the time of the present value. */
+/** Whether the decision also needs the time since which the property has its present value. */
 export function needsHistory({ policy }: PropertyWrite): boolean {
   return policy === 'if-newer';
 }
 
 /**
- * Decides which properties are written. Pure. `always` writes values that differ or are not known; `if-empty` and
- * `if-newer` never clear a property, because its value may belong to another system. A lifecycle stage only moves
- * forward, and a name stays whole.
- * @param present by property; absent: not read, or the record does not exist yet
+ * Decides which properties are written. Pure. `always` writes a value if it differs from the present one, or the
+ * present one is not known. `if-empty` and `if-newer` never clear a property, because its value may belong to another
+ * system. A lifecycle stage is only moved forward, and first and last name are kept consistent. @param present the
+ * present values by property; absent if the property was not read or the record does not exist yet
  */
 export function decideWrites(
   writes: readonly PropertyWrite[],
@@ -60,8 +60,9 @@ export function decideWrites(
 }
 
 /**
- * Drops a part of a name that does not fit the other part of the contact, unless it is always written: "Ada" does not
- * go before a last name from another source, and a name of one word becomes not both names. Pure.
+ * Removes a first or last name from the writes if it does not fit the contact's other name, unless its policy is
+ * `always`. "Ada" is not put before a last name from another source, and a name of only one word does not become both
+ * first and last name. Pure.
  */
 function withWholeName(
   decided: Map<string, string>,
@@ -83,7 +84,7 @@ function isSame(one: string, other: string): boolean {
   return one.trim().toLowerCase() === other.trim().toLowerCase();
 }
 
-/** The contact property with the stage from first contact to customer. */
+/** The contact property that says how far a contact is on the way to becoming a customer. */
 export const lifecycleStage = 'lifecyclestage';
 
 /** HubSpot's default stages, in order. Source: HubSpot, "Lifecycle stages". */
@@ -98,8 +99,9 @@ const stages = [
 ];
 
 /**
- * Whether a contact may move to this stage: only forward, because an event never means that a customer is no longer
- * one. A custom stage has no known position, so it is only written to contacts without a stage.
+ * Whether a contact may move to this stage. A contact only moves forward: someone who takes part in an event does not
+ * stop being a customer. The position of a custom stage is not known, so it is written only to contacts without a
+ * stage.
  */
 function mayMoveStage(from: string, to: string): boolean {
   if (from === '') return to !== '';
@@ -108,8 +110,9 @@ function mayMoveStage(from: string, to: string): boolean {
 }
 
 /**
- * Returns since when a property has its present value, Unix time in ms; undefined if it never had one, or the history
- * is not available. Writing an equal value may add an entry to the history: the first of equal entries counts.
+ * Returns the time since which a property has its present value, Unix time in ms; undefined if it never had one or the
+ * history is not available. A write of the same value may add an entry to the history, so the oldest of the latest
+ * equal entries counts.
  */
 export function changedAtMs(record: Readonly<Record<string, unknown>>, property: string): number | undefined {
   const newestFirst = listOf(fieldsOf(record.propertiesWithHistory)[property])
@@ -121,7 +124,7 @@ export function changedAtMs(record: Readonly<Record<string, unknown>>, property:
   return newestFirst.at(other === -1 ? -1 : other - 1)?.atMs;
 }
 
-/** Parses an instant from HubSpot: ISO 8601, or epoch milliseconds. NaN for anything else. */
+/** Parses a time from HubSpot, in ISO 8601 or Unix time in ms. Returns NaN for anything else. */
 export function timeOf(found: unknown): number {
   if (typeof found === 'number') return found;
   if (typeof found !== 'string' || found === '') return Number.NaN;
@@ -129,8 +132,9 @@ export function timeOf(found: unknown): number {
 }
 
 /**
- * Returns the present value of a property of a record. A value written by this sink has the time of its event, and one
- * written for this item is older than anything; any other value has the time of its write.
+ * Returns the present values of a record's properties with their times. If this sink wrote a value, its time is that of
+ * the event. If this sink wrote it for this item but no longer knows the event's time, it counts as older than any
+ * other, so that the item may replace it. Any other value has the time at which it was written.
  */
 export function presentValues(
   record: Readonly<Record<string, unknown>>,
@@ -156,20 +160,20 @@ export function presentValues(
   }
 }
 
-/** A write by this sink, and the time of its event. */
+/** The times of one write by this sink: that of the event, and that of the write. */
 interface Written {
   readonly happenedAtMs: number;
   /** By HubSpot's clock, Unix time in ms. */
   readonly writtenAtMs: number;
 }
 
-/** Maximum number of values in memory: about 100 bytes each. */
+/** Maximum number of values whose times are kept in memory, with about 100 bytes each. */
 const most = 200_000;
 
 /**
- * Event times of the `if-newer` values that this sink wrote: kept in memory, and read from the items' objects when a
- * process starts. HubSpot only knows when a value was written, which says nothing about the newer event while history
- * is imported.
+ * Stores the event times of the `if-newer` values that this sink wrote. They are kept in memory, and read from the
+ * items' objects when a process starts. HubSpot knows only when a value was written. While past events are imported,
+ * that does not show which of two values belongs to the newer event.
  */
 export class EventTimes {
   readonly #written = new Map<string, Written>();
@@ -177,15 +181,15 @@ export class EventTimes {
 
   remember(recordId: string, property: string, written: Written): void {
     const key = keyOf(recordId, property);
-    this.#written.delete(key); // to the end of the order in which the oldest are forgotten
+    this.#written.delete(key); // moves the key to the end, because the first key is removed if there are too many
     this.#written.set(key, written);
     if (this.#written.size > most) this.#written.delete(this.#written.keys().next().value!);
   }
 
   /**
-   * Reads, once, what was written before this process started; later calls wait for the first. Writes of other
-   * processes after that are not known here.
-   * @param made the items' objects, on all lanes of the sink
+   * Reads the times of values that were written before this process started. Reads them only once; later calls wait for
+   * the first. Does not know writes that other processes make later. @param made returns the items' objects from all
+   * lanes of the sink
    */
   async recall(made: () => AsyncIterable<Fields>): Promise<void> {
     this.#recalled ??= this.#recallAll(made()).catch((error: unknown) => {
@@ -211,8 +215,8 @@ export class EventTimes {
   }
 
   /**
-   * Returns the event time of a value if this sink wrote it.
-   * @param changedAtMs time of the last change, by HubSpot's clock
+   * Returns the event time of a property's present value; undefined if the last change was not a write by this sink.
+   * @param changedAtMs time of the property's last change, by HubSpot's clock
    */
   of(recordId: string, property: string, changedAtMs: number): number | undefined {
     const written = this.#written.get(keyOf(recordId, property));
@@ -222,7 +226,10 @@ export class EventTimes {
   }
 }
 
-/** Longest difference between HubSpot's times for the update of a record and the change of its property. */
+/**
+ * Maximum difference between the two times that HubSpot reports for one write: that of the record's update, and that of
+ * the property's change.
+ */
 export const clockToleranceMs = 2000;
 
 function keyOf(recordId: string, property: string): string {

@@ -12,16 +12,19 @@ import type { HubSpotOperation } from './operation.js';
 import { Planner } from './plan.js';
 import { Task } from './batch.js';
 
-/** Records of one call; HubSpot takes no more. */
+/** Number of records in one call. HubSpot accepts no more. */
 const BATCH_SIZE = 100;
-/** After this time a `send` starts no further request, so that it ends within a minute and frees the lane. */
+/** A `send` starts no request after this time, so that it ends within a minute and frees the lane. */
 const SEND_BUDGET_MS = 30_000;
 
 export interface HubSpotTuning extends ClientTuning {
   readonly sendBudgetMs?: number;
 }
 
-/** Contacts, marketing events, notes and records of custom objects in HubSpot. README.md and docs/sinks/hubspot.md. */
+/**
+ * Creates the sink that writes contacts, marketing events, notes and records of custom objects in HubSpot. README.md
+ * and docs/sinks/hubspot.md describe it.
+ */
 export function createHubSpotSink(
   config: HubSpotConfig,
   environment: SinkEnvironment,
@@ -67,7 +70,7 @@ export function createHubSpotSink(
     tryNow: () => client.tryNow(),
     recover: (operations, _lane, signal) =>
       run(signal, async (budget): Promise<SendResult> => {
-        const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // repeats are harmless
+        const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // other operations are harmless to repeat
         const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
         const found = await lookUp(
           doubtful.map(({ operation }) => operation),
@@ -82,15 +85,15 @@ export function createHubSpotSink(
 }
 
 /**
- * Finds out what happened to operations that create notes. An operation whose note is found is planned again with it,
- * and not continued: it was planned while its person was visible, which may have changed.
+ * Finds out what happened to operations that create notes. If a note is found, the engine plans the change again with
+ * the note. The operation itself is not continued, because the person's identity may no longer be visible.
  */
 async function lookUp(
   operations: readonly HubSpotOperation[],
   sending: Parameters<typeof findNotes>[1],
 ): Promise<Outcome[]> {
   const pairs = operations.flatMap((operation) => {
-    const task = new Task(operation); // only for the look-up: its end says nothing about the operation
+    const task = new Task(operation); // used only for the look-up; its result is not that of the operation
     return task.steps('note').flatMap((step) => (step.id === null ? [{ operation, task, step }] : []));
   });
   const found = await findNotes(pairs, sending);
@@ -117,14 +120,14 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   acceptsByDefault: ['obtained'],
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins,
-  // With the token: another one may belong to another account.
+  // The token is included, because another token may belong to another account.
   destination: ({ baseUrl, token }) => `${baseUrl} ${token.reveal()}`,
   create: (config, environment) => createHubSpotSink(config, environment),
 };
 
 /**
- * Returns the joins that the expressions use, and attendees wherever items are what people did, to know whose identity
- * is visible. `if-newer` needs the pigeonhole for the time of its event.
+ * Returns the joins that the expressions use. Also returns attendees if a list contains actions of people, because the
+ * sink must know whose identity is visible, and the pigeonhole for `if-newer`, which uses the event's date.
  */
 function joins({ records }: HubSpotConfig): Join[] {
   const named = joinsOf(expressionsIn(records).map(({ expression }) => expression));

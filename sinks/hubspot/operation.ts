@@ -2,28 +2,34 @@ import { type Fields, type Operation, fieldsOf, type SinkEnvironment, type Subje
 import type { WritePolicy } from '../mapping/expression-schema.js';
 import { listOf } from './classify.js';
 
-/** The calls for one change: one step for each entry of `records` about its list. */
+/** The calls for one change, with one step for each entry of `records` that reads the change's list. */
 export interface HubSpotOperation extends Operation {
   readonly steps: readonly Step[];
-  /** The item's object before: it stays, except for the changes of the steps. */
+  /** The item's object before this operation. Only the parts that the steps change become different. */
   readonly object: Fields | null;
 }
 
 export type Step = RecordStep | ForgetStep | LeaveStep | ArchiveStep | RegistrationStep | NoteStep;
 
-/** The object of an item contains the results of each entry of `records`, under the entry's name. */
+/**
+ * Names the entry of `records` to which a step belongs. The object of an item contains the result of each entry under
+ * the entry's name.
+ */
 interface OfRecord {
-  /** The entry's name: its `object`, with a number if a list has several of the same. */
+  /** The entry's name: its `object`, with a number if several entries of one list have the same `object`. */
   readonly record: string;
 }
 
-/** A contact or a record of a custom object: updated if it is found, otherwise created. */
+/** Updates a contact or a record of a custom object, or creates it if it is not found. */
 export interface RecordStep extends OfRecord {
   readonly kind: 'record';
   readonly objectType: string;
-  /** The known id; no search is needed then. */
+  /** The record's id, if an earlier attempt or change found it. No search is needed then. */
   readonly id: string | null;
-  /** Match values in order: the first one that finds a record is used. Values that the item lacks are left out. */
+  /**
+   * The values to search by, in order. The first one that finds a record decides. Values that the item does not have
+   * are left out.
+   */
   readonly match: readonly UniqueValue[];
   readonly create: boolean;
   readonly write: readonly PropertyWrite[];
@@ -31,7 +37,7 @@ export interface RecordStep extends OfRecord {
   readonly writtenAtMs: Readonly<Record<string, number>>;
   /** Event time of each `if-newer` value written for this item, Unix time in ms. */
   readonly tellsOfMs: Readonly<Record<string, number>>;
-  /** Time of this sink's first write to the record for this item. */
+  /** Time of this sink's first write to the record for this item, Unix time in ms. */
   readonly sinceMs: number | null;
   /** Event time of the values, which `if-newer` compares. Unix time in ms. */
   readonly happenedAtMs: number;
@@ -39,11 +45,11 @@ export interface RecordStep extends OfRecord {
   readonly created: boolean;
   /** The contact of a custom object's record; null if there is none. */
   readonly contact: ContactReference | null;
-  /** The record's contact at the last write. */
+  /** The id of the contact that was associated with the record at the last write. */
   readonly contactId: string | null;
   /** Ids of the static lists to add the contact to. */
   readonly lists: readonly string[];
-  /** The lists that this item added the contact to before. */
+  /** The static lists to which this item has added the contact before. */
   readonly listsBefore: readonly string[];
 }
 
@@ -59,7 +65,10 @@ export interface UniqueValue {
   readonly value: string;
 }
 
-/** The contact: the first one found, or one created with the first of these values. */
+/**
+ * Identifies the contact of another record: the first one that these values find, or a new one with the first of these
+ * values.
+ */
 export interface ContactReference {
   readonly match: readonly UniqueValue[];
   readonly create: boolean;
@@ -67,7 +76,7 @@ export interface ContactReference {
   readonly properties: Readonly<Record<string, string>>;
 }
 
-/** Clears values in a record that others also use. */
+/** Clears this sink's values in a record that other systems also use. */
 export interface ForgetStep extends OfRecord {
   readonly kind: 'forget';
   readonly objectType: string;
@@ -84,7 +93,7 @@ export interface LeaveStep extends OfRecord {
   readonly objectType: string;
   readonly id: string;
   readonly lists: readonly string[];
-  /** The item's object afterwards. */
+  /** The entry's part of the item's object after this step. */
   readonly made: Fields;
 }
 
@@ -102,25 +111,31 @@ export interface RegistrationStep extends OfRecord {
   readonly kind: 'registration';
   readonly event: MarketingEvent;
   readonly attendance: Attendance;
-  /** One of the two: an existing registration is changed by the contact's id, whatever the e-mail is now. */
+  /**
+   * Exactly one of `email` and `contactId` is set. An existing registration is changed by the contact's id, even if the
+   * person's e-mail address has changed.
+   */
   readonly email: string | null;
   readonly contactId: string | null;
   /**
-   * HubSpot's id of the registration's event; null: there was no registration, or it was made before the id was
-   * stored.
+   * HubSpot's id of the marketing event for which the person is registered. Null if there was no registration, or an
+   * earlier version of pigeonpost made it and did not store the id.
    */
   readonly eventId: string | null;
   /** Unix time in ms. */
   readonly happenedAtMs: number;
   /** `joinedAt` and `leftAt`, only for `attend`. */
   readonly presence: Readonly<Record<string, string>>;
-  /** A digest that shows a change without containing the times; null if there are none. */
+  /**
+   * A digest of `presence`, which shows whether the times have changed without containing them; null if there are no
+   * times.
+   */
   readonly presenceDigest: string | null;
   /** Properties of a contact that HubSpot creates for the registration. */
   readonly contactProperties: Readonly<Record<string, string>>;
 }
 
-/** The event in HubSpot's form. A cancellation names the event without describing it: `details` is null. */
+/** The event in HubSpot's form. `details` is null in a cancellation, which only names the event. */
 export interface MarketingEvent {
   readonly externalAccountId: string;
   readonly externalEventId: string;
@@ -133,19 +148,21 @@ export interface NoteStep extends OfRecord {
   readonly id: string | null;
   readonly contact: ContactReference;
   readonly properties: Readonly<Record<string, string>>;
-  /** A mark that is unique to this note's text, and finds the note if the answer was lost. */
+  /** A mark in the note's text that no other note has. It finds the note if HubSpot's answer was lost. */
   readonly mark: string;
 }
 
 /**
  * The reason to remove an item's results. `withdrawn`: the item was deleted in the service, or its condition is now
- * false. `anonymous`: the identity of its person is no longer visible. `consent`: the person is to be forgotten here.
+ * false. `anonymous`: the identity of its person is no longer visible. `consent`: the person must be forgotten in
+ * HubSpot.
  */
 export type RemovalCause = 'withdrawn' | 'anonymous' | 'consent';
 
 /**
- * Returns the step that removes an entry's results for an item; undefined: they stay. Others also use contacts, so a
- * withdrawal leaves them; what belongs to this sink alone (notes, registrations, records that it created) is removed.
+ * Returns the step that removes an entry's results for an item; undefined if they stay. A withdrawn item does not
+ * remove contacts, because other systems also use them. It removes only what belongs to this sink: notes, registrations
+ * and records that the sink created.
  * @param record the entry's name
  * @param made the entry's part of the item's object
  */
@@ -194,12 +211,12 @@ export function removalOf(
   };
 }
 
-/** Returns the static lists that an item added its contact to. */
+/** Returns the static lists to which an item has added its contact. */
 export function listIdsOf(made: unknown): string[] {
   return listOf(fieldsOf(made).lists).filter((each) => typeof each === 'string');
 }
 
-/** Identifies the marketing event of a pigeonhole by ids that never change. */
+/** Returns the ids that identify a pigeonhole's marketing event. They never change. */
 export function eventName({ workspace, pigeonholeId }: Subject['change']): {
   externalAccountId: string;
   externalEventId: string;

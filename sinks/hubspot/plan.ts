@@ -18,7 +18,7 @@ import {
 } from './operation.js';
 import { type RecordKeys, isDoneByPeople } from './config.js';
 
-/** An entry of `records`, with its name and path. */
+/** An entry of `records`, with its name and its path in the configuration. */
 interface Entry {
   readonly keys: RecordKeys;
   readonly name: string;
@@ -26,7 +26,7 @@ interface Entry {
   readonly path: string;
 }
 
-/** Converts changes into operations. Pure: everything it uses is part of the subject. */
+/** Converts changes into operations. Pure: it uses only the configuration and the subject. */
 export class Planner {
   readonly #entries: readonly Entry[];
   readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
@@ -56,8 +56,9 @@ export class Planner {
   }
 
   /**
-   * Plans a look-up of the notes that may have been created for an item, whatever their condition and text are now:
-   * only notes are ever in doubt. If the mapping fails to return the contact, they cannot be looked up.
+   * Plans a look-up of the notes that may have been created for an item, whatever their condition and text are now.
+   * Other records need no look-up, because their calls are harmless to repeat. If the mapping fails to return the
+   * contact, the notes cannot be looked up.
    */
   async planLookUp(subject: Subject): Promise<Planned<HubSpotOperation>> {
     const view = mappingView(subject);
@@ -117,12 +118,12 @@ export class Planner {
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
 
-  /** Plans an entry's step for the item, or returns the reason for none. */
+  /** Plans an entry's step for the item, or returns the reason why there is none. */
   async #step(entry: Entry, subject: Subject, view: MappingView): Promise<Step | string> {
     const { keys, name, path } = entry;
     const made = fieldsOf(subject.object?.[name]);
     const wasMade = Object.keys(made).length > 0;
-    if (made.heldAt === subject.change.id) return 'done-before'; // another entry was held back in that attempt
+    if (made.heldAt === subject.change.id) return 'done-before'; // this entry was written in an earlier attempt, in which another entry was held back
     const remove = (cause: RemovalCause, reason: string): Step | string =>
       (wasMade ? removalOf({ record: name, made }, cause, subject, this.#onForget) : undefined) ?? reason;
     if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
@@ -166,7 +167,8 @@ export class Planner {
       const value = values.get(property);
       if (value != null) return [{ name: property, value, policy }];
       if (keys.match?.includes(property) || property === lifecycleStage) return [];
-      // A missing value leaves a property unchanged, unless the identity is no longer visible and the value is ours.
+      // A missing value leaves the property unchanged, unless the person's identity is no longer visible and this sink
+      // wrote the property.
       if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
       if (value === undefined || policy !== 'always') return [];
       return [{ name: property, value: '', policy }];
@@ -258,7 +260,7 @@ export class Planner {
   }
 }
 
-/** Returns the mark in the text of exactly one note. */
+/** Returns the mark that identifies a note. It is part of the text of exactly one note. */
 function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, record: string): string {
   const entry = record === 'notes' ? '' : ` ${record}`;
   return `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
@@ -266,7 +268,7 @@ function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, rec
 
 const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
 
-/** Returns the contact of a record; null if there is none, or the item has no value that would find it. */
+/** Returns the contact of a record; null if the entry names none, or the item has no value that could find it. */
 async function contactOf(keys: RecordKeys, path: string, view: MappingView): Promise<ContactReference | null> {
   const by = keys.email === undefined ? keys.contact : { email: keys.email };
   const match: UniqueValue[] = [];
@@ -281,8 +283,8 @@ async function contactOf(keys: RecordKeys, path: string, view: MappingView): Pro
 }
 
 /**
- * Returns the properties of a contact that is created for another record: rules of the account may require more than
- * an e-mail.
+ * Returns the properties of a contact that is created for another record. The account's rules may require more than an
+ * e-mail address.
  */
 async function contactPropertiesOf(
   { contactProperties = {} }: RecordKeys,
@@ -297,7 +299,7 @@ async function contactPropertiesOf(
   return properties;
 }
 
-/** Returns when the person joined and left, in HubSpot's form. */
+/** Returns the times at which the person joined and left, in HubSpot's form. */
 async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Promise<Record<string, string>> {
   const presence: Record<string, string> = {};
   for (const key of ['joinedAt', 'leftAt'] as const) {
@@ -307,16 +309,16 @@ async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Pr
   return presence;
 }
 
-/**
- * Returns a digest of the attendance times: the item's object may contain no personal data, and the times are such
- * data.
- */
+/** Returns a digest of the attendance times. The times are personal data, which the item's object must not contain. */
 function digestOfPresence(presence: Readonly<Record<string, string>>): string | null {
   if (Object.keys(presence).length === 0) return null;
   return createHash('sha256').update(JSON.stringify(presence)).digest('base64url').slice(0, 16);
 }
 
-/** An e-mail address. Refused under the name of HubSpot's own refusal: it is the same mistake. */
+/**
+ * Checks an e-mail address. An invalid one becomes a dead letter with the cause that HubSpot's own refusal has, so that
+ * both are in one group.
+ */
 function emailValue(found: unknown, key: string): string | null | undefined {
   const value = propertyValue(found, key);
   if (typeof value !== 'string') return value;
@@ -351,15 +353,17 @@ function requiredValue(found: unknown, key: string): string {
   return value;
 }
 
-/** Whether it is what someone did who may not be shown: such an item carries no id of theirs. */
+/**
+ * Whether the item is the action of a person whose identity is not visible. Such an item contains no id of the person.
+ */
 function isAnonymous({ change, attendee }: Subject): boolean {
   if (attendee !== null || !isDoneByPeople(change.list)) return false;
   return change.data?.attendeeId === undefined && fieldsOf(change.data?.attendee).id === undefined;
 }
 
 /**
- * Returns the event time of the item, Unix time in ms: its own time, else the event's day, else the time when it was
- * found.
+ * Returns the event time of the item, Unix time in ms: the item's own time, otherwise the event's day, otherwise the
+ * time at which pigeonpost found the change.
  */
 function happenedAt({ change, pigeonhole }: Subject): number {
   const item = change.data ?? {};

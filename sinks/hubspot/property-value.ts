@@ -6,24 +6,24 @@ import { FailedMapping } from '../mapping/mapping-error.js';
 export const LONGEST_TEXT = 65_536;
 
 /**
- * Converts a mapping's value for HubSpot: text within the limit; several choices separated by semicolons. Null clears
- * the property; undefined, also for an empty text, leaves it unchanged.
+ * Converts a mapping's value into the text of a property. A text that is too long is cut, and several choices are
+ * joined with semicolons. Null clears the property. Undefined (also the result for an empty text) leaves it unchanged.
  * @throws {MappingError} for an object, which no property accepts
  */
 export function propertyValue(value: unknown, key: string): string | null | undefined {
   const text = textValue(value, key);
-  if (text === '') return undefined; // a field that someone left empty in a form is no wish to clear what others know
+  if (text === '') return undefined; // an empty field of a form must not clear a value from another system
   return typeof text === 'string' ? truncate(text, LONGEST_TEXT) : text;
 }
 
-/** Normalizes an e-mail address as HubSpot does: addresses that differ only in case are one contact. */
+/** Normalizes an e-mail address as HubSpot does. Addresses that differ only in case belong to one contact. */
 export function normalEmail(email: string): string {
   return email.trim().toLowerCase();
 }
 
 /**
- * Whether a text can be an address. HubSpot refuses a whole call with an invalid one, and people write "n/a" into
- * required fields.
+ * Whether a text can be an e-mail address. People write "n/a" into required fields, and HubSpot refuses a whole call if
+ * one address is invalid.
  */
 export function looksLikeEmail(email: string): boolean {
   return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email);
@@ -39,13 +39,13 @@ const escapes: Readonly<Record<string, string>> = {
 
 /**
  * Returns a note's body as HTML: the text, and below it the mark that identifies the note. A text that is too long is
- * cut between two characters.
+ * cut, but not inside a character.
  */
 export function noteText(text: string, mark: string): string {
   const end = `</p><p>${escaped(mark)}</p>`;
   const room = LONGEST_TEXT - '<p>'.length - end.length;
   let shown = truncate(text.replaceAll('\r\n', '\n'), room);
-  // Escaping lengthens the text by an unknown amount: cut the excess until it fits.
+  // Escaping makes the text longer, by an amount that depends on its characters. The text is shortened until it fits.
   while (escaped(shown).length > room) {
     const share = room / escaped(shown).length;
     shown = truncate(shown, Math.min(shown.length - 1, Math.floor(shown.length * share)));

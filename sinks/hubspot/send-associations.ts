@@ -7,7 +7,7 @@ import type { Task } from './batch.js';
 
 type Pair = { readonly task: Task; readonly step: RecordStep };
 
-/** Associates records of a custom object with their contact, and removes associations with a former contact. */
+/** Associates records of a custom object with their contacts, and removes associations with earlier contacts. */
 export async function sendAssociations(pairs: readonly Pair[], objectType: string, sending: Sending): Promise<void> {
   const written = pairs.filter(({ task, step }) => task.isOpen(step.record) && task.madeId(step.record) !== undefined);
   const belonging = written.filter(({ step }) => step.contact !== null);
@@ -49,7 +49,7 @@ export async function sendAssociations(pairs: readonly Pair[], objectType: strin
   }
 }
 
-/** A change of associations: HubSpot's batch call, the contact of each record, and the form of one input. */
+/** One kind of change to associations: the batch call, the contact of each record, and the form of an input. */
 interface AssociationChange {
   readonly objectType: string;
   readonly call: 'batch/archive' | 'batch/associate/default';
@@ -65,8 +65,8 @@ async function link(
   for (let from = 0; from < pairs.length; from += 100) await linkChunk(pairs.slice(from, from + 100));
 
   /**
-   * One call for all; if it did not succeed for all, one call each, because the errors do not reliably name the
-   * association.
+   * Makes one call for all associations. If it does not succeed for all, makes one call for each, because HubSpot's
+   * errors do not always say which association failed.
    */
   async function linkChunk(chunk: readonly Pair[]): Promise<void> {
     const { client, budget } = sending;
@@ -84,7 +84,8 @@ async function link(
 function end({ task, step }: Pair, reply: Exclude<Reply, { kind: 'failed' }>, call: string): void {
   const problem = reply.kind === 'refused' ? reply.problem : problemOf(listOf(reply.body.errors)[0]);
   const isMissing = problem.category === 'OBJECT_NOT_FOUND';
-  // Only an error of this record means that the association is already removed. A 404 of the call is about the call.
+  // The association is already removed only if HubSpot reports an error for this record. A 404 for the whole call
+  // concerns the endpoint.
   if (call === 'batch/archive' && reply.kind === 'ok' && isMissing) return;
   if (call !== 'batch/archive' && (isMissing || reply.status === 404)) {
     task.end({ kind: 'retry', detail: 'the contact or the record was removed in HubSpot meanwhile' }, step.record);
@@ -94,7 +95,7 @@ function end({ task, step }: Pair, reply: Exclude<Reply, { kind: 'failed' }>, ca
   task.end({ kind: 'rejected', cause, detail: `HubSpot refused an association (HTTP ${reply.status})` }, step.record);
 }
 
-/** A contact and a list to join or leave. */
+/** A contact, and the list to which it is added or from which it is removed. */
 interface Membership {
   readonly task: Task;
   readonly record: string;
@@ -114,7 +115,7 @@ export async function sendLists(
   const moving = written.map((pair) => {
     const id = pair.task.madeId(pair.step.record)!;
     const { record, lists, listsBefore, id: idBefore } = pair.step;
-    // After a merge it is another contact, which this sink added to none of the lists.
+    // If the contact was merged into another one, this sink has not added that contact to any list.
     const before = id === idBefore ? listsBefore : [];
     const membership = (listId: string): Membership => ({ task: pair.task, record, id, listId });
     return {
@@ -134,7 +135,7 @@ export async function sendLists(
   }
 }
 
-/** Removes contacts from lists. The step decides what the item's object says afterwards. */
+/** Removes contacts from lists. The caller sets the item's object afterwards. */
 export async function leaveLists(
   pairs: readonly { readonly task: Task; readonly step: Pick<LeaveStep, 'record' | 'id' | 'lists'> }[],
   sending: Sending,

@@ -11,8 +11,8 @@ const noteToContact = { associationCategory: 'HUBSPOT_DEFINED', associationTypeI
 
 /**
  * Creates notes on the timelines of contacts, and updates existing ones. A note that was deleted in HubSpot stays
- * deleted. Creation is the only call that a repeat would duplicate: if its answer is lost, the outcome is `unknown`,
- * and `findNotes` looks for the note before it is created again.
+ * deleted. Only a repeated creation would produce a duplicate. If its answer is lost, the outcome is `unknown`, and
+ * `findNotes` looks for the note before it is created again.
  */
 export async function sendNotes(pairs: readonly Pair[], sending: Sending): Promise<void> {
   await change(
@@ -78,8 +78,8 @@ export interface Wanted {
 }
 
 /**
- * Returns the id of each step's contact, and creates missing contacts where the mapping allows it; null: there is
- * none; undefined: it is not known, and the task has ended.
+ * Returns the id of each step's contact, and creates missing contacts if the mapping allows it. Null: there is no
+ * contact. Undefined: the contact could not be determined, and the task has ended.
  */
 export async function findContacts(
   wanted: readonly Wanted[],
@@ -140,7 +140,7 @@ export async function findContacts(
   }
 }
 
-/** A contact to create, with the properties of the first step that needs it. */
+/** Returns the input that creates a contact, with the properties of the first step that needs it. */
 function created(
   property: string,
   value: string,
@@ -150,15 +150,16 @@ function created(
   return { id: value, idProperty: property, properties: { ...properties, [property]: value } };
 }
 
-/** Maximum number of pages of a contact's notes, with up to 500 notes each. */
+/** Maximum number of pages that are read to look up a note, with up to 500 notes each. */
 const MAX_PAGES = 20;
 
 /** `unclear`: the notes could not be read; the task has the reason. */
 export type Found = { readonly id: string } | 'none' | 'unclear';
 
 /**
- * Looks for notes that an attempt may have created, by the mark in their text, among all notes of the contact. It does
- * not use HubSpot's search, whose index lags. The contact is the one for which the note was sent.
+ * Looks for notes that an earlier attempt may have created, by the mark in their text. Reads all notes of the contact
+ * to which the earlier attempt sent the note. Does not use HubSpot's search, because its index does not contain new
+ * notes immediately.
  */
 export async function findNotes(pairs: readonly Pair[], sending: Sending): Promise<Found[]> {
   const wanted = pairs.map(({ task, step }) => ({
@@ -212,8 +213,9 @@ async function notesOf(
 }
 
 /**
- * Lists a page of a contact's notes by the batch read, which every version has. Only an explicit answer means that
- * there are none: an error, a 404 included, may hide a note that would be created twice.
+ * Reads one page of a contact's notes with the batch read of associations, which every API version has. Only an answer
+ * that explicitly lists no notes means that there are none. An error, even a 404, may hide a note, which would then be
+ * created twice.
  */
 async function listNotes(
   contactId: string,

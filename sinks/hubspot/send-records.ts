@@ -21,25 +21,25 @@ export interface Sending {
   readonly now: () => number;
 }
 
-/** A step and the record that it is about. */
+/** A step, and the record that was found for it. */
 interface Search {
   readonly task: Task;
   readonly step: RecordStep;
   /** The record's id, once it is known. */
   id: string | null;
-  /** The match property that found it, which already has its value and need not be written. */
+  /** The value that found the record. The record already has it, so it need not be written. */
   foundBy: UniqueValue | null;
   /** The record as read; undefined if it was not read or does not exist. */
   record: Readonly<Record<string, unknown>> | undefined;
 }
 
 /**
- * Writes records of one type: by id if it is known, otherwise to the record that `match` finds, or to a new one. Steps
- * about the same record become one update. A record whose id no longer exists (merged or deleted in HubSpot) is
- * searched again.
+ * Writes records of one type. If a record's id is known, it is updated by the id. Otherwise `match` finds the record,
+ * or a new one is created. Steps for the same record become one update. If a known id no longer exists (because the
+ * record was merged or deleted in HubSpot), the record is searched again.
  *
- * Every call is harmless when repeated: updates set values, and new records are upserts by the first match property,
- * so that two concurrent attempts cannot create two.
+ * Every call is harmless when repeated. Updates set values, and new records are created by an upsert with the first
+ * match property, so that two concurrent attempts cannot create two records.
  */
 export async function sendRecords(
   pairs: readonly { readonly task: Task; readonly step: RecordStep }[],
@@ -53,7 +53,8 @@ export async function sendRecords(
     foundBy: null,
     record: undefined,
   }));
-  // Twice: a record that no longer exists is searched once more; after that it waits for the next attempt.
+  // Two rounds: if a record no longer exists, it is searched once more. If that fails too, the step waits for the next
+  // attempt.
   for (let round = 0; round < 2 && open.length > 0; round += 1) {
     await readKnown(open, objectType, sending);
     await find(open.filter(needsFinding), objectType, sending);
@@ -74,14 +75,18 @@ const isOpen = ({ task, step }: Search): boolean => task.isOpen(step.record);
 const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
 
-/** Whether an upsert is enough: there is one match property, and no value depends on the present one. */
+/**
+ * Whether the record must be found before it can be written. An upsert alone is enough if there is only one match
+ * property and no write depends on a present value.
+ */
 function needsFinding(search: Search): boolean {
   const { step } = search;
   return isOpen(search) && search.id === null && (!step.create || step.match.length > 1 || hasToRead(search));
 }
 
 /**
- * Reads records with a known id if a decision needs their present values; a record that no longer exists loses its id.
+ * Reads records with a known id if a decision needs their present values. If a record no longer exists, its search has
+ * no id any more.
  */
 async function readKnown(open: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   const searches = open.filter((search) => isOpenWithId(search) && search.record === undefined && hasToRead(search));
@@ -99,7 +104,7 @@ async function readKnown(open: readonly Search[], objectType: string, sending: S
   });
 }
 
-/** Searches records by one match property after another. */
+/** Searches the records by their match properties, one property after another. */
 async function find(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
   for (let position = 0; position < longest; position += 1) {
@@ -119,12 +124,10 @@ async function find(searches: readonly Search[], objectType: string, sending: Se
   }
 }
 
-/**
- * HubSpot reads fewer records in a call that includes the history of properties. Source: HubSpot, "Contacts", "Read".
- */
+/** Maximum number of records in a read that includes the history of properties. Source: HubSpot, "Contacts", "Read". */
 const MAX_WITH_HISTORY = 50;
 
-/** Reads one record per input, in their order; each key is read once. */
+/** Reads the record of each search, in their order. Searches with the same key share one read. */
 async function read(
   asked: readonly { readonly search: Search; readonly key: string }[],
   objectType: string,
@@ -142,7 +145,7 @@ async function read(
     path: client.paths.objects(objectType, 'batch/read'),
     fields: {
       properties,
-      propertiesWithHistory: history, // the specification requires both lists, also empty ones
+      propertiesWithHistory: history, // HubSpot's specification requires both lists, even if they are empty
       ...(idProperty !== undefined && { idProperty }),
     },
     ...(history.length > 0 && { max: MAX_WITH_HISTORY }),
@@ -159,17 +162,14 @@ async function read(
   return asked.map(({ key }) => byKey.get(key)!);
 }
 
-/** The writes of one or several steps to one record. */
+/** The steps that write one record, and their writes. */
 interface Merged {
   readonly searches: readonly Search[];
   /** The writes of each step, in order. */
   readonly writes: readonly ReadonlyMap<string, string>[];
 }
 
-/**
- * Updates records by id, each once.
- * @returns the steps whose record no longer exists, without its id
- */
+/** Updates records by id, each once. @returns the searches whose record no longer exists, without the id */
 async function update(searches: readonly Search[], objectType: string, sending: Sending): Promise<Search[]> {
   const gone: Search[] = [];
   const merged = [...grouped(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
@@ -194,7 +194,7 @@ async function update(searches: readonly Search[], objectType: string, sending: 
   return gone;
 }
 
-/** Creates records by the first match property, or updates the records that it finds. */
+/** Creates records, or updates those that the first match property finds. */
 async function upsert(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   for (const { task, step } of searches.filter(({ step }) => !step.create)) {
     task.note(`no ${objectType} record matches, and none is to be created`);
@@ -214,7 +214,7 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
     },
     missing: (search) => search.task.endBy({ kind: 'missing' }, search.step.record),
   };
-  // HubSpot accepts one match property in a call.
+  // HubSpot accepts only one match property in a call.
   for (const alike of grouped(creating, ({ step }) => step.match[0]!.property).values()) {
     const byValue = grouped(alike, ({ step }) => step.match[0]!.value.toLowerCase());
     const merged = [...byValue.values()].map((group) => mergedFor(group, sending));
@@ -226,13 +226,13 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
 interface WriteCall {
   readonly path: string;
   readonly toInput: (merged: Merged, properties: Readonly<Record<string, string>>) => BatchInput;
-  /** The record of this step no longer exists. */
+  /** Called if the record of this step no longer exists. */
   readonly missing: (search: Search) => void;
 }
 
 /**
- * Writes each record in one call; if HubSpot refuses the merged record of several steps, sends the steps one at a
- * time.
+ * Writes all records in one batch call. If HubSpot refuses a record that merges several steps, sends these steps one at
+ * a time.
  */
 async function write(merged: readonly Merged[], how: WriteCall, sending: Sending): Promise<void> {
   if (merged.length === 0) return;
@@ -263,7 +263,7 @@ async function write(merged: readonly Merged[], how: WriteCall, sending: Sending
       }
     });
   });
-  // In order: they are about the same record, and the last one wins.
+  // One after another, because they write the same record, and the last one must win.
   const longest = Math.max(0, ...apart.map((each) => each.length));
   for (let turn = 0; turn < longest; turn += 1) {
     await write(
@@ -274,7 +274,7 @@ async function write(merged: readonly Merged[], how: WriteCall, sending: Sending
   }
 }
 
-/** Decides the writes of steps about one record, each based on the writes of the steps before it. */
+/** Decides the writes of the steps for one record. Each decision takes the writes of earlier steps into account. */
 function mergedFor(searches: readonly Search[], { times }: Sending): Merged {
   const present = new Map<string, PresentValue>();
   for (const { record, step } of searches) {
@@ -295,7 +295,7 @@ function isRead(step: RecordStep, name: string): boolean {
   return neededProperties(step).includes(name);
 }
 
-/** Drops a clearing write if another step for the same record has a value for the property. */
+/** Removes a write that clears a property if another step for the same record has a value for the property. */
 function clearingOnlyOurs(
   writes: RecordStep['write'],
   step: RecordStep,
@@ -320,7 +320,7 @@ interface Wrote {
   readonly isNew: boolean;
 }
 
-/** Stores the item's object after the write. */
+/** Sets the entry's part of the item's object after the write. */
 function wrote(search: Search, { id, values: written, atMs, isNew: created }: Wrote): void {
   const { task, step } = search;
   const same = step.id === id;

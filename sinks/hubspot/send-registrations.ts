@@ -9,10 +9,10 @@ import type { Reply } from './client.js';
 type Pair = { readonly task: Task; readonly step: RegistrationStep };
 
 /**
- * Registers people for the marketing event of the pigeonhole, records their attendance, or cancels. The event is
- * written once, and again when its mapping returns something else.
- * @param memory of the lane: HubSpot's id of the event, and the digest of its last details
- * @returns the lane's new memory
+ * Registers people for the marketing event of their pigeonhole, records their attendance, or cancels their
+ * registration. The event is written once, and again whenever its mapping returns other values. @param memory the
+ * lane's memory, with HubSpot's id of the event and a digest of the details last written @returns the changes to the
+ * lane's memory
  */
 export async function sendRegistrations(
   pairs: readonly Pair[],
@@ -33,7 +33,7 @@ export async function sendRegistrations(
   const eventIdOf = ({ event, eventId, attendance }: RegistrationStep): string | null => {
     const key = memoryKey(event);
     const { objectId } = knownEvent(key in remembered ? remembered[key] : memory[key]);
-    // A registration is cancelled at the event that it was made for; all other steps use the present event.
+    // A cancellation uses the event for which the person was registered. All other steps use the present event.
     return attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId);
   };
   const groups = new Map<string, Pair[]>();
@@ -46,7 +46,7 @@ export async function sendRegistrations(
     const [{ step }] = group as [Pair];
     const eventId = eventIdOf(step);
     if (eventId === null) for (const pair of group) nothingToCancel(pair);
-    // The event was deleted in HubSpot: the next attempt creates it again.
+    // If the event was deleted in HubSpot, the next attempt creates it again.
     else if (await register(group, eventId, sending)) remembered[memoryKey(step.event)] = null;
   }
   return remembered;
@@ -75,11 +75,14 @@ async function makeReady(
   return { kind: 'ready', known: { objectId: written.objectId, digest } };
 }
 
-/** @returns whether the event is gone */
+/**
+ * Makes the call for people with the same event and the same attendance. @returns whether the event may no longer exist
+ * in HubSpot
+ */
 async function register(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<boolean> {
   const { client, budget } = sending;
   const { attendance, email } = pairs[0]!.step;
-  // A person can have several registrations for an event; the last one applies.
+  // If several items register a person for the event, the last one applies.
   const byPerson = new Map(pairs.map((pair) => [personOf(pair.step), pair]));
   const people = [...byPerson.values()];
   const call = email === null ? 'create' : 'email-create';
@@ -89,7 +92,7 @@ async function register(pairs: readonly Pair[], eventId: string, sending: Sendin
       path: client.paths.marketingEvents(`${eventId}/attendance/${attendance}/${call}`),
       traced: false,
       silence: 'failed',
-      notFound: email === null ? 'one' : 'all', // an unknown e-mail is never missing, so that it is the event
+      notFound: email === null ? 'one' : 'all', // HubSpot creates a contact for an unknown e-mail, so a 404 means that the event is missing
     },
     people.map(({ step }) => inputOf(step)),
     budget,
@@ -105,7 +108,7 @@ async function register(pairs: readonly Pair[], eventId: string, sending: Sendin
     else if (attendance === 'cancel') cancelling.push(pair);
     else {
       gone = true;
-      task.made(step.record, null); // by e-mail the next time: the contact that the id was of may be gone
+      task.made(step.record, null); // the next attempt uses the e-mail, because the contact with the stored id may no longer exist
       task.end({ kind: 'retry', detail: 'HubSpot has no such marketing event or contact any more' }, step.record);
     }
   }
@@ -133,10 +136,10 @@ const cannotCancel: Result = {
 };
 
 /**
- * Decides about registrations whose cancellation was answered with 404. A 404 alone proves nothing: HubSpot also sends
- * it for another app's event. A registration is gone if HubSpot lists the account's events without this one, or the
- * event's contacts without this one. Anything else is left to the operator: a withdrawal of consent must not only seem
- * to be done.
+ * Decides about registrations whose cancellation HubSpot answered with 404. A 404 alone proves nothing, because HubSpot
+ * also sends it for an event of another app. Nothing is left to cancel if HubSpot lists the account's events without
+ * this event, or finds none of the contacts. In all other cases, the operator has to decide, because a withdrawal of
+ * consent must not be reported as done when it is not.
  */
 async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<void> {
   const found = await findEvent(pairs[0]!.step.event, sending);
@@ -193,15 +196,21 @@ function endEach(pairs: readonly Pair[], failure: Result): void {
   for (const { task, step } of pairs) task.end(failure, step.record);
 }
 
-/** The lane's knowledge of the marketing event of its pigeonhole. */
+/** The part of the lane's memory about its pigeonhole's marketing event. */
 interface KnownEvent {
-  /** HubSpot's id. Every app finds an event by this id; only the app that created it finds it by the external ids. */
+  /**
+   * HubSpot's id of the event. Every app can find an event by this id, but only the app that created the event can find
+   * it by the external ids.
+   */
   readonly objectId: string | null;
-  /** Digest of the details last written; null: the event is written again with the next registration. */
+  /** Digest of the details last written. If null, the next registration writes the event again. */
   readonly digest: string | null;
 }
 
-/** `none`: HubSpot confirmed that the account has no such event; `unproven`: it did not. */
+/**
+ * `none`: HubSpot confirmed that the account has no such event. `unproven`: HubSpot did not say whether the event
+ * exists.
+ */
 type FoundEvent =
   | { readonly kind: 'found'; readonly objectId: string; readonly all: readonly string[] }
   | { readonly kind: 'none' | 'unproven' }
@@ -215,7 +224,7 @@ export function memoryKey({ externalAccountId, externalEventId }: MarketingEvent
   return `marketing-event ${externalAccountId} ${externalEventId}`;
 }
 
-/** Reads the lane's memory; an earlier version stored only the digest. */
+/** Reads the event from the lane's memory. An earlier version of pigeonpost stored only the digest. */
 function knownEvent(remembered: unknown): KnownEvent {
   if (typeof remembered === 'string') return { objectId: null, digest: remembered };
   const { objectId, digest } = fieldsOf(remembered);
@@ -225,14 +234,14 @@ function knownEvent(remembered: unknown): KnownEvent {
   };
 }
 
-/** Returns a digest of the event's own details: no personal data. */
+/** Returns a digest of the event's details, which contain no personal data. */
 export function digestOf({ details }: MarketingEvent): string {
   return createHash('sha256').update(JSON.stringify(details)).digest('hex');
 }
 
 /**
- * Finds the event among those of all apps: a private app may have created it before a service key replaced the app. If
- * several match, the oldest is used.
+ * Finds the event among the events of all apps, because a private app may have created it before a service key replaced
+ * the app. If several match, the oldest is used.
  */
 async function findEvent(event: MarketingEvent, { client, budget }: Sending): Promise<FoundEvent> {
   const path = client.paths.marketingEvents(`${encodeURIComponent(event.externalEventId)}/identifiers`);
@@ -267,7 +276,7 @@ async function writeEvent(
   return createdEvent(reply);
 }
 
-/** Errors can be inside a 200. */
+/** Reads the answer to the creation of an event. An answer with HTTP 200 can contain errors. */
 function createdEvent({ body }: Extract<Reply, { kind: 'ok' }>): WrittenEvent {
   const [error] = listOf(body.errors);
   if (error !== undefined) {

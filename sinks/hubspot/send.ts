@@ -9,9 +9,9 @@ import { held, withCorrelationId } from './classify.js';
 import { changedAtMs, clockToleranceMs } from './decide-writes.js';
 
 /**
- * Carries out all steps of some operations, kind by kind, so that one call serves many of them: contacts before what
- * refers to them, and notes, which alone cannot be repeated, last.
- * @returns what the lane is to remember
+ * Carries out the steps of several operations, one kind of step after another, so that one call serves many operations.
+ * Contacts come before the records that refer to them. Notes come last, because they are the only step that cannot be
+ * repeated. @returns the changes to the lane's memory
  */
 export async function carryOut(
   tasks: readonly Task[],
@@ -21,7 +21,7 @@ export async function carryOut(
   for (const [objectType, pairs] of byType(pairsOf(tasks, 'forget'))) await sendForgets(pairs, objectType, sending);
   await sendLeaves(pairsOf(tasks, 'leave'), sending);
   const leaving = pairsOf(tasks, 'registration').filter(losesItsContact);
-  await sendRegistrations(leaving, memory, sending); // of a contact that is gone HubSpot cancels nothing
+  await sendRegistrations(leaving, memory, sending); // before the contacts are removed: HubSpot cannot cancel the registration of a removed contact
   for (const [objectType, pairs] of byType(pairsOf(tasks, 'archive'))) await sendArchives(pairs, objectType, sending);
   const contacts = pairsOf(tasks, 'record').filter(({ step }) => step.objectType === 'contacts');
   await sendRecords(contacts, 'contacts', sending);
@@ -43,7 +43,7 @@ function pairsOf<Kind extends Step['kind']>(tasks: readonly Task[], kind: Kind):
   return tasks.flatMap((task) => task.steps(kind).map((step) => ({ task, step })));
 }
 
-/** Whether the operation takes away the contact whose registration it cancels. */
+/** Whether the operation also removes the contact whose registration it cancels. */
 function losesItsContact({ task, step }: Pair<'registration'>): boolean {
   return task.operation.steps.some(
     (each) => each.kind === 'archive' && each.objectType === 'contacts' && each.id === step.contactId,
@@ -59,21 +59,22 @@ function byType<P extends { readonly step: { readonly objectType: string } }>(pa
   return groups;
 }
 
-/** Whether carrying it out creates a note: what cannot be repeated without looking. */
+/** Whether the operation creates a note. It must then not be repeated without a look-up. */
 export function createsNote({ steps }: HubSpotOperation): boolean {
   return steps.some((step) => step.kind === 'note' && step.id === null);
 }
 
 /**
- * Clears this sink's values in records that others also use. A property stays if it was last changed before the sink
- * first wrote to the record, or after the sink last wrote the property: its value belongs to another system.
+ * Clears this sink's values in records that other systems also use. A property keeps its value if it was last changed
+ * before the sink first wrote to the record, or after the sink last wrote the property, because the value then belongs
+ * to another system.
  */
 async function sendForgets(
   pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
   objectType: string,
   sending: Sending,
 ): Promise<void> {
-  await leaveLists(pairs, sending); // first: what fails after it is done again as a whole
+  await leaveLists(pairs, sending); // first, because if a later call fails, the next attempt repeats all calls
   await clear(
     pairs.filter(({ task, step }) => task.isOpen(step.record)),
     objectType,
@@ -154,7 +155,8 @@ async function sendArchives(
     const path = client.paths.objects(objectType, 'batch/archive');
     const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, budget);
     for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {
-      // HubSpot answers 204 for records that are already gone. A 404 is about the call: nothing was removed.
+      // HubSpot answers 204 even for records that no longer exist. A 404 concerns the endpoint, and nothing was
+      // removed.
       if (reply.kind === 'ok') {
         task.made(step.record, null);
         task.note(`${objectType} ${step.id} removed`);

@@ -26,13 +26,16 @@ export interface SlackAccount {
   scopes: readonly string[] | undefined;
   /** Time of this sink's last edit of each message, by the account's clock. */
   readonly editedAt: Map<string, number>;
-  /** Attempts to join a channel, with their success. */
+  /** The attempts to join channels, by channel. Each resolves to whether the app joined. */
   readonly joining: Map<string, Promise<boolean>>;
-  /** A sink with one channel stops if the channel refuses everything; with several, only that channel's changes are parked. */
+  /**
+   * Whether the sink has only one channel. If that channel refuses everything, the sink stops. In a sink with several
+   * channels, the changes for the refusing channel become dead letters, and the sink continues.
+   */
   readonly hasOneChannel: boolean;
 }
 
-/** A call that was not made, because no permit was free in time; with the outcome of its operation. */
+/** A call that was not made because no permit was free in time. `outcome` is the outcome of its operation. */
 export type Held = { readonly kind: 'held'; readonly outcome: Outcome };
 
 /** A message may become readable only some time after it was posted. */
@@ -44,7 +47,10 @@ interface Reading {
   readonly posted: Promise<PostedMessages | Held>;
 }
 
-/** The calls of one `send` or `recover`: their time limit, permits, the lane's memory, and the look-ups so far. */
+/**
+ * Makes the calls of one `send` or `recover`. It holds their time limit, the lane's memory, and the results of
+ * look-ups, and gets a permit for each call.
+ */
 export class Batch {
   readonly account: SlackAccount;
   readonly notes: LaneNotes;
@@ -60,7 +66,7 @@ export class Batch {
     this.#endsAtMs = account.clock.now() + lengthMs;
   }
 
-  /** Time until which calls may start. */
+  /** The number of milliseconds during which calls may still start. */
   get leftMs(): number {
     return Math.max(0, this.#endsAtMs - this.account.clock.now());
   }
@@ -69,7 +75,7 @@ export class Batch {
     return !this.signal.aborted && this.leftMs > 0;
   }
 
-  /** The current time, for the intent of a post. */
+  /** Returns the times that a post's intent records: `atMs` and `sinceMs`. */
   now(): Pick<PostIntent, 'atMs' | 'sinceMs'> {
     const atMs = this.account.api.wallNow();
     return { atMs, sinceMs: Math.min(atMs, atMs - this.account.aheadMs) };
@@ -106,7 +112,7 @@ export class Batch {
     return verdict;
   }
 
-  /** Calls a method without waiting: the caller holds a permit. */
+  /** Calls a method immediately. The caller already holds a permit. */
   async ask(method: string, args: Readonly<Record<string, unknown>>): Promise<Verdict> {
     const { api, tokens } = this.account;
     const { verdict, reply } = await callWithToken(api, tokens, { method, args }, this.signal);
@@ -118,8 +124,8 @@ export class Batch {
   }
 
   /**
-   * Returns what pigeonpost has posted in a channel or thread since an intent. One look-up serves several intents, unless
-   * it started too late for one, or ran before that one's message had to be readable.
+   * Returns what pigeonpost has posted in a channel or thread since an intent. The result of an earlier look-up is used
+   * again if it reaches back to this intent and ran at least a minute after it, when the message had to be readable.
    */
   async posted(
     channel: string,
@@ -148,12 +154,15 @@ export class Batch {
     };
     const posted = await readPosted({ channel, threadTs }, sinceMs, read);
     if (held !== undefined) return held;
-    // Without this scope Slack may leave metadata out, and a message that is there would be taken for absent.
+    // Without this scope, Slack may leave out the metadata, and pigeonpost would not recognize its own message.
     const readsMetadata = this.account.scopes?.includes(metadataScope) ?? true;
     return posted.kind === 'failed' || readsMetadata ? posted : { kind: 'failed', verdict: cannotReadMetadata };
   }
 
-  /** Joins a public channel once in the sink's life: if someone removes the app later, that is deliberate. @returns whether it joined */
+  /**
+   * Joins a public channel, once per channel while the process runs: if someone removes the app from the channel later,
+   * that is deliberate. @returns whether the app joined
+   */
   async join(channel: string): Promise<boolean> {
     const { joining } = this.account;
     const known = joining.get(channel);
@@ -163,7 +172,7 @@ export class Batch {
     return await tried;
   }
 
-  /** Runs the work of one key sequentially. */
+  /** Runs `work` after all earlier work with the same key. */
   async exclusively<T>(key: string, work: () => Promise<T>): Promise<T> {
     const before = this.#lines.get(key) ?? Promise.resolve();
     const mine = before.then(work, work);
@@ -172,23 +181,26 @@ export class Batch {
   }
 }
 
-/** Returns the permit, or the outcome of an operation without one. */
+/** Returns the permit, or, if none was granted, the outcome of the operation. */
 export function permitOf(granted: Granted): { done(): void } | Held {
   if (granted === undefined) return { kind: 'held', outcome: { kind: 'unsent' } };
   if ('waitMs' in granted) return { kind: 'held', outcome: { kind: 'unsent', afterMs: granted.waitMs } };
   return granted.permit;
 }
 
-/** A look-up starts this long before the intent, since messages have the time of Slack's clock. */
+/** A look-up reads from this long before the intent, because messages have the time of Slack's clock. */
 const CLOCK_MARGIN_MS = 15 * 60_000;
 const PAGE_SIZE = 200;
-/** Maximum pages of a look-up; with more messages, an operator has to decide. */
+/** Maximum number of pages that a look-up reads. If there are more messages, an operator has to decide. */
 const MAX_PAGES = 500;
 
 type PostedMessages =
-  /** The ts of every message that pigeonpost has posted there since, by the id in its metadata. */
+  /**
+   * The ts (Slack's message id) of every message that pigeonpost has posted there since that time, by the id in the
+   * message's metadata.
+   */
   | { readonly kind: 'read'; readonly tsById: ReadonlyMap<string, string> }
-  /** The thread does not exist; its reply may have been posted to the channel itself. */
+  /** The thread does not exist. Slack may have posted the reply to the channel itself. */
   | { readonly kind: 'no-thread' }
   | { readonly kind: 'failed'; readonly verdict: Exclude<Verdict, { kind: 'ok' }> };
 
@@ -198,8 +210,8 @@ type ReadMessages = (
 ) => Promise<Verdict>;
 
 /**
- * Reads what was posted in a channel, or in a thread, since an instant. Reads to the end, so that a message that was
- * not found is certainly not there.
+ * Reads all messages that were posted in a channel or thread since a time. It reads to the last page, so a message that
+ * is not among them does not exist.
  */
 async function readPosted(
   place: { readonly channel: string; readonly threadTs: string | null },

@@ -7,7 +7,7 @@ import { nodesOf } from '../mapping/check-syntax.js';
 /** Maximum characters in a section and a header. Source: docs.slack.dev, Block Kit reference. */
 const SECTION_LIMIT = 3000;
 const HEADER_LIMIT = 150;
-/** Maximum characters of a name below the text. Slack accepts 3,000; no name needs them. */
+/** Maximum characters of a name below the text. Slack accepts 3,000, but no name is that long. */
 const NAME_LIMIT = 150;
 /** Maximum characters of all blocks. Slack refuses more than about 13,200 (slackapi/bolt-js#2509) and does not document what it counts. */
 const TOTAL_LIMIT = 13_000;
@@ -15,7 +15,7 @@ const TOTAL_LIMIT = 13_000;
 /** The parts of an item that its message shows. */
 export interface ItemContent {
   readonly text: string;
-  /** Null if none is shown. */
+  /** Null if the message shows no session. */
   readonly session: string | null;
   readonly author: string | null;
   readonly votes: number | null;
@@ -50,13 +50,13 @@ export function itemMessage(item: ItemContent): MessageContent {
   return { text: names.length === 0 ? body : `${body}\n${names.join(' · ')}`, blocks };
 }
 
-/** Returns the message to which the items of a thread reply. */
+/** Returns the first message of a thread. The items of the thread are replies to it. */
 export function threadMessage(title: string): MessageContent {
   const text = slackText(title, HEADER_LIMIT);
   return { text, blocks: [{ type: 'header', text: plain(text) }] };
 }
 
-/** Returns the message of a test. */
+/** Returns the test message of a sink. */
 export function testMessage(sink: string): MessageContent {
   const text = `This is a test of pigeonpost's sink "${sink}". You can delete this message.`;
   return { text, blocks: [{ type: 'section', text: plain(text) }] };
@@ -69,8 +69,9 @@ export function redactedMessage(): MessageContent {
 }
 
 /**
- * Hashes what the message displays, except the votes. Text beyond the limit is not displayed, so it does not count.
- * A message with only a text has the hash of that text, for compatibility with earlier versions.
+ * Returns a hash of everything that the message displays, except the votes. The hash ignores text beyond the limit,
+ * because Slack does not display it. If the message displays only a text, the hash is that of the text alone, as in
+ * earlier versions of pigeonpost.
  */
 export function contentHash(item: ItemContent): string {
   const body = bodyOf(item);
@@ -93,7 +94,7 @@ function namesOf({ session, author }: ItemContent): string[] {
   return [session, author].flatMap((name) => (name === null ? [] : [slackText(name.trim(), NAME_LIMIT)]));
 }
 
-/** Returns one line with separators between the parts; nothing if there are none. */
+/** Returns one line with separators between the parts; no block if there are no parts. */
 function richText(parts: RichTextSection['elements']): Block[] {
   if (parts.length === 0) return [];
   const gap = { type: 'text', text: parts[0]!.type === 'usergroup' ? ' ' : ' · ' } as const;
@@ -119,8 +120,9 @@ const ellipsis = '…';
 /**
  * Escapes a text for Slack and shortens it to a limit. `&`, `<` and `>` become entities, which disables mentions and
  * links; control characters except line break and tab are removed; lone surrogates are replaced. The text is cut
- * between graphemes and ends with an ellipsis. The limit applies after escaping, in UTF-16 units, so that it holds
- * however Slack counts. Source: docs.slack.dev, "Formatting message text", escaping.
+ * between graphemes and ends with an ellipsis. The limit applies to the escaped text in UTF-16 units, so the text stays
+ * within it whether Slack counts characters before or after escaping. Source: docs.slack.dev, "Formatting message
+ * text", escaping.
  */
 export function slackText(text: string, limit: number): string {
   const clean = withoutControls(wellFormed(text));
@@ -148,12 +150,16 @@ function withoutControls(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n').replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f]/g, '');
 }
 
-/** Maximum characters of a link's address. Slack accepts 3,000; ten links with their labels have to fit into one message. */
+/**
+ * Maximum characters of a link's address. Slack accepts 3,000, but ten links with their labels have to fit into one
+ * message.
+ */
 const MAX_ADDRESS = 800;
 
 /**
- * Returns the origins that a link's expression spells out, such as `https://app.example.com`. A link may lead nowhere
- * else (decision 0077): an attendee's text can become part of the path, but never the host.
+ * Returns the origins that a link's expression contains as text, such as `https://app.example.com`. A link may lead
+ * only to these origins (decision 0077). An attendee's text can therefore become part of the path, but never of the
+ * host.
  */
 export function literalOrigins(expression: Expression): ReadonlySet<string> {
   const origins = new Set<string>();
@@ -165,7 +171,7 @@ export function literalOrigins(expression: Expression): ReadonlySet<string> {
 }
 
 /**
- * Checks the value of a link's expression; undefined if it is empty.
+ * Checks the value of a link's expression and returns it as an address; undefined if it is empty.
  * @throws {FailedMapping} `not-a-link` unless it is an address at one of the origins; the message never repeats the value
  */
 export function linkAddress(value: unknown, key: string, origins: ReadonlySet<string>): string | undefined {

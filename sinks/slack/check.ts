@@ -20,8 +20,8 @@ interface CheckedSlack {
 }
 
 /**
- * Checks that Slack accepts the token, that it has the scopes, and that it can read the channels, which looking up a
- * message needs. Joins and posts nothing. Never throws.
+ * Checks that Slack accepts the token, that the token has the scopes, and that it can read the channels (look-ups read
+ * them). Does not join channels or post messages. Never throws.
  */
 export async function checkSlack(slack: CheckedSlack, signal: AbortSignal): Promise<CheckLine[]> {
   const { api, tokens, channels } = slack;

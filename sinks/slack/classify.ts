@@ -2,23 +2,26 @@ import { refusesContent } from '../network/read-answer.js';
 import type { SlackReply } from './client.js';
 import type { Outcome } from '../sink.js';
 
-/** The meaning of an answer of the Web API, for any method. `detail` has codes and ids, never Slack's own sentences. */
+/**
+ * The meaning of an answer of the Web API, for any method. `detail` contains codes and ids, but never text that Slack
+ * wrote.
+ */
 export type Verdict =
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>>; readonly detail: string }
-  /** Rate limited: not carried out. */
+  /** Slack limited the rate and did not carry out the call. */
   | { readonly kind: 'limited'; readonly afterMs: number; readonly detail: string }
-  /** Not carried out; a later call may succeed. */
+  /** Slack did not carry out the call; a later call may succeed. */
   | { readonly kind: 'later'; readonly afterMs?: number; readonly detail: string }
-  /** May or may not have been carried out. */
+  /** Slack may or may not have carried out the call. */
   | { readonly kind: 'maybe'; readonly detail: string }
-  /** The token is not accepted, or lacks a scope: no call would pass. */
+  /** Slack does not accept the token, or the token lacks a scope. Every call would fail. */
   | { readonly kind: 'credential'; readonly code: string; readonly detail: string }
   /** The channel accepts no message of this app. */
   | { readonly kind: 'channel'; readonly code: string; readonly detail: string }
   | { readonly kind: 'not-in-channel'; readonly code: string; readonly detail: string }
-  /** The message, or the one that it replies to, does not exist. */
+  /** The message, or the message to which it replies, does not exist. */
   | { readonly kind: 'no-message'; readonly code: string; readonly detail: string }
-  /** The message exists and cannot be changed. */
+  /** The message exists, but cannot be edited or deleted. */
   | { readonly kind: 'fixed'; readonly code: string; readonly detail: string }
   /** Slack refuses this permanently. */
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string };
@@ -30,8 +33,8 @@ type ByCode = Exclude<Verdict['kind'], 'ok' | 'refused'>;
 
 /**
  * Source: docs.slack.dev, the error tables of chat.postMessage, chat.update, chat.delete, conversations.history and
- * conversations.replies. `internal_error` and `fatal_error` are documented as possibly carried out in part;
- * `request_timeout` as a request that did not arrive completely.
+ * conversations.replies. According to them, Slack may have carried out part of a call that returns `internal_error` or
+ * `fatal_error`, and `request_timeout` means that the request did not arrive completely.
  */
 const byCode: Readonly<Record<string, ByCode>> = {
   ratelimited: 'limited',
@@ -42,7 +45,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   team_added_to_org: 'later',
   external_channel_migrating: 'later',
   update_failed: 'later',
-  invalid_cursor: 'later', // a look-up that took too long starts again
+  invalid_cursor: 'later', // the cursor of a slow look-up expired; the look-up starts again
   delete_failed: 'later',
   internal_error: 'maybe',
   fatal_error: 'maybe',
@@ -95,10 +98,11 @@ export function classifyReply(reply: SlackReply, method: string): Verdict {
   }
   if (body === undefined) {
     const detail = `the server that answered ${method} with HTTP ${status} is not Slack's Web API${request}`;
-    // A proxy can refuse one message for its size or content. It says nothing about a look-up.
+    // A proxy can refuse a message because of its size or content. A look-up has no such content, so its refusal is
+    // temporary.
     if (method.startsWith('chat.') && refusesContent(status))
       return { kind: 'refused', code: `http_${status}`, detail };
-    // An unreadable success, or a failure of the server, may have taken effect; a refusal had none.
+    // After an unreadable success or a server error, the call may have taken effect. After a refusal, it has not.
     return { kind: status < 300 || status >= 500 ? 'maybe' : 'later', detail };
   }
   if (body['ok'] === true) return { kind: 'ok', body, detail: `${method} ok${request}` };
@@ -117,7 +121,7 @@ export function classifyReply(reply: SlackReply, method: string): Verdict {
   }
 }
 
-/** Slack's codes are words; anything else could be an attendee's text. */
+/** Returns Slack's error code. A code is one word of small letters; any other value could be an attendee's text. */
 function errorCode(found: unknown): string {
   return typeof found === 'string' && /^[a-z][a-z0-9_]{0,79}$/.test(found) ? found : 'unnamed_error';
 }
@@ -127,8 +131,9 @@ function neededScope({ needed }: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * Returns the outcome of a change whose call failed and is harmless to repeat. If a channel refuses everything, a sink
- * without another channel stops; with several, only that channel's changes are parked.
+ * Returns the outcome of a change whose call failed, if the call is harmless to repeat. If a channel refuses
+ * everything, a sink without another channel stops. In a sink with several channels, only the changes for that channel
+ * become dead letters.
  */
 export function outcomeOf(verdict: Exclude<Verdict, { kind: 'ok' }>, hasOneChannel: boolean): Outcome {
   const { detail } = verdict;

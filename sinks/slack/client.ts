@@ -5,7 +5,7 @@ import type { NoAnswer, RestClient } from '../rest/rest-client.js';
 export interface SlackApi {
   /** The URL to which the method's name is appended. */
   readonly baseUrl: string;
-  /** Absent for the method that issues tokens. */
+  /** Absent for the method that issues tokens, which needs none. */
   readonly token?: Secret;
   readonly rest: RestClient;
   /** Unix time in ms. */
@@ -17,19 +17,19 @@ export type SlackReply = SlackAnswer | NoAnswer;
 interface SlackAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Undefined if it is not JSON of Slack. */
+  /** Undefined if the answer is not JSON in Slack's form. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterMs: number | undefined;
   readonly requestId: string | undefined;
   /** The token's scopes; undefined if the answer does not list them. */
   readonly scopes: readonly string[] | undefined;
-  /** Unix time in ms by Slack's clock, or ours if the answer has no date. */
+  /** Time of the answer: Unix time in ms by Slack's clock, or by ours if the answer has no `Date` header. */
   readonly answeredAtMs: number;
 }
 
 /**
- * Calls a method of the Web API. Never throws. Methods that read get a form, which all of them accept; those that
- * write get JSON. Source: docs.slack.dev, "Web API", request body formats.
+ * Calls a method of the Web API. Never throws. Methods that read receive their arguments as a form, which all of them
+ * accept. Methods that write receive JSON. Source: docs.slack.dev, "Web API", request body formats.
  */
 export async function callSlack(
   api: SlackApi,

@@ -11,7 +11,7 @@ const channelId = () =>
     /^[CG][A-Z0-9]{5,30}$/.test(found) ? found : undefined,
   );
 
-/** A secret, since the address is enough to post. */
+/** A secret, because anyone who has the address can post. */
 const webhookUrl = secret().refine((found) => isWebhookUrl(found.reveal()), {
   error: 'allowed: the https address of an incoming webhook, written as ${NAME}',
 });
@@ -26,7 +26,7 @@ const groupId = () =>
     /^S[A-Z0-9]{7,11}$/.test(found) ? found : undefined,
   );
 
-/** The id is a constant in the configuration, never an expression: an attendee's text must not choose who is mentioned. */
+/** The group's id is a constant, never an expression, so that an attendee's text cannot choose who is mentioned. */
 const mention = z.strictObject({
   group: groupId().describe('The user group that the message mentions.'),
   when: expression().optional().describe('Only items for which this is true mention it. All by default.'),
@@ -95,7 +95,10 @@ const message = z.strictObject({
     .describe('What happens to the message when the item is deleted or its condition no longer holds.'),
 });
 
-/** docs/sinks/slack.md explains each key to users. Error messages never repeat a value: the address of a webhook is a secret. */
+/**
+ * docs/sinks/slack.md explains each key to users. Error messages never repeat a value, because the address of a webhook
+ * is a secret.
+ */
 export const slackConfigSchema = z
   .strictObject({
     token: headerSecret().optional().describe("The app's bot token (xoxb-…), for an app without token rotation."),
@@ -135,7 +138,7 @@ export const slackConfigSchema = z
     error: 'needs "token": the address of an incoming webhook is whole',
   });
 
-/** `slack` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of a `slack` sink in pigeonpost.yaml, without those that all sinks share. */
 export type SlackConfig = Readonly<z.infer<typeof slackConfigSchema>>;
 export type SlackRotation = Readonly<z.infer<typeof rotation>>;
 export type SlackMessage = Readonly<z.infer<typeof message>>;
@@ -146,7 +149,7 @@ function countOf(values: readonly unknown[]): number {
   return values.filter((value) => value !== undefined).length;
 }
 
-/** The channels that messages may go to, each once. */
+/** Returns every channel to which messages may go, without duplicates. */
 export function channelsOf({ channel, routes }: SlackConfig): string[] {
   const named = [...(channel === undefined ? [] : [channel]), ...routes.map((each) => each.channel)];
   return [...new Set(named)];

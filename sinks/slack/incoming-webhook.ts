@@ -19,11 +19,11 @@ interface WebhookBatch {
   readonly endsAtMs: number;
 }
 
-/** A webhook posts to one channel, whose name it does not reveal. */
+/** Name of the channel in permits and intents. A webhook posts to one channel and does not reveal its name. */
 const webhookChannel = 'webhook';
 const blind: SlackObject = { state: 'blind' };
 
-/** Posts one item after the other. A webhook supports neither threads nor edits. */
+/** Posts the messages of the items one after another. A webhook supports neither threads nor edits. */
 export async function sendByWebhook(operations: readonly SlackOperation[], batch: WebhookBatch): Promise<SendResult> {
   const notes = new LaneNotes(batch.lane);
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
@@ -44,7 +44,7 @@ export async function sendByWebhook(operations: readonly SlackOperation[], batch
 async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNotes, leftMs: number): Promise<Outcome> {
   const { itemKey, content, shown, changeId } = operation;
   const intent = notes.post(itemKey);
-  if (intent !== undefined && intent.parked !== changeId) return park(operation, intent, notes);
+  if (intent !== undefined && intent.parked !== changeId) return leaveToOperator(operation, intent, notes);
   const granted = await batch.rates.post(webhookChannel, batch.signal, leftMs);
   if (granted === undefined) return { kind: 'unsent' };
   if ('waitMs' in granted) return { kind: 'unsent', afterMs: granted.waitMs };
@@ -64,7 +64,7 @@ async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNo
 
 const TEST_MS = 20_000;
 
-/** Posts one message that says that it is a test. The message stays there. */
+/** Posts one message that says that it is a test. The message is not removed. */
 export async function sendTestByWebhook(
   webhook: IncomingWebhook,
   { rates, name, signal }: { readonly rates: SlackRates; readonly name: string; readonly signal: AbortSignal },
@@ -78,32 +78,39 @@ export async function sendTestByWebhook(
   }
 }
 
-/** A post in doubt cannot be looked up, so an operator decides. Operations without an intent are sent. */
+/**
+ * Returns the outcomes of operations that an earlier attempt may have posted. If an intent says that a post was
+ * started, it cannot be looked up, so an operator has to decide. Operations without an intent were not posted and are
+ * sent.
+ */
 export function recoverByWebhook(operations: readonly SlackOperation[], lane: Lane): SendResult {
   const notes = new LaneNotes(lane);
   const outcomes = operations.map((operation): Outcome => {
     const intent = notes.post(operation.itemKey);
-    return intent === undefined ? { kind: 'unsent' } : park(operation, intent, notes);
+    return intent === undefined ? { kind: 'unsent' } : leaveToOperator(operation, intent, notes);
   });
   const memory = notes.unsaved;
   return { outcomes, ...(memory !== undefined && { memory }) };
 }
 
-/** By redriving the change that was parked last, the operator confirms that it was not posted. */
-function park({ itemKey, changeId }: SlackOperation, intent: PostIntent, notes: LaneNotes): Outcome {
+/**
+ * Rejects the change, so that it becomes a dead letter and an operator decides. The intent keeps the change's id. By
+ * redriving that change, the operator confirms that the message was not posted.
+ */
+function leaveToOperator({ itemKey, changeId }: SlackOperation, intent: PostIntent, notes: LaneNotes): Outcome {
   notes.notePost(itemKey, { ...intent, parked: changeId });
   const detail =
     'may have been posted, and an incoming webhook cannot look it up: look in the channel, and redrive this if the message is not there';
   return { kind: 'rejected', cause: 'outcome-unknown', detail };
 }
 
-/** Codes with which a working webhook refuses an empty message. */
+/** The codes with which a valid webhook refuses an empty message. */
 const refusesEmptyMessage = ['no_text', 'invalid_payload', 'missing_text_or_fallback_or_attachments'];
 
 /**
- * Sends an empty message, which posts nothing: a working webhook refuses it with HTTP 400 and one of Slack's codes.
- * HTTP 400 without a code proves nothing, because most servers answer an unknown body with it. Never throws.
- * Source: docs.slack.dev, "Sending messages using incoming webhooks", handling errors.
+ * Checks the webhook with an empty message, which posts nothing: a valid webhook refuses it with HTTP 400 and one of
+ * Slack's codes. HTTP 400 without such a code proves nothing, because most servers answer an unknown body with it.
+ * Never throws. Source: docs.slack.dev, "Sending messages using incoming webhooks", handling errors.
  */
 export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal): Promise<CheckLine[]> {
   const reply = await postByWebhook(webhook, {}, signal);
@@ -143,7 +150,7 @@ type WebhookReply =
     }
   | NoAnswer;
 
-/** Slack answers with one word. */
+/** Enough for Slack's answers, which are one word. */
 const MAX_ANSWER_CHARS = 200;
 
 /** Posts a body to an incoming webhook. Never throws. */
@@ -169,9 +176,9 @@ async function postByWebhook(
 const webhookPlainly = { unfurl_links: plainly.unfurl_links, unfurl_media: plainly.unfurl_media };
 
 /**
- * Returns the outcome of a webhook's answer. A webhook is one channel, so any problem with it stops the sink. A repeat
- * would be a second message, so a post in doubt is `unknown`.
- * Source: docs.slack.dev, "Sending messages using incoming webhooks", error types.
+ * Converts a webhook's answer into an outcome. A webhook posts to one channel, so a problem of the webhook or the
+ * channel stops the sink. If Slack may have posted the message, the outcome is `unknown`, because a repeat could post
+ * it twice. Source: docs.slack.dev, "Sending messages using incoming webhooks", error types.
  */
 function classifyWebhookReply(reply: WebhookReply): Outcome {
   if (reply.kind === 'no-answer') {

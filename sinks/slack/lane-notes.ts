@@ -1,21 +1,27 @@
 import type { Fields, Lane } from '../sink.js';
 import type { Shown, MessagePlace } from './operation.js';
 
-/** Notes that a message is about to be posted, and how to find it if the answer is lost. */
+/** Records that pigeonpost is about to post a message, and how to find the message if Slack's answer is lost. */
 export interface PostIntent {
   /** The id in the message's metadata. */
   readonly id: string;
   /** Unix time in ms, by our clock. */
   readonly atMs: number;
-  /** The earlier of our clock and Slack's: the message cannot be older. */
+  /** `atMs` by our clock or Slack's, whichever is earlier. The message cannot be older. */
   readonly sinceMs: number;
   readonly channel: string;
   readonly threadTs: string | null;
   readonly threadKey: string | null;
   readonly shown: Shown;
-  /** The change that waits for an operator's decision, because the message could not be looked up. */
+  /**
+   * The id of the change that became a dead letter because the message could not be looked up. If the operator redrives
+   * it, the message is posted.
+   */
   readonly parked?: string;
-  /** The old message of a move, which is removed first. While this is set, nothing was posted in its place. */
+  /**
+   * Set while a message is moved: the old message, which is removed before the new one is posted. As long as this is
+   * set, the new message was not posted.
+   */
   readonly replaces?: MessagePlace;
 }
 
@@ -25,9 +31,9 @@ type ThreadNote =
   | (Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'> & { readonly ts?: undefined });
 
 /**
- * The lane's memory: an intent for each post without a known outcome, and the message of each thread. `save` commits
- * what was noted; its commits run one after the other. The removal of an intent is only committed together with the
- * outcome: otherwise a crash in between would lose both, and the message would be posted again.
+ * The lane's memory: an intent for each post whose outcome is not known, and the message of each thread. `save` commits
+ * new notes, and its commits run one after another. The removal of an intent is committed only together with the
+ * outcome. If it were committed earlier, a crash in between would lose both, and the message would be posted again.
  */
 export class LaneNotes {
   readonly #lane: Lane;
@@ -45,7 +51,7 @@ export class LaneNotes {
     return this.#all[postKey(itemKey)] as PostIntent | undefined;
   }
 
-  /** Items with an intent. */
+  /** The items that have an intent, with their intents. */
   get intents(): readonly { readonly itemKey: string; readonly intent: PostIntent }[] {
     return Object.entries(this.#all).flatMap(([key, note]) =>
       key.startsWith(postPrefix) && note !== undefined
@@ -62,7 +68,7 @@ export class LaneNotes {
     this.#note(postKey(itemKey), intent);
   }
 
-  /** Removes the intent together with the outcome that is returned. */
+  /** Marks the intent for removal. The engine removes it when it commits the outcome. */
   postIsSettled(itemKey: string): void {
     this.#settle(postKey(itemKey));
   }
@@ -71,12 +77,15 @@ export class LaneNotes {
     this.#note(threadKey(channel, key), note);
   }
 
-  /** The thread's message does not exist, or no longer. */
+  /** Removes the note about a thread's message, because the message was not posted or no longer exists. */
   forgetThread(channel: string, key: string): void {
     this.#settle(threadKey(channel, key));
   }
 
-  /** The instant from which one look-up in a channel serves all intents, except those that wait for an operator. */
+  /**
+   * Returns the time from which a look-up in a channel must read, so that it covers all intents except those that wait
+   * for an operator.
+   */
   earliestMs(channel: string): number {
     const notes = Object.values(this.#all) as (Partial<PostIntent> | undefined)[];
     const instants = notes
@@ -85,7 +94,7 @@ export class LaneNotes {
     return Math.min(...instants);
   }
 
-  /** Commits what was noted. @throws when the lane was taken over: nothing may be sent then */
+  /** Commits the new notes. @throws if another process took over the lane: nothing may be sent then */
   async save(): Promise<void> {
     const before = this.#saving;
     const commit = (async () => {
@@ -98,7 +107,7 @@ export class LaneNotes {
     await commit;
   }
 
-  /** The memory to commit with the outcomes; undefined if nothing changed. */
+  /** The changes to the memory that the engine must commit with the outcomes; undefined if there are none. */
   get unsaved(): Fields | undefined {
     const unsaved = { ...this.#unsaved, ...this.#settled };
     return Object.keys(unsaved).length > 0 ? unsaved : undefined;
@@ -110,7 +119,7 @@ export class LaneNotes {
     delete this.#settled[key];
   }
 
-  /** An undefined value removes the key, since JSON has none. */
+  /** Marks a key for removal: JSON has no undefined, so the key is missing once the memory is stored. */
   #settle(key: string): void {
     this.#all[key] = undefined;
     this.#settled[key] = undefined;

@@ -15,10 +15,9 @@ interface NewMessage {
 }
 
 /**
- * Posts a message once the channel has a permit. If the app is not a member, it joins the channel once and posts
- * again; the first call had no effect.
- * @param intend notes the post. It runs and is committed after the wait for a permit and before the call, so that it
- * has the time of the call
+ * Waits for a permit and posts a message. If the app is not a member of the channel, the first call has no effect: the
+ * app then joins the channel and posts again. @param intend notes the intent. It is called and its note committed after
+ * the wait for a permit, directly before the call, so that the intent has the time of the call
  */
 export async function postMessage(message: NewMessage, batch: Batch, intend: () => void): Promise<Verdict | Held> {
   const verdict = await postOnce(message, batch, intend);
@@ -49,7 +48,7 @@ async function postOnce(message: NewMessage, batch: Batch, intend: () => void): 
   }
 }
 
-/** Arguments that make Slack interpret nothing in a text: no links, names or previews. */
+/** Arguments with which Slack shows a text as it is: without links, mentions of names, or previews. */
 export const plainly = {
   parse: 'none',
   link_names: false,
@@ -70,8 +69,8 @@ function notAMember(channel: string): Verdict {
 }
 
 /**
- * Deletes a message, or redacts it if Slack forbids the deletion. Harmless when repeated.
- * @returns why the message is still there; null if it is gone, or if nothing can be changed in its channel any more
+ * Deletes a message, or replaces its text if Slack forbids the deletion. Harmless when repeated. @returns the outcome
+ * that says why the message is still there; null if it is removed, or if its channel no longer allows any change
  */
 export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Outcome | null> {
   const { channel, ts } = at;
@@ -86,16 +85,18 @@ export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Out
 function removed(verdict: Verdict | Held, batch: Batch): Outcome | null {
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
-  // Nothing can be changed in a channel that is archived, deleted or in another workspace; the item moves anyway.
+  // In a channel that is archived, deleted or in another workspace, no message can be changed. The old message stays,
+  // and the caller continues.
   if (verdict.kind === 'channel' || verdict.kind === 'not-in-channel') return null;
   return outcomeOf(verdict, batch.account.hasOneChannel);
 }
 
 /**
- * Returns the message to which the items of a thread reply: the one that the lane remembers, or a new one. It is posted
- * once: the intent is committed first, and if the answer is lost, the message is looked up a minute later before
- * another is posted. The items of a batch run through this one after the other.
- * @returns its ts, or the outcome of the item, which was certainly not posted
+ * Returns the first message of a thread, to which its items reply: the one in the lane's memory, or a new one. It is
+ * posted only once: the intent is committed before the call, and if the answer is lost, a look-up a minute later
+ * decides whether it must be posted again. Items of one thread call this one after another, so that they do not post
+ * two. @returns the message's ts, or the outcome of the item if there is no message; the item was then certainly not
+ * posted
  */
 export async function ensureThread(
   operation: Pick<SlackOperation, 'changeId' | 'metadata'>,
@@ -180,7 +181,10 @@ async function postThread(
   };
 }
 
-/** Whether a look-up cannot succeed without a person, as in `settleIntent`: neither waiting nor another token helps. */
+/**
+ * Whether a look-up cannot succeed unless an operator acts, because neither waiting nor another token helps (as in
+ * `settleIntent`).
+ */
 function isImpossible(verdict: { readonly kind: string; readonly code?: string }): boolean {
   return (
     verdict.kind === 'channel' ||

@@ -30,14 +30,14 @@ interface LinkButton {
   readonly url: string;
 }
 
-/** The only kind of text in which Slack interprets nothing. */
+/** The only kind of text in which Slack interprets no mentions, links or formatting. */
 export interface PlainText {
   readonly type: 'plain_text';
   readonly text: string;
   readonly emoji: false;
 }
 
-/** The place where an item's message belongs. */
+/** The channel and thread in which an item's message belongs. */
 export interface Target {
   readonly channel: string;
   readonly thread: ThreadPlan | null;
@@ -49,20 +49,23 @@ export interface ThreadPlan {
   readonly content: MessageContent;
 }
 
-/** A summary of a message's content without its text: enough to decide whether it has to change. */
+/** Describes a message's content without its text. Comparing two of these shows whether the message has to change. */
 export interface Shown {
   /** Hash of everything shown except the votes. */
   readonly hash: string;
   readonly votes: number | null;
-  /** Shown in the channel as well as in its thread. */
+  /** Whether a reply is shown in the channel as well as in its thread. */
   readonly broadcast: boolean;
-  /** The mapping knew the attendee when this was rendered. */
+  /**
+   * Whether the mapping had the attendee's record when it rendered the message, so that the message may name the
+   * person.
+   */
   readonly named: boolean;
   /** Index into the configured messages. */
   readonly entry: number;
 }
 
-/** Ids only, since everyone in the channel can read them. */
+/** Contains only ids, because everyone in the channel can read the metadata. */
 export interface ItemMetadata {
   readonly event_type: 'pigeonpost_item';
   readonly event_payload: {
@@ -74,10 +77,10 @@ export interface ItemMetadata {
 }
 
 interface Common extends Operation {
-  /** The item, within its lane. */
+  /** Identifies the item within its lane. */
   readonly itemKey: string;
   readonly metadata: ItemMetadata;
-  /** The item's message; null if there is none or its place is unknown. */
+  /** The item's message; null if there is none or pigeonpost does not know where it is. */
   readonly existing: ExistingMessage | null;
 }
 
@@ -87,9 +90,12 @@ export interface ShowOperation extends Common {
   readonly to: Target;
   readonly content: MessageContent;
   readonly shown: Shown;
-  /** Only the vote count differs: the edit may wait, and later changes may overtake it. */
+  /** Whether only the number of votes differs. Such an edit may wait, and later changes may overtake it. */
   readonly votesOnly: boolean;
-  /** The message may name an attendee who must no longer be named: it has to change, whatever the configuration says. */
+  /**
+   * Whether the message may name an attendee who must no longer be named. It then has to change, whatever the
+   * configuration says.
+   */
   readonly mustHide: boolean;
 }
 
@@ -101,7 +107,7 @@ export interface RedactOperation extends Common {
 export type SlackOperation = ShowOperation | RedactOperation;
 
 /**
- * The state of an item's message, as the ledger keeps it: ids, counts and hashes, no text.
+ * The state of an item's message, as the ledger stores it: ids, counts and hashes, but no text.
  *
  * - `shown`: the message shows the item
  * - `redacted`: its text was replaced
@@ -123,14 +129,14 @@ export interface MessagePlace {
 export type ExistingMessage = {
   readonly channel: string;
   readonly ts: string;
-  /** The message that it replies to. */
+  /** The ts of the thread's first message; null if this message is not a reply. */
   readonly threadTs: string | null;
-  /** Hash of its `threadBy` value. */
+  /** Hash of the message's `threadBy` value. */
   readonly threadKey: string | null;
-  /** Null after a redaction: not even a hash of the text is kept. */
+  /** Null after the text was replaced: the ledger then does not keep even a hash of it. */
   readonly hash: string | null;
   readonly votes: number | null;
-  /** A reply that was also shown in the channel stays there. */
+  /** Whether the reply was shown in the channel as well. Slack cannot undo that. */
   readonly broadcast: boolean;
   readonly named: boolean;
   readonly entry: number;
@@ -157,7 +163,9 @@ export function existingMessage(object: SlackObject | null): ExistingMessage | n
   return existing;
 }
 
-/** Reads the state that the engine kept; null if there is none that this version understands. */
+/**
+ * Reads the state that the ledger stores; null if there is none, or this version of pigeonpost does not understand it.
+ */
 export function readObject(fields: Fields | null): SlackObject | null {
   if (fields === null) return null;
   const { state, channel, ts, threadTs, threadKey, hash, votes, broadcast, named, entry } = fields;

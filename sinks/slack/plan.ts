@@ -29,11 +29,11 @@ import {
 import { numberValue, textValue } from '../mapping/property-value.js';
 
 /**
- * Plans what one change does in Slack. Pure. If the item's condition holds, its message is posted, edited, or moved to
- * the channel or thread where it belongs now. If the condition no longer holds, the message is withdrawn.
+ * Plans the call to Slack for one change. Pure. If the item's condition holds, its message is posted, edited, or moved
+ * to the channel or thread where it now belongs. If the condition no longer holds, the message is withdrawn.
  *
- * A message that was rendered while the attendee was known must change once the attendee is not, whatever `onChange`
- * and `onWithdrawn` say. If the mapping fails without the attendee, the message is withdrawn.
+ * If a message was rendered with the attendee's record, and the record is no longer visible, the message has to change,
+ * whatever `onChange` and `onWithdrawn` say. If the mapping fails without the record, the message is withdrawn.
  */
 export async function planSubject(
   config: SlackConfig,
@@ -56,8 +56,9 @@ export async function planSubject(
 }
 
 /**
- * Returns an operation with which `recover` looks up an item's message, whatever the mapping says now: the lane's
- * memory has its place. It is never sent; if a message is found, the change is planned again. Pure.
+ * Returns an operation with which `recover` looks up an item's message. It needs no mapping, because the lane's memory
+ * says where the message was posted. The operation is never sent. If the look-up finds a message, the engine plans the
+ * change again. Pure.
  */
 export function planLookUp(subject: Subject): Planned<SlackOperation> {
   const operation = {
@@ -73,7 +74,7 @@ interface Known {
   readonly config: SlackConfig;
   readonly subject: Subject;
   readonly object: SlackObject | null;
-  /** The message may name an attendee who must no longer be named. */
+  /** Whether the message may name an attendee who must no longer be named. */
   readonly mustHide: boolean;
 }
 
@@ -136,7 +137,7 @@ function sharedFields({ change }: Subject, object: SlackObject | null) {
   };
 }
 
-/** Whether the mapping can know the attendee: from their record, or from the item itself. */
+/** Whether the mapping can name the attendee, because it has the attendee's record or the item contains the name. */
 function isNamed({ change: { data, list }, attendee }: Subject): boolean {
   if (attendee !== null) return true;
   if (data === null) return false;
@@ -155,7 +156,7 @@ interface Rendered {
 }
 
 /**
- * Renders an item's message and its place from the configuration, or returns why nothing is shown.
+ * Renders an item's message and determines its channel and thread, or returns the reason why nothing is shown.
  * @throws {MappingError} when an expression fails or returns a value that cannot be shown
  */
 async function renderItem(
@@ -190,8 +191,8 @@ async function renderItem(
 }
 
 /**
- * Whether the author may be shown: only if the engine passed the attendee on, and the item itself or its session says
- * that it is not anonymous. In doubt, the author is not shown.
+ * Whether the message may show the author: only if the engine passed the attendee's record, and the item or its session
+ * says that it is not anonymous. In doubt, the author is not shown.
  */
 function showsAuthor({ attendee, session, item, change }: MappingView): boolean {
   if (attendee === null) return false;

@@ -1,6 +1,6 @@
 import { type Clock, systemClock, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 
-/** Slack's methods with a rate limit of their own; posts have one per channel. */
+/** The methods of Slack that have one rate limit each. Posts have one for each channel. */
 export type SlackMethod =
   | 'chat.update'
   | 'chat.delete'
@@ -10,20 +10,20 @@ export type SlackMethod =
 
 /** Messages per channel in 10 s. Source: docs.slack.dev, "Rate limits". */
 const postsPer10s = 10;
-/** Messages per workspace and minute, in all channels: Slack documents "several hundred". */
+/** Messages per minute in all channels of a workspace. Slack documents "several hundred". */
 const postsPerMinute = 240;
-/** Calls of a tier 3 method: "50+"; two are left for other users of the token. */
+/** Calls per minute of a tier 3 method. Slack documents "50+"; two are left for other users of the token. */
 const tier3PerMinute = 48;
-/** Calls for edits that only change a count; the rest is reserved for texts. */
+/** Calls per minute for edits that only change a number of votes. The other calls are reserved for edits of texts. */
 const countsPerMinute = 20;
 
 export type Granted = { readonly permit: Permit } | { readonly waitMs: number } | undefined;
 
 /**
- * Rate limits for all lanes of a sink: one message per second and channel, tier 3 for the other methods. Calls are
- * spaced evenly, never in bursts, so that a process that takes over from a killed one stays within the limits without
- * knowing its calls: it only starts one interval later. HTTP 429 closes the method, or channel, for the time that Slack
- * requests.
+ * Enforces Slack's rate limits for all lanes of a sink: one message per second in each channel, and tier 3 for the
+ * other methods. Calls are spaced evenly, never in bursts. A process that takes over from a killed one therefore stays
+ * within the limits without knowing the earlier calls: it makes its first call one interval later. After HTTP 429, no
+ * call of that method, or no post in that channel, starts before the time that Slack requests.
  */
 export class SlackRates {
   readonly #clock: Clock;
@@ -33,14 +33,20 @@ export class SlackRates {
   readonly #limiters = new Map<string, RollingLimiter>();
   readonly #closedUntil = new Map<string, number>();
 
-  /** @param per10s the account's limit, if it differs: messages per channel in 10 s; other methods in proportion */
+  /**
+   * @param per10s messages per channel in 10 s, if the account's limit differs from Slack's default; the limits of the
+   * other methods change in proportion
+   */
   constructor(per10s: number | undefined, clock: Clock = systemClock) {
     this.#share = (per10s ?? postsPer10s) / postsPer10s;
     this.#clock = clock;
     this.#openedAt = clock.now();
   }
 
-  /** Waits for a permit to post. `waitMs`: Slack closed the channel for so long; undefined: none was free in time. */
+  /**
+   * Waits for a permit to post. Returns `waitMs` if Slack requested a wait for this channel, and undefined if no permit
+   * was free in time.
+   */
   async post(channel: string, signal: AbortSignal, withinMs: number): Promise<Granted> {
     const granted = await this.#take(postKey(channel), 6 * postsPer10s, signal, withinMs);
     if (granted === undefined || 'waitMs' in granted) return granted;
@@ -53,7 +59,7 @@ export class SlackRates {
     return await this.#take(method, tier3PerMinute, signal, withinMs);
   }
 
-  /** Returns a permit to edit a count if one is free now. */
+  /** Returns a permit to edit a number of votes, if one is free now. */
   async count(signal: AbortSignal): Promise<Granted> {
     const counts = await this.#take('counts', countsPerMinute, signal, 0);
     if (counts === undefined || 'waitMs' in counts) return counts;
@@ -92,7 +98,7 @@ export class SlackRates {
   }
 }
 
-/** Combines two permits; if the second was not granted, returns that result. */
+/** Combines two permits into one. If the second was not granted, returns the second result. */
 function both(one: { readonly permit: Permit }, other: Granted): Granted {
   if (other === undefined || 'waitMs' in other) return other;
   const done = (): void => {

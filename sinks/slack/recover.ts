@@ -6,34 +6,37 @@ import { LOOK_UP_AFTER_MS, type Batch } from './batch.js';
 import { redactedMessage } from './blocks.js';
 
 /**
- * Finds out what became of operations that an earlier attempt may have sent. Only posts can be in doubt, and each has
- * an intent in the lane's memory; edits, redactions and deletions are harmless to repeat.
+ * Finds out what happened to operations that an earlier attempt may have sent. Only posts have to be looked up, and
+ * each has an intent in the lane's memory. Edits, redactions and deletions are harmless to repeat.
  */
 export async function recoverOperations(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
   const outcomes: Outcome[] = [];
   for (const operation of operations) {
     const intent = batch.notes.post(operation.itemKey);
     if (intent?.replaces !== undefined) {
-      // A move was interrupted: the next operation of the item removes the old message if it is still there.
+      // A move was interrupted. The item's next operation removes the old message if it still exists.
       outcomes.push({ kind: 'unsent', object: unknownObject });
       continue;
     }
-    // One after another, because one look-up serves the following operations.
+    // One after another, because the following operations can use the result of one look-up.
     const settled = intent === undefined ? 'clear' : await settleIntent(operation, intent, batch);
     if (settled !== 'clear') outcomes.push(settled);
-    // The intent of a post is committed after the old message was removed, so there is no old message.
+    // The intent of a post is committed only after the old message was removed, so the item has no message.
     else outcomes.push(intent === undefined ? { kind: 'unsent' } : { kind: 'unsent', object: null });
   }
   const memory = batch.notes.unsaved;
   return { outcomes, ...(memory !== undefined && { memory }) };
 }
 
-/** If less than this is missing from the minute, `recover` waits for it, instead of being called again a minute later. */
+/**
+ * If the message may be looked up within this time, `recover` waits. Otherwise the engine calls it again a minute
+ * later.
+ */
 const SHORT_WAIT_MS = 15_000;
 
 /**
- * Finds out what became of a post of this item whose answer was lost.
- * @returns `clear` if the message is not in Slack, or an operator decided to post it anyway; else the outcome
+ * Finds out whether Slack posted this item's message after Slack's answer was lost. @returns `clear` if the message is
+ * not in Slack, or an operator decided that it must be posted; otherwise the outcome
  *
  * If a look-up is impossible (a scope is missing, the channel cannot be read), an operator has to decide: the change is
  * rejected as `outcome-unknown`, as is every later change of the item. By redriving the change that was rejected last,
@@ -84,7 +87,7 @@ export async function settleIntent(
   return { kind: 'unsent', object }; // planned again, now that the message is known
 }
 
-/** Leaves the decision to an operator; `clear` if the operator redrove this change. */
+/** Rejects the change, so that an operator has to decide; returns `clear` if the operator has redriven this change. */
 function decidedByPerson(
   operation: SlackOperation,
   intent: PostIntent,
@@ -100,7 +103,7 @@ function decidedByPerson(
   return { kind: 'rejected', cause: 'outcome-unknown', detail, object: unknownObject };
 }
 
-/** Slack never answers this about a channel's own history. */
+/** The verdict if Slack reports a missing thread for a look-up in the channel itself, which it never should. */
 const noThread = { kind: 'refused', code: 'thread_not_found', detail: 'the channel cannot be read' } as const;
 
 export const unknownObject: SlackObject = { state: 'unknown' };
@@ -116,15 +119,15 @@ function isAsWanted(operation: SlackOperation, { channel, threadKey, shown }: Po
   );
 }
 
-/** The engine looks operations in doubt up every minute and gives up after 20 minutes. */
+/** Longer than the engine looks up an operation whose outcome is unknown: every minute, for at most 20 minutes. */
 const abandonedAfterMs = 30 * 60_000;
-/** A look-up can take all the time of a `send`. */
+/** Only one, because a look-up can take all the time of a `send`. */
 const maxAbandonedPerSend = 1;
 
 /**
- * Redacts messages that no operation refers to any more. If a process died while it posted, and the item is no longer
- * shown by the time of the look-up (its attendee must not be named, or its session changed), nothing is planned for the
- * item and its post is never looked up. Such a message must not stay.
+ * Replaces the text of messages to which no operation refers any more. If a process dies while it posts a message, and
+ * the item must no longer be shown (its attendee must not be named, or its session changed), no operation is planned
+ * for the item, so `recover` never looks up the post. The message must not stay visible.
  */
 export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): Promise<void> {
   const before = batch.now().atMs - abandonedAfterMs;

@@ -15,8 +15,8 @@ import { ensureThread, postMessage, updatePlainly, removeMessage } from './messa
 import { outcomeOf } from './classify.js';
 
 /**
- * Sends a batch in parallel queues: the posts of each channel, edits and redactions, and edits of counts, which nothing
- * else has to wait for.
+ * Sends a batch in queues that run concurrently: one for the posts of each channel, one for edits and redactions, and
+ * one for edits that change only the votes, so that nothing waits for these.
  */
 export async function sendByToken(operations: readonly SlackOperation[], batch: Batch): Promise<SendResult> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
@@ -29,9 +29,9 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
         try {
           const outcome = await carryOut(operations[position]!, batch);
           outcomes[position] = outcome;
-          stopped ||= outcome.kind === 'pause'; // the rest would fail too
+          stopped ||= outcome.kind === 'pause'; // the other operations would fail too
         } catch (error) {
-          stopped = true; // another worker took the lane over: nothing may be sent on it
+          stopped = true; // another worker took over the lane, so this one must not send anything more
           throw error;
         }
       }
@@ -42,7 +42,10 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
   return { outcomes, ...(memory !== undefined && { memory }) };
 }
 
-/** Groups operations into queues. Only the first of each item is sent: it changes the state that the next depends on. */
+/**
+ * Groups the positions of operations into queues. Only the first operation of each item is sent, because the next one
+ * depends on the state that the first one produces.
+ */
 function inLines(operations: readonly SlackOperation[]): Map<string, number[]> {
   const lines = new Map<string, number[]>();
   const items = new Set<string>();
@@ -62,10 +65,13 @@ function lineOf(operation: SlackOperation): string {
   return operation.kind === 'edit' && operation.votesOnly ? 'counts' : 'edits';
 }
 
-/** Minimum interval between two edits of a message's count. */
+/** Minimum interval between two edits of the votes that a message shows. */
 const COUNT_EVERY_MS = 10_000;
 
-/** Makes the calls of one operation, after it has settled an earlier post of the item whose answer was lost. */
+/**
+ * Makes the calls of one operation. If Slack's answer to an earlier post of the item was lost, it first finds out what
+ * happened to that post.
+ */
 async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcome> {
   const intent = batch.notes.post(operation.itemKey);
   if (intent !== undefined) {
@@ -80,7 +86,8 @@ async function carryOut(operation: SlackOperation, batch: Batch): Promise<Outcom
     case 'move':
       return await move(operation, operation.existing!, batch);
     case 'redact':
-      // Without a message there was only a post of unknown outcome, which has been settled: nothing is there.
+      // If the ledger knows no message, only a post of unknown outcome could have created one. `settleIntent` found
+      // none.
       return operation.existing === null
         ? { kind: 'delivered', detail: 'there is no message', object: null }
         : await redact(operation, operation.existing, batch);
@@ -107,7 +114,8 @@ async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
     batch.notes.postIsSettled(itemKey);
     noteEdit(operation, batch);
     if (to.thread !== null && !isReplyTo(place.threadTs, verdict.body['message'])) {
-      // The thread was deleted, and Slack posted the reply to the channel itself. When planned again, it is moved.
+      // The thread was deleted, so Slack posted the reply to the channel itself. The engine plans the change again,
+      // which moves the message.
       batch.notes.forgetThread(channel, to.thread.key);
       return { kind: 'unsent', object: shownObject({ channel, ts, threadTs: null, threadKey: null }, shown) };
     }
@@ -115,15 +123,16 @@ async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
   }
   batch.notes.postIsSettled(itemKey);
   if (verdict.kind === 'no-message' && to.thread !== null) {
-    batch.notes.forgetThread(channel, to.thread.key); // the thread was deleted: the next attempt starts a new one
+    batch.notes.forgetThread(channel, to.thread.key); // the thread was deleted; the next attempt starts a new one
     return { kind: 'retry', detail: verdict.detail };
   }
   return outcomeOf(verdict, batch.account.hasOneChannel);
 }
 
 /**
- * Removes the message and posts it in its new place. The ledger still has the old place, which a later change could
- * take for valid: so the intent is committed before the removal, and the outcome never keeps the old place.
+ * Removes the message and posts it in its new place. Until the outcome is committed, the ledger still has the old
+ * place, and after a crash a later change could use it. The intent is therefore committed before the removal, and the
+ * outcome never keeps the old place.
  */
 async function move(operation: ShowOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
   const { itemKey, to, changeId, shown } = operation;
@@ -137,7 +146,7 @@ async function move(operation: ShowOperation, at: ExistingMessage, batch: Batch)
   return outcome.object === undefined ? { ...outcome, object: null } : outcome;
 }
 
-/** Whether the answer shows the message in its thread; true if the answer has no message. */
+/** Whether the answer says that the message is in its thread; true if the answer contains no message. */
 function isReplyTo(threadTs: string | null, message: unknown): boolean {
   if (typeof message !== 'object' || message === null) return true;
   return (message as { thread_ts?: unknown }).thread_ts === threadTs;
@@ -158,7 +167,7 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
     : await batch.call('chat.update', args);
   switch (verdict.kind) {
     case 'held':
-      // A count without a permit gives way to the changes behind it.
+      // If there is no permit for an edit of votes, it is postponed, so that later changes do not wait for it.
       return operation.votesOnly && !batch.signal.aborted
         ? { kind: 'unsent', afterMs: COUNT_EVERY_MS }
         : verdict.outcome;
@@ -172,14 +181,14 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
         object: shownObject(place, { ...shown, broadcast: broadcast || at.broadcast }),
       };
     }
-    case 'no-message': // it was deleted in Slack
+    case 'no-message': // someone deleted it in Slack
       return await post(operation, batch);
     case 'fixed': {
       if (!operation.mustHide) {
         return { ...outcomeOf(verdict, account.hasOneChannel), object: { ...at, state: 'fixed' } };
       }
       const refused = await removeMessage(at, batch);
-      return refused ?? { kind: 'unsent', object: null }; // planned again and posted without the attendee
+      return refused ?? { kind: 'unsent', object: null }; // the engine plans the change again and posts it without the attendee
     }
     default:
       return outcomeOf(verdict, account.hasOneChannel);
@@ -192,7 +201,7 @@ async function redact(operation: RedactOperation, at: ExistingMessage, batch: Ba
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail, object: redactedObject(at) };
   if (verdict.kind === 'no-message') return { kind: 'delivered', detail: verdict.detail, object: null };
   if (verdict.kind !== 'fixed') return outcomeOf(verdict, batch.account.hasOneChannel);
-  const refused = await removeMessage(at, batch); // Slack forbids the edit; deleting is a separate right
+  const refused = await removeMessage(at, batch); // Slack forbids the edit but may allow the deletion
   return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted instead`, object: null };
 }
 

@@ -27,15 +27,15 @@ import { outcomeOf } from './classify.js';
 import { postMessage } from './messages.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
-/** Twice what one channel accepts during a `send`: edits run beside posts. */
+/** Twice the number of posts that a channel accepts during one `send`, because edits run at the same time. */
 const BATCH_SIZE = 20;
-/** A `send` starts no call after this time. A lane's cycle is 10 s, and new changes wait for its end. */
+/** No call of a `send` starts after this time. A lane's cycle takes 10 s, and new changes wait for its end. */
 const SEND_MS = 8_000;
-/** A look-up reads page after page, and each page needs a permit. */
+/** Longer than a `send`, because a look-up reads many pages, and each page needs a permit. */
 const RECOVER_MS = 60_000;
 /** About twice a page of 200 messages of maximum length. */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
-/** For four lanes, each with posts, edits and look-ups in progress. */
+/** Enough for four lanes that post, edit and look up at the same time. */
 const CONNECTIONS = 16;
 
 interface SlackTuning {
@@ -96,7 +96,10 @@ export function createSlackSink(
   };
 }
 
-/** A refresh token works once, so a process that cannot store its successor must not use it. */
+/**
+ * The check result for an app with token rotation. A refresh token works once, so a process that cannot store the next
+ * one must not use it.
+ */
 const checkedLater = {
   ok: true,
   text: 'the refresh token works once, so only a running pigeonpost uses it: check the token and the channels with "pigeonpost ready" while "pigeonpost start" runs',
@@ -158,11 +161,11 @@ export const slackSinkType: SinkType<SlackConfig> = {
   create: (config, environment) => createSlackSink(config, environment),
 };
 
-/** A test message belongs to no pigeonhole, and nothing about it is stored. */
+/** The lane of a test message, which belongs to no pigeonhole. Nothing about the message is stored. */
 const noLane: Lane = { workspace: '', pigeonholeId: 0, ledgerId: '', memory: {}, remember: () => Promise.resolve() };
 const TEST_MS = 20_000;
 
-/** Posts one message to a channel that says that it is a test. The message stays there. */
+/** Posts one message that says that it is a test. The message is not removed. */
 async function sendTestByToken(
   account: SlackAccount,
   { channel, sink }: { readonly channel: string; readonly sink: string },

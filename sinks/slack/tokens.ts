@@ -4,22 +4,22 @@ import { classifyReply, type Verdict } from './classify.js';
 import type { KeptCredential, KeptCredentials } from '../sink.js';
 import type { SlackRotation } from './config.js';
 
-/** The token of the next call, or why there is none. */
+/** The token for the next call, or the verdict that says why there is none. */
 type Token = { readonly token: Secret } | { readonly refused: Exclude<Verdict, { kind: 'ok' }> };
 
 export interface TokenSource {
   current(): Promise<Token>;
   /** Returns another token after Slack refused this one; undefined if there is none. */
   after(refused: Secret): Promise<Token | undefined>;
-  /** Advice for a person when Slack refuses the token with this code. */
+  /** Returns what an operator should do if Slack refuses the token with this code. */
   advice(code: string): string;
-  /** A warning about something that will stop the calls, although they still pass. */
+  /** Returns a warning if calls still pass now but will fail later. */
   trouble?(): string | undefined;
   /** Resolves once no exchange of tokens is in progress. */
   settled(): Promise<void>;
 }
 
-/** Codes with which Slack refuses the token itself. */
+/** The codes with which Slack refuses the token itself. */
 const refusesToken: readonly string[] = [
   'token_expired',
   'token_revoked',
@@ -30,11 +30,14 @@ const refusesToken: readonly string[] = [
 
 interface Answered {
   readonly verdict: Verdict;
-  /** Absent if there was no token to call with. */
+  /** Absent if no call was made, because there was no token. */
   readonly reply?: SlackReply;
 }
 
-/** Calls a method with the current token, and once more with another if Slack refused it. Never throws. */
+/**
+ * Calls a method with the current token. If Slack refuses the token, calls it once more with another token, if there is
+ * one. Never throws.
+ */
 export async function callWithToken(
   api: SlackApi,
   tokens: TokenSource,
@@ -87,7 +90,9 @@ interface Grant {
   readonly refreshToken: string;
   /** Unix time in ms. */
   readonly expiresAtMs: number;
-  /** Time from issue to expiry; absent in pairs that were stored before this field existed: 12 hours. */
+  /**
+   * Time from issue to expiry. Pairs that an earlier version of pigeonpost stored lack it; their lifetime is 12 hours.
+   */
   readonly lifetimeMs?: number;
 }
 
@@ -95,32 +100,32 @@ interface Grant {
 const USUAL_LIFETIME_MS = 12 * 3_600_000;
 /**
  * A token is renewed when a third of its lifetime is left, at most 4 hours. Slack accepts two access tokens of an
- * installation at the same time, so the old one works until it expires. If the answer with its successor is lost,
- * messages continue for hours, in which an operator can act.
+ * installation at the same time, so the old token works until it expires. If the answer with the new token is lost,
+ * calls therefore still pass for hours, in which an operator can act.
  */
 const MAX_RENEW_BEFORE_MS = USUAL_LIFETIME_MS / 3;
-/** A token this close to its expiry is not used: the call could arrive after it. */
+/** A token is not used during this time before its expiry, because the call could arrive too late. */
 const TOO_LATE_MS = 60_000;
-/** Longer than an exchange can take, so that no second process starts one at the same time. */
+/** Longer than an exchange can take, so that no second process starts an exchange while the first is in progress. */
 const CLAIM_MS = 90_000;
-/** Wait for the process that renews, and after a renewal that failed temporarily. */
+/** Wait while another process renews the token, and after a renewal that failed temporarily. */
 const SOON_MS = 5_000;
-/** Wait after a refused renewal: an operator may have fixed the app. */
+/** Wait after Slack refused a renewal; by then, an operator may have fixed the app. */
 const REFUSED_MS = 10 * 60_000;
 const METHOD = 'oauth.v2.access';
 
 /**
- * The tokens of an app with rotation. Slack replaces the refresh token at each use and returns its successor only in
- * that answer, so the pair is stored before the access token is used. One process at a time exchanges tokens, under a
- * claim in the ledger; the others read what it stored. Source: docs.slack.dev, "Using token rotation". Decision 0076
- * describes what can be lost.
+ * Provides the tokens of an app with rotation. Slack replaces the refresh token at each use and returns the next one
+ * only in that answer, so pigeonpost stores the pair before it uses the access token. One process at a time exchanges
+ * tokens, under a claim in the ledger. The other processes read what it stored. Source: docs.slack.dev, "Using token
+ * rotation". Decision 0076 describes which failures lose the tokens.
  */
 export class RotatingTokens implements TokenSource {
   readonly #api: SlackApi;
   readonly #rotation: SlackRotation;
   readonly #kept: KeptCredentials | undefined;
   #known: { readonly grant: Grant; readonly version: number } | undefined;
-  /** Exchanged but not stored, because the ledger did not answer: stored before the next exchange. */
+  /** A pair that could not be stored, because the ledger did not answer. It is stored before the next exchange. */
   #unstored: { readonly grant: Grant; readonly version: number } | undefined;
   #failed: { readonly verdict: Exclude<Verdict, { kind: 'ok' }>; readonly untilMs: number } | undefined;
   #renewing: Promise<void> | undefined;
@@ -137,7 +142,10 @@ export class RotatingTokens implements TokenSource {
     return { refused: this.#failed?.verdict ?? notYet };
   }
 
-  /** Slack refused a token that should still work: another process may have a newer one, or it was revoked. */
+  /**
+   * Returns another token after Slack refused one that should still work. Another process may have stored a newer one,
+   * or the token was revoked.
+   */
   async after(refused: Secret): Promise<Token | undefined> {
     if (this.#known?.grant.accessToken === refused.reveal()) await this.#renew(true);
     const token = this.#known?.grant.accessToken;
@@ -180,7 +188,7 @@ export class RotatingTokens implements TokenSource {
       this.#failed = undefined;
       await (this.#unstored === undefined ? this.#takeOrExchange(isRefused) : this.#store(this.#unstored));
     } catch (error) {
-      // The ledger failed: the known token stays in use.
+      // The ledger failed. This process continues to use the token that it knows.
       const kind = error instanceof Error ? error.name : 'error';
       this.#fail(
         { kind: 'later', afterMs: SOON_MS, detail: `the ledger did not give the Slack token (${kind})` },
@@ -204,7 +212,7 @@ export class RotatingTokens implements TokenSource {
     this.#fail(exchanged.verdict, forMs);
   }
 
-  /** @returns whether another process stored a newer pair that is usable */
+  /** @returns whether this process now uses a newer pair, which another process stored */
   #adopt(found: KeptCredential | undefined, isRefused: boolean): boolean {
     const grant = found === undefined ? undefined : grantOf(found);
     if (grant === undefined || found!.version === this.#known?.version) return false;
@@ -218,12 +226,16 @@ export class RotatingTokens implements TokenSource {
     const isStored = await this.#kept!.replace(this.#name(), exchanged.version, JSON.stringify(exchanged.grant));
     this.#unstored = undefined;
     if (isStored) return;
-    // Another process took the claim while this one was paused, or the answer to an earlier attempt to store was lost.
+    // Either another process took the claim while this one was paused, or this one stored the pair earlier and the
+    // answer was lost.
     this.#known = undefined;
     this.#adopt(await this.#kept!.read(this.#name()), true);
   }
 
-  /** Not aborted with its caller: the refresh token may already be used up. */
+  /**
+   * Exchanges the refresh token for a new pair. It continues if its caller is aborted, because the refresh token may
+   * already be used up.
+   */
   async #exchange(
     refreshToken: string,
   ): Promise<{ readonly grant: Grant } | { readonly verdict: Exclude<Verdict, { kind: 'ok' }> }> {
@@ -251,12 +263,18 @@ export class RotatingTokens implements TokenSource {
     this.#failed = { verdict, untilMs: this.#nowMs() + forMs };
   }
 
-  /** Returns the time by the ledger's clock: a process whose own clock is wrong must not misjudge a shared expiry. */
+  /**
+   * Returns the time by the ledger's clock, so that a process with a wrong clock does not misjudge when a shared token
+   * expires.
+   */
   #nowMs(): number {
     return this.#kept?.nowMs() ?? this.#api.wallNow();
   }
 
-  /** Key in the ledger: the configured refresh token. Another one in the configuration starts a new chain. */
+  /**
+   * Returns the key under which the ledger stores the pair. It contains the configured refresh token, so that a new one
+   * in the configuration starts a new chain of tokens.
+   */
   #name(): string {
     const { clientId, refreshToken } = this.#rotation;
     return JSON.stringify(['slack', this.#api.baseUrl, clientId, refreshToken.reveal()]);
@@ -265,7 +283,7 @@ export class RotatingTokens implements TokenSource {
 
 const notYet = { kind: 'later', afterMs: SOON_MS, detail: 'another process is renewing the Slack token' } as const;
 
-/** A process without a ledger must not exchange tokens: it could not store them. */
+/** The verdict in a process without a ledger. It must not exchange tokens, because it could not store them. */
 const notHere = {
   kind: 'later',
   detail: 'the tokens of an app with rotation are used by "pigeonpost start" only',
@@ -286,7 +304,7 @@ const wrongClient = 'compare "rotation.clientId" and "rotation.clientSecret" wit
 const usedUp =
   'install the app in its workspace again and set "rotation.refreshToken" to the refresh token that Slack shows then. Each refresh token works once, for one ledger';
 
-/** @returns undefined if nothing was exchanged yet */
+/** @returns the stored pair; undefined if no token was exchanged yet */
 function grantOf({ text }: KeptCredential): Grant | undefined {
   return text === null ? undefined : (JSON.parse(text) as Grant);
 }

@@ -10,10 +10,10 @@ interface WebhookAnswer {
 }
 
 /**
- * Converts a receiver's answer into an outcome. An answer that is about the address (a redirect, no such path or method, a
- * refused signature, an outage) is retried: every change would get it. Any other 4xx may be about this change, or about
- * all of them: the engine parks the change only if the receiver accepts others (decision 0078).
- * Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Deliverability and reliability".
+ * Converts a receiver's answer into an outcome. An answer that is about the address (a redirect, no such path or
+ * method, a refused signature, an outage) is retried: every change would get it. Any other 4xx may be about this
+ * change, or about all of them. The engine makes the change a dead letter only if the receiver accepts others (decision
+ * 0078). Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Deliverability and reliability".
  */
 export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnswer): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', detail: `HTTP ${status}` };
