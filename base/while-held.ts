@@ -1,14 +1,14 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
- * Called before each call that only the holder of a lease may make. Undefined: the call may start immediately. Otherwise
- * it waits for the promise, and does not start if the promise rejects.
+ * Confirms that this process still holds a lease. It runs before each call that only the holder may make. If it returns
+ * undefined, the call may start immediately. Otherwise the call waits for the promise, and does not start if it rejects.
  */
 export type ConfirmHeld = () => Promise<void> | undefined;
 
 const current = new AsyncLocalStorage<ConfirmHeld>();
 
-/** Runs work under a lease: every call calls `confirm` first. */
+/** Runs `work` under a lease: `confirm` runs before each call that `work` makes. */
 export function whileHeld<Result>(confirm: ConfirmHeld, work: () => Promise<Result>): Promise<Result> {
   return current.run(confirm, work);
 }
@@ -23,8 +23,8 @@ export function confirmHeld(): Promise<void> | undefined {
 }
 
 /**
- * Returns the function that confirms the present lease, for code that runs later and outside this call: a request that
- * waits for a connection starts when another one ends. Undefined if there is no lease.
+ * Returns the function that confirms the lease of the current call, or undefined if there is none. It is for code that
+ * runs later, outside this call: a request that waits for a connection starts when another request ends.
  */
 export function presentConfirm(): ConfirmHeld | undefined {
   return current.getStore();

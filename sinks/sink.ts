@@ -275,7 +275,7 @@ export interface SinkEnvironment {
   readonly credentials?: KeptCredentials;
   /** The account's rate limits, if they differ from the vendor's defaults. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
-  /** How the sink treats the data of a forgotten person at the destination. */
+  /** The key `onForget`: how to treat a forgotten person's data at the destination. */
   readonly onForget?: 'clear-our-fields' | 'delete' | 'manual';
 }
 

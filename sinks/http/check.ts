@@ -8,7 +8,10 @@ import type { HttpClient, NoAnswer } from './client.js';
 import type { HttpConfig, RecordKeys } from './config.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';
 
-/** Checks the credentials, as far as the receiver allows it, and lists what to know about each record. Never throws. */
+/**
+ * Checks whether the receiver can be reached and, with the `check` request, whether it accepts the credentials. Also
+ * returns warnings about each entry of `records`. Never throws.
+ */
 export async function checkReceiver(
   config: HttpConfig,
   client: HttpClient,
@@ -46,7 +49,7 @@ async function asked(
   }
 }
 
-/** A check has no item. */
+/** The view for expressions of the `check` request, which concerns no item. */
 const nothing = {
   item: null,
   previous: null,
@@ -58,7 +61,7 @@ const nothing = {
   record: { id: undefined },
 } as unknown as RequestView;
 
-/** Returns warnings that the receiver itself would not give. */
+/** Returns warnings about an entry's requests that no answer of the receiver would reveal. */
 function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLine[] {
   const { name, create, find } = record;
   const lines: CheckLine[] = [];
@@ -70,14 +73,14 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     create === undefined ||
     create.method !== 'POST' ||
     config.idempotencyHeader !== undefined ||
-    (create.body !== undefined && readsChangeId(create.body)); // with which a receiver can detect a repeat
+    (create.body !== undefined && readsChangeId(create.body)); // a receiver can detect a repeat by the change's id
   if (!isRepeatable && find === undefined) {
     const text = `${name}: if the answer to a POST is lost, it is sent again: make sure that ${host} recognizes a repeat, or add "find" or "idempotencyHeader"`;
     lines.push({ ok: true, text });
   }
   for (const purpose of ['update', 'delete', 'forget'] as const) {
     const keys = record[purpose];
-    const isOne = config.batch.size === 1 || create?.batch === undefined; // "idFrom" reads one id, "results" one per item
+    const isOne = config.batch.size === 1 || create?.batch === undefined; // "idFrom" reads one id per answer, "results" one per item
     const isRead =
       find?.idFrom !== undefined || (isOne && create?.idFrom !== undefined) || config.results !== undefined;
     if (keys === undefined || isRead || !needsId(keys)) continue;

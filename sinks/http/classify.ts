@@ -5,7 +5,7 @@ import { parsedJson } from '../network/read-answer.js';
 import type { Answer } from './client.js';
 import type { AcceptRule, Purpose } from './config.js';
 
-/** The meaning of an answer for one item. `missing`: the record no longer exists. */
+/** The meaning of an answer for one item. `missing`: the receiver no longer has the record. */
 export type Verdict = (
   | Exclude<Result, { kind: 'unknown' | 'unsent' }>
   | { readonly kind: 'missing'; readonly detail: string }
@@ -13,18 +13,18 @@ export type Verdict = (
   readonly id?: string | number | undefined;
 };
 
-/** The rules of a sink for answers. */
+/** The settings with which a sink interprets answers. */
 export interface Reading {
   /** The sink's name, for messages about its expressions. */
   readonly name: string;
   readonly host: string;
   readonly accept: readonly AcceptRule[];
   readonly results?: Expression | undefined;
-  /** `revisions: every`: the receiver has events, not records. */
+  /** True with `revisions: every`: the receiver stores events, not records. */
   readonly isLog: boolean;
 }
 
-/** A request that was answered. */
+/** The request to which an answer belongs. */
 export interface Asked {
   readonly purpose: Purpose | 'check';
   /** The bodies of its items. */
@@ -35,8 +35,8 @@ export interface Asked {
 }
 
 /**
- * Returns the meaning of an answer for each item of its request: by the first rule of `accept` that is true, or else by
- * its status; for a success, by `results`. Never throws.
+ * Returns the meaning of an answer for each item of its request. The first rule of `accept` that is true decides,
+ * otherwise the HTTP status. If the request succeeded, `results` decides for each item. Never throws.
  */
 export async function classifyAnswer(answer: Answer, asked: Asked, reading: Reading): Promise<Verdict[]> {
   const view = viewOf(answer, asked);
@@ -53,7 +53,7 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
     return [{ ...verdict, ...(id !== undefined && { id }) }];
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
-    // A rule may fail on the error page of a proxy, which is not the item's fault.
+    // A rule can fail because the answer is the error page of a proxy. That must not make the item a dead letter.
     const plain = byStatus(answer, asked, reading.host);
     if (plain.kind === 'retry' || plain.kind === 'pause') return everyItem(plain);
     return everyItem({ kind: 'rejected', cause: error.causeCode, detail: error.message });
@@ -61,8 +61,9 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
 }
 
 /**
- * Returns the meaning of `missing` for a request. A removal is then done, and a creation is repeated. A log has no
- * record that could be created again, so the event is refused.
+ * Returns the verdict for `missing`, depending on the request. A removal is done, because there is nothing to remove. A
+ * creation is repeated. For any other request, the caller creates the record again, except in a log: it has no records,
+ * so the event is rejected.
  */
 function missing(
   verdict: Extract<Verdict, { kind: 'missing' }>,
@@ -75,19 +76,22 @@ function missing(
   return isLog ? { ...verdict, kind: 'rejected', cause: `http:${status}` } : verdict;
 }
 
-/** Whether an answer is readable: not too long, not an HTML page, and not truncated JSON. */
+/** Whether an answer could be read: it is not too long, not an HTML page, and not truncated JSON. */
 export function isReadable({ body, headers }: Answer): boolean {
   if (typeof body !== 'string') return body !== undefined;
   return body.trim() === '' || !/html|json/i.test(headers['content-type'] ?? '') || parsedJson(body) !== undefined;
 }
 
-/** Converts an id to the form that is kept; undefined if there is none. */
+/** Returns a value if it can be an id; otherwise undefined. */
 export function idOf(value: unknown): string | number | undefined {
   const isId = (typeof value === 'string' && value !== '' && value.length <= 500) || typeof value === 'number';
   return isId ? value : undefined;
 }
 
-/** The names that expressions about answers can read: of the item, only what was sent. */
+/**
+ * Returns the data that expressions about answers can read. It contains the request's body, but no other data of the
+ * item.
+ */
 function viewOf({ status, body, headers }: Answer, { items, purpose, label }: Asked): MappingView {
   const [list = '', key = ''] = label.split(':');
   const change = { list, key, timestamp: '1970-01-01T00:00:00.000Z' };
@@ -139,8 +143,8 @@ function verdictOf(outcome: keyof typeof sentences, { answer, host, code, advice
 }
 
 /**
- * Classifies by the status only. A problem with the address, the credentials or the receiver is not the item's fault: the
- * request is retried, or the sink pauses. RFC 9110, 15.
+ * Classifies an answer by its status only. If the address, the credentials or the receiver are at fault, the request is
+ * retried or the sink pauses, and the item is not rejected. Source: RFC 9110, 15.
  */
 function byStatus(answer: Answer, { purpose }: Asked, host: string): Verdict {
   const { status } = answer;
@@ -187,7 +191,7 @@ interface ItemByItem {
 async function itemByItem(answer: Answer, { view, asked, reading, results }: ItemByItem): Promise<Verdict[]> {
   const { name, host } = reading;
   const found = await results.evaluate(view, `${name}.results`);
-  // JSONata returns the only entry of a list instead of the list
+  // if a list has only one entry, JSONata returns the entry instead of the list
   const list: readonly unknown[] = Array.isArray(found) ? found : found === undefined ? [] : [found];
   return asked.items.map((_, at): Verdict => {
     const entry = list[at];
@@ -204,7 +208,7 @@ async function itemByItem(answer: Answer, { view, asked, reading, results }: Ite
   });
 }
 
-/** Accepts nothing but a code, since any other text could be personal data. */
+/** Returns a value if it has the form of a code. Any other text could be personal data. */
 function codeOf(value: unknown): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && /^[A-Za-z0-9][\w.:/-]{0,79}$/.test(text) ? text : undefined;

@@ -11,19 +11,19 @@ import { addressOf, bodyText } from './write-request.js';
 
 export const CONNECTIONS = 8;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Longest wait for a permit of `limits`. */
+/** Maximum wait for a permit under `limits`. */
 const MAX_PERMIT_WAIT_MS = 10_000;
 
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Parsed JSON, with integers beyond 2^53 as texts, or else the text. */
+  /** The parsed JSON, with integers beyond 2^53 as texts; the text if it is not JSON. */
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly afterMs: number | undefined;
 }
 
-/** No answer, with the outcome of everything in the request. */
+/** There was no answer. `result` applies to all items of the request. */
 export type NoAnswer = {
   readonly kind: 'none';
   readonly result: Extract<Result, { kind: 'retry' | 'pause' | 'unsent' }>;
@@ -35,7 +35,9 @@ export interface HttpTuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** Calls one receiver, for all lanes of a sink. Each call is made once, and once more with a new token after a 401. */
+/**
+ * Calls one receiver, for all lanes of a sink. Makes each call once. After a 401, makes it once more with a new token.
+ */
 export class HttpClient {
   readonly host: string;
   readonly #config: HttpConfig;
@@ -83,7 +85,7 @@ export class HttpClient {
     this.#limiters = limitersOf(config, environment);
   }
 
-  /** Never throws. */
+  /** Makes a planned request. Never throws. */
   async call(planned: PlannedRequest, signal: AbortSignal, idempotencyKey?: string): Promise<Answer | NoAnswer> {
     const first = await this.#callOnce(planned, signal, idempotencyKey);
     if (first.kind !== 'answer' || first.status !== 401 || first.token === undefined) return first;
@@ -91,7 +93,7 @@ export class HttpClient {
     return await this.#callOnce(planned, signal, idempotencyKey);
   }
 
-  /** Calls the base address with HEAD, which changes nothing. */
+  /** Checks whether the base address can be reached, with a HEAD request, which changes nothing. */
   async reach(signal: AbortSignal): Promise<Answer | NoAnswer> {
     const head: Exchange = { method: 'HEAD', url: new URL(this.#baseUrl), headers: {} };
     return await this.#exchange(head, signal);
@@ -175,8 +177,8 @@ export class HttpClient {
 }
 
 /**
- * Returns the body of an answer: JSON, or else its text. Integers beyond 2^53 become texts: as numbers they would lose
- * digits, and an id would refer to another record.
+ * Returns the body of an answer as JSON, or as text if it is not JSON. Integers beyond 2^53 become texts. As numbers,
+ * they would lose digits, and an id would refer to another record.
  */
 function bodyOf({ body, text }: Pick<RestAnswer, 'body' | 'text'>): unknown {
   if (body === undefined || text === undefined) return text;
@@ -200,7 +202,7 @@ function noAnswer(result: NoAnswer['result']): NoAnswer {
   return { kind: 'none', result };
 }
 
-/** Returns the limiters of the sink's `limits`, completed by those of the preset. */
+/** Creates the limiters for the preset's limits, which the sink's `limits` replace. */
 function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLimiter[] {
   const limits = { ...config.limits, ...environment.limits };
   const { auth, baseUrl } = config;

@@ -8,10 +8,13 @@ import type { Grant } from '../rest/oauth.js';
 import { type authTypes, type Method, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
 import { allPresets } from './presets/all-presets.js';
 
-/** `http` in pigeonpost.yaml without the keys that all sinks share, merged with its preset and all defaults. */
+/**
+ * The keys of an `http` sink in pigeonpost.yaml, without those that all sinks share. They are merged with the preset
+ * and have all defaults.
+ */
 export interface HttpConfig {
   readonly preset?: string | undefined;
-  /** A Secret if the file refers to a variable: the address may contain a token. */
+  /** A Secret if the file refers to a variable, because the address may contain a token. */
   readonly baseUrl: string | Secret;
   readonly allowPrivateAddresses: boolean;
   readonly auth: Auth;
@@ -60,7 +63,7 @@ export type AcceptRule = NonNullable<UserKeys['accept']>[number];
 
 const defaultMaxBytes = 1024 * 1024;
 
-/** Reads the keys, merges them with the preset, and reports what is missing. */
+/** Reads the keys, merges them with the preset, and reports missing keys. */
 export const httpConfigSchema: z.ZodType<HttpConfig> = userKeys.transform((found, context): HttpConfig => {
   const problem = (path: readonly (string | number)[], message: string): void =>
     void context.issues.push({ code: 'custom', input: found, path: [...path], message });
@@ -70,7 +73,7 @@ export const httpConfigSchema: z.ZodType<HttpConfig> = userKeys.transform((found
 
 type TellProblem = (path: readonly (string | number)[], message: string) => void;
 
-/** @returns undefined after a problem was reported */
+/** Merges the keys with the preset and with defaults. @returns undefined if a problem was reported */
 function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefined {
   let problems = 0;
   const problem: TellProblem = (path, message) => {
@@ -84,7 +87,7 @@ function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefi
     problem(['preset'], `allowed: ${names.join(', ')}${nearest === undefined ? '' : `; did you mean "${nearest}"?`}`);
     return undefined;
   }
-  // parsed for each sink: an expression remembers its line in the file
+  // parsed again for each sink, because an expression stores its line in the file
   const filled = preset === undefined ? {} : userKeys.parse(preset.settings);
   const template = preset?.record === undefined ? {} : userKeys.parse({ records: [preset.record] }).records![0]!;
   const { records: written, ...keys } = merged<UserKeys>(filled, found);
@@ -164,7 +167,7 @@ function requestOf(keys: NonNullable<UserKeys['check']> & Partial<RequestKeys>, 
   return { ...keys, method: keys.method ?? method, headers, encoding };
 }
 
-/** A log receives events; it has no records to find or update. */
+/** Checks the keys of a log (`revisions: every`). It receives events and has no records to find or update. */
 function checkLog(records: readonly (RecordKeys | undefined)[], problem: TellProblem): void {
   records.forEach((record, at) => {
     if (record?.find !== undefined) problem(['records', at, 'find'], 'is not for "revisions: every"; remove it');
@@ -215,8 +218,8 @@ function authOf(keys: AuthKeys, problem: TellProblem): Auth | undefined {
 }
 
 /**
- * Merges values over defaults, key by key, as deep as both are groups. A list replaces a list. A Secret or an Expression
- * is a value, not a group.
+ * Merges values with defaults, key by key, also within groups. A value replaces the default, and a list replaces the
+ * whole default list. A Secret or an Expression counts as one value.
  */
 function merged<Keys extends object>(defaults: Partial<Keys>, values: Keys): Keys {
   const result: Record<string, unknown> = { ...defaults };

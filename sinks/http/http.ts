@@ -10,13 +10,13 @@ import type { HttpOperation } from './operation.js';
 import { Planner } from './plan.js';
 import { sendOperations } from './send.js';
 
-/** A `send` starts no request after this time: a slow receiver must not keep a lane busy for minutes. */
+/** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
 const START_WINDOW_MS = 30_000;
-/** Items of one `send`, so that two commits settle many requests. */
+/** Number of requests in one `send`. The engine makes two commits for all of them together. */
 const REQUESTS_PER_SEND = 64;
 const MAX_PER_SEND = 2_000;
 
-/** Sends requests that the configuration describes. */
+/** Creates the sink that sends the requests that its configuration describes. */
 export function createHttpSink(
   config: HttpConfig,
   environment: SinkEnvironment,
@@ -42,7 +42,7 @@ export function createHttpSink(
       return planned;
     },
     async send(operations, _lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
+      const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
       const mayBegin = (): boolean => performance.now() < startUntilMs;
       const now = tuning.now ?? environment.now ?? Date.now;
       return await underOwnSignal(signal, (own) =>
@@ -64,7 +64,10 @@ export const httpSinkType: SinkType<HttpConfig> = {
   create: (config, environment) => createHttpSink(config, environment),
 };
 
-/** The address and the identity there: at some vendors, only the credential decides where a record goes. */
+/**
+ * Returns the address and the user or client. At some vendors, only the credential decides into which account a record
+ * goes.
+ */
 function destination({ baseUrl, auth }: HttpConfig): string {
   const who =
     auth.type === 'basic'

@@ -7,8 +7,8 @@ import type { Expression } from '../mapping/expression.js';
 import { isSigningKey } from '../rest/oauth.js';
 
 /**
- * The keys of an `http` sink, as users and presets write them. Every key is optional here, because a preset may set it:
- * config.ts merges both and reports what is missing. The sentence of a key names its default.
+ * The keys of an `http` sink, as users and presets write them. Every key is optional here, because a preset may set it.
+ * config.ts merges both and reports missing keys. The description of each key names its default.
  */
 
 const isAddress = (found: string): boolean => {
@@ -20,7 +20,10 @@ const isAddress = (found: string): boolean => {
 const addressAllowed =
   'an https address such as https://api.example.com/v1; one that holds a token or a query written as ${NAME}';
 
-/** A text, or a Secret if it is a variable: the address of a webhook is its password. */
+/**
+ * Schema of the address: a text, or a Secret if it comes from a variable, because the address of a webhook is enough to
+ * send to it.
+ */
 const baseUrl = () =>
   z
     .unknown()
@@ -33,7 +36,7 @@ const baseUrl = () =>
     })
     .meta({ allowed: addressAllowed });
 
-/** A text or a secret: the user of `basic` is a name at some vendors and a key at others. */
+/** Schema of a text or a secret. At some vendors the user of `basic` is a name, at others a secret key. */
 const textOrSecret = () =>
   z
     .unknown()
@@ -97,7 +100,7 @@ const auth = z.strictObject({
     .describe('`jwt-bearer`: `iss`, `sub`, `aud` and what else is expected; `iat` and `exp` are added.'),
 });
 
-/** Headers that the sink itself or the connection sets. */
+/** Headers that users cannot set, because the sink or the connection sets them. */
 const ownHeaders = new Set([
   'authorization',
   'connection',
@@ -123,7 +126,7 @@ export type Method = (typeof methods)[number];
 
 const methodAllowed = `one of ${methods.join(', ')}, or a JSONata expression`;
 
-/** A word in capitals is a method; any other text is an expression. */
+/** Schema of a method: one of the known methods in capital letters. Any other text is an expression. */
 const method = () =>
   z
     .unknown()
@@ -263,19 +266,18 @@ export type WrittenKeys = z.input<typeof userKeys>;
 export type RecordTemplate = NonNullable<UserKeys['records']>[number];
 
 /**
- * A vendor's requests as data. `settings` and `record` have the keys of docs/configuration.md ("Sinks of type http"),
- * and no others, so users can write anything that a preset does in pigeonpost.yaml. sinks/http/README.md explains how
- * to add one.
+ * A vendor's requests as data. `settings` and `record` use only the keys of docs/configuration.md ("Sinks of type
+ * http"), so users can do in pigeonpost.yaml whatever a preset does. sinks/http/README.md explains how to add a preset.
  */
 export interface Preset {
   /** The value of `preset`. */
   readonly name: string;
   /** The vendor's product. */
   readonly title: string;
-  /** The keys of the sink. `records` here are used if the user writes none. */
+  /** Defaults of the sink's keys. Its `records` are used if the user writes none. */
   readonly settings: WrittenKeys;
   /** Defaults of every entry of `records`. */
   readonly record?: NonNullable<WrittenKeys['records']>[number];
-  /** The vendor's limits of an account. */
+  /** The limits that the vendor gives to an account. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
 }

@@ -6,9 +6,12 @@ import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';
 
-/** An attendee must be forgotten, and no request does that: an operator has to act. */
+/**
+ * Cause of the dead letter if an attendee must be forgotten, but the configuration has no request for that. An operator
+ * has to act.
+ */
 const cannotForget = 'cannot-forget';
-/** The record was sent, but no response gave its id, so a request that needs the id cannot be written. */
+/** Cause of the dead letter if a request needs the record's id, but no response contained it. */
 const idNotRead = 'id-not-read';
 
 /** Advice for an operator about a record that stays at the receiver although its attendee must be forgotten. */
@@ -57,7 +60,7 @@ export class Planner {
     return { kind: 'send', operation: { ...operation, ...(notForgotten !== undefined && { notForgotten }) } };
   }
 
-  /** @returns the step, or a code for why there is none */
+  /** Plans an entry's step for a change. @returns the step, or the code of the reason why there is none */
   async #stepFor(
     record: RecordKeys,
     key: string,
@@ -75,7 +78,8 @@ export class Planner {
     }
     const properties: Record<string, unknown> = {};
     for (const [name, expression] of Object.entries(record.properties)) {
-      // null, not absent: an update has to clear the old value, such as a name that must no longer be shown
+      // null instead of absent, because an update has to clear the old value, such as a name that must no longer be
+      // shown
       properties[name] = (await expression.evaluate(around, `${key}.properties.${name}`)) ?? null;
     }
     if (record.requires.some((name) => (properties[name] ?? '') === '')) return 'no-value';
@@ -91,7 +95,7 @@ export class Planner {
     return { record: record.name, purpose, request, sent, ...(find !== undefined && { find }) };
   }
 
-  /** Returns the steps that remove the records of a deleted item or a forgotten attendee; records of others stay. */
+  /** Plans the step that removes an entry's record because the item was deleted or its attendee must be forgotten. */
   async #removal(
     record: RecordKeys,
     key: string,
@@ -107,8 +111,9 @@ export class Planner {
     const keys = record[purpose];
     if (keys === undefined) return forgets && made !== undefined ? cannotForget : 'no-delete-request';
     if (deletes && !mayDelete) return forgets ? cannotForget : 'not-ours';
-    // Without an id there is no record, or one whose answer was lost. A request that identifies the record by our
-    // values finds it; one that needs the id would go to another address.
+    // If no id is known, there is no record, or the answer to its creation was lost. A request that identifies the
+    // record by values of the item can still be sent. A request that needs the id cannot: without the id, its address
+    // would be another one.
     if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : idNotRead;
     const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);
@@ -120,7 +125,7 @@ export class Planner {
   }
 }
 
-/** Hashes a request, to compare it with the last one without its content. */
+/** Returns a hash of a request, which shows whether it differs from the last one without storing its content. */
 function hashOf(request: PlannedRequest): string {
   return createHash('sha256').update(JSON.stringify(request)).digest('hex').slice(0, 24);
 }

@@ -13,13 +13,16 @@ interface Sending {
   readonly client: HttpClient;
   readonly reading: Reading;
   readonly signal: AbortSignal;
-  /** Checked before each request. */
+  /** Called before each request. Once it returns false, no more requests start. */
   readonly mayBegin: () => boolean;
   /** Unix time in ms. */
   readonly now: () => number;
 }
 
-/** Makes the requests of a batch of operations: those of one item in order, others concurrently. Never throws. */
+/**
+ * Makes the requests of a batch of operations. Requests for the same item run in order, others concurrently. Never
+ * throws.
+ */
 export async function sendOperations(operations: readonly HttpOperation[], sending: Sending): Promise<SendResult> {
   const tasks = operations.map((operation) => operation.steps.map((step) => new Task(operation, step)));
   let isPaused = false;
@@ -31,7 +34,7 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
       sending,
     ).values();
     const work = async (): Promise<void> => {
-      // The iterator is shared: each concurrent loop continues with the next group.
+      // All concurrent loops share this iterator, so each group is sent once.
       for (const group of groups) {
         if (!mayBegin()) return;
         await sendGroup(group, { ...sending, mayBegin });
@@ -45,7 +48,7 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
   return { outcomes: operations.map((operation, at) => outcomeOf(operation, tasks[at]!, keepsObjects)) };
 }
 
-/** Groups tasks by request, in the order in which they first appear. */
+/** Groups the tasks that can share a request, in the order in which the groups first appear. */
 function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
   const alike = new Map<string, Task[]>();
   for (const task of tasks) {
@@ -65,9 +68,9 @@ function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
 }
 
 /**
- * Whether a request that is not full waits for more items. Time is divided into windows of `maxAge`, and an item waits
- * for the end of the window in which its change was found. So all changes of a window are due together, whichever process
- * sends them. Removals do not wait.
+ * Whether a request that is not full waits for more items. Time is divided into windows of length `maxAge`. An item
+ * waits until the end of the window in which its change was found, so all changes of a window are due together,
+ * whichever process sends them. Removals do not wait.
  */
 function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean {
   if (maxAgeMs === 0 || tasks.some(({ step }) => step.purpose === 'delete' || step.purpose === 'forget')) return false;
@@ -80,7 +83,7 @@ function waits(tasks: readonly Task[], maxAgeMs: number, nowMs: number): boolean
   return true;
 }
 
-/** Makes one request. If it is refused as a whole, it is halved until the refused item is found. */
+/** Makes one request. If the receiver refuses it as a whole, splits it in halves until the faulty item is found. */
 async function sendGroup(group: readonly Task[], sending: Sending): Promise<void> {
   const { client, config, reading, signal, mayBegin } = sending;
   const wanted: Task[] = [];
@@ -107,7 +110,7 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
   }
   const asked = { purpose, items, idFrom: keys.idFrom, label: labelOf(first) };
   const verdicts = await classifyAnswer(answer, asked, reading);
-  // Without "results", every answer is about the request as a whole.
+  // Without "results", every answer applies to the whole request.
   const isAboutWhole = answer.status >= 400 || config.results === undefined;
   const isRefusedWhole = isAboutWhole && verdicts.every(({ kind }) => kind === 'rejected');
   if (isRefusedWhole && wanted.length > 1) return await sendHalves(wanted, sending);
@@ -120,7 +123,7 @@ async function sendHalves(tasks: readonly Task[], sending: Sending): Promise<voi
   await sendGroup(tasks.slice(middle), sending);
 }
 
-/** Looks for a record of the item. @returns false if there is one or the answer is unclear */
+/** Looks for an existing record of the item. @returns true only if the receiver certainly has none */
 async function isNotFound(task: Task, { client, config, reading, signal }: Sending): Promise<boolean> {
   if (task.isLookedUp) return true;
   const keys = config.records.find(({ name }) => name === task.step.record)!.find!;
@@ -138,7 +141,7 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
     return false;
   }
   if (verdict.id === undefined && !isReadable(answer)) {
-    // This does not prove that there is no record; a second one could be created.
+    // Such an answer does not prove that there is no record, and a creation could produce a second one.
     const detail = `${reading.host} answered "find" with what is no JSON, or too long (HTTP ${answer.status}): check "url"`;
     task.verdict = { kind: 'retry', detail };
     return false;
@@ -148,7 +151,7 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
   return verdict.id === undefined;
 }
 
-/** Returns the request of these tasks, or why it cannot be made. */
+/** Returns the request for these tasks, or the verdict that says why it cannot be made. */
 async function wrapped(
   tasks: readonly Task[],
   keys: RequestKeys,
@@ -186,7 +189,7 @@ function idempotencyKeyOf(tasks: readonly Task[]): string {
     tasks.map(({ operation, step }) => [operation.changeId, step.record, step.purpose, step.sent]),
   );
   const digest = createHash('sha256').update(text).digest('hex');
-  // in the format of a UUID, the only one that some receivers accept
+  // in the form of a UUID, because some receivers accept no other
   return [
     digest.slice(0, 8),
     digest.slice(8, 12),
@@ -209,9 +212,9 @@ function labelOf(task: Task): string {
 /** One step of an operation with its result. */
 class Task {
   verdict: Verdict | { readonly kind: 'unsent'; readonly afterMs?: number } | undefined;
-  /** The existing record that `find` returned. */
+  /** The id of the existing record that `find` returned. */
   foundId: string | number | undefined;
-  /** Whether `find` was answered. */
+  /** Whether `find` was sent and answered. */
   isLookedUp = false;
 
   constructor(
@@ -219,7 +222,7 @@ class Task {
     readonly step: Step,
   ) {}
 
-  /** Steps with the same key go in order. */
+  /** Steps with the same key run in order. */
   get orderKey(): string {
     return `${this.step.record} ${this.operation.itemKey}`;
   }
@@ -232,8 +235,8 @@ class Task {
 const worstFirst = ['pause', 'retry', 'unsent', 'rejected', 'delivered'] as const;
 
 /**
- * Returns the outcome of an operation: that of its worst step. The object has the record of each step, so that
- * delivered steps are not sent again with the others.
+ * Returns the outcome of an operation, which is that of its worst step. The object has the record of each delivered
+ * step, so that only the other steps are sent again.
  */
 function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[], keepsObjects: boolean): Outcome {
   const records: Record<string, MadeRecord> = { ...made };
@@ -248,7 +251,7 @@ function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[]
   return { ...outcome, object: Object.keys(records).length === 0 ? null : records };
 }
 
-/** @param records the receiver's records, changed here */
+/** Updates the receiver's records with the result of a step. @param records changed by this function */
 function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: Task): void {
   if (foundId !== undefined) records[step.record] = { id: foundId, found: true };
   if (verdict?.kind === 'missing') delete records[step.record];
@@ -263,14 +266,17 @@ function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: T
 }
 
 function resultOf({ verdict, foundId }: Task): Exclude<Outcome, { kind: 'unknown' }> {
-  // Planned again, now that the record is known.
+  // The engine plans the change again with the record that is now known.
   if (verdict === undefined || verdict.kind === 'missing' || foundId !== undefined) return { kind: 'unsent' };
   if (verdict.kind === 'unsent') return verdict;
   const { id: _, ...result } = verdict;
   return result;
 }
 
-/** Groups tasks into waves that contain each key once, since tasks of one key run in order. */
+/**
+ * Divides tasks into waves that run one after another. Each wave contains a key only once, so that tasks with the same
+ * key run in order.
+ */
 function wavesOf(tasks: readonly Task[]): Task[][] {
   const waves: Task[][] = [];
   const next = new Map<string, number>();

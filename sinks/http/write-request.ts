@@ -5,16 +5,16 @@ import type { RequestKeys } from './config.js';
 import { type Method, methods } from './keys.js';
 import type { PlannedRequest } from './operation.js';
 
-/** The data that the expressions of a request read. */
+/** The data that the expressions of a request can read. */
 export interface RequestView extends MappingView {
   readonly properties: Readonly<Record<string, unknown>>;
-  /** The record that this sink has created for the item. */
+  /** The receiver's record for the item. */
   readonly record: { readonly id: string | number | undefined };
 }
 
 /**
- * Evaluates the expressions of a request for one item.
- * @param key its path in the configuration, such as `crm.records[0].create`
+ * Evaluates the expressions of a request for one item. @param key the request's path in the configuration, such as
+ * `crm.records[0].create`
  * @throws {MappingError}
  */
 export async function writeRequest(
@@ -39,7 +39,7 @@ export async function writeRequest(
   };
 }
 
-/** Whether a request needs the id of the record. */
+/** Whether an expression of the request reads the id of the record. */
 export function needsId({ method, url, headers, body }: RequestKeys): boolean {
   return [method, url, body, ...Object.values(headers)].some(
     (each) => typeof each === 'object' && [...nodesOf(each.tree)].some(isRecord),
@@ -68,8 +68,9 @@ function methodValue(value: unknown, key: string): Method {
 }
 
 /**
- * Refuses empty segments that the expression does not spell out. A computed part that is empty would make another
- * address: `"/people/" & id` without an id is the address of all people.
+ * Returns a reader that checks the value of `url`. It refuses empty path segments unless the expression itself contains
+ * them as text. An empty computed part would change the address: without an id, `"/people/" & id` is the address of all
+ * people.
  */
 const urlReader =
   (expression: Expression) =>
@@ -93,7 +94,7 @@ const urlReader =
     return value;
   };
 
-/** Whether the expression spells out the end of the path, as in `"/a/" & b & "/?c=" & d`. */
+/** Whether the expression contains the end of the path as text, as in `"/a/" & b & "/?c=" & d`. */
 function endsInText(tree: SyntaxNode): boolean {
   const operands = operandsOf(tree);
   const queryAt = operands.findIndex(({ type, value }) => type === 'string' && String(value).includes('?'));
@@ -108,7 +109,7 @@ function operandsOf(node: SyntaxNode & { readonly lhs?: unknown; readonly rhs?: 
   return [...operandsOf(node.lhs as SyntaxNode), ...operandsOf(node.rhs as SyntaxNode)];
 }
 
-/** Returns the complete address. @param url the result of `writeRequest` */
+/** Returns the complete address. @param url the `url` that `writeRequest` returned */
 export function addressOf(baseUrl: string, url: string): URL {
   const address = new URL(baseUrl);
   const mark = url.indexOf('?');
@@ -124,7 +125,10 @@ export function bodyText(body: unknown, encoding: 'json' | 'form'): string {
   return encoding === 'json' ? JSON.stringify(body) : formOf(body).toString();
 }
 
-/** Encodes `{ grades: [{ id: 7 }] }` as `grades[0][id]=7`, for PHP and Rails. Null is left out. */
+/**
+ * Encodes a body as a form in the way of PHP and Rails: `{ grades: [{ id: 7 }] }` becomes `grades[0][id]=7`. Leaves out
+ * null values.
+ */
 function formOf(body: unknown): URLSearchParams {
   const form = new URLSearchParams();
   const add = (name: string, value: unknown): void => {

@@ -181,8 +181,8 @@ async function emptyWarnings(
 }
 
 /**
- * Whether this entry creates contacts for its records. It does not if an earlier entry creates contacts from the same
- * list.
+ * Whether this entry creates contacts for its records. It does not if an entry for contacts creates them from the same
+ * list, because contacts are written first.
  */
 function createsContacts(
   { from, object, create, email, contact }: RecordKeys,

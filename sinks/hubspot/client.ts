@@ -274,7 +274,7 @@ export class DailyLimit {
   #closedUntilMs = 0;
 
   /**
-   * @param max requests per day; undefined: there is no limit until HubSpot refuses a request because of its own
+   * @param max requests per day; undefined: requests stop only when HubSpot reports that the daily limit is reached
    * @param now Unix time in ms
    */
   constructor(max: number | undefined, now: () => number) {

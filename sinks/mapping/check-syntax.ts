@@ -1,7 +1,7 @@
 import { LinearRegExp } from './linear-regexp.js';
 import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
 
-/** JSONata's own functions. Source: JSONata 2.2, "Function Library"; a test compares. */
+/** JSONata's built-in functions. A test compares the list with JSONata. Source: JSONata 2.2, "Function Library". */
 export const jsonataFunctions: readonly string[] = `
   abs append assert average base64decode base64encode boolean ceil clone contains count decodeUrl decodeUrlComponent distinct each encodeUrl
   encodeUrlComponent error eval exists filter floor formatBase formatInteger formatNumber fromMillis join keys length
@@ -12,7 +12,7 @@ export const jsonataFunctions: readonly string[] = `
   .split(/\s+/);
 
 /**
- * Finds mistakes that would fail for every item, when the configuration is read.
+ * Finds mistakes in an expression that would make it fail for every item. Called when the configuration is read.
  * @throws {SyntaxError} with the mistake and its position
  */
 export function checkSyntax(root: SyntaxNode): void {
@@ -46,7 +46,7 @@ function checkCall({ procedure }: SyntaxNode, own: ReadonlySet<unknown>): void {
   throw mistake(`there is no function $${name}`, procedure.position);
 }
 
-/** Names that an expression defines itself: by `:=`, as a function's arguments, by `@` and `#`. */
+/** Returns the names that a node defines: with `:=`, as a function's arguments, or with `@` and `#`. */
 function namesGiven(node: SyntaxNode & { readonly lhs?: unknown }): unknown[] {
   if (node.type === 'bind') return [(node.lhs as SyntaxNode | undefined)?.value];
   if (node.type === 'lambda') return (node.arguments ?? []).map(({ value }) => value);
@@ -58,8 +58,8 @@ function mistake(message: string, position: number | undefined): SyntaxError {
 }
 
 /**
- * The parts of JSONata's syntax tree that are used here. `jsonata.ExprNode` lacks half of them. Taken from the trees
- * of JSONata 2.2; a test of mentioned-fields.ts has an example of each form.
+ * The parts of JSONata's syntax tree that pigeonpost reads. `jsonata.ExprNode` lacks half of them. They were taken from
+ * syntax trees of JSONata 2.2; the tests of mentioned-fields.ts have an example of each form.
  */
 export interface SyntaxNode {
   readonly type?: string;
@@ -68,7 +68,7 @@ export interface SyntaxNode {
   readonly steps?: readonly SyntaxNode[];
   /** Filters and positions of a name, in order. */
   readonly stages?: readonly SyntaxNode[];
-  /** Filters on anything but a name. */
+  /** Filters on nodes that are not names. */
   readonly predicate?: readonly SyntaxNode[];
   readonly group?: { readonly lhs: readonly (readonly [SyntaxNode, SyntaxNode])[] };
   readonly procedure?: SyntaxNode;
@@ -78,7 +78,7 @@ export interface SyntaxNode {
   readonly index?: string;
 }
 
-/** A node and all below it, each once. */
+/** Yields a node and all nodes below it, each once. */
 export function* nodesOf(root: unknown, seen = new Set<object>()): Generator<SyntaxNode> {
   if (typeof root !== 'object' || root === null || root instanceof RegExp || seen.has(root)) return;
   seen.add(root);

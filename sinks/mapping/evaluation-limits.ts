@@ -1,29 +1,30 @@
 import { setImmediate } from 'node:timers/promises';
 /**
- * Limits of one expression for one item. A mapping needs a hundredth of them. More is a mistake, and delays everything
- * else in the process, because JSONata computes on the event loop.
+ * Limits for the evaluation of one expression for one item. A usual mapping needs a hundredth of them. An expression
+ * that needs more is a mistake, and would delay everything else in the process, because JSONata computes on the event
+ * loop.
  */
 export const evaluationLimits = {
   /**
-   * Evaluated parts of an expression, including repeats. A count, not a time: the same item always has the same
-   * result.
+   * Number of evaluated parts of the expression, including repeats. It is a count and not a time, so that the same item
+   * always has the same result.
    */
   steps: 20_000,
-  /** Calls within calls, and parentheses within parentheses. */
+  /** Depth of nested calls and parentheses. */
   depth: 200,
-  /** Entries of a list that an expression creates. */
+  /** Number of entries in a list that an expression creates. */
   entries: 10_000,
-  /** Computing time, the last resort for slow steps. */
+  /** Computing time, for expressions with few but slow steps. */
   timeMs: 2_000,
-  /** Characters of all texts of a result. */
+  /** Number of characters in all texts of a result together. */
   characters: 1_000_000,
 } as const;
 
-/** Milliseconds, each from any start. */
+/** Two clocks in milliseconds, each of which starts at any value. */
 interface TimeMeter {
-  /** Time limit, which is cheap to check. */
+  /** Elapsed time, which is cheap to read. */
   now(): number;
-  /** That this process has computed, on all of its threads: no less than the evaluation has. */
+  /** Time for which this process has computed, on all its threads. The evaluation has not computed for longer. */
   computed(): number;
 }
 
@@ -35,7 +36,7 @@ const processMeter: TimeMeter = {
   },
 };
 
-/** Counts the steps of one evaluation after another. */
+/** Counts the steps of an evaluation. One counter serves many evaluations, one after another. */
 export class StepCounter {
   #left: number = evaluationLimits.steps;
   #startedAt: number;
@@ -43,9 +44,10 @@ export class StepCounter {
   readonly #meter: TimeMeter;
 
   /**
-   * Options for `jsonata(text, options)`. JSONata reads `stack` before each step, to compare its depth, and has no
-   * step count: so reading the property counts. It also checks the time. JSONata's own `timeout` measures elapsed
-   * time, which passes while a machine sleeps or is overloaded; a healthy item must not become a dead letter for that.
+   * Options for `jsonata(text, options)`. JSONata has no limit for steps, but it reads `stack` before each step, to
+   * compare the depth. The getter of `stack` therefore counts the steps, and also checks the time. JSONata's own
+   * `timeout` is not used, because it measures elapsed time, which also passes while the machine sleeps or is
+   * overloaded. A valid item must not become a dead letter because of that.
    */
   readonly options: { readonly stack: number; readonly sequence: number };
 
@@ -55,7 +57,7 @@ export class StepCounter {
     this.#computedBefore = meter.computed();
     const countStep = (): number => {
       if (this.#left === 0) throw Object.assign(new Error('too many steps'), { code: 'too-many-steps' });
-      if (this.#isOutOfTime()) throw Object.assign(new Error('too much time'), { code: 'D1012' }); // as JSONata calls it
+      if (this.#isOutOfTime()) throw Object.assign(new Error('too much time'), { code: 'D1012' }); // JSONata's code for a timeout
       this.#left -= 1;
       return evaluationLimits.depth;
     };
@@ -67,7 +69,7 @@ export class StepCounter {
     };
   }
 
-  /** Evaluations of one counter must not overlap. */
+  /** Starts the count of the next evaluation. Evaluations with the same counter must not overlap. */
   restart(): void {
     this.#left = evaluationLimits.steps;
     this.#startedAt = this.#meter.now();
@@ -82,15 +84,15 @@ export class StepCounter {
   }
 }
 
-/** After this much computing, timers and sockets of the process run. */
+/** After evaluations have computed for this time, they pause, so that timers and sockets of the process run. */
 const longestWithoutPauseMs = 20;
 
 let last: Promise<unknown> = Promise.resolve();
 let pausedAtMs = performance.now();
 
 /**
- * Runs evaluations one after another, for all callers. JSONata never waits for anything, so concurrent evaluations
- * finish no sooner, and thousands of them would block the process until all are done.
+ * Runs the evaluations of all callers one after another. JSONata computes without waiting for I/O, so concurrent
+ * evaluations would not finish sooner, and thousands of them would block the process until all are done.
  */
 export function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
   const mine = last.then(async () => {

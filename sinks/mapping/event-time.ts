@@ -1,4 +1,4 @@
-/** An instant in the words of the place where the event is. */
+/** A point in time as local date and time. */
 export interface LocalTime {
   /** YYYY-MM-DD. */
   readonly day: string;
@@ -9,9 +9,8 @@ export interface LocalTime {
 const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
- * Date and time of day that a clock at a place shows at an instant, daylight saving included.
- * @param timeZone IANA name, such as `Europe/Berlin`
- * @throws {RangeError} when there is no such time zone
+ * Returns the local date and time in a time zone, including daylight saving time.
+ * @param timeZone IANA name, such as `Europe/Berlin` @throws {RangeError} if there is no such time zone
  */
 export function localTime(atMs: number, timeZone: string): LocalTime {
   const parts = Object.fromEntries(
@@ -23,7 +22,9 @@ export function localTime(atMs: number, timeZone: string): LocalTime {
   return { day: `${year!.padStart(4, '0')}-${month}-${day}`, time: `${hour}:${minute}` };
 }
 
-/** Making one costs a hundred times what using it does. */
+/**
+ * Returns the formatter of a time zone, and caches it, because creating one takes a hundred times as long as using it.
+ */
 function formatFor(timeZone: string): Intl.DateTimeFormat {
   const known = formats.get(timeZone);
   if (known !== undefined) return known;
@@ -42,17 +43,17 @@ function formatFor(timeZone: string): Intl.DateTimeFormat {
   return made;
 }
 
-/** Midnight UTC that begins a calendar day, Unix time in ms; undefined when the calendar has no such day. */
+/** Returns the start of a calendar day in UTC, Unix time in ms; undefined if the calendar has no such day. */
 export function utcMidnightMs(day: string): number | undefined {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
   const atMs = Date.parse(`${day}T00:00:00Z`);
-  // JavaScript takes 2026-02-30 for 2 March
+  // JavaScript parses 2026-02-30 as 2 March
   return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day) ? atMs : undefined;
 }
 
 /**
- * The instant that a value names, Unix time in ms: ISO 8601, or the number itself. A time without an offset is UTC, as
- * the service writes times (specification, "createdAt"). Undefined when it names none.
+ * Returns the time that a value represents, Unix time in ms. The value is a text in ISO 8601 or a number in ms. A text
+ * without an offset is in UTC, as the service writes times (specification, "createdAt"). Undefined for any other value.
  */
 export function instantOf(value: unknown): number | undefined {
   const atMs = typeof value === 'string' ? parseInstant(value.trim()) : value;
@@ -60,8 +61,8 @@ export function instantOf(value: unknown): number | undefined {
 }
 
 /**
- * The format is checked first, because Date.parse accepts "May 1" and many other texts as an instant in the machine's
- * time zone.
+ * Parses a text in ISO 8601; NaN for anything else. It checks the format first, because Date.parse also accepts texts
+ * such as "May 1", as a time in the machine's time zone.
  */
 function parseInstant(text: string): number {
   const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(text);

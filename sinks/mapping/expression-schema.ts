@@ -5,8 +5,8 @@ import { Secret } from '../../config/secret.js';
 import { formatKey, type KeyPath } from '../../config/read-document.js';
 
 /**
- * Schema of a JSONata expression in pigeonpost.yaml, compiled when the file is read, so that a mistake is reported at
- * its key.
+ * Schema of a JSONata expression in pigeonpost.yaml. It compiles the expression when the file is read, so that a
+ * mistake is reported with the key.
  */
 export function expression(): z.ZodType<Expression, string> {
   return z
@@ -26,7 +26,7 @@ export function expression(): z.ZodType<Expression, string> {
     .meta({ allowed: 'a JSONata expression' });
 }
 
-/** The policy for writing over a present value. */
+/** The rule that says when a mapping overwrites a value that the destination already has. */
 export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
 
 /** A property of a vendor's record: its expression and its write policy. */
@@ -41,8 +41,8 @@ const group = z.strictObject({
 });
 
 /**
- * Schema of an expression, alone or with its write policy. Not a union: for a mistyped expression a union would report
- * that it has neither shape.
+ * Schema of an expression, or of an expression with its write policy. It is not a zod union, because for a mistake in
+ * an expression, a union would only report that the value has neither form.
  */
 export const writtenValue = z
   .unknown()
@@ -60,13 +60,13 @@ export const writtenValue = z
 
 export interface PlacedExpression {
   readonly expression: Expression;
-  /** Its key within the sink, e.g. `records[0].properties.email`. */
+  /** The expression's key within the sink, such as `records[0].properties.email`. */
   readonly key: string;
-  /** The list of its items: the nearest `from` around it; undefined if there is none. */
+  /** The list whose items the expression reads: the nearest `from` around it; undefined if there is none. */
   readonly from: string | undefined;
 }
 
-/** Returns every expression of a sink's settings, in order. */
+/** Returns every expression in a sink's settings, in order. */
 export function expressionsIn(settings: unknown, at: KeyPath = [], from?: string): PlacedExpression[] {
   if (settings instanceof Expression) return [{ expression: settings, key: formatKey(at), from }];
   if (typeof settings !== 'object' || settings === null || settings instanceof Secret) return [];

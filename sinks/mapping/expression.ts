@@ -9,20 +9,21 @@ import type { Change } from '../change.js';
 import type { Fields, Subject } from '../sink.js';
 
 /**
- * A JSONata expression of pigeonpost.yaml, compiled once. Bounded in steps, depth, sizes and time (evaluation-limits.ts),
- * its regular expressions in time linear in the text (linear-regexp.ts). The same change gives the same value each time.
+ * A JSONata expression of pigeonpost.yaml, compiled once. Its steps, depth, sizes and time are limited
+ * (evaluation-limits.ts). Its regular expressions run in time proportional to the length of the text
+ * (linear-regexp.ts). For the same change, it always returns the same value.
  */
 export class Expression {
   readonly #compiled: jsonata.Expression;
   readonly #steps = new StepCounter();
   #place: SettingPlace | undefined;
 
-  /** @throws {SyntaxError} with the error and its position in the text; never quotes an item */
+  /** Compiles an expression. @throws {SyntaxError} with the error and its position in the text */
   constructor(readonly text: string) {
     this.#compiled = compile(text, this.#steps);
     checkSyntax(this.tree);
-    // checkSyntax only sees names, and an expression can define one of these names itself. In the outer frame there is no
-    // such function, however an expression looks the name up.
+    // checkSyntax refuses these names, unless the expression defines them itself. This replaces the functions in the
+    // outer frame as well, so that no look-up of the name finds them.
     for (const name of Object.keys(withheldFunctions)) {
       this.#compiled.registerFunction(name, () => {
         throw new FunctionError('withheld');
@@ -30,7 +31,7 @@ export class Expression {
     }
     for (const [name, call] of Object.entries(mappingFunctions)) {
       this.#compiled.registerFunction(name, function (...given: unknown[]) {
-        return call(this.environment.lookup('$') as MappingView, ...given); // `$` there is what the evaluation was given
+        return call(this.environment.lookup('$') as MappingView, ...given); // in the outer frame, `$` is the input of the evaluation
       });
     }
   }
@@ -40,26 +41,26 @@ export class Expression {
     return this.#compiled.ast() as SyntaxNode;
   }
 
-  /** Its place in pigeonpost.yaml; undefined if it has none. */
+  /** The expression's place in pigeonpost.yaml; undefined if it comes from elsewhere. */
   get place(): SettingPlace | undefined {
     return this.#place;
   }
 
-  /** Sets its place; called by config/tell-places.ts when the file is read. */
+  /** Sets the expression's place. config/tell-places.ts calls it when the file is read. */
   standsAt(place: SettingPlace): void {
     this.#place = place;
   }
 
-  /** Its identity: two processes with the same text map alike. */
+  /** Returns the text, by which configurations are compared: expressions with the same text are the same mapping. */
   toJSON(): string {
     return this.text;
   }
 
   /**
-   * Returns the value for one item as plain data; undefined if there is none.
-   * @param key the expression's place for messages: sink and key path, e.g. `crm.records[0].properties.email`
-   * @param read converts the value to the required type (property-value.ts); any by default
-   * @throws {MappingError} when it fails for this item, exceeds a limit, or its value cannot be converted
+   * Returns the value for one item as plain data; undefined if there is none. @param key the expression's sink and key
+   * path, for messages, such as `crm.records[0].properties.email` @param read converts the value to the required type
+   * (property-value.ts); by default, any value is returned unchanged @throws {MappingError} if the expression fails for
+   * this item, exceeds a limit, or its value cannot be converted
    */
   async evaluate<Value = unknown>(
     view: MappingView,
@@ -77,8 +78,8 @@ export class Expression {
   }
 
   /**
-   * Whether a condition is true for one item, by the rules of $boolean. A condition that fails is neither true nor
-   * false: the change is unplannable then.
+   * Whether a condition is true for one item, by the rules of $boolean. If the condition fails, it is neither true nor
+   * false: this throws, and the change becomes a dead letter.
    * @throws {MappingError} as `evaluate`
    */
   async holds(view: MappingView, key: string): Promise<boolean> {
@@ -100,7 +101,7 @@ function compile(text: string, steps: StepCounter): jsonata.Expression {
   try {
     // The type requires RegExp's constructor, but JSONata uses only `exec` and `lastIndex`.
     const RegexEngine = LinearRegExp as unknown as RegExpConstructor;
-    // a getter: JSONata keeps the object, and reads `stack` from it at each step
+    // Object.assign keeps the getter, because JSONata must read `stack` from this object at each step
     return jsonata(text, Object.assign(steps.options, { RegexEngine }));
   } catch (error) {
     const { message, position } = error as { message?: string; position?: number };
@@ -120,8 +121,8 @@ class UnusableValue extends Error {
 const deepest = 50;
 
 /**
- * Converts a result of JSONata, which marks its lists and returns functions as values, to plain data. Functions count
- * as missing.
+ * Converts a result of JSONata to plain data. JSONata adds marks to its lists, which this removes. It can also return
+ * functions, which count as missing.
  * @throws {UnusableValue} `not-a-number` after a division by zero: JSON would turn it into null, which clears a
  * property; `too-large` for a value that no vendor accepts
  */
@@ -152,8 +153,8 @@ export function plainValue(value: unknown): unknown {
 }
 
 /**
- * Whether a value counts as true, as in JSONata's $boolean: false are missing values, null, 0, empty texts, lists
- * without a true entry, empty objects and functions. Source: JSONata, "Boolean functions", $boolean.
+ * Whether a value counts as true, as in JSONata's $boolean. Missing values, null, 0, empty texts, lists without a true
+ * entry, empty objects and functions count as false. Source: JSONata, "Boolean functions", $boolean.
  */
 export function booleanValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(booleanValue);
@@ -161,11 +162,14 @@ export function booleanValue(value: unknown): boolean {
   return typeof value === 'function' ? false : Boolean(value);
 }
 
-/** The data that mappings and conditions use: the names are a contract with the authors of pigeonpost.yaml. */
+/** The data that mappings and conditions can read. Its names are a contract with the authors of pigeonpost.yaml. */
 export interface MappingView {
   readonly item: Fields | null;
   readonly previous: Fields | null;
-  /** Profile fields are at its top level, with the service's names. For an attendee's own record: the record. */
+  /**
+   * The attendee's record, with the profile fields at its top level under the service's names. If the item is an
+   * attendee's record, it is the same record.
+   */
   readonly attendee: Fields | null;
   readonly session: Fields | null;
   readonly pigeonhole: Fields | null;

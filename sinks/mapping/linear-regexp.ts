@@ -1,20 +1,23 @@
 import { RE2JS } from 're2js';
 
-/** By the expression's own, of which there is one for all its evaluations: compiling costs a hundred times what matching does. */
+/**
+ * Compiled patterns, by the RegExp object in the expression, which is the same in all evaluations. They are cached
+ * because compiling takes a hundred times as long as matching.
+ */
 const compiled = new WeakMap<RegExp, RE2JS>();
 
 /**
- * Replaces RegExp in JSONata, and matches in time linear in the text. With JavaScript's own RegExp, `^(a+)+$` and a
- * question of thirty letters stop the process for minutes. The price: no look-ahead, look-behind or back-references, at
- * most 1000 repeats, and `\s`, `\w`, `\d` and `\b` only cover ASCII. An emoji is one character, as with JavaScript's
- * flag `u`. Source: RE2, "Syntax".
+ * Replaces RegExp in JSONata. It matches in time proportional to the length of the text. With JavaScript's own RegExp,
+ * the pattern `^(a+)+$` and a question of thirty letters stop the process for minutes. The disadvantages are: no
+ * look-ahead, look-behind or back-references, at most 1000 repeats, and `\s`, `\w`, `\d` and `\b` cover only ASCII. An
+ * emoji is one character, as with JavaScript's flag `u`. Source: RE2, "Syntax".
  */
 export class LinearRegExp {
-  /** As RegExp's: where `exec` begins, and after a match its end. */
+  /** The position at which `exec` starts, and after a match, the match's end, as in RegExp. */
   lastIndex = 0;
   readonly #compiled: RE2JS;
 
-  /** @throws {SyntaxError} when it needs what linear matching cannot do */
+  /** @throws {SyntaxError} if the pattern needs a feature that linear matching does not support */
   constructor(written: RegExp) {
     this.#compiled = compiled.get(written) ?? compile(written);
     compiled.set(written, this.#compiled);
@@ -38,7 +41,7 @@ export class LinearRegExp {
 
 function compile({ source, flags }: RegExp): RE2JS {
   try {
-    // RE2 would take it for the letter k, without a word
+    // RE2 would silently read it as the letter k
     if ([...source.matchAll(/\\(.)/gs)].some(([, escaped]) => escaped === 'k'))
       throw new SyntaxError('a back-reference');
     return RE2JS.compile(RE2JS.translateRegExp(source), flagsOf(flags));

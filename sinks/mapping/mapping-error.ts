@@ -1,11 +1,14 @@
-/** An expression without a usable value for one item. Names places and types, never a value of the item. */
+/**
+ * Thrown if an expression has no usable value for one item. The message names places and types, never a value of the
+ * item.
+ */
 export class MappingError extends Error {
   override readonly name = 'MappingError';
 
   /**
-   * @param causeCode short and stable, so that dead letters with the same mistake are grouped, e.g. `mapping:
-   *   crm.records[0].properties.email: T0410`
-   * @param message a sentence for the operator: sink, expression, line, item, what is wrong
+   * @param causeCode a short and stable code that groups dead letters with the same mistake, such as `mapping:
+   * crm.records[0].properties.email: T0410` @param message a sentence for the operator with the sink, the expression,
+   * the line, the item and the mistake
    */
   constructor(
     readonly causeCode: string,
@@ -18,10 +21,9 @@ export class MappingError extends Error {
 /** A MappingError in parts, so that the caller can add the line and the item. */
 export class FailedMapping extends MappingError {
   /**
-   * @param key the expression's place, e.g. `crm.records[0].properties.email`
-   * @param code short and stable; groups dead letters together with the key
-   * @param what rest of the sentence that starts with the key, without any value
-   * @param where text between key and rest: line and item
+   * @param key the expression's place, such as `crm.records[0].properties.email` @param code a short and stable code;
+   * together with the key, it groups dead letters @param what the rest of the sentence that starts with the key; it
+   * contains no value @param where the text between the two: line and item
    */
   constructor(
     readonly key: string,
@@ -38,7 +40,7 @@ export class FailedMapping extends MappingError {
 }
 
 /**
- * An argument that a function of a mapping cannot use. `code` is part of the cause of a dead letter; see
+ * Thrown if a mapping function cannot use an argument. `code` becomes part of the dead letter's cause; see
  * docs/mapping.md.
  */
 export class FunctionError extends Error {
@@ -59,8 +61,8 @@ export class FunctionError extends Error {
 }
 
 /**
- * Meaning of each failure code: JSONata's own or one of ours. JSONata's messages may quote a value of the item and are
- * not used. Codes: JSONata 2.2, src/jsonata.js, "errorCodes".
+ * The meaning of each failure code, from JSONata or from pigeonpost. JSONata's messages are not used, because they may
+ * quote a value of the item. Codes: JSONata 2.2, src/jsonata.js, "errorCodes".
  */
 const words: Readonly<Record<string, string>> = {
   D1001: 'a number is too large',
@@ -104,15 +106,15 @@ const words: Readonly<Record<string, string>> = {
   withheld: 'a function that cannot be used was called',
 };
 
-/** Returns the short stable code of a failure, safe to show: never taken from a value. */
+/** Returns the short and stable code of a failure. It may be shown, because it never contains a value. */
 export function failureCode(error: unknown): string {
-  if (error instanceof RangeError) return 'too-deep'; // the stack, or a text beyond what memory allows
+  if (error instanceof RangeError) return 'too-deep'; // the call stack is full, or a text is too long for memory
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return 'error';
   return Object.hasOwn(words, code) || /^[A-Z]\d{4}$/.test(code) ? code : 'error';
 }
 
-/** Returns the code with its meaning, for a sentence. */
+/** Returns the code and its meaning as a part of a sentence. */
 export function failureInWords(code: string): string {
   return words[code] === undefined ? code : `${code}, ${words[code]}`;
 }

@@ -6,8 +6,8 @@ import type { MappingView } from './expression.js';
 import type { Fields } from '../sink.js';
 
 /**
- * Functions for expressions, besides JSONata's own. docs/mapping.md describes each. All return nothing for nothing, as
- * JSONata's do, so that a missing field leaves a property unchanged.
+ * A function that expressions can use in addition to JSONata's. docs/mapping.md describes each. If the value is
+ * missing, all return nothing, as JSONata's functions do, so that a missing field leaves a property unchanged.
  */
 type MappingFunction = (view: MappingView, ...given: readonly unknown[]) => unknown;
 
@@ -22,8 +22,8 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
   },
 
   /**
-   * Returns an e-mail address in lower case without surrounding spaces; nothing if the text is not an address, so that
-   * no vendor refuses the record.
+   * Returns an e-mail address in lower case without surrounding spaces. Returns nothing if the text is not an address,
+   * because a vendor would refuse the record.
    */
   email: (_, value) => {
     if (isNothing(value) || typeof value !== 'string') return undefined;
@@ -31,19 +31,22 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
     return /^[^\s@,;<>"]{1,64}@[^\s@,;<>".]+(?:\.[^\s@,;<>".]+)+$/u.test(address) ? address : undefined;
   },
 
-  /** The first name of a full name; nothing where the name is one word. */
+  /** Returns the first name of a full name; nothing if the name has only one word. */
   firstName: (_, value) => (isNothing(value) ? undefined : nameParts(textOf(value)).first),
 
-  /** The last name of a full name, which is never nothing: one word is a last name. */
+  /** Returns the last name of a full name. A name of only one word is a last name. */
   lastName: (_, value) => (isNothing(value) ? undefined : nameParts(textOf(value)).last),
 
-  /** The calendar day YYYY-MM-DD on which an instant fell where the event is. */
+  /** Returns the calendar day of a time in the event's time zone, as YYYY-MM-DD. */
   eventDate: (view, value) => eventDay(view, value),
 
-  /** The time of day HH:MM at which an instant fell where the event is. */
+  /** Returns the time of day of a time in the event's time zone, as HH:MM. */
   eventTime: (view, value) => (isNothing(value) ? undefined : placedTime(view, value).time),
 
-  /** That calendar day as HubSpot takes dates: its midnight in UTC, in ms. Source: HubSpot, "Properties", date. */
+  /**
+   * Returns that calendar day in HubSpot's form of a date: the day's start in UTC, Unix time in ms. Source: HubSpot,
+   * "Properties", date.
+   */
   hubspotDate: (view, value) => {
     const day = eventDay(view, value);
     return day === undefined ? undefined : utcMidnightMs(day);
@@ -58,11 +61,14 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
     return truncate(text, longest, ending);
   },
 
-  /** The time at which the change was found, not mapped: the same change always maps to the same value. */
+  /**
+   * Returns the time at which pigeonpost found the change, and not the current time, so that the same change always has
+   * the same value.
+   */
   now: (view, picture, timezone) => inWords.evaluate({ atMs: foundAtMs(view), picture, timezone }),
   millis: (view) => foundAtMs(view),
 
-  /** JSONata's own, which would make a text of any length in one step. */
+  /** Limits JSONata's own function, which could create a text of any length in one step. */
   pad: (_, value, width, character) => {
     if (typeof width === 'number' && Math.abs(width) > evaluationLimits.characters) throw new FunctionError('too-long');
     return padding.evaluate({ value, width, character });
@@ -72,14 +78,17 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
 const inWords = jsonata('$fromMillis(atMs, picture, timezone)');
 const padding = jsonata('$pad(value, width, character)');
 
-/** JSONata's functions that expressions may not use, and why. */
+/** The JSONata functions that expressions may not use, with the reason. */
 export const withheldFunctions: Readonly<Record<string, string>> = {
   eval: 'it would run the text of an item as an expression',
   random: 'the same item has to give the same value each time',
   shuffle: 'the same item has to give the same value each time',
 };
 
-/** A calendar day stays unchanged: `pigeonhole.startDate` is one already. */
+/**
+ * Returns the calendar day of a value. A value that is already a calendar day, such as `pigeonhole.startDate`, stays
+ * unchanged.
+ */
 function eventDay(view: MappingView, value: unknown): string | undefined {
   if (isNothing(value)) return undefined;
   if (typeof value === 'string' && utcMidnightMs(value.trim()) !== undefined) return value.trim();
@@ -112,7 +121,7 @@ function isNothing(value: unknown): boolean {
   return value === undefined || value === null || (typeof value === 'string' && value.trim() === '');
 }
 
-/** First and last name, as most CRMs store them; absent if the name has no such part. */
+/** The first and last name, as most CRMs store them. A part that the name does not have is absent. */
 interface NameParts {
   readonly first?: string;
   readonly last?: string;
@@ -121,9 +130,10 @@ interface NameParts {
 const suffix = /^(?:jr|sr|ii|iii|iv|ph\.?d|md|mba)\.?$/i;
 
 /**
- * Splits a full name. The last name is the last word, with the particles in lower case before it ("van", "de la") and
- * a suffix after it ("Jr."); "Lovelace, Ada" is read with the last name first. One word is a last name, because CRMs
- * that require one of the two require that one. Splitting is a guess, so the first name keeps the rest.
+ * Splits a full name. The last name is the last word, with the lower-case particles before it ("van", "de la") and a
+ * suffix after it ("Jr."). In "Lovelace, Ada", the last name comes first. A single word is a last name, because a CRM
+ * that requires only one part requires the last name. All other words belong to the first name, so that no word is lost
+ * if the guess is wrong.
  */
 export function nameParts(fullName: string): NameParts {
   const name = fullName.trim().replaceAll(/\s+/gu, ' ');
@@ -143,11 +153,11 @@ export function nameParts(fullName: string): NameParts {
 const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
- * A text of at most `longest` UTF-16 units, cut between two characters as people see them: an emoji with its skin tone
- * or a letter with its accents stays whole or goes. By UTF-16 units no vendor's count comes out higher, whether it counts
- * units, code points or characters (bytes are another matter).
- * @param longest 0 or more
- * @param ending appended to a cut text, and counted; left out if there is no room for it
+ * Cuts a text to at most `longest` UTF-16 units. It cuts between two characters as people see them, so an emoji with a
+ * skin tone or a letter with accents is kept whole or removed. UTF-16 units are used because a vendor that counts
+ * units, code points or characters never counts more (a vendor that counts bytes may).
+ * @param longest 0 or more @param ending appended to a text that was cut; it counts towards the length, and is left out
+ * if there is no room for it
  */
 export function truncate(text: string, longest: number, ending = ''): string {
   if (text.length <= longest) return text;
@@ -155,16 +165,16 @@ export function truncate(text: string, longest: number, ending = ''): string {
   return text.slice(0, lastBoundary(text, longest - ending.length)) + ending;
 }
 
-/** Returns the last position at or before `end` that cuts no character. */
+/** Returns the last position at or before `end` that is between two characters. */
 function lastBoundary(text: string, end: number): number {
-  // only the surroundings matter: no need to segment a text of a million letters
+  // only the text before the cut matters, so a text of a million letters is not segmented completely
   const from = Math.max(0, end - 1000);
   const start = isLowSurrogate(text, from) ? from + 1 : from;
   const boundary = start + (characters.segment(text.slice(start, end + 1000)).containing(end - start)?.index ?? 0);
   if (boundary > start || start === 0) {
     if (boundary > 0) return boundary;
   }
-  // a "character" of a thousand combining marks: better its beginning than nothing
+  // a "character" with a thousand combining marks is cut inside, because otherwise nothing would be left
   return isLowSurrogate(text, end) ? end - 1 : end;
 }
 
@@ -174,9 +184,9 @@ function isLowSurrogate(text: string, at: number): boolean {
 }
 
 /**
- * Returns a record's value under the first of these names that has one. Events name the same profile field differently
- * ("Email", "E-mail", "e mail"), so case, spaces, hyphens and underscores make no difference; an exact match has
- * priority. Empty texts and null count as missing.
+ * Returns a record's value under the first of these names that has a value. Events name the same profile field
+ * differently ("Email", "E-mail", "e mail"), so case, spaces, hyphens and underscores are ignored, but an exact match
+ * has priority. Empty texts and null count as missing.
  */
 export function findField(record: Fields | null, names: readonly string[]): unknown {
   if (record === null) return undefined;
@@ -189,7 +199,7 @@ export function findField(record: Fields | null, names: readonly string[]): unkn
   return undefined;
 }
 
-/** Returns the normalized form of a field's name: `E-mail` and `email` have the same. */
+/** Returns the normalized form of a field's name, which is the same for `E-mail` and `email`. */
 export function fieldKey(name: string): string {
   return name
     .normalize('NFKC')

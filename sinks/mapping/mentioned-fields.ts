@@ -2,21 +2,21 @@ import type { Expression } from './expression.js';
 import { nodesOf, type SyntaxNode } from './check-syntax.js';
 import type { Join } from '../sink.js';
 
-/** Parts of the data that an expression can use. */
+/** The parts of the data that an expression can read. */
 const viewParts = ['item', 'previous', 'attendee', 'session', 'pigeonhole', 'change'] as const;
 
 export type ViewPart = (typeof viewParts)[number];
 
 export type Mention =
-  /** A field of one part, as far as the text determines it; an empty path means the whole part. */
+  /** A field of one part, as far as the expression's text determines it. An empty path means the whole part. */
   | { readonly of: ViewPart; readonly path: readonly string[] }
-  /** `$field(…)`: the first of these in attendee or item. */
+  /** The names in a call of `$field(…)`, which reads the first of them that the attendee or the item has. */
   | { readonly of: 'field'; readonly names: readonly string[] };
 
 /**
- * Returns the fields that an expression reads, each once, as far as its text determines them: a name that is computed
- * at run time, or that belongs to a function's result, is not included. So the expression may read more; it reads
- * everything returned here on some path.
+ * Returns the fields that an expression reads, each once, as far as its text determines them. It may read more: names
+ * that are computed at run time, or that belong to a function's result, are not included. It may also read fewer,
+ * because some parts may not be evaluated for an item.
  */
 export function mentionedFields(expression: Expression): Mention[] {
   const mentions = new Map<string, Mention>();
@@ -24,7 +24,7 @@ export function mentionedFields(expression: Expression): Mention[] {
   return [...mentions.values()];
 }
 
-/** The path from the view to which the next name is relative; null if it is not known. */
+/** The path to which the next name is relative, starting at the view; null if it is not known. */
 type ViewPath = readonly string[] | null;
 
 type Tell = (mention: Mention) => void;
@@ -39,19 +39,19 @@ function visit(node: SyntaxNode, place: ViewPath, tell: Tell): void {
       tellOfFunction(node, place, tell);
       break;
     case 'transform':
-      return; // its names belong to what it is applied to
+      return; // the names in it are relative to the value to which it is applied
   }
   visitBelow(node, place, tell);
 }
 
-/** Visits parts of a node that are not a path: their names are relative to the same place. */
+/** Visits the parts of a node that is not a path. Their names are relative to the same path. */
 function visitBelow(node: SyntaxNode, place: ViewPath, tell: Tell): void {
   for (const below of Object.values(node)) {
     for (const each of nearestNodes(below)) visit(each, place, tell);
   }
 }
 
-/** Returns the nodes of a member, which may be one, a list, or a list of pairs. */
+/** Returns the nodes in a member of a node. The member may be a node, a list, or a list of pairs. */
 function nearestNodes(member: unknown): SyntaxNode[] {
   if (Array.isArray(member)) return member.flatMap(nearestNodes);
   if (typeof member !== 'object' || member === null || member instanceof RegExp) return [];
@@ -66,7 +66,7 @@ function visitPath(path: SyntaxNode, from: ViewPath, tell: Tell): void {
     const before = place;
     place = placeAfter(step, before);
     if (step.type !== 'name' && step.type !== 'variable') visit(step, before, tell);
-    // the path before a step with an unknown target is read, at least for that step
+    // a step whose target is not known reads at least the path before it
     if (place === null && before !== null && n > 0) tellOf(before, tell);
     if (n === last && place !== null) tellOf(place, tell);
     for (const filter of [...(step.stages ?? []), ...(step.predicate ?? [])]) visitBelow(filter, place, tell);
@@ -75,7 +75,7 @@ function visitPath(path: SyntaxNode, from: ViewPath, tell: Tell): void {
 }
 
 function placeAfter(step: SyntaxNode, before: ViewPath): ViewPath {
-  if (step.focus !== undefined) return null; // `@$v` keeps the place, and `$v` continues from it: rare
+  if (step.focus !== undefined) return null; // after `@$v`, `$v` refers to this place; this is rare and not followed
   if (step.type === 'name') return before === null ? null : [...before, String(step.value)];
   if (step.type === 'variable') return step.value === '' ? before : step.value === '$' ? [] : null;
   return step.type === 'sort' ? before : null;
@@ -87,7 +87,10 @@ function tellOf(place: readonly string[], tell: Tell): void {
   if (of !== undefined) tell({ of, path });
 }
 
-/** Reports functions whose arguments name fields, or that read the view themselves. */
+/**
+ * Reports the fields that a function call reads, either because its arguments name them or because the function reads
+ * the view.
+ */
 function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place: ViewPath, tell: Tell): void {
   if (procedure?.type !== 'variable') return;
   const names = given.flatMap((each) => [...nodesOf(each)]).filter(({ type }) => type === 'string');
@@ -108,7 +111,7 @@ function tellOfFunction({ procedure, arguments: given = [] }: SyntaxNode, place:
   }
 }
 
-/** Returns the joins that these expressions need beside the items: for `SinkType.joins`. */
+/** Returns the data that these expressions need besides the items, for `SinkType.joins`. */
 export function joinsOf(expressions: readonly Expression[]): Join[] {
   const mentioned = new Set(expressions.flatMap((each) => mentionedFields(each).map(({ of }) => of)));
   return [

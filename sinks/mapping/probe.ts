@@ -1,7 +1,7 @@
 import type { Expression, MappingView } from './expression.js';
 import { mentionedFields } from './mentioned-fields.js';
 
-/** A view without any field, to evaluate what an expression gives if an item has none of them. */
+/** A view without any fields, which shows what an expression returns if an item has none of the fields. */
 export const emptyView: MappingView = {
   item: null,
   previous: null,
@@ -24,8 +24,8 @@ export const emptyView: MappingView = {
 };
 
 /**
- * Describes the items for which an expression returns nothing; undefined if there are none, or it cannot be known.
- * @param read the converter of the destination's values
+ * Describes the items for which an expression returns nothing; undefined if it finds none, or the expression fails.
+ * @param read converts a value for the destination
  */
 export async function emptyWhen(
   value: Expression,
@@ -35,14 +35,14 @@ export async function emptyWhen(
     try {
       return ((await value.evaluate(view, '', read)) ?? '') === '';
     } catch {
-      return false; // a failing mapping is reported with each item
+      return false; // a mapping that fails is reported for each item as a dead letter
     }
   };
   if (await isEmpty(viewOfText(value, 'Ada'))) return 'a field of one word, such as the name "Ada"';
   return (await isEmpty(emptyView)) ? 'an item without a value' : undefined;
 }
 
-/** A view in which every field that an expression reads has the same text. */
+/** Returns a view in which every field that the expression reads has the same text. */
 function viewOfText(expression: Expression, text: string): MappingView {
   const view = { ...emptyView, item: {}, attendee: {}, session: {}, pigeonhole: {}, previous: {} };
   for (const mention of mentionedFields(expression)) {
@@ -64,9 +64,9 @@ function set(object: Record<string, unknown>, [name, ...rest]: readonly string[]
 }
 
 /**
- * Returns a warning for each name field that a mapping always overwrites, although the destination finds people by
- * e-mail: they already have a name, which a user of the destination may have corrected. Pure.
- * @param path key of the record in the configuration
+ * Returns a warning for each name field that a mapping always overwrites. If the destination finds people by e-mail,
+ * they already have a name, which a user of the destination may have corrected. Pure. @param path the path of the entry
+ * in the configuration
  */
 export function nameWarnings(properties: Readonly<Record<string, { readonly write: string }>>, path: string): string[] {
   return Object.entries(properties)

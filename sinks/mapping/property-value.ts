@@ -1,18 +1,19 @@
 import { FailedMapping } from './mapping-error.js';
 
 /**
- * Converters from results of expressions to values of vendors' properties. Each keeps undefined (do not write) and null
- * (clear), and refuses a value that it would have to guess, because a wrong value in a CRM is worse than a dead letter.
- * Passed to `Expression.evaluate` as `read`, their messages contain line and item.
+ * Converts the result of an expression into the value of a vendor's property. Undefined (do not write) and null (clear)
+ * stay as they are. A reader refuses a value whose meaning it would have to guess, because a wrong value in a CRM is
+ * worse than a dead letter. If a reader is passed to `Expression.evaluate` as `read`, its error messages contain line
+ * and item.
  *
- * @param key the expression's place, e.g. `crm.records[0].properties.email`
- * @throws {MappingError} naming kinds, never the value
+ * @param key the expression's place, such as `crm.records[0].properties.email` @throws {MappingError} with the types
+ * that were found and expected, never the value
  */
 type Reader<Read> = (value: unknown, key: string) => Read | null | undefined;
 
 /**
- * A text. Numbers and truth values as JSON writes them; a list of these with semicolons between them, as HubSpot and
- * Salesforce take several choices.
+ * Reads a text. Numbers, true and false are written as in JSON. The entries of a list are joined with semicolons, as
+ * HubSpot and Salesforce expect several choices.
  */
 export const textValue: Reader<string> = (value, key) => {
   if (isAbsent(value)) return value;
@@ -21,14 +22,15 @@ export const textValue: Reader<string> = (value, key) => {
   throw refusal(key, 'not-a-text', 'a text, a number, true, false, or a list of these', value);
 };
 
-/** A number; a text that spells one counts, an empty one clears. */
+/** Reads a number, also from a text that contains one. An empty text clears the property. */
 export const numberValue: Reader<number> = (value, key) => {
   if (isAbsent(value)) return value;
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   if (typeof value === 'string') {
     const text = value.trim();
     if (text === '') return null;
-    // Number() also takes 0x10, and a comma is a decimal sign to some and a thousands sign to others
+    // stricter than Number(), which also accepts 0x10; a comma is refused, because it may separate decimals or
+    // thousands
     if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) return Number(text);
   }
   throw refusal(key, 'not-a-number', 'a number', value);

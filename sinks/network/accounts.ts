@@ -1,26 +1,26 @@
 import { createHash } from 'node:crypto';
 import type { Secret } from '../../config/secret.js';
 
-/** Identity of an account: the vendor counts requests with the same values together. */
+/** Identifies an account at a vendor. The vendor counts all requests with the same values together. */
 export interface AccountName {
   readonly type: string;
   readonly baseUrl: string;
   readonly credential: Secret | string;
-  /** As configured: sinks of one account with different limits each keep to their own. */
+  /** The configured limits. Sinks of one account with different limits do not share a limiter. */
   readonly limits: { readonly per10s?: number; readonly perDay?: number } | undefined;
 }
 
 /**
- * State that sinks of one process share because the vendor counts it together. There is one instance for a process,
- * through all its configurations, so that neither a second sink on the account nor `config apply` starts a new count.
- * Keeps a hash of the credential, never the credential. Entries are never removed: a process uses a handful of
- * accounts.
+ * Holds state that sinks of one process share if they use the same account, such as the count of requests. A process
+ * has one instance and keeps it when the configuration changes, so that neither a second sink of the account nor
+ * `config apply` starts a new count. It stores a hash of the credential, never the credential. Entries are never
+ * removed, because a process uses only a few accounts.
  */
 export class Accounts {
   readonly #shared = new Map<string, unknown>();
 
   /**
-   * Returns the account's value of this kind, created by the first caller. The kind determines the type of the value.
+   * Returns the account's value of this kind. The first call creates it. The kind determines the value's type.
    * @param kind such as `requests`
    */
   share<Value>(account: AccountName, kind: string, make: () => Value): Value {

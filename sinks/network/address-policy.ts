@@ -5,7 +5,7 @@ import { Secret } from '../../config/secret.js';
 /**
  * The network policy of all sinks that connect to an HTTP address (docs/sinks.md, decision 0069). A sink spreads
  * `networkKeys` into its schema, reads addresses with `sinkUrl()`, adds `plainHttpStaysPrivate` and passes
- * `mayReachPrivate` to its REST client. test/structure/network-policy.test.ts tries all sink types.
+ * `mayReachPrivate` to its REST client. test/structure/network-policy.test.ts checks this for all sink types.
  */
 export const networkKeys = {
   allowPrivateAddresses: z
@@ -22,9 +22,9 @@ export const plainHttpProblem =
   'must begin with https://; http is for private networks, together with "allowPrivateAddresses: true"';
 
 /**
- * Refuses http addresses off loopback unless `allowPrivateAddresses` is set. The connector then still refuses http to
- * a public address. For `superRefine` of the sink's schema.
- * @param names of the keys that hold addresses, in plain text or as secrets
+ * Returns a check for `superRefine` of a sink's schema. It refuses http addresses that are not loopback, unless
+ * `allowPrivateAddresses` is set. Even if it is set, the connector refuses http to a public address. @param names the
+ * keys that hold addresses, as texts or as secrets
  */
 export function plainHttpStaysPrivate<const Name extends string>(...names: readonly Name[]) {
   return (keys: NetworkKeys & { readonly [key in Name]?: unknown }, context: z.RefinementCtx): void => {

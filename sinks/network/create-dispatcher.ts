@@ -6,7 +6,7 @@ import { guardedConnector, strictTls, RefusedAddressError } from './guarded-conn
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 interface DispatcherOptions {
-  /** True lets connections reach loopback and private networks. */
+  /** Whether connections may reach loopback and private networks. */
   readonly allowPrivateAddresses: boolean;
   readonly connectTimeoutMs: number;
   /** Maximum number of open connections to the destination. */
@@ -14,9 +14,10 @@ interface DispatcherOptions {
 }
 
 /**
- * Opens connections to one destination, kept alive between calls: direct and checked by address, or through the proxy
- * of `network`. A proxy resolves names, so with a proxy the host must be listed in `network.allowHosts`, whatever
- * `allowPrivateAddresses` says. For a host that is not allowed, every request fails with RefusedAddressError.
+ * Creates a dispatcher for one destination, which keeps connections open between calls. The connections are direct,
+ * with a check of each address, or go through the proxy of `network`. A proxy resolves names itself, so pigeonpost
+ * cannot check the address. With a proxy, the host must therefore be in `network.allowHosts`, whatever
+ * `allowPrivateAddresses` says. Every request to a host that is not allowed fails with RefusedAddressError.
  */
 export function createDispatcher(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
   return connectionsTo(url, network, options).compose(onlyWhileHeld);
@@ -24,7 +25,7 @@ export function createDispatcher(url: URL, network: NetworkSettings, options: Di
 
 function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOptions): Dispatcher {
   const { connections } = options;
-  // Node trusts only the given list, so its own certificates are included.
+  // If Node receives a list, it trusts no other certificates, so the list includes Node's own.
   const trustedCertificates = network.ca ? [...rootCertificates, network.ca] : undefined;
   if (!network.proxy || bypassesProxy(url, network.noProxy)) {
     const { allowPrivateAddresses, connectTimeoutMs } = options;
@@ -49,9 +50,10 @@ function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOp
 }
 
 /**
- * Whether a URL bypasses the proxy. Loopback always does, as in Go and newer versions of curl: the proxy's loopback is
- * another machine. Entries of the list, separated by commas or spaces: `*`, a host (with all names below it, with or
- * without a leading dot), an address, a network (10.0.0.0/8), each with or without `:port`.
+ * Whether a URL bypasses the proxy. Loopback always does, as in Go and newer versions of curl, because the proxy's
+ * loopback is another machine. The entries of `noProxy` are separated by commas or spaces. An entry is `*`, a host
+ * (which includes all names below it, with or without a leading dot), an address, or a network (10.0.0.0/8), each with
+ * or without `:port`.
  */
 export function bypassesProxy(url: URL, noProxy: string | undefined): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();
@@ -84,8 +86,8 @@ function isInNetwork(host: string, network: string): boolean {
 }
 
 /**
- * Whether a list of hosts contains a host: by its exact name, or by a suffix with a leading dot (".example.com"
- * matches every name below example.com, not example.com itself). Case and a trailing dot do not matter.
+ * Whether a list of hosts allows a host. An entry is the host's exact name, or a suffix with a leading dot:
+ * ".example.com" matches every name below example.com, but not example.com itself. Case and a trailing dot are ignored.
  */
 export function isAllowedHost(host: string, allowHosts: readonly string[]): boolean {
   const name = normalized(host);

@@ -23,7 +23,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: name it in "network.ca"',
 };
 
-/** Failures before there was a connection, so that nothing can have arrived. */
+/** Codes of failures before the connection was open, so that nothing can have arrived. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -35,8 +35,8 @@ const NEVER_CONNECTED = new Set([
 ]);
 
 /**
- * Describes a connection failure in a sentence without path, query or secret. Reads only the error's code, because its
- * message may contain the URL, and with it a token.
+ * Describes a connection failure in a sentence without path, query or secret. Uses only the error's code, because its
+ * message may contain the URL, and the URL may contain a token.
  */
 export function failureSentence(error: unknown, host: string): string {
   if (error instanceof RefusedAddressError) return error.message;
@@ -51,7 +51,7 @@ export function neverArrived(error: unknown): boolean {
 }
 
 function codeOf(error: unknown): string {
-  // Not instanceof: under Jest, errors of Node's own modules come from another realm.
+  // Does not use instanceof, because under Jest, errors of Node's own modules come from another realm.
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : '';
 }
@@ -61,11 +61,11 @@ export interface Asked {
   /** The vendor's name in messages. */
   readonly name: string;
   readonly timeoutMs: number;
-  /** The requested thing, if naming it helps the operator. */
+  /** The thing that was requested, if its name helps the operator. */
   readonly what?: string;
 }
 
-/** Describes why a call under `withinDeadline` has no answer, without path, query or secret. */
+/** Describes in a sentence why a call of `withinDeadline` has no answer, without path, query or secret. */
 export function noAnswerSentence(error: unknown, asked: Asked): string {
   if (!(error instanceof CutShort)) return failureSentence(error, asked.host);
   return error.reason === 'stopped' ? `stopped before ${asked.name} answered` : lateSentence(asked);
@@ -76,9 +76,9 @@ function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
 }
 
 /**
- * Returns the line of `check` about a receiver that answered. Any status below 500 counts as reached.
- * @param key of the receiver's address in the configuration
- * @param later what only the first request shows
+ * Returns the line of `pigeonpost check` for a receiver that answered. With most statuses below 500, the receiver
+ * counts as reached. @param key the configuration key of the receiver's address @param later a clause about what the
+ * check cannot find out before the first request
  */
 export function reachedLine(
   host: string,

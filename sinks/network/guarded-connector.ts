@@ -3,32 +3,35 @@ import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 
 /**
- * A connection that was refused because of its address. The message names the host and what to do; it contains no path
- * or query, since these may hold a token.
+ * Thrown if pigeonpost refuses a connection because of its address. The message says which host it was and what to do.
+ * It contains no path or query, because these may contain a token.
  */
 export class RefusedAddressError extends Error {
   override readonly name = 'RefusedAddressError';
   readonly code = 'ERR_REFUSED_ADDRESS';
 }
 
-/** Explicit, so that neither Node's settings nor NODE_TLS_REJECT_UNAUTHORIZED=0 of another tool can weaken it. */
+/**
+ * TLS options for all connections. They are set explicitly, so that neither Node's settings nor
+ * NODE_TLS_REJECT_UNAUTHORIZED=0 (set for another tool) can weaken them.
+ */
 export const strictTls = { minVersion: 'TLSv1.2', rejectUnauthorized: true } as const;
 
 interface ConnectorOptions {
-  /** False refuses every address that is not on the public internet. */
+  /** If false, every address that is not on the public internet is refused. */
   readonly allowPrivateAddresses: boolean;
   readonly connectTimeoutMs: number;
-  /** Certificates (PEM) to trust; absent: those that Node trusts. */
+  /** Certificates (PEM) to trust. Absent: those that Node trusts by default. */
   readonly trustedCertificates?: readonly string[];
-  /** The name look-up, of `node:dns` unless a test gives another. */
+  /** The look-up of names. By default, that of `node:dns`; tests replace it. */
   readonly lookUp?: typeof lookUpName;
 }
 
 /**
- * Opens connections to allowed addresses only. The address is checked where the socket receives it, so a name cannot
- * change its address between check and use (DNS rebinding). An address in the URL is never looked up, so it is checked
- * before. Plain http never leaves private networks: even if private addresses are allowed, a public address is refused
- * without TLS.
+ * Returns a connector that connects only to allowed addresses. It checks the address that the socket is about to use,
+ * so a name cannot resolve to another address after the check (DNS rebinding). An address in the URL is not looked up,
+ * so it is checked before the connection. Plain http never leaves private networks: a public address without TLS is
+ * refused even if private addresses are allowed.
  */
 export function guardedConnector(options: ConnectorOptions): buildConnector.connector {
   const isAllowed = (address: string, protocol: string): boolean =>
@@ -102,9 +105,10 @@ const SPECIAL_IPV4: readonly (readonly [network: string, prefix: number])[] = [
 ];
 
 /**
- * Within 2000::/3, the only block from which public IPv6 addresses are given out. Everything outside of it is refused
- * without being named: unspecified, loopback, v4-mapped, NAT64 (64:ff9b::/96, 64:ff9b:1::/48), discard-only, unique
- * local, link-local, multicast. Source: IANA IPv6 Special-Purpose Address Registry.
+ * IPv6 networks within 2000::/3 that are not the public internet. Public IPv6 addresses are assigned only from
+ * 2000::/3, so everything outside of it is refused: unspecified, loopback, v4-mapped, NAT64 (64:ff9b::/96,
+ * 64:ff9b:1::/48), discard-only, unique local, link-local, multicast. Source: IANA IPv6 Special-Purpose Address
+ * Registry.
  */
 const SPECIAL_IPV6: readonly (readonly [network: string, prefix: number])[] = [
   ['2001::', 23], // protocol assignments: Teredo, benchmarks, ORCHID
@@ -118,12 +122,12 @@ const specialIpv6 = blockListOf(SPECIAL_IPV6, 'ipv6');
 const globalUnicastIpv6 = blockListOf([['2000::', 3]], 'ipv6');
 
 /**
- * Whether an address lies on the public internet. False for private, local and special networks, for IPv6 forms that
- * wrap an IPv4 address, and for anything that is not an IP address.
+ * Whether an address is on the public internet. False for private, local and special networks, for IPv6 addresses that
+ * contain an IPv4 address, and for anything that is not an IP address.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIPv4(address)) return !specialIpv4.check(address, 'ipv4');
-  if (!isIPv6(address) || address.includes('%')) return false; // a zone id exists on local links only
+  if (!isIPv6(address) || address.includes('%')) return false; // only link-local addresses have a zone id
   return globalUnicastIpv6.check(address, 'ipv6') && !specialIpv6.check(address, 'ipv6');
 }
 

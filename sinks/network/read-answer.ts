@@ -3,14 +3,17 @@ export function headerText(header: string | string[] | undefined): string | unde
   return Array.isArray(header) ? header[0] : header;
 }
 
-/** Returns the time of an answer, Unix time in ms: by the sender's clock (`Date`), or by ours without that header. */
+/**
+ * Returns the time of an answer, Unix time in ms: by the clock of the server (header `Date`), or by ours if the header
+ * is missing.
+ */
 export function answeredAtMs(date: string | string[] | undefined, now: () => number): number {
   return httpDateMs(headerText(date) ?? '') || now();
 }
 
 /**
- * Reads the whole body. Returns undefined if it is longer than `maxBytes`, and closes the connection.
- * @throws when the body breaks off
+ * Reads the whole body. If it is longer than `maxBytes`, closes the connection and returns undefined. @throws if the
+ * connection ends before the body is complete
  */
 export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
@@ -33,23 +36,26 @@ export function parsedJson(text: string | undefined): unknown {
   }
 }
 
-/** 4xx about the address, the credentials, the connection or the moment. RFC 9110, 15.5; RFC 8470; RFC 6585. */
+/**
+ * 4xx statuses whose cause is the address, the credentials, the connection or the time, and not the content. Sources:
+ * RFC 9110, 15.5; RFC 8470; RFC 6585.
+ */
 const notAboutContent: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 407, 408, 410, 421, 425, 426, 429]);
 
-/** Whether a status refuses the content of a request, so that a repeat would be refused again. */
+/** Whether a status means that the server refuses the content of a request, so that it would refuse a repeat too. */
 export function refusesContent(status: number): boolean {
   return status >= 400 && status < 500 && !notAboutContent.has(status);
 }
 
-/** Longest accepted `Retry-After`: one day, so that a wrong clock or a typing error does not stop a sink for years. */
+/** Maximum accepted `Retry-After`: one day, so that a wrong clock or a typing error does not stop a sink for years. */
 export const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
-/** "Retry-After: 0" or a date that has passed would otherwise make a loop without a pause. */
+/** Minimum wait. Without it, "Retry-After: 0" or a date in the past would cause retries without a pause. */
 export const SHORTEST_RETRY_AFTER_MS = 1000;
 
 /**
- * Returns the requested wait in ms, within the bounds above; undefined if there is none, or not in a form of RFC 9110,
- * 10.2.3 (seconds, or an HTTP date).
- * @param answeredAtMs the time of the answer by the destination's own clock (its `Date`) if known
+ * Returns the requested wait in ms, within the limits above; undefined if there is no header, or it has neither form of
+ * RFC 9110, 10.2.3 (seconds or an HTTP date). @param answeredAtMs the time of the answer, by the destination's clock
+ * (its `Date`) if known
  */
 export function retryAfterMs(header: string | undefined, answeredAtMs: number): number | undefined {
   const text = header?.trim() ?? '';

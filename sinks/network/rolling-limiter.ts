@@ -1,16 +1,16 @@
 /** The clock of a limiter or schedule; tests provide their own. */
 export interface Clock {
-  /** Monotonic milliseconds from any start. */
+  /** Milliseconds since any time. The value never goes back. */
   now(): number;
   /**
-   * Calls once after the delay.
+   * Calls a function once after the delay.
    * @returns a function that cancels the call
    */
   after(delayMs: number, call: () => void): () => void;
 }
 
 export const systemClock: Clock = {
-  now: () => performance.now(), // monotonic: a set wall clock must not open or close a limit
+  now: () => performance.now(), // a monotonic clock, because a change of the wall clock must not affect a limit
   after(delayMs, call) {
     const timer = setTimeout(call, delayMs);
     return () => clearTimeout(timer);
@@ -18,14 +18,14 @@ export const systemClock: Clock = {
 };
 
 export interface RollingLimit {
-  /** Maximum number of requests within any `windowMs`. */
+  /** Maximum number of requests in any period of length `windowMs`. */
   readonly limit: number;
   readonly windowMs: number;
 }
 
 /** The right to make one request. */
 export interface Permit {
-  /** Call it when the request was answered or failed. */
+  /** Must be called when the request was answered or has failed. */
   done(): void;
 }
 
@@ -35,11 +35,12 @@ interface Waiting {
 }
 
 /**
- * Limits requests to an account per rolling window, for all callers of the account, in order of arrival.
+ * Limits the requests to an account in a rolling window, for all callers. Callers receive permits in the order in which
+ * they asked.
  *
- * A permit counts from when it is granted until `windowMs` after the answer. The vendor counted the request at some
- * time in between, so its window never holds more than ours, whatever the network does to the spacing. The cost is the
- * duration of one answer per window.
+ * A permit counts from the time at which it is granted until `windowMs` after the answer. The vendor counts the request
+ * at some time between request and answer, so the vendor's window never contains more requests than ours, even if the
+ * network changes the time between them. The disadvantage is that each window is longer by the duration of one answer.
  */
 export class RollingLimiter {
   readonly #clock: Clock;
@@ -47,13 +48,13 @@ export class RollingLimiter {
   readonly #max: number;
   #limit: number;
   #open = 0;
-  /** Times at which answered requests stop counting, earliest first. */
+  /** The times at which answered requests stop counting, earliest first. */
   readonly #freeAt: number[] = [];
   readonly #waiting = new Set<Waiting>();
   #closedUntil = Number.NEGATIVE_INFINITY;
   #cancelTimer: (() => void) | undefined;
 
-  /** @param max upper bound, whatever limit the account reports */
+  /** @param max maximum limit, even if the account reports a higher one */
   constructor({ limit, windowMs }: RollingLimit, max = Number.POSITIVE_INFINITY, clock: Clock = systemClock) {
     this.#limit = Math.min(limit, max);
     this.#max = max;
@@ -62,8 +63,8 @@ export class RollingLimiter {
   }
 
   /**
-   * Waits for a permit, in order of arrival. Returns undefined if the signal was aborted or there was none in time.
-   * @param withinMs longest wait
+   * Waits for a permit. Returns undefined if the signal was aborted or no permit was free in time. @param withinMs
+   * maximum wait
    */
   async take(signal: AbortSignal, withinMs: number): Promise<Permit | undefined> {
     if (signal.aborted) return undefined;
@@ -72,7 +73,7 @@ export class RollingLimiter {
       const giveUp = (): void => {
         if (!this.#waiting.delete(waiting)) return;
         waiting.grant(undefined);
-        this.#serve(); // also cancels a timer that is no longer needed
+        this.#serve(); // also cancels the timer if it is no longer needed
       };
       const cancelDeadline = this.#clock.after(withinMs, giveUp);
       signal.addEventListener('abort', giveUp);
@@ -92,8 +93,8 @@ export class RollingLimiter {
   }
 
   /**
-   * Applies an answer's report of the account: its limit, and how much of the window is used. Requests beyond ours
-   * were made by others, and count as if they had just been made.
+   * Applies what an answer reports about the account: the limit, and the number of requests in the present window. If
+   * that number is higher than ours, other clients made requests, which count as if they had just been made.
    */
   learn({ limit, used }: { readonly limit: number; readonly used?: number }): void {
     if (limit >= 1) this.#limit = Math.min(limit, this.#max);
@@ -105,13 +106,13 @@ export class RollingLimiter {
     this.#serve();
   }
 
-  /** Grants no permit for this time, because the vendor throttled the account despite the limit. */
+  /** Grants no permits during this time, because the vendor throttles the account despite the limit. */
   close(forMs: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.now() + forMs);
     this.#serve();
   }
 
-  /** Reverses `close`. */
+  /** Ends the effect of `close`. */
   reopen(): void {
     this.#closedUntil = Number.NEGATIVE_INFINITY;
     this.#serve();
@@ -151,8 +152,8 @@ export class RollingLimiter {
     this.#cancelTimer = undefined;
     if (this.#waiting.size === 0) return;
     const nextAt = Math.max(this.#freeAt[0] ?? Number.NEGATIVE_INFINITY, this.#closedUntil);
-    // If every slot is in flight, the next answer calls this method. A time that has passed since #hasRoom read the
-    // clock still needs the timer: nothing else would call this method again.
+    // If all permits belong to requests in progress, the next answer calls this method. Otherwise a timer must call it,
+    // even if `nextAt` has passed since #hasRoom read the clock, because nothing else would.
     if (nextAt === Number.NEGATIVE_INFINITY) return;
     this.#cancelTimer = this.#clock.after(Math.max(0, Math.ceil(nextAt - this.#clock.now())), () => this.#serve());
   }

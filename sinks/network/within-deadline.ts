@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-/** A call that pigeonpost stopped. It may have had its effect. */
+/** Thrown if pigeonpost stopped a call before the answer. The call may have taken effect. */
 export class CutShort extends Error {
   override readonly name = 'CutShort';
 
@@ -10,11 +10,10 @@ export class CutShort extends Error {
 }
 
 /**
- * Runs a call that is aborted after `timeoutMs` or when the caller's signal is aborted. The call runs even if the
- * signal was aborted before: it must send nothing then. Not `AbortSignal.any`: in Node 20 each call leaks memory on a
- * long-lived signal.
- * @param call has to end when its signal is aborted
- * @throws {CutShort} when it failed after either; otherwise what the call throws
+ * Runs a call, and aborts it after `timeoutMs` or when the caller's signal is aborted. If the signal was aborted
+ * before, the call still runs, but with an aborted signal, so that it sends nothing. Does not use `AbortSignal.any`,
+ * because in Node 20 each use on a long-lived signal leaks memory. @param call must end when its signal is aborted
+ * @throws {CutShort} if the call fails after it was aborted; otherwise whatever the call throws
  */
 export async function withinDeadline<Result>(
   signal: AbortSignal,
@@ -39,9 +38,9 @@ export async function withinDeadline<Result>(
 }
 
 /**
- * Runs work under a signal of its own that follows the caller's. The caller's signal, which may live long, gets one
- * listener however many requests listen to the own one, and keeps nothing after the work. Not `AbortSignal.any`: in
- * Node 20 each call leaks memory on a long-lived signal.
+ * Runs work with a new signal, which is aborted when the caller's signal is. The caller's signal may be long-lived. It
+ * gets only one listener, however many requests listen to the new signal, and the listener is removed after the work.
+ * Does not use `AbortSignal.any`, because in Node 20 each use on a long-lived signal leaks memory.
  */
 export async function underOwnSignal<Result>(
   signal: AbortSignal,

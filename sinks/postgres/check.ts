@@ -10,11 +10,11 @@ interface CheckedDatabase {
   readonly server: string;
   readonly schema: string;
   readonly sink: string;
-  /** Parameters of the URL that have no effect. */
+  /** Known parameters of the URL that have no effect. */
   readonly ignored: readonly string[];
 }
 
-/** The oldest version that supports this sink's statements and catalog queries. */
+/** The oldest version of PostgreSQL that supports this sink's statements and catalog queries. */
 const OLDEST_VERSION = 13;
 
 interface Session {
@@ -26,8 +26,9 @@ interface Session {
 }
 
 /**
- * Checks that rows can be written: the server answers, the schema is free or belongs to this sink, its tables fit or can
- * be created, and the user has the rights. Reads only the catalog, so it leaves and locks nothing. Never throws.
+ * Checks whether the sink can write rows: whether the server answers, the schema is free or belongs to this sink, its
+ * tables fit or can be created, and the user has the rights. Reads only the catalog, so it changes and locks nothing.
+ * Never throws.
  */
 export async function checkDatabase(database: CheckedDatabase, signal: AbortSignal): Promise<CheckLine[]> {
   const { pool, server, schema } = database;
@@ -106,8 +107,8 @@ function whatIsMissing({ exists, missingTables, missingColumns, hasMarkerTable }
 }
 
 /**
- * Whether this user may create the missing parts: a schema in the database, tables in the schema, columns of own
- * tables.
+ * Whether this user may create the missing parts: the schema in the database, tables in the schema, or columns of
+ * tables that the user owns.
  */
 async function mayCreate(
   client: ClientBase,
@@ -126,7 +127,7 @@ async function mayCreate(
 
 const NEEDED = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
 
-/** Returns the missing rights on existing tables. */
+/** Returns the existing tables on which the user lacks rights, with the rights that are missing. */
 async function lackingRights(
   client: ClientBase,
   schema: string,

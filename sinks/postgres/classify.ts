@@ -1,10 +1,13 @@
 import type { Outcome } from '../sink.js';
 
-/** The subject of a failed transaction. */
+/** The cause of a failed transaction, and what follows from it. */
 type Failure =
-  /** One of its rows, which halving the batch finds. */
+  /** PostgreSQL refused a row. The caller finds the row by splitting the batch in halves. */
   | { readonly about: 'row'; readonly cause: string; readonly detail: string }
-  /** The whole batch. `looksAgain`: the tables have changed, so the schema is inspected again first. */
+  /**
+   * The whole batch failed. `looksAgain` means that the tables have changed, so the schema must be inspected before the
+   * next batch.
+   */
   | {
       readonly about: 'destination';
       readonly outcome: Extract<Outcome, { kind: 'retry' | 'pause' }>;
@@ -12,8 +15,8 @@ type Failure =
     };
 
 /**
- * Classifies a failure by its SQLSTATE, because PostgreSQL's messages quote values.
- * @param server its name for people, such as `PostgreSQL at db:5432`
+ * Classifies a failure by its SQLSTATE. Does not use PostgreSQL's messages, because they quote values. @param server
+ * the server's name in messages, such as `PostgreSQL at db:5432`
  */
 export function classifyFailure(error: unknown, server: string, schema: string): Failure {
   if (error instanceof DestinationChanged) return pause('destination', error.message);
@@ -65,7 +68,7 @@ function ofServer(code: string, server: string, schema: string, constraint: stri
 function withoutAnswer(error: unknown, server: string): string {
   const code = networkCode(error);
   if (code !== undefined) return `${server} ${SENTENCES[code] ?? `cannot be reached (${code})`}`;
-  // The driver sets no code for these. Only their kind is reported.
+  // The driver sets no code for these failures. They are recognized by their messages, which are not shown.
   const { message } = fieldsOf(error);
   const text = typeof message === 'string' ? message : '';
   if (/does not support SSL/i.test(text)) {
@@ -98,7 +101,10 @@ function retry(detail: string): Extract<Failure, { about: 'destination' }> {
   return { about: 'destination', outcome: { kind: 'retry', detail }, looksAgain: false };
 }
 
-/** Names a constraint that the owner of the table added; the name contains no value. */
+/**
+ * Returns the name of the violated constraint for a message. The table's owner added the constraint; its name contains
+ * no value of a row.
+ */
 function nameOf(constraint: unknown): string {
   return typeof constraint === 'string' && /^[\w -]{1,63}$/.test(constraint) ? ` by constraint ${constraint}` : '';
 }
@@ -109,14 +115,14 @@ function networkCode(error: unknown): string | undefined {
   return Array.isArray(errors) && errors.length > 0 ? networkCode(errors[0]) : undefined; // one per attempted address
 }
 
-// By fields, not `instanceof`: errors of Node's modules may come from another realm (Jest, workers).
+// Does not use `instanceof`, because errors of Node's modules may come from another realm (Jest, workers).
 function fieldsOf(error: unknown): Partial<Record<'code' | 'severity' | 'constraint' | 'errors' | 'message', unknown>> {
   return typeof error === 'object' && error !== null ? error : {};
 }
 
 /**
- * Thrown when the schema has changed or belongs to another sink, so that further writes could mix data. The message is
- * for people: what was found, where, and what to do.
+ * Thrown if the schema has changed or belongs to another sink, so that further writes could mix data. The message says
+ * what was found, where, and what to do.
  */
 export class DestinationChanged extends Error {
   override readonly name = 'DestinationChanged';

@@ -5,7 +5,10 @@ import { readFileSync } from 'node:fs';
 import { type PostgresTlsMode, sslModes, tlsModeOf } from '../../base/postgres-tls.js';
 import { isLoopback } from '../../config/loopback.js';
 
-/** `postgres` in pigeonpost.yaml, less the keys that all sinks share. docs/sinks/postgres.md explains each to users. */
+/**
+ * The keys of a `postgres` sink in pigeonpost.yaml, without those that all sinks share. docs/sinks/postgres.md explains
+ * each to users.
+ */
 export interface PostgresConfig {
   /** May contain a password, so logs and errors show only host and port. */
   readonly url: Secret;
@@ -33,7 +36,7 @@ export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
   ).describe('The schema with a table for each list. It is created if necessary, and belongs only to this sink.'),
 });
 
-/** The parts of a URL. Contains a password: only for the connection. */
+/** The parts of a URL. They contain the password, so they are used only to connect. */
 export interface Server {
   readonly host: string;
   readonly port: number;
@@ -45,17 +48,17 @@ export interface Server {
   readonly channelBinding: boolean;
   /** Settings that are passed to the server unchanged, such as `endpoint=…` of some hosts. */
   readonly options: string | undefined;
-  /** Time limit for opening a connection; undefined for the sink's default. */
+  /** Time limit to open a connection; undefined: the sink's default. */
   readonly connectTimeoutMs: number | undefined;
   readonly applicationName: string | undefined;
   /** Paths of PEM files, as libpq accepts them. */
   readonly certificates: Certificates;
-  /** Known parameters without an effect here. */
+  /** Known parameters of the URL that have no effect. */
   readonly ignored: readonly string[];
 }
 
 interface Certificates {
-  /** The authority that replaces those of the system. */
+  /** The certificate authority that replaces those of the system. */
   readonly ca?: string;
   /** Certificate and key of the client. */
   readonly cert?: string;
@@ -74,8 +77,8 @@ const PARAMETERS: readonly string[] = [
 ];
 
 /**
- * Parameters in URLs of hosts and tools that have no effect here: settings of the pools of Prisma and other drivers, and
- * of libpq for what this sink does itself.
+ * Parameters that hosting providers and tools put into URLs, and that have no effect here. They configure the
+ * connection pools of Prisma and other drivers, or parts of libpq that this sink does not use.
  */
 const WITHOUT_EFFECT: readonly string[] = [
   'pgbouncer',
@@ -108,8 +111,9 @@ const WITHOUT_EFFECT: readonly string[] = [
 
 /**
  * Parses `postgres://user:password@host:5432/database?sslmode=verify-full`. The default `sslmode` is `verify-full`,
- * because the rows contain personal data, and `disable` on loopback, where nobody can listen.
- * @throws {TypeError} with the problem as the end of a sentence, without the URL, which may contain a password
+ * because the rows contain personal data. On loopback it is `disable`, because nobody else can read the traffic.
+ * @throws {TypeError} with the problem as the end of a sentence; it does not contain the URL, which may contain a
+ * password
  */
 export function readUrl(text: string): Server {
   if (!URL.canParse(text)) throw new TypeError('is not a URL: percent-encode special characters of the password');
@@ -146,7 +150,10 @@ export function readUrl(text: string): Server {
   };
 }
 
-/** Whole seconds. 0 or less means no limit for PostgreSQL's programs; the sink then uses its default. */
+/**
+ * Reads `connect_timeout`, in whole seconds. In PostgreSQL's own programs, 0 or less means no limit; the sink uses its
+ * default instead.
+ */
 function readSeconds(found: string | undefined): number | undefined {
   if (found === undefined) return undefined;
   if (!/^-?\d{1,5}$/.test(found)) throw new TypeError('has a connect_timeout that is not a number of seconds');
@@ -154,8 +161,8 @@ function readSeconds(found: string | undefined): number | undefined {
 }
 
 /**
- * Reads the files that the URL names.
- * @throws {TypeError} with the parameter whose file cannot be read, as the end of a sentence
+ * Reads the files that the URL names. @throws {TypeError} with the parameter whose file cannot be read; the message is
+ * the end of a sentence
  */
 export function readCertificates({ certificates }: Pick<Server, 'certificates'>): Certificates {
   const read = (name: string, path: string): string => {
@@ -174,7 +181,7 @@ export function readCertificates({ certificates }: Pick<Server, 'certificates'>)
   };
 }
 
-/** Returns the server's name for people, without user and password. */
+/** Returns the server's name in messages, without user and password. */
 export function serverName({ host, port }: Server): string {
   return `PostgreSQL at ${host}:${port}`;
 }

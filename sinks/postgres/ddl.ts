@@ -1,14 +1,15 @@
 import type { Table } from './tables.js';
 
 /**
- * Statements that add what is missing. They change no column or table of others. The sink runs them if it has the right;
- * otherwise `check` prints them for the schema's owner.
+ * Returns the statement that creates the schema. The statements of this file only add what is missing. They change no
+ * existing table or column. The sink runs them if its user may; otherwise `pigeonpost check` prints them for the
+ * schema's owner.
  */
 export function schemaStatement(schema: string): string {
   return `create schema if not exists ${quoted(schema)}`;
 }
 
-/** Returns the statements for the marker, which names the ledger and the sink of the schema. */
+/** Returns the statements that create the marker table, which says to which ledger and sink the schema belongs. */
 export function markerStatements(schema: string): string[] {
   const name = qualified(schema, MARKER_TABLE);
   return [
@@ -18,7 +19,7 @@ export function markerStatements(schema: string): string[] {
   ];
 }
 
-/** Returns the statements for a table with its indexes and comments. */
+/** Returns the statements that create a table with its indexes and comments. */
 export function tableStatements(schema: string, table: Table): string[] {
   const name = qualified(schema, table.name);
   const columns = allColumns(table).map(
@@ -35,7 +36,7 @@ export function tableStatements(schema: string, table: Table): string[] {
   ];
 }
 
-/** Returns the statements for a column that a later version added. */
+/** Returns the statements that add a column which a newer version of pigeonpost needs. */
 export function columnStatements(schema: string, table: Table, columnName: string): string[] {
   const column = allColumns(table).find(({ name }) => name === columnName);
   if (column === undefined) throw new Error(`${table.name} has no column ${columnName}`);
@@ -62,21 +63,27 @@ function commentStatement(schema: string, table: Table, { name, comment }: Table
   return `comment on column ${qualified(schema, table.name)}.${quoted(name)} is ${literal(comment)}`;
 }
 
-/** Columns by which queries join and filter; `updated_at` is for incremental copies. */
+/**
+ * Returns the columns to index: those by which queries join and filter, and `updated_at`, which tools use to copy rows
+ * incrementally.
+ */
 function indexedBy(table: Table): string[] {
   const names = ['id', 'question_id', 'session_id', 'attendee_id'];
   return [...table.columns.map(({ name }) => name).filter((name) => names.includes(name)), 'updated_at'];
 }
 
-/** Ids are unique within a pigeonhole of a workspace, which queries name first. */
+/**
+ * Returns the columns of an index. Ids are unique only within a pigeonhole of a workspace, so the index starts with
+ * these two columns.
+ */
 function indexColumns(column: string): string[] {
   return column === 'updated_at' ? [column] : ['workspace', 'pigeonhole_id', column];
 }
 
-/** A column that every table has before or after its own. */
+/** A column that all tables have, before or after their own columns. */
 interface CommonColumn {
   readonly name: string;
-  /** As PostgreSQL's `format_type` writes it. */
+  /** The type in the form of PostgreSQL's `format_type`. */
   readonly type: string;
   readonly notNull: boolean;
   readonly comment: string;
@@ -120,10 +127,10 @@ export const trailingColumns: readonly CommonColumn[] = [
   },
 ];
 
-/** Table with the owner of the schema, and nothing else. */
+/** The marker table, which contains only the owner of the schema. */
 export const MARKER_TABLE = 'pigeonpost_ledger';
 
-/** A name in a statement. Names come from the configuration and the table of tables, never from items. */
+/** Quotes a name for a statement. Names come from the configuration and from tables.ts, never from items. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -17,13 +17,13 @@ export type Write = 'row' | 'tombstone' | 'clear' | 'remove';
 export interface PostgresOperation extends Operation {
   readonly table: string;
   readonly write: Write;
-  /** Values by column; a missing column is null. */
+  /** Values by column; a column without a value is null. */
   readonly row: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Plans what one change writes to the table of its list. Pure. Rows are always written completely: a field that the
- * item no longer has, or an attendee who must no longer be shown, disappears from the row as well.
+ * Plans the write of one change to the table of its list. Pure. Rows are always written completely, so that a field
+ * that the item no longer has, or an attendee whose identity is no longer visible, disappears from the row as well.
  */
 export function planRow(subject: Subject, onForget: SinkEnvironment['onForget']): Planned<PostgresOperation> {
   const { change, removal } = subject;
@@ -77,7 +77,7 @@ function valueIn(column: Column, item: Fields, sessionId: number | null, table: 
   return columnValue(type, memberAt(item, from.item));
 }
 
-/** Returns the top-level fields of the item without a column of their own. */
+/** Returns those top-level fields of the item that have no column. */
 function restOf(item: Fields, table: Table): Fields {
   const taken = new Set(
     table.columns.flatMap(({ from }) => (from !== 'the-rest' && 'item' in from ? [from.item[0]] : [])),
@@ -98,7 +98,9 @@ function isOfEnvelope({ from }: Column): boolean {
   return from !== 'the-rest' && 'envelope' in from;
 }
 
-/** Replaces characters that cannot be stored: U+FFFD, Unicode's replacement character. */
+/**
+ * The JSON escape of U+FFFD, Unicode's replacement character, which replaces characters that PostgreSQL cannot store.
+ */
 const REPLACEMENT = '\\ufffd';
 
 /**
@@ -106,20 +108,25 @@ const REPLACEMENT = '\\ufffd';
  * PostgreSQL refuses them ("unsupported Unicode escape sequence"), so each becomes U+FFFD. Source: PostgreSQL 15, 8.14, "JSON Types".
  */
 export function storableJson(value: unknown): string {
-  // JSON.stringify writes exactly these as escapes. Each escape is matched completely, so that `\\u0000` stays unchanged.
+  // JSON.stringify writes these characters as escapes. The pattern matches every escape completely, so that the escaped
+  // backslash in `\\u0000` is not taken for the start of another escape.
   return JSON.stringify(value).replace(/\\(?:u([0-9a-f]{4})|.)/g, (escape, hex: string | undefined) =>
     hex === '0000' || (hex !== undefined && /^d[89a-f]/.test(hex)) ? REPLACEMENT : escape,
   );
 }
 
-/** Whether a text can be stored unchanged. A key that cannot must not be altered: two keys could become one. */
+/**
+ * Whether PostgreSQL can store a text unchanged. If it cannot, a key must not be changed to fit, because two keys could
+ * become equal.
+ */
 export function isStorable(text: string): boolean {
   return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
 }
 
 /**
- * Converts a value to its column's type; null if there is none, or if its type differs from the specification. Such a
- * value is kept in `raw`: refusing the row for one unexpected field would lose all the others.
+ * Converts a value to its column's type. Null if there is no value, or if its type is not the one that the
+ * specification gives. Such a value is still in the column `raw`. The row is not refused, because one unexpected field
+ * must not lose all others.
  */
 export function columnValue(type: ColumnType, value: unknown): unknown {
   switch (type) {
@@ -138,11 +145,14 @@ export function columnValue(type: ColumnType, value: unknown): unknown {
   }
 }
 
-/** Accepts ISO 8601 with an offset, as specified; without one, the instant would depend on the server. */
+/**
+ * Reads a time in ISO 8601 with an offset, as the specification requires. Without an offset, the time would depend on
+ * the time zone of the database server.
+ */
 function instantOf(value: unknown): string | null {
   if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}.*(Z|[+-]\d{2}:?\d{2})$/.test(value)) return null;
   const at = new Date(value);
-  // PostgreSQL has no year 0, and 9999 with an offset may exceed four digits
+  // PostgreSQL has no year 0, and a time in 9999 with an offset may be in the year 10000
   return Number.isNaN(at.getTime()) || at.getUTCFullYear() < 1 || at.getUTCFullYear() > 9999 ? null : at.toISOString();
 }
 

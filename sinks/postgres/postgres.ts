@@ -23,7 +23,7 @@ interface PostgresTuning {
   readonly statementTimeoutMs?: number;
 }
 
-/** Writes a table for each list and a row for each item. */
+/** Creates the sink that writes a table for each list and a row for each item. */
 export function createPostgresSink(
   config: PostgresConfig,
   environment: SinkEnvironment,
@@ -34,15 +34,15 @@ export function createPostgresSink(
   const server = serverName(url);
   const { schema } = config;
   const pool = createPool(url, environment.network, { connectTimeoutMs, statementTimeoutMs });
-  /** Undefined if the schema has to be inspected first, once for all lanes. */
+  /** The inspection of the schema, which all lanes share; undefined if it must be done before the next batch. */
   let ready: Promise<void> | undefined;
 
   return {
     traits: {
       order: 'item',
-      needsContext: false, // a row is the item; queries join the names of sessions and attendees
+      needsContext: false, // a row contains only the item, because queries can join sessions and attendees
       revisions: 'latest',
-      repeats: 'harmless', // by the revision in each row
+      repeats: 'harmless', // because each row has a revision, and an older one does not replace a newer one
       batchSize: BATCH_SIZE,
     },
     check: (signal) => checkDatabase({ pool, server, schema, sink: environment.name, ignored: url.ignored }, signal),
@@ -63,7 +63,7 @@ export function createPostgresSink(
       } catch (error) {
         ready = undefined;
         const failure = classifyFailure(error, server, schema);
-        // No row can be at fault before the first one: a failure while tables are created is about the schema.
+        // No row has been sent yet, so a failure here has its cause in the schema and not in a row.
         const outcome = failure.about === 'destination' ? failure.outcome : retryOf(failure.detail);
         return { outcomes: operations.map(() => outcome) };
       }
@@ -76,7 +76,10 @@ function retryOf(detail: string) {
   return { kind: 'retry', detail } as const;
 }
 
-/** Closes the connection when stopped: the server rolls back what was not committed. */
+/**
+ * Runs work with a connection of the pool. If the signal is aborted, closes the connection, so that the server rolls
+ * back what was not committed.
+ */
 async function withConnection(
   pool: Pool,
   signal: AbortSignal,
@@ -93,7 +96,7 @@ async function withConnection(
     return written;
   } finally {
     signal.removeEventListener('abort', stop);
-    client.release(!isWhole); // a connection with a failure is not used for the next batch
+    client.release(!isWhole); // after a failure, the connection is closed and not used again
   }
 }
 
@@ -103,28 +106,28 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
   acceptsByDefault: ['obtained', 'not-asked', 'not-known'],
   lists: () => 'all',
   destination({ url, schema }) {
-    // Without the user: another user is another credential, not another destination.
+    // The user is not included, because another user writes to the same destination.
     const { host, port, database } = readUrl(url.reveal());
     return JSON.stringify([host, port, database, schema]);
   },
   create: (config, environment) => createPostgresSink(config, environment),
 };
 
-/** One connection for each lane of a sink that sends at the same time. */
+/** One connection for each lane that sends at the same time. */
 const CONNECTIONS = 4;
 
 interface ConnectOptions {
   readonly connectTimeoutMs: number;
-  /** The server ends a statement that takes longer. */
+  /** The server cancels a statement that takes longer. */
   readonly statementTimeoutMs: number;
 }
 
-/** Wait beyond the server's statement timeout before the connection counts as dead. */
+/** Wait for an answer after the server's statement timeout. If none arrives, the connection counts as dead. */
 const ANSWER_MARGIN_MS = 5_000;
 
 /**
- * Creates the pool of connections, which opens each when it is needed. It uses neither `network.proxy`, which is for
- * HTTP, nor the guard against private addresses, because most databases are in a private network.
+ * Creates the pool of connections, which opens a connection when it is needed. It does not use `network.proxy`, which
+ * is for HTTP. It also does not refuse private addresses, because most databases are in a private network.
  */
 function createPool(server: Server, network: NetworkSettings, options: ConnectOptions): Pool {
   const config: PoolConfig = {
@@ -132,7 +135,7 @@ function createPool(server: Server, network: NetworkSettings, options: ConnectOp
     port: server.port,
     user: server.user,
     database: server.database,
-    // a function: without a password, the driver would read its environment variable or file
+    // a function, because without a password the driver would read an environment variable or a password file
     password: () => server.password ?? '',
     ssl: tlsOptions(server, network),
     enableChannelBinding: server.channelBinding,
@@ -140,14 +143,14 @@ function createPool(server: Server, network: NetworkSettings, options: ConnectOp
     max: CONNECTIONS,
     connectionTimeoutMillis: server.connectTimeoutMs ?? options.connectTimeoutMs,
     idleTimeoutMillis: 60_000,
-    // for a server that disappeared (a cut network): nothing else would end the wait
+    // ends the wait if the server no longer answers, for example because the network is cut; nothing else would
     query_timeout: options.statementTimeoutMs + ANSWER_MARGIN_MS,
     keepAlive: true,
     application_name: server.applicationName ?? 'pigeonpost',
-    onConnect: prepareConnection as (client: ClientBase) => void, // awaited, despite its type
+    onConnect: prepareConnection as (client: ClientBase) => void, // the pool awaits it, although its type does not say so
   };
   const pool = new Pool(config);
-  pool.on('error', () => undefined); // an idle connection broke: the pool dropped it and opens another when needed
+  pool.on('error', () => undefined); // an idle connection broke; the pool has removed it and opens another one when needed
   return pool;
 }
 
@@ -157,13 +160,15 @@ function tlsOptions(server: Server, network: NetworkSettings): ConnectionOptions
   return {
     host,
     ...tlsOptionsOf(tlsMode),
-    // With a list, Node trusts nothing else, so its own certificates are included; `sslrootcert` replaces them.
+    // If Node receives a list, it trusts no other certificates, so the list includes Node's own. `sslrootcert` replaces
+    // the whole list.
     ...(network.ca !== undefined && { ca: [...rootCertificates, network.ca] }),
     ...readCertificates(server),
   };
 }
 
 async function prepareConnection(client: ClientBase): Promise<void> {
-  // A connection that breaks in use reports it twice: to the running statement, which is enough, and here.
+  // If a connection breaks during a statement, the statement fails, which is enough. The driver also emits this event,
+  // which would otherwise end the process.
   client.on('error', () => undefined);
 }

@@ -12,7 +12,7 @@ import {
 import { DestinationChanged } from './classify.js';
 import { type Table, tables } from './tables.js';
 
-/** The owner of a schema. */
+/** The ledger and the sink to which a schema belongs. */
 export interface SchemaOwner {
   readonly ledgerId: string;
   readonly sink: string;
@@ -22,11 +22,11 @@ export interface SchemaOwner {
 export interface SchemaState {
   readonly exists: boolean;
   readonly hasMarkerTable: boolean;
-  /** Null if nobody has claimed it. */
+  /** Null if no sink has claimed the schema. */
   readonly owner: SchemaOwner | null;
   readonly missingTables: readonly Table[];
   readonly missingColumns: readonly { readonly table: Table; readonly column: string }[];
-  /** Expected tables that exist. */
+  /** The expected tables that exist. */
   readonly presentTables: readonly Table[];
   /** A sentence for each difference that adding tables and columns cannot resolve. */
   readonly misfits: readonly string[];
@@ -42,8 +42,8 @@ interface ColumnRow {
 }
 
 /**
- * Inspects a schema. Reads the catalog, not information_schema, which hides tables without a right to them: they would
- * look missing.
+ * Inspects a schema. Reads the catalog and not information_schema, because information_schema hides tables on which the
+ * user has no rights, and they would seem to be missing.
  */
 export async function inspectSchema(
   client: ClientBase,
@@ -82,7 +82,10 @@ export async function inspectSchema(
   };
 }
 
-/** Null also if this user may not read it: the first write reports that. */
+/**
+ * Reads the owner of the schema. Also returns null if this user may not read the marker table; the first write then
+ * reports that.
+ */
 async function ownerIfReadable(client: ClientBase, schema: string): Promise<SchemaOwner | null> {
   const { rows } = await client.query<{ may: boolean }>(
     `select has_schema_privilege(n.oid, 'USAGE') and has_table_privilege(c.oid, 'SELECT') as may
@@ -92,7 +95,7 @@ async function ownerIfReadable(client: ClientBase, schema: string): Promise<Sche
   return rows[0]?.may === true ? await readOwner(client, schema) : null;
 }
 
-/** Reads the owner of the schema; null if nobody has claimed it. */
+/** Reads the owner of the schema; null if no sink has claimed it. */
 export async function readOwner(client: ClientBase, schema: string): Promise<SchemaOwner | null> {
   const { rows } = await client.query<{ ledger_id: string; sink: string }>(
     `select ledger_id, sink from ${qualified(schema, MARKER_TABLE)}`,
@@ -101,9 +104,9 @@ export async function readOwner(client: ClientBase, schema: string): Promise<Sch
 }
 
 /**
- * Requires that this sink may write to a schema.
- * @param ledgerId undefined if it is not known here: then only the sink's name is compared
- * @throws {DestinationChanged} when it belongs to another sink or ledger, or cannot be migrated
+ * Checks that this sink may write to a schema. @param ledgerId the id of this ledger; undefined if the caller does not
+ * know it, then only the sink's name is compared @throws {DestinationChanged} if the schema belongs to another sink or
+ * ledger, or cannot be migrated
  */
 export function requireOwn(
   state: SchemaState,
@@ -120,7 +123,7 @@ export function requireOwn(
   if (problems[0] !== undefined) throw new DestinationChanged(problems[0]);
 }
 
-/** @throws {DestinationChanged} when another ledger or sink writes there */
+/** @throws {DestinationChanged} if the schema belongs to another ledger or sink */
 export function requireSameOwner(
   owner: SchemaOwner,
   schema: string,
@@ -140,7 +143,8 @@ export function requireSameOwner(
 
 function missingColumns(table: Table, rows: readonly ColumnRow[]): string[] {
   const present = new Set(rows.map(({ column_name }) => column_name));
-  // A key column, or one that must not be null, cannot be added to existing rows: that is a misfit.
+  // A column that must not be null, such as a key column, cannot be added to a table with rows. It is reported as a
+  // misfit.
   return allColumns(table)
     .filter(({ name, notNull }) => !notNull && !present.has(name))
     .map(({ name }) => name);
@@ -167,13 +171,14 @@ function misfits(table: Table, rows: readonly ColumnRow[], schema: string): stri
   ];
 }
 
-/** Lock timeout of a migration: readers would queue behind it while it waits. */
+/** Lock timeout of a migration. While a migration waits for a lock, readers wait behind it. */
 const LOCK_TIMEOUT_MS = 5_000;
 
 /**
- * Claims the schema for this sink and creates what is missing. If nothing is missing, nothing is locked. Safe to run
- * twice, also concurrently. It only adds; a previous version keeps working, since it names its columns.
- * @throws {DestinationChanged} when the schema belongs to another sink or ledger, or cannot be migrated; the driver's errors
+ * Claims the schema for this sink and creates what is missing. If nothing is missing, it locks nothing. It may run
+ * twice, even concurrently. It only adds tables and columns. A previous version of pigeonpost still works with the new
+ * schema, because its statements name their columns. @throws {DestinationChanged} if the schema belongs to another sink
+ * or ledger, or cannot be migrated; otherwise the driver's errors
  */
 export async function prepareSchema(client: ClientBase, schema: string, owner: SchemaOwner): Promise<void> {
   const seen = await inspectSchema(client, schema, tables);
@@ -183,7 +188,7 @@ export async function prepareSchema(client: ClientBase, schema: string, owner: S
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`pigeonpost schema ${schema}`]);
-    const state = await inspectSchema(client, schema, tables); // another process may have finished first
+    const state = await inspectSchema(client, schema, tables); // another process may have created the missing parts
     requireOwn(state, schema, owner);
     for (const statement of missingStatements(state, schema)) await client.query(statement);
     if (state.owner === null) {
@@ -194,12 +199,12 @@ export async function prepareSchema(client: ClientBase, schema: string, owner: S
     }
     await client.query('commit');
   } catch (error) {
-    await client.query('rollback').catch(() => undefined); // the first error is the one to report
+    await client.query('rollback').catch(() => undefined); // an error here would hide the first one
     throw error;
   }
 }
 
-/** Returns the statements that add what is missing, to be run by this sink or by the schema's owner. */
+/** Returns the statements that add what is missing. This sink or the schema's owner runs them. */
 export function missingStatements(state: SchemaState, schema: string): string[] {
   return [
     ...(state.exists ? [] : [schemaStatement(schema)]),

@@ -8,7 +8,7 @@ import { MARKER_TABLE, qualified, quoted, leadingColumns, primaryKey, trailingCo
 import { tables, type Table } from './tables.js';
 
 interface Target {
-  /** Its name for people. */
+  /** The server's name in messages. */
   readonly server: string;
   readonly schema: string;
   readonly owner: SchemaOwner;
@@ -16,16 +16,16 @@ interface Target {
 }
 
 export interface Written {
-  /** One per operation, in their order. */
+  /** One outcome per operation, in their order. */
   readonly outcomes: readonly Outcome[];
-  /** The tables have changed, so the schema has to be inspected again. */
+  /** Whether the tables have changed, so that the schema has to be inspected again. */
   readonly looksAgain: boolean;
 }
 
 /**
- * Writes a batch in one transaction. If PostgreSQL refuses a row, the batch is halved until that row is found: it is
- * rejected, the others are written. Never throws.
- * @param mayContinue checked before each transaction; once false, the remaining operations are `unsent`
+ * Writes a batch in one transaction. If PostgreSQL refuses a row, the batch is split in halves until that row is found.
+ * Only that row is rejected, and the others are written. Never throws. @param mayContinue called before each
+ * transaction; once it returns false, the remaining operations are `unsent`
  */
 export async function writeBatch(
   client: ClientBase,
@@ -48,7 +48,7 @@ export async function writeBatch(
     } catch (error) {
       const failure = classifyFailure(error, target.server, target.schema);
       if (failure.about === 'destination') {
-        // Every other group would fail too.
+        // The other groups would fail too.
         for (const positions of [group, ...groups]) for (const at of positions) outcomes[at] = failure.outcome;
         return { outcomes, looksAgain: failure.looksAgain };
       }
@@ -63,14 +63,15 @@ async function transact(client: ClientBase, operations: readonly PostgresOperati
   const { schema, owner, statementTimeoutMs } = target;
   await client.query('begin');
   try {
-    // Here, not when connecting: poolers refuse or lose settings of a session.
+    // Set in each transaction and not when connecting, because connection poolers refuse or lose settings of a session.
     await client.query(`set local statement_timeout = ${statementTimeoutMs}`);
     const found = await readOwner(client, schema);
     if (found === null) throw new DestinationChanged(lostMarker(schema));
     requireSameOwner(found, schema, owner);
     for (const { statement, rows } of statementsFor(operations, schema))
       await client.query(statement, [storableJson(rows)]);
-    // After a pause of the machine, another process may have removed a row that this transaction would bring back.
+    // If the machine was suspended, another process may have taken over the lane and removed a row, which this
+    // transaction would restore.
     await confirmHeld();
     await client.query('commit');
   } catch (error) {
@@ -83,7 +84,10 @@ function lostMarker(schema: string): string {
   return `schema "${schema}" has lost the row in ${MARKER_TABLE}: find out who removed it, then resume the sink`;
 }
 
-/** One statement per table and kind of write, with tables in the same order for all writers. */
+/**
+ * Returns one statement per table and kind of write. All writers use the same order of tables, so that they do not
+ * deadlock.
+ */
 function statementsFor(
   operations: readonly PostgresOperation[],
   schema: string,
@@ -98,7 +102,10 @@ function statementsFor(
   );
 }
 
-/** Keeps the newest revision of each item: PostgreSQL refuses to upsert a row twice in a statement (SQLSTATE 21000). */
+/**
+ * Keeps only the newest revision of each item, because PostgreSQL refuses a statement that upserts a row twice
+ * (SQLSTATE 21000).
+ */
 function latestByItem(operations: readonly PostgresOperation[]): Map<string, PostgresOperation> {
   const latest = new Map<string, PostgresOperation>();
   for (const operation of operations) {
@@ -111,9 +118,9 @@ function latestByItem(operations: readonly PostgresOperation[]): Map<string, Pos
 }
 
 /**
- * Returns the statement for many writes of one kind to one table. Its only parameter is a JSON array of rows, with each
- * item at most once. It never changes a row with a newer revision, so a late or repeated write undoes nothing, and the
- * same write again changes nothing, not even `updated_at`.
+ * Returns the statement for many writes of one kind to one table. Its only parameter is a JSON array of rows, in which
+ * each item occurs at most once. It never changes a row that has a newer revision, so a late write does not undo a
+ * newer one. A repeated write changes nothing, not even `updated_at`.
  */
 function writeStatement(write: Write, table: Table, schema: string): string {
   switch (write) {
@@ -154,7 +161,10 @@ where ${mayReplace} and (${values.map((name) => `t.${quoted(name)}`).join(', ')}
   is distinct from (${values.map((name) => `excluded.${quoted(name)}`).join(', ')})`;
 }
 
-/** Keeps columns without personal data, so that counts by session or time stay correct. */
+/**
+ * Returns the statement that marks items as deleted. It keeps the columns without personal data, so that counts by
+ * session or time stay correct.
+ */
 function tombstone(table: Table, schema: string): string {
   const columns = [
     ...keyColumns,
@@ -169,7 +179,7 @@ where ${mayReplace} and (t."revision" < excluded."revision" or t."deleted_at" is
 
 const mayReplace = 't."revision" <= excluded."revision"';
 
-/** Rows are ordered by key, so that two writers never deadlock. */
+/** Returns the beginning of an upsert. Its rows are ordered by key, so that two writers never deadlock. */
 function insert(table: Table, schema: string, columns: readonly Typed[]): string {
   const names = columns.map(({ name }) => quoted(name)).join(', ');
   const key = primaryKey.map(quoted).join(', ');

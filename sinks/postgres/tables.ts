@@ -1,18 +1,21 @@
-/** Column types to which a JSON value can be converted without loss. */
+/** The types of columns. A JSON value can be converted to each of them without loss. */
 export type ColumnType = 'bigint' | 'boolean' | 'text' | 'timestamp with time zone' | 'date' | 'jsonb';
 
 export interface Column {
   readonly name: string;
   readonly type: ColumnType;
-  /** Source of its value: a path in the item, the change's envelope, or all fields without a column of their own. */
+  /**
+   * Where the column's value comes from: a path in the item, the change envelope, or all fields of the item that have
+   * no column.
+   */
   readonly from: { readonly item: readonly string[] } | { readonly envelope: 'sessionId' } | 'the-rest';
-  /** Whether it may contain personal data: cleared when the item or the attendee is removed. */
+  /** Whether the column may contain personal data. It is then cleared when the item or its attendee is removed. */
   readonly personal: boolean;
-  /** A sentence for the database's catalog. */
+  /** The column's comment in the database. */
   readonly comment: string;
 }
 
-/** The documented fields of a session: path, type, and a sentence. */
+/** The documented fields of a session, each with its path, its column's type and its comment. */
 const sessionColumns: readonly (readonly [path: string, type: ColumnType, comment: string])[] = [
   ['id', 'bigint', 'The session_id of all other tables.'],
   ['name', 'text', 'Its name.'],
@@ -47,15 +50,18 @@ export interface Table {
   readonly list: string;
   readonly name: string;
   readonly comment: string;
-  /** Its own columns; ddl.ts has those that all tables share. */
+  /** The columns of this table only. ddl.ts has the columns that all tables share. */
   readonly columns: readonly Column[];
-  /** The column with the attendee; without a value, the row is anonymous. */
+  /** The column with the attendee's id. If it has no value, the row is anonymous. */
   readonly person?: string;
 }
 
 type Options = { readonly personal?: true };
 
-/** Returns a column named after its path in the item: `answerRating.rate` is `answer_rating_rate`, without repeated words. */
+/**
+ * Returns a column for a field of the item. The column has the name of the path: `answerRating.rate` becomes
+ * `answer_rating_rate`. A repeated first word is left out.
+ */
 function column(
   path: string,
   type: ColumnType,
@@ -98,9 +104,9 @@ const optionVote = [
 const count = (path: string, comment: string): Column => column(path, 'bigint', comment);
 
 /**
- * The tables, in the order in which they are created. Their columns are the documented fields; `raw` has all others.
- * The service copies names of sessions and texts of questions into other items: they are columns only if no other table
- * has them.
+ * The tables, in the order in which they are created. The documented fields have columns; `raw` contains all others.
+ * The service copies the names of sessions and the texts of questions into other items. Such a copy has a column only
+ * if no other table contains the value.
  */
 export const tables: readonly Table[] = [
   {

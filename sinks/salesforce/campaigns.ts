@@ -18,12 +18,12 @@ export interface Campaign {
 const rememberedSchema = z.object({ id: z.string(), fingerprint: z.string() });
 
 /**
- * Writes each campaign of a lane once, and again only when the mapped values change, so that edits by users in
- * Salesforce stay.
+ * Writes each campaign of a lane once, and again only if the mapped values change. Edits that users make in Salesforce
+ * therefore stay.
  */
 export class Campaigns {
   readonly #found = new Map<string, Campaign | Result>();
-  /** Notes to commit with the outcomes. */
+  /** The changes to the lane's memory, which the engine commits with the outcomes. */
   readonly learnt: Record<string, unknown> = {};
 
   constructor(
@@ -31,7 +31,7 @@ export class Campaigns {
     private readonly lane: Pick<Lane, 'memory'>,
   ) {}
 
-  /** Returns the campaign, or why there is none. @throws {CallFailure} @throws {CallsEnded} */
+  /** Returns the campaign, or the result that says why there is none. @throws {CallFailure} @throws {CallsEnded} */
   async get(step: CampaignStep, budget: CallBudget): Promise<Campaign | Result> {
     const name = JSON.stringify([step.key, step.fields, step.status]);
     let campaign = this.#found.get(name);
@@ -99,7 +99,7 @@ export class Campaigns {
   }
 }
 
-/** A digest that distinguishes texts without containing them. */
+/** Returns a digest, which shows whether values differ without containing them. */
 function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24);
 }
@@ -111,8 +111,9 @@ const BELIEVED_FOR_MS = 10 * 60 * 1000;
 type Statuses = ReadonlyMap<string, boolean>;
 
 /**
- * Caches and adds the statuses of campaigns, shared by all lanes. If a campaign lacks a status, Salesforce silently
- * gives the member another one. So each status is checked, and added if missing, before it is written.
+ * Reads, caches and adds the member statuses of campaigns, for all lanes. If a campaign lacks a status, Salesforce
+ * silently gives the member another one. Before a status is written, it is therefore checked, and added if it is
+ * missing.
  */
 export class CampaignStatuses {
   readonly #known = new Map<string, { readonly statuses: Statuses; readonly untilMs: number }>();
@@ -124,8 +125,8 @@ export class CampaignStatuses {
   ) {}
 
   /**
-   * Returns the campaign's statuses, including the wanted ones if they exist or could be added; empty if the campaign does
-   * not exist. @throws {CallFailure} @throws {CallsEnded}
+   * Returns the campaign's statuses. They include the wanted ones, unless the org does not allow pigeonpost to add one.
+   * Empty if the campaign does not exist. @throws {CallFailure} @throws {CallsEnded}
    * @param wanted labels, and whether each counts as a response if it has to be added
    */
   async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
@@ -145,7 +146,9 @@ export class CampaignStatuses {
     return new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
   }
 
-  /** False once the org has refused: in some orgs only administrators may add statuses. */
+  /**
+   * Adds the missing statuses. Returns false if the user may not: in some orgs, only administrators may add statuses.
+   */
   async #add(campaignId: string, wanted: Statuses, present: Statuses, budget: CallBudget): Promise<boolean> {
     if (!(await this.objects.of('CampaignMemberStatus', budget)).createable) return false;
     const missing = [...wanted].filter(([label]) => !present.has(label));
@@ -156,7 +159,8 @@ export class CampaignStatuses {
       SortOrder: present.size + index + 1,
     }));
     const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, budget);
-    // The next read shows what was refused, and what another lane has added meanwhile.
+    // A refused record is ignored: the caller reads the statuses again, which also shows those that another lane has
+    // added.
     for (const each of written) {
       if (each.kind === 'failed') throw new CallFailure(each.result);
       if (each.kind === 'not-begun') throw new CallsEnded();
@@ -170,8 +174,8 @@ function hasAll(statuses: Statuses, wanted: Statuses): boolean {
 }
 
 /**
- * Sets the status for deleted items on their memberships. A membership that no longer exists, or has a status that a
- * user set, stays as it is.
+ * Sets the status `removed` on the memberships of deleted items. A membership stays as it is if it no longer exists, or
+ * if a user set its status.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], budget: CallBudget): Promise<void> {

@@ -30,7 +30,7 @@ export async function checkOrg(
   return lines.filter(({ text }, at) => at === lines.findIndex((each) => each.text === text));
 }
 
-/** A finding that does not end the check. */
+/** Runs one part of the check. If it fails, returns the failure as a line, so that the other parts still run. */
 async function orFailure(look: () => Promise<CheckLine[]>): Promise<CheckLine[]> {
   try {
     return await look();
@@ -103,7 +103,10 @@ async function checkRecord(
   ];
 }
 
-/** A contact without an account is private, whatever the sharing rules of the org. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts". */
+/**
+ * Returns a warning if new contacts can have no account. Salesforce makes a contact without an account private,
+ * whatever the sharing rules of the org. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts".
+ */
 function accountWarnings({ object, create, properties, lookups }: NamedRecord['keys'], place: string): string[] {
   if (object !== 'Contact' || !create || Object.hasOwn(properties, 'AccountId')) return [];
   const { AccountId: lookup } = lookups;
@@ -164,7 +167,7 @@ async function checkField(
   return {};
 }
 
-/** Evaluates an expression that uses no data; others are only known at run time. */
+/** Whether an expression uses no data, so that its value is known before run time. */
 function isConstant(expression: Expression): boolean {
   return mentionedFields(expression).length === 0;
 }
@@ -187,7 +190,7 @@ async function constantProblem(expression: Expression, facts: FieldFacts): Promi
     }
     return undefined;
   } catch {
-    return undefined; // it used data after all
+    return undefined; // the expression failed, so it uses data nevertheless
   }
 }
 
@@ -197,7 +200,8 @@ function keyProblems(facts: ObjectFacts, object: string, field: string, place: s
     return [`${place}: ${object} has no field ${field} that the user may see; make it, External ID and unique`];
   }
   const problems: string[] = [];
-  // A field of activities is only searched by its value: it may have no External ID flag, and is never unique.
+  // The key field of a task is searched by its value with a query. It needs no External ID flag, and Salesforce allows
+  // no unique fields there.
   if (!known.externalId && object !== 'Task') problems.push(`${place}: ${object}.${field} is not flagged External ID`);
   if (!known.unique && object !== 'Task')
     problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
@@ -205,7 +209,7 @@ function keyProblems(facts: ObjectFacts, object: string, field: string, place: s
   return problems;
 }
 
-/** Required fields that Salesforce does not fill automatically. */
+/** Returns the required fields that neither the mapping nor Salesforce fills. */
 function missingFields({ fields }: ObjectFacts, given: readonly string[]): string[] {
   const names = new Set(given.map((field) => field.toLowerCase()));
   return [...fields.values()]
@@ -217,7 +221,9 @@ function missingFields({ fields }: ObjectFacts, given: readonly string[]): strin
     .filter((name) => !names.has(name.toLowerCase()));
 }
 
-/** Warns of required fields whose mapping can return nothing, so that Salesforce would refuse some new records. */
+/**
+ * Warns of required fields for which the mapping can return nothing, so that Salesforce would refuse some new records.
+ */
 async function emptyWarnings(
   facts: ObjectFacts,
   { object, properties }: NamedRecord['keys'],
@@ -260,7 +266,8 @@ async function checkCampaign(
     const { problem } = await checkField(members, 'CampaignMember', field, value);
     if (problem !== undefined) problems.push(`${place}.memberProperties.${field}: ${problem}`);
   }
-  // A new campaign has the org's default statuses. Any other status has to be added, or has to exist already.
+  // A new campaign has the org's default statuses. Other statuses must already exist, or pigeonpost must be allowed to
+  // add them.
   const known = members.fields.get('status')?.picklist ?? [];
   const missing = Object.values(status).filter((label) => label !== undefined && !known.includes(label)) as string[];
   if (missing.length > 0 && !(await org.objects.of('CampaignMemberStatus', budget)).createable) {

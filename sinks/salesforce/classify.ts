@@ -8,29 +8,34 @@ export interface Answer {
   readonly body: unknown;
   readonly requestId?: string | undefined;
   readonly retryAfter?: string | undefined;
-  /** Time of the response by Salesforce's clock, if it contains one. Unix time in ms. */
+  /**
+   * Time of the response, Unix time in ms: by Salesforce's clock if the response has a `Date` header, otherwise by
+   * ours.
+   */
   readonly answeredAtMs: number;
 }
 
-/** The limit covers the last 24 hours and frees up gradually, so an earlier request would be refused again. */
+/** Wait after the org's daily limit is reached. It counts the last 24 hours, so capacity returns only gradually. */
 const DAILY_LIMIT_WAIT_MS = 60 * 60 * 1000;
-/** Too many long requests at once: the limit ends as soon as some of them end. */
+/**
+ * Wait if the org runs too many long requests at the same time. New requests are accepted as soon as some of these end.
+ */
 const CONCURRENCY_WAIT_MS = 10_000;
 const UNAVAILABLE_WAIT_MS = 30_000;
 
-/** Meaning of a response for the request, its session, or all requests. */
+/** The meaning of a response for the request, for its session, or for all requests. */
 type AnswerMeaning =
   | { readonly kind: 'answered' }
   | { readonly kind: 'session-ended' }
-  /** The whole request was refused, possibly because of one of its records. */
+  /** Salesforce refused the whole request, possibly because of one of its records. */
   | { readonly kind: 'refused'; readonly code: string; readonly fields: readonly string[] }
   | { readonly kind: 'limited'; readonly afterMs: number; readonly detail: string }
   | { readonly kind: 'failed'; readonly result: FailedResult };
 
 /**
- * Classifies the response to a whole call. The results of single records are in the bodies of 2xx. Source:
- * Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
- * @param object the subject of the call as a whole
+ * Classifies the response to a call as a whole. If the call succeeded (2xx), the body has the result of each record.
+ * Source: Salesforce, REST API Developer Guide, "Status Codes and Error Responses". @param object the object to which
+ * the call's path refers
  */
 export function classifyAnswer(
   { status, body, requestId, retryAfter, answeredAtMs }: Answer,
@@ -45,7 +50,7 @@ export function classifyAnswer(
   }
   if (status === 401) return { kind: 'session-ended' };
   if (code === 'REQUEST_LIMIT_EXCEEDED') {
-    // Two limits share this code, and only the message tells them apart.
+    // Two limits have this code. Only the message shows which one was reached.
     if (/concurrent/i.test(said?.message ?? '')) {
       return {
         kind: 'limited',
@@ -69,7 +74,7 @@ export function classifyAnswer(
       },
     };
   }
-  // Salesforce does not tell an object that does not exist from one that the user may not see.
+  // For Salesforce, an object that the user may not see does not exist. It answers 404 in both cases.
   if (status === 404 && object !== undefined) return noAccess(object, `HTTP 404${coded(code)}${at}`);
   if (status === 404) {
     return retry(
@@ -77,7 +82,8 @@ export function classifyAnswer(
     );
   }
   if (status >= 300 && status < 400) {
-    // Following it would send the token and personal data to a host that nobody configured.
+    // A redirect is not followed, because the token and personal data would go to a host that the configuration does
+    // not name.
     return retry(`Salesforce redirects (HTTP ${status}${at}), which is not followed: check "loginUrl"`);
   }
   if (refusesContent(status) && !passingCodes.has(code)) {
@@ -107,18 +113,18 @@ export interface SaidError {
   readonly code: string;
   /** API names of fields. */
   readonly fields: readonly string[];
-  /** Only to tell errors with the same code apart. Never shown, because it may quote values. */
+  /** Used only to distinguish errors with the same code. Never shown, because it may quote values. */
   readonly message: string;
 }
 
-/** Returns the errors in a response's body or in a record's `errors`; none if the form is not known. */
+/** Returns the errors from a response's body or a record's `errors`; none if they have an unknown form. */
 export function saidErrors(found: unknown): SaidError[] {
   if (!Array.isArray(found)) return [];
   return found.map((each: unknown) => {
     const { errorCode, statusCode, fields, message } = (each ?? {}) as Record<string, unknown>;
     const code = errorCode ?? statusCode;
     return {
-      // Only codes and names are shown, because anything else could be a value.
+      // Only codes and names are accepted, because any other text could be a value.
       code: typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,80}$/.test(code) ? code : '',
       fields: Array.isArray(fields)
         ? fields.filter((field): field is string => typeof field === 'string' && /^[A-Za-z][\w.]{0,80}$/.test(field))
@@ -129,8 +135,8 @@ export function saidErrors(found: unknown): SaidError[] {
 }
 
 /**
- * Codes of temporary errors: the record was locked by another transaction, or Salesforce lacked resources.
- * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode and ExceptionCode.
+ * Codes of temporary errors, such as a record that another transaction has locked, or a lack of resources at
+ * Salesforce. Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode and ExceptionCode.
  */
 export const passingCodes: ReadonlySet<string> = new Set([
   'UNABLE_TO_LOCK_ROW',
@@ -147,7 +153,10 @@ export const passingCodes: ReadonlySet<string> = new Set([
   'UNKNOWN_EXCEPTION',
 ]);
 
-/** The record with this id no longer exists: it was deleted, merged into another, or the user may not see it. */
+/**
+ * Codes that say that there is no record with this id: it was deleted or merged into another, or the user may not see
+ * it.
+ */
 const gone: ReadonlySet<string> = new Set([
   'ENTITY_IS_DELETED',
   'NOT_FOUND',
@@ -159,7 +168,7 @@ type RecordFailure =
   | { readonly kind: 'gone' }
   /** The lead was converted to a contact. */
   | { readonly kind: 'converted' }
-  /** Another record or membership exists already. */
+  /** Salesforce already has another such record or membership. */
   | { readonly kind: 'duplicate'; readonly result: Result }
   | { readonly kind: 'other'; readonly result: Result };
 
@@ -178,9 +187,8 @@ const advice: Readonly<Record<string, string>> = {
 };
 
 /**
- * Classifies the refusal of one record.
- * Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode.
- * @param what the object, for the detail
+ * Classifies the refusal of one record. Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode.
+ * @param what the name of the object, for the detail
  */
 export function classifyRecordErrors(errors: readonly SaidError[], what: string, requestId?: string): RecordFailure {
   const said = errors[0] ?? { code: '', fields: [], message: '' };
@@ -193,7 +201,7 @@ export function classifyRecordErrors(errors: readonly SaidError[], what: string,
       result: { kind: 'retry', detail: `Salesforce could not write a ${what} now (${code}${at})` },
     };
   }
-  // If a field is named, a record that this record refers to is missing, not the record itself.
+  // If the error names a field, the missing record is the one to which that field refers, and not this record.
   if (gone.has(code) && said.fields.every((field) => field === 'Id' || field === 'id')) return { kind: 'gone' };
   const fields = said.fields.slice(0, 4).join('+');
   const result: Result = {

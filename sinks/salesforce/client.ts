@@ -9,24 +9,27 @@ import type { Dispatcher } from 'undici';
 import { CutShort } from '../network/within-deadline.js';
 import { type Grant, type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
 
-/** Open connections to the org, and so requests in progress. Salesforce allows 25 long requests for the whole org. */
+/**
+ * Maximum number of open connections to the org, and so of requests in progress. Salesforce allows 25 long requests for
+ * the whole org.
+ */
 const CONNECTIONS = 5;
-/** Salesforce stops a request after 120 s; a call with 200 records takes seconds. */
+/** Half of the 120 s after which Salesforce stops a request. A call with 200 records takes seconds. */
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Maximum wait for a permit under `limits.per10s`. */
 const MAX_PERMIT_WAIT_MS = 20_000;
 
 export interface Call {
   readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
-  /** Below `/services/data/vXX.X/`. */
+  /** The path below `/services/data/vXX.X/`. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** The object of the call. A 404 means that the user has no access to it. */
+  /** The object that the call concerns. If the answer is 404, the user has no access to it. */
   readonly object?: string;
 }
 
-/** The response to a request: a success, or a refusal with its reason. */
+/** The response to a call. `refused` is null if the call succeeded. */
 export type CallAnswer = RestAnswer & {
   readonly refused: { readonly code: string; readonly fields: readonly string[] } | null;
 };
@@ -37,18 +40,21 @@ export interface ClientTuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** Calls to one org in one session, shared by all lanes of a sink. Repeats a call only after its session has expired. */
+/** Calls one org in one session, for all lanes of a sink. Repeats a call only if its session has expired. */
 export class SalesforceClient {
   readonly #config: SalesforceConfig;
   readonly #environment: SinkEnvironment;
   readonly #now: () => number;
   readonly #requestTimeoutMs: number;
   readonly #sessions: Sessions;
-  /** One pool for each origin: the login host, and the org's own host once the login has named it. */
+  /**
+   * One pool of connections for each origin: the login host, and the org's own host, which the answer to the login
+   * names.
+   */
   readonly #hosts = new Map<string, RestClient>();
   readonly #limiter: RollingLimiter | undefined;
   readonly #usage: ApiUsage;
-  /** Salesforce asked to wait until this instant (Unix time in ms). */
+  /** No call starts before this time, because Salesforce requested a wait (Unix time in ms). */
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #heldFor = '';
 
@@ -73,14 +79,14 @@ export class SalesforceClient {
     this.#sessions = new Sessions(config, this.#hostFor(tokenUrlOf(config)).dispatcher, this.#now);
   }
 
-  /** The configured treatment of the org's rules that run when a record is saved. */
+  /** The settings for the org's rules that run when a record is saved. */
   get saving(): Pick<SalesforceConfig, 'assignmentRule' | 'duplicateAlerts'> {
     return this.#config;
   }
 
   /**
-   * @throws {CallFailure} if there is no response, or the response does not concern this request
-   * @throws {CallsEnded} when the budget is used up
+   * Makes a call. @throws {CallFailure} if there is no response, or if the response would be the same for any other
+   * call @throws {CallsEnded} if no call may start any more
    */
   async call(call: Call, budget: CallBudget): Promise<CallAnswer> {
     if (budget.signal.aborted || budget.remainingMs() === 0) throw new CallsEnded();
@@ -102,7 +108,7 @@ export class SalesforceClient {
     await this.#sessions.get(signal);
   }
 
-  /** Lifts the waits that Salesforce requested. */
+  /** Ends the waits that Salesforce requested. */
   tryNow(): void {
     this.#heldUntilMs = Number.NEGATIVE_INFINITY;
     this.#sessions.tryNow();
@@ -112,7 +118,7 @@ export class SalesforceClient {
     await Promise.all([...this.#hosts.values()].map((host) => host.close()));
   }
 
-  /** @returns undefined if the session has expired */
+  /** Makes a call in a session. @returns undefined if the session has expired */
   async #callIn(
     session: Session,
     { method, path, body: json, headers, object }: Call,
@@ -177,7 +183,8 @@ export class SalesforceClient {
         url,
         name: 'Salesforce',
         network: this.#environment.network,
-        // Salesforce's answer to the login names the org's host: it reaches loopback only if the configuration allows it.
+        // The org's host comes from Salesforce's answer to the login. It may be a loopback address only if the
+        // configuration allows it.
         allowPrivateAddresses:
           this.#config.allowPrivateAddresses === true || (url.protocol === 'http:' && isLoopback(url.hostname)),
         connections: CONNECTIONS,
@@ -191,12 +198,15 @@ export class SalesforceClient {
   }
 }
 
-/** Time for which a count of the org's requests is used. After it, one request reads the current count. */
+/**
+ * Time for which a count of the org's requests is used. After that, one request is made, whose answer has the current
+ * count.
+ */
 const BELIEVED_FOR_MS = 15 * 60 * 1000;
 
 /**
- * Keeps the requests of the whole org within 24 hours below a number, so that the rest of the org's limit is left to
- * others. Salesforce reports the count in each response, so it is also known after a restart.
+ * Stops calls when the whole org has made a number of requests in 24 hours, so that the rest of the org's limit is left
+ * to other systems. Salesforce reports the count in each response, so it is known again after a restart.
  */
 class ApiUsage {
   #used = 0;
@@ -212,7 +222,7 @@ class ApiUsage {
     this.#countedAtMs = nowMs;
   }
 
-  /** Returns how long no request may start, in ms; undefined if one may. */
+  /** Returns for how many milliseconds no request may start; undefined if a request may start now. */
   spentForMs(nowMs: number): number | undefined {
     const forMs = this.#countedAtMs + BELIEVED_FOR_MS - nowMs;
     return this.#used >= this.maxPerDay && forMs > 0 ? forMs : undefined;
@@ -221,13 +231,13 @@ class ApiUsage {
 
 interface Session {
   readonly token: Token;
-  /** Scheme and host of the org, without a slash at its end. */
+  /** Scheme and host of the org, without a slash at the end. */
   readonly instanceUrl: string;
 }
 
 /**
- * The session of all calls, shared by all lanes. Salesforce does not report how long a session lasts, so it is used
- * until it is refused.
+ * Holds the session that all lanes use. Salesforce does not report when a session expires, so it is used until
+ * Salesforce refuses it.
  */
 class Sessions {
   readonly #source: TokenSource;
@@ -245,7 +255,10 @@ class Sessions {
     });
   }
 
-  /** @throws {CallFailure} when it cannot log in @throws {CallsEnded} when the signal was aborted */
+  /**
+   * Returns the session, and logs in if there is none. @throws {CallFailure} if the login fails @throws {CallsEnded} if
+   * the signal was aborted
+   */
   async get(signal: AbortSignal): Promise<Session> {
     let token: Token;
     try {
@@ -261,12 +274,15 @@ class Sessions {
     throw new CallFailure({ kind: 'retry', detail: 'Salesforce answered the login without the address of the org' });
   }
 
-  /** Makes the next call log in again, unless another call has done so already. */
+  /**
+   * Ends the session, so that the next call logs in again. Does nothing if another call has already replaced the
+   * session.
+   */
   end({ token }: Session): void {
     this.#source.end(token);
   }
 
-  /** Forgets how long Salesforce asked to wait. */
+  /** Ends the wait that Salesforce requested for logins. */
   tryNow(): void {
     this.#source.tryNow();
   }
@@ -288,12 +304,15 @@ function grantOf({ clientId, clientSecret, username, privateKey, loginUrl }: Sal
   return { kind: 'jwt-bearer', privateKey: privateKey!, claims };
 }
 
-/** Labels below `my.salesforce.com` of orgs that log in at test.salesforce.com. Older sandboxes have two hyphens before their name. */
+/**
+ * Matches the hosts of sandboxes and scratch orgs, which log in at test.salesforce.com. The hosts of older sandboxes
+ * have two hyphens before the sandbox's name.
+ */
 const testOrg = /(?:\.sandbox|\.scratch|--[^.]+(?:\.cs\d+)?)\.my\.salesforce\.com$/;
 
 /**
- * Returns the audience of an assertion: the login host of production, or that of sandboxes and scratch orgs, but never a
- * My Domain of Salesforce. A host of another domain is its own audience.
+ * Returns the audience of an assertion. For a host of Salesforce, it is the login host of production, or that of
+ * sandboxes and scratch orgs, never the org's My Domain. For any other host, it is the host itself.
  */
 export function audienceOf(loginUrl: string): string {
   const { hostname } = new URL(loginUrl);
@@ -302,7 +321,7 @@ export function audienceOf(loginUrl: string): string {
   return isTest ? 'https://test.salesforce.com' : 'https://login.salesforce.com';
 }
 
-/** Advice for refusals with Salesforce's own wording. */
+/** Advice for a refused login, by the text of Salesforce's message. */
 const advice: readonly (readonly [RegExp, string])[] = [
   [
     /hasn.t approved this consumer|not admin approved/i,
@@ -327,6 +346,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
 function originOf(found: unknown): string | undefined {
   if (typeof found !== 'string' || !URL.canParse(found)) return undefined;
   const { protocol, origin } = new URL(found);
-  // Personal data is sent to the host that it names, so it must use TLS. Test doubles are reached through "baseUrl".
+  // Personal data goes to the host that Salesforce names, so the connection must use TLS. Tests reach their fake org
+  // through "baseUrl".
   return protocol === 'https:' || protocol === 'http:' ? origin.replace(/^http:/, 'https:') : undefined;
 }

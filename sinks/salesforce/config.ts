@@ -12,7 +12,7 @@ export function isPersonType(object: string): object is PersonType {
   return object === 'Lead' || object === 'Contact';
 }
 
-/** Treatment of several matches. */
+/** The record to use if several match. `park`: none, so the change becomes a dead letter. */
 export type OnSeveral = 'newest' | 'oldest' | 'park';
 
 export type MatchBy = 'externalId' | 'contactEmail' | 'leadEmail';
@@ -28,7 +28,7 @@ const fieldName = () =>
     /^[A-Za-z]\w{0,79}$/.test(found) ? found : undefined,
   );
 
-/** Fields that Salesforce sets, or this sink by other keys. */
+/** Fields that only Salesforce sets, or that this sink sets because of other keys. */
 const fieldsOfSalesforce = new Set(['id', 'attributes', 'isconverted', 'convertedcontactid', 'lastmodifieddate']);
 
 const writableField = () =>
@@ -36,7 +36,7 @@ const writableField = () =>
     error: 'is set by Salesforce itself; remove it',
   });
 
-/** One field and its expression, written as a group of one. */
+/** Schema of one field and its expression, written as a group with one key. */
 const keyField = () =>
   z
     .record(writableField(), expression(), { error: 'allowed: one external id field with its expression' })
@@ -226,7 +226,7 @@ const salesforceKeys = z.strictObject({
   ...networkKeys,
 });
 
-/** `salesforce` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of a `salesforce` sink in pigeonpost.yaml, without those that all sinks share. */
 export type SalesforceConfig = Readonly<z.infer<typeof salesforceKeys>>;
 
 /** docs/sinks/salesforce.md explains each key to users. */
@@ -236,7 +236,7 @@ export const salesforceConfigSchema = salesforceKeys
 
 const sharedLogins = ['https://login.salesforce.com', 'https://test.salesforce.com'];
 
-/** Checks that the keys belong to one of the two ways to log in. */
+/** Checks that the keys fit one of the two login methods. */
 function loginProblems(keys: SalesforceConfig, context: z.core.$RefinementCtx): void {
   const problem = (path: string, message: string): void =>
     void context.issues.push({ code: 'custom', input: keys, path: [path], message });

@@ -2,12 +2,15 @@ import type { FieldValue, FieldWrite, MemberStage } from './operation.js';
 
 /** A record's present values in the org. */
 export interface PresentRecord {
-  /** Values by field in lower case; absent if not requested. */
+  /** Values by field name in lower case; absent if the field was not requested. */
   readonly values: ReadonlyMap<string, unknown>;
   readonly lastModifiedAtMs: number;
 }
 
-/** Tolerance, because two clocks of Salesforce are compared: that of the response, in whole seconds, and the record's. */
+/**
+ * Maximum difference between two times of one write. The response's time has whole seconds, and the record's time comes
+ * from another clock of Salesforce.
+ */
 const SAME_WRITE_MS = 2_000;
 
 interface WriteCircumstances {
@@ -22,14 +25,13 @@ export function needsPresent({ policy }: FieldWrite): boolean {
 }
 
 /**
- * Decides which fields are written. Pure. `if-empty` and `if-newer` never clear a field, because another source may have
- * set its value. Salesforce stores no time for a single field, so `if-newer` uses the time of the whole record. It writes
- * if the field is empty, if the event happened after the last change of the record, or if the last change of the record
- * was made by this sink for this item.
- * @param present null if the record does not exist yet
- * @param writtenAtMs when this sink last wrote it for this item; null: never
- * @param isOurs whether the present values are probably from this sink. In a record of others, a value that is already
- *   there is not written again, because it would then count as this sink's and be cleared with its other values
+ * Decides which fields are written. Pure. `if-empty` and `if-newer` never clear a field, because another source may
+ * have set its value. Salesforce stores no time for a single field, so `if-newer` uses the time of the whole record. It
+ * writes if the field is empty, if the event happened after the last change of the record, or if the last change of the
+ * record was made by this sink for this item. @param present the record's present values; null if the record does not
+ * exist yet @param writtenAtMs time at which this sink last wrote the record for this item; null if it never did @param
+ * isOurs whether this sink has probably written the present values. If it has not, a value that the record already has
+ * is not written again, because it would then count as this sink's value and be cleared when the person is forgotten
  */
 export function decideFields(
   writes: readonly FieldWrite[],
@@ -55,10 +57,10 @@ export function decideFields(
 }
 
 /**
- * Keeps first and last name consistent. Otherwise `if-empty` could put "Ada" before a surname from another source, and a
- * name of one word could turn "Ada Lovelace" into "Ada Ada". Changes `decided`, and is otherwise pure.
- * @param decided values to write; a part of the name that does not fit is removed
- * @param now present values of the record, by field in lower case
+ * Keeps first and last name consistent. Without this, `if-empty` could put "Ada" before a last name from another
+ * source, and a name of one word could turn "Ada Lovelace" into "Ada Ada". Changes `decided`; otherwise pure. @param
+ * decided the values to write; this function removes a part of the name that does not fit the other @param now returns
+ * the record's present value of a field, whose name is in lower case
  */
 export function keepNameWhole(
   decided: Map<string, FieldValue>,
@@ -90,9 +92,9 @@ export interface PresentMember {
 }
 
 /**
- * Returns the new status of a membership; null: it stays. Pure. A status never goes back from attended to registered. A
- * status that a user set and that counts as a response is not replaced by one that does not.
- * @param present null if there is no membership yet
+ * Returns the new status of a membership; null if the status stays. Pure. A status never changes back from attended to
+ * registered. If a user set a status that counts as a response, a status that does not count as one does not replace
+ * it. @param present the present membership; null if there is none yet
  * @param responds whether a status counts as a response in this campaign
  */
 export function decideMemberStatus(

@@ -5,16 +5,16 @@ import type { FieldFacts, Org } from './object-fields.js';
 import { query, queriesFor, soqlNumber, soqlText, type Row } from './query.js';
 import type { PresentRecord } from './decide-fields.js';
 
-/** The person of a step. */
+/** The result of the search for a step's person. */
 export type Found =
   | { readonly kind: 'none' }
   | { readonly kind: 'record'; readonly row: PersonRow }
   | { readonly kind: 'ambiguous'; readonly by: string; readonly ids: readonly string[] };
 
 /**
- * Finds people in the match order of their steps: the first search that finds a record counts; if it finds several,
- * none is chosen by guessing. Converted leads lead to their contact.
- * @param jobs of one entry of `records`, none of them with a known id
+ * Finds the people of steps. The searches run in the order of `match`, and the first one that finds a record decides.
+ * If it finds several, `onSeveral` decides. A converted lead is replaced by its contact. @param jobs the jobs of one
+ * entry of `records`, without those whose record id is known
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function findPeople(
@@ -45,7 +45,7 @@ export async function findPeople(
   return found;
 }
 
-/** Reads records by id, to compare values and to see which leads were converted. */
+/** Reads records by id, for their present values and to find out which leads were converted. */
 export async function findByIds(
   org: Org,
   { type, jobs, ids }: { type: PersonType; jobs: readonly PersonJob[]; ids: readonly string[] },
@@ -57,8 +57,9 @@ export async function findByIds(
 type PersonSearch = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
 
 /**
- * Searches by external id look in the object itself first, then in the other one, where people may have been found by
- * e-mail before. If `match` omits the external id, the object is searched last: creating a person would overwrite the
+ * Returns the searches for one entry of `match`. A search by external id reads the configured object first, and then
+ * the other one, in which the person may have been found by e-mail earlier. If `match` does not name the external id,
+ * the configured object is searched by it last. Otherwise the creation of a person (an upsert) would overwrite the
  * record with that id, without regard to `write`.
  */
 function searchesOf(
@@ -93,14 +94,14 @@ class Search {
       ...(step.key === null ? [] : [step.key.field]),
       ...step.writes.map(({ field }) => field),
     ]);
-    // Each part of a name decides whether the other is written.
+    // Whether one part of a name is written depends on the other part.
     if (asked.some((field) => /^(?:first|last)name$/i.test(field))) asked.push('FirstName', 'LastName');
     this.#fields = [...new Set(asked)];
   }
 
   /**
-   * Results by value in lower case: Salesforce compares e-mails and external ids without case unless configured
-   * otherwise.
+   * Returns the rows by value in lower case, because Salesforce ignores case in e-mail addresses and external ids
+   * unless the org configures it otherwise.
    */
   async rowsBy(type: PersonType, field: string, values: readonly string[]): Promise<Map<string, PersonRow[]>> {
     const rows = new Map<string, PersonRow[]>();
@@ -127,7 +128,7 @@ class Search {
     this.#following.set(job, contactId);
   }
 
-  /** Returns the contacts of converted leads, without those that no longer exist. */
+  /** Returns the contacts of converted leads, except those that no longer exist. */
   async followed(): Promise<[PersonJob, PersonRow][]> {
     if (this.#following.size === 0) return [];
     const contacts = await this.byId('Contact', [...this.#following.values()]);
@@ -158,10 +159,10 @@ function literalOf(value: string, { type }: FieldFacts): string[] {
   return literal === undefined ? [] : [literal];
 }
 
-/** Steps about one record, written together because a call may contain a record only once. */
+/** The steps for one record. They are written together, because a call may contain a record only once. */
 export interface PersonGroup {
   readonly type: PersonType;
-  /** Null: the record is created by its external id. */
+  /** The record's id; null if the record must be created (by its external id). */
   id: string | null;
   /** The present record; null if it was not read or does not exist. */
   readonly present: PersonRow | null;
@@ -169,8 +170,8 @@ export interface PersonGroup {
 }
 
 /**
- * Groups steps by the record that they found. Steps that found none are grouped by e-mail or external id, because they
- * would create two records of one person. Pure.
+ * Groups steps by the record that was found for them. Steps without a record are grouped by e-mail or external id,
+ * because they would otherwise create several records of one person. Pure.
  */
 export function groupPeople(jobs: readonly PersonJob[], found: ReadonlyMap<PersonJob, Found>): PersonGroup[] {
   const groups: PersonGroup[] = [];
@@ -205,13 +206,13 @@ function newPersonNames({ step }: PersonJob): string[] {
 interface PersonRow extends PresentRecord {
   readonly type: PersonType;
   readonly id: string;
-  /** The contact of a converted lead; null if the lead is not converted, or its contact is not known. */
+  /** The id of a converted lead's contact; null if the lead is not converted or its contact is not known. */
   readonly contactId: string | null;
   readonly isConverted: boolean;
   readonly createdAtMs: number;
 }
 
-/** Fields of each query. */
+/** Returns the fields that every query for this type reads. */
 function fieldsAskedOf(type: PersonType): string[] {
   const ofAll = ['Id', 'CreatedDate', 'LastModifiedDate'];
   return type === 'Lead' ? [...ofAll, 'IsConverted', 'ConvertedContactId'] : ofAll;
@@ -223,7 +224,8 @@ function personRow(type: PersonType, row: Row): PersonRow {
   return {
     type,
     id: String(Id),
-    // An unknown time counts as now, so that nothing is overwritten as older.
+    // If the time is not known, the record counts as newer than any event, so that `if-newer` does not overwrite its
+    // values.
     lastModifiedAtMs: Number.isNaN(modified) ? Number.POSITIVE_INFINITY : modified,
     values: new Map(Object.entries(row).map(([field, value]) => [field.toLowerCase(), value])),
     createdAtMs: typeof CreatedDate === 'string' ? Date.parse(CreatedDate) : Number.NaN,
@@ -240,9 +242,9 @@ export type Choice =
   | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
 
 /**
- * Chooses the record among the rows that one value found. Pure. Converted leads only stand for their contact, and only
- * if no other record was found.
- * @param onSeveral the choice among several; for converted leads, the contact of that lead
+ * Chooses a record from the rows that one value found. Pure. A converted lead is used only to find its contact, and
+ * only if there is no other record. @param onSeveral which of several records to use; of several converted leads, it
+ * selects the lead whose contact is used
  */
 function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice {
   const inOrder = rows.toSorted(byCreation);
@@ -257,12 +259,15 @@ function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice 
   return id === undefined ? { kind: 'none' } : { kind: 'contact', id };
 }
 
-/** Ids rise with creation, though not strictly: they order records created in the same second. */
+/**
+ * Compares records by time of creation. In the same second, the id decides, because later records usually have higher
+ * ids.
+ */
 function byCreation(one: PersonRow, other: PersonRow): number {
   return one.createdAtMs - other.createdAtMs || (one.id < other.id ? -1 : Number(one.id > other.id));
 }
 
-/** Returns a field's value as text; empty if there is none. */
+/** Returns a field's value as a text; an empty text if there is no value. */
 export function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }

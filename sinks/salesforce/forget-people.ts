@@ -5,20 +5,21 @@ import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
 import { query, queriesFor, soqlText } from './query.js';
 import { deleteRecords, type Written, writeRecords } from './write-records.js';
 
-/** Replaces values in fields that must not be empty. */
+/** The text that replaces values in fields that must not be empty. */
 const REMOVED = 'removed';
-/** Types whose fields accept it. */
+/** The types of fields that accept this text. */
 const texts: ReadonlySet<string> = new Set(['string', 'textarea', 'phone', 'url', 'encryptedstring']);
 
 /**
- * Removes what was sent about people who withdrew their consent: clears the fields that this sink wrote, and deletes
- * memberships that it created. A converted lead is searched as its contact.
+ * Removes what was sent about people who must be forgotten. Depending on `onForget`, deletes their records, or clears
+ * the fields that this sink wrote and deletes the memberships that it created. For a converted lead, the contact is
+ * used.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], budget: CallBudget): Promise<void> {
   const people = await standing(org, jobs, budget);
   for (const type of ['Lead', 'Contact'] as const) {
-    // Several items can be about one record: a call may contain it only once.
+    // Several items can have the same record, but a call may contain a record only once.
     const due = new Map<string, Job<ForgetStep>[]>();
     for (const job of jobs) {
       const { step } = job;
@@ -66,7 +67,7 @@ async function standing(
   return people;
 }
 
-/** Records of one type whose fields of this sink are cleared, each with the jobs about it. */
+/** Records of one type whose fields must be cleared. Each group has the jobs for one record. */
 interface Clearing {
   readonly type: 'Lead' | 'Contact';
   readonly groups: readonly (readonly Job<ForgetStep>[])[];
@@ -98,8 +99,8 @@ async function clear(org: Org, { type, groups, people }: Clearing, budget: CallB
 }
 
 /**
- * Clears this sink's fields in memberships created by others.
- * @returns the first result that was not cleared
+ * Clears the fields that this sink wrote in memberships that it did not create. @returns the first result that is not a
+ * success; undefined if all were cleared
  */
 async function clearMembers(
   org: Org,
@@ -126,8 +127,9 @@ async function clearMembers(
 }
 
 /**
- * Returns the values that clear a record's fields. A field that must not be empty is overwritten on a record that this
- * sink created, and left on an existing one: the name of a user's contact is theirs.
+ * Returns the values that clear a record's fields. If a field must not be empty, it is overwritten on a record that
+ * this sink created. On an existing record it is left, because its value (such as a contact's name) belongs to the
+ * org's users.
  */
 function clearedFields({ known, keyField }: ForgetStep, facts: ObjectFacts): Record<string, FieldValue> {
   const fields: Record<string, FieldValue> = {};

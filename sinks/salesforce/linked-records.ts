@@ -20,9 +20,9 @@ import { deleteRecords, type Write, type Written, writeRecords } from './write-r
 type LinkedJob = Job<LinkedStep>;
 
 /**
- * Writes records that belong to a person, such as a task for each question. A new one is created by its external id
- * and linked to the person; no person is created for it.
- * @param jobs of one entry of `records`
+ * Writes records that belong to a person, such as a task for each question. A new record is created by its external id
+ * and linked to the person. If the person does not exist, this does not create one. @param jobs the jobs of one entry
+ * of `records`
  * @param isWaiting whether the person with this e-mail may be created soon
  * @throws {CallFailure} @throws {CallsEnded}
  */
@@ -49,7 +49,7 @@ export async function writeLinked(
   const known = drafts.filter(({ job }) => job.remote !== null);
   const fresh = drafts.filter(({ job }) => job.remote === null);
   const changed = known.map(({ job, fields }) => ({ id: job.remote!.id, ...fields }));
-  // A record that a user deleted is created again by the next attempt, which finds its person first.
+  // If a user deleted a record, the next attempt finds the person and creates the record again.
   await write(org, { how: 'update', type: object }, { drafts: known, records: changed }, budget);
   const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
   const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
@@ -59,13 +59,16 @@ export async function writeLinked(
   else await writeUnflagged(org, { type: object, keyField }, { drafts: fresh, records: created }, budget);
 }
 
-/** Jobs and the record of each, in the same order. */
+/** The jobs, and their records in the same order. */
 interface Drafts {
   readonly drafts: readonly { readonly job: LinkedJob }[];
   readonly records: readonly Record<string, FieldValue>[];
 }
 
-/** Writes records whose field has no External ID flag, as on activities: they are searched by its value first. */
+/**
+ * Writes records whose key field has no External ID flag (fields of activities have none). They are searched by the
+ * field's value first, because an upsert is not possible.
+ */
 async function writeUnflagged(
   org: Org,
   { type, keyField }: { readonly type: string; readonly keyField: string },
@@ -93,7 +96,7 @@ async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget
   return new Map([...searches].map(([job, search]) => [job, found.get(search)!]));
 }
 
-/** Returns a step that searches a person and writes nothing. */
+/** Returns a step that only searches the person and writes nothing. */
 function searchOf({ record, person }: LinkedStep): PersonStep {
   return {
     kind: 'person',
@@ -110,7 +113,9 @@ function searchOf({ record, person }: LinkedStep): PersonStep {
   };
 }
 
-/** Returns the field with the person's id; undefined: the person was not found, and the job is settled. */
+/**
+ * Returns the field that links the record to the person. Returns undefined and settles the job if no person was found.
+ */
 function linkOf(
   job: LinkedJob,
   found: Found,
@@ -134,7 +139,8 @@ function linkOf(
 }
 
 /**
- * Returns the values in the form of their fields; undefined: a field cannot accept a value, and the job is settled.
+ * Returns the values in the form that their fields require. Returns undefined and settles the job if a field cannot
+ * accept its value.
  */
 function fieldsOf(
   job: LinkedJob,
@@ -153,7 +159,7 @@ function fieldsOf(
       job.result = { kind: 'rejected', cause: `salesforce:${code}:${field}`, detail };
       return undefined;
     }
-    // Salesforce relates a lead's task to no other record.
+    // Salesforce does not allow a task of a lead to refer to another record.
     if (object === 'Task' && known.name === 'WhatId' && isOfLead) continue;
     record[known.name] = conformed;
   }
@@ -190,7 +196,7 @@ function settle(job: LinkedJob, written: Written): void {
 }
 
 /**
- * Deletes records of items that were deleted, or whose person's identity is no longer visible.
+ * Deletes the records of items that were deleted or whose person's identity is no longer visible.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], budget: CallBudget): Promise<void> {
@@ -214,14 +220,14 @@ export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], b
   }
 }
 
-/** Ids of records by looked-up value, in lower case. */
+/** The ids of the records that a value found, by the value in lower case. */
 type Ids = ReadonlyMap<string, readonly string[]>;
 
 /**
- * Finds the records that lookups name by an external id, and turns each lookup into the write of an id. Uses a query
- * instead of a nested external id in the record: Salesforce refuses a record whose nested id does not exist, and a
- * missing account must not lose the person.
- * @param object the lookups' object
+ * Finds the records to which lookups refer by an external id, and converts each lookup into the write of an id. It uses
+ * a query. Salesforce would also accept a nested external id in the record, but it refuses the record if no such id
+ * exists, and a person must not be lost because an account is missing. @param object the object whose fields the
+ * lookups write
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function resolveLookups(
@@ -290,8 +296,9 @@ async function idsBy(
 }
 
 /**
- * Returns the object of a lookup's records; undefined: the field accepts no ids, or those of several objects.
- * @param chosen the object if the field accepts the ids of several
+ * Returns the object to whose records a lookup's field refers; undefined if the field holds no ids, or if it accepts
+ * several objects and none was chosen. @param chosen the configured object, for a field that accepts ids of several
+ * objects
  */
 export function targetOf(
   { fields }: ObjectFacts,

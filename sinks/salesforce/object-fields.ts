@@ -5,7 +5,7 @@ import type { CallBudget } from '../rest/rest-client.js';
 import type { CampaignStatuses } from './campaigns.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 
-/** Permissions on a field of the org. */
+/** The org's description of a field, including the user's permissions. */
 export interface FieldFacts {
   readonly name: string;
   readonly type: string;
@@ -18,18 +18,18 @@ export interface FieldFacts {
   readonly externalId: boolean;
   readonly unique: boolean;
   readonly restrictedPicklist: boolean;
-  /** Objects that a reference may refer to. */
+  /** The objects to which a reference field may refer. */
   readonly referenceTo: readonly string[];
-  /** Values of a picklist that are in use. */
+  /** The active values of a picklist. */
   readonly picklist: readonly string[];
 }
 
-/** Permissions of the user on an object of the org. */
+/** The org's description of an object, including the user's permissions. */
 export interface ObjectFacts {
   readonly createable: boolean;
   readonly updateable: boolean;
   readonly deletable: boolean;
-  /** Fields by name in lower case: Salesforce does not distinguish `email` and `Email`. */
+  /** Fields by name in lower case, because Salesforce does not distinguish `email` from `Email`. */
   readonly fields: ReadonlyMap<string, FieldFacts>;
 }
 
@@ -58,10 +58,10 @@ const objectSchema = z.object({
   fields: z.array(fieldSchema),
 });
 
-/** Time for which descriptions of objects are cached. A new field is seen after this time. */
+/** Time for which descriptions of objects are cached. A new field becomes visible to the sink after this time. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
-/** Descriptions of the org's objects, read once and shared by all lanes. */
+/** Reads and caches the descriptions of the org's objects, for all lanes. */
 export class ObjectFields {
   readonly #known = new Map<string, { readonly facts: ObjectFacts; readonly untilMs: number }>();
 
@@ -79,7 +79,7 @@ export class ObjectFields {
     return facts;
   }
 
-  /** Discards a description that was wrong: the next use reads it again. */
+  /** Discards an outdated description, so that the next use reads it again. */
   forget(object: string): void {
     this.#known.delete(object);
   }
@@ -108,7 +108,7 @@ export class ObjectFields {
   }
 }
 
-/** The sink's view of its org, shared by all lanes. */
+/** The connection to an org and what is known about it, shared by all lanes of a sink. */
 export interface Org {
   readonly client: SalesforceClient;
   readonly objects: ObjectFields;
@@ -116,12 +116,13 @@ export interface Org {
 }
 
 const numbers: ReadonlySet<string> = new Set(['int', 'long', 'double', 'currency', 'percent']);
-/** Types of fields that consist of other fields or are set by Salesforce. */
+/** Types of fields that cannot be written, because they consist of other fields or Salesforce sets them. */
 const unwritable: ReadonlySet<string> = new Set(['address', 'location', 'base64', 'anyType', 'complexvalue']);
 
 /**
- * Returns a value in the JSON form of the field's type; undefined if it has none, because one value of the wrong type
- * would make Salesforce refuse the whole call. Lengths and picklists are left to Salesforce, which judges each record.
+ * Returns a value in the JSON form of the field's type; undefined if the value has no such form. The caller must not
+ * send it then, because one value of the wrong type makes Salesforce refuse the whole call. Lengths and picklists are
+ * not checked here: Salesforce refuses only the record concerned.
  */
 export function conformValue(value: FieldValue, { type }: Pick<FieldFacts, 'type'>): FieldValue | undefined {
   if (unwritable.has(type)) return undefined;
@@ -144,7 +145,10 @@ function truth(value: string | number | boolean): boolean | undefined {
   return value === 'false' || value === 0 ? false : undefined;
 }
 
-/** Returns a calendar day. An instant is not accepted, because its day depends on a time zone that Salesforce would guess. */
+/**
+ * Whether a text is a calendar day. A time is not accepted, because its day depends on a time zone, which Salesforce
+ * would guess.
+ */
 function isDay(text: string): boolean {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
   return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
@@ -157,15 +161,15 @@ function isInstant(text: string): boolean {
 }
 
 /**
- * Converts the result of a mapping to a field's value. Undefined: the field is not written; null: it is cleared. Several
- * values are joined as in a multi-select picklist.
+ * Converts the result of a mapping into a field's value. Undefined: the field is not written. Null: the field is
+ * cleared. Several values are joined in the form of a multi-select picklist.
  * @param key path of the expression in the configuration
  * @throws {FailedMapping} for a group, which no field can hold
  */
 export function fieldValue(value: unknown, key: string): FieldValue | undefined {
   if (value === undefined || value === null) return value;
   if (typeof value === 'boolean' || typeof value === 'number') return value;
-  // An empty answer in a form is not a value, and must not clear what a user entered in the CRM.
+  // An empty form field is not a value. It must not clear what a user entered in the CRM.
   if (typeof value === 'string') return value === '' ? undefined : value;
   if (Array.isArray(value)) {
     const texts = value.flatMap((each) => {
@@ -181,6 +185,6 @@ export function fieldValue(value: unknown, key: string): FieldValue | undefined 
 export function emailOf(value: unknown): string | null {
   if (typeof value !== 'string') return null;
   const email = value.trim().toLowerCase();
-  // People write "n/a" into required fields of a form. Matched by that, they would all be one person.
+  // People write "n/a" into required form fields. If that counted as an address, all of them would be one person.
   return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email) ? email : null;
 }

@@ -3,17 +3,17 @@ import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
 import { z } from 'zod';
 
-/** The steps for one change: one for each entry of `records` for its list. */
+/** The calls for one change, with one step for each entry of `records` that reads the change's list. */
 export interface SalesforceOperation extends Operation {
   readonly steps: readonly Step[];
-  /** The results of entries of `records` without a step, which stay as they are. */
+  /** The results of those entries of `records` that have no step. They stay as they are. */
   readonly others: Readonly<Record<string, RemoteRecord | LinkedRecord>>;
 }
 
 export type Step = PersonStep | LeaveStep | ForgetStep | LinkedStep | UnlinkStep;
 
 interface OfRecord {
-  /** The entry's name: its `object`, with a number if there are several of the same. */
+  /** The entry's name: its `object`, with a number if several entries have the same `object`. */
   readonly record: string;
 }
 
@@ -21,7 +21,7 @@ interface OfRecord {
 export interface PersonStep extends OfRecord {
   readonly kind: 'person';
   readonly objectType: PersonType;
-  /** The entry's result so far: a known record is not searched. */
+  /** The entry's result of earlier changes. A known record is not searched. */
   readonly known: RemoteRecord | null;
   readonly key: KeyValue | null;
   /** Lower case. */
@@ -30,7 +30,7 @@ export interface PersonStep extends OfRecord {
   readonly onSeveral: OnSeveral;
   readonly create: boolean;
   readonly writes: readonly FieldWrite[];
-  /** Whether the mapping splits names and this one has no first name: it may be the first name of the record. */
+  /** Whether the mapping splits names and this name has only one word, which could also be the person's first name. */
   readonly isOneWord: boolean;
   readonly lookups: readonly Lookup[];
   /** Event time of the values, which `if-newer` compares. Unix time in ms. */
@@ -47,17 +47,17 @@ export interface KeyValue {
 /** A field with the id of another record, which is found by its external id. */
 export interface Lookup {
   readonly field: string;
-  /** The other record's object; null if the field accepts ids of one object only. */
+  /** The other record's object; null if the field accepts only the ids of one object. */
   readonly object: string | null;
   readonly keyField: string;
-  /** Null if the item has no value to find it by. */
+  /** Null if the item has no value by which to find the other record. */
   readonly key: KeyValue | null;
-  /** The id to write if none is found; null: none. */
+  /** The id to write if no record is found; null if nothing is written then. */
   readonly otherwise: string | null;
   readonly policy: WritePolicy;
 }
 
-/** A value as JSON carries it; null clears the field. */
+/** A field's value in JSON; null clears the field. */
 export type FieldValue = string | number | boolean | null;
 
 export interface FieldWrite {
@@ -71,18 +71,18 @@ export interface CampaignStep {
   readonly fields: Readonly<Record<string, FieldValue>>;
   readonly stage: MemberStage;
   readonly status: { readonly registered: string; readonly attended: string };
-  /** Fields of the membership. */
+  /** The writes to the fields of the campaign member. */
   readonly memberWrites: readonly FieldWrite[];
 }
 
 export type MemberStage = 'registered' | 'attended';
 
-/** Sets the status of a membership whose item was deleted; nothing else changes. */
+/** Sets the status of a membership whose item was deleted. Changes nothing else. */
 export interface LeaveStep extends OfRecord {
   readonly kind: 'leave';
   readonly known: RemoteRecord;
   readonly status: string;
-  /** Statuses that this sink sets. Any other was set by a user, and stays. */
+  /** The statuses that this sink sets. If a membership has another status, a user set it, and it stays. */
   readonly ours: readonly string[];
 }
 
@@ -91,11 +91,11 @@ export interface ForgetStep extends OfRecord {
   readonly kind: 'forget';
   readonly how: 'clear-our-fields' | 'delete';
   readonly known: RemoteRecord;
-  /** The external id field, cleared if this sink wrote it. */
+  /** The external id field, which is cleared if this sink wrote it. */
   readonly keyField: string | null;
 }
 
-/** Writes a record that belongs to a person, such as a task; creates no person. */
+/** Writes a record that belongs to a person, such as a task. Does not create the person. */
 export interface LinkedStep extends OfRecord {
   readonly kind: 'linked';
   readonly object: string;
@@ -103,7 +103,7 @@ export interface LinkedStep extends OfRecord {
   readonly key: KeyValue;
   readonly writes: readonly FieldWrite[];
   readonly lookups: readonly Lookup[];
-  /** Match values that find the person. */
+  /** The values by which the person is searched. */
   readonly person: Pick<PersonStep, 'key' | 'email' | 'match' | 'onSeveral'>;
   /** The field with the person's id, by type of person. */
   readonly links: { readonly [Type in PersonType]?: string | undefined };
@@ -115,7 +115,9 @@ export interface UnlinkStep extends OfRecord {
   readonly known: LinkedRecord;
 }
 
-/** An entry's result for an item. Ids and states, never a value. */
+/**
+ * The result of an entry of `records` for an item, as the ledger stores it. It contains ids and states, but no values.
+ */
 export interface RemoteRecord {
   readonly type: 'Lead' | 'Contact';
   readonly id: string;
@@ -158,13 +160,13 @@ const recordSchema = z.object({
     .nullable(),
 });
 
-/** Results by entry of `records`, in the item's object; null: the entry created nothing, or it was removed. */
+/** Reads an entry's result from the item's object. Null if the entry wrote nothing, or if its result was removed. */
 export function remoteRecordOf(object: Fields | null, record: string): RemoteRecord | null {
   const found = recordSchema.safeParse(object?.[record]);
   return found.success ? found.data : null;
 }
 
-/** A record that belongs to a person, created by an entry of `records`: all of it is this sink's. */
+/** A record that belongs to a person. This sink created it, so it may overwrite and delete it. */
 interface LinkedRecord {
   /** The object, such as Task. */
   readonly linked: string;
@@ -178,12 +180,12 @@ export function linkedRecordOf(object: Fields | null, record: string): LinkedRec
   return found.success ? found.data : null;
 }
 
-/** A step in progress. */
+/** A step in progress, with its result so far. */
 export interface Job<S extends Step = Step> {
   readonly step: S;
-  /** The entry's result at Salesforce now; null: nothing, as far as is known. */
+  /** The present result of the entry at Salesforce; null if, as far as pigeonpost knows, there is none. */
   remote: NonNullable<S['known']> | null;
-  /** The result; undefined until it is settled. */
+  /** The result of the step; undefined until it is known. */
   result: Result | undefined;
   /** Details for the operator. */
   readonly done: string[];
@@ -225,7 +227,7 @@ export function isUnlinkJob(job: Job): job is Job<UnlinkStep> {
 
 export type FailedResult = Extract<Result, { kind: 'retry' | 'pause' }>;
 
-/** A call whose failure applies to all records in it. */
+/** A call that failed for all its records. */
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
 
@@ -234,7 +236,7 @@ export class CallFailure extends Error {
   }
 }
 
-/** No further call starts: the signal was aborted, or the budget is used up. */
+/** Thrown instead of a call if no more calls may start, because the signal was aborted or the time is used up. */
 export class CallsEnded extends Error {
   override readonly name = 'CallsEnded';
 }

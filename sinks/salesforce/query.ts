@@ -11,10 +11,10 @@ const pageSchema = z.object({
   nextRecordsUrl: z.string().optional(),
 });
 
-/** More pages than this are no answer to a question about 200 people. */
+/** Maximum number of pages of a query. A query about 200 people never needs more. */
 const MAX_PAGES = 20;
 
-/** All rows of a query. @throws {CallFailure} @throws {CallsEnded} */
+/** Returns all rows of a query. @throws {CallFailure} @throws {CallsEnded} */
 export async function query(client: SalesforceClient, soql: string, budget: CallBudget): Promise<Row[]> {
   const rows: Row[] = [];
   let path: string | undefined = `query?q=${encodeURIComponent(soql)}`;
@@ -36,7 +36,7 @@ export async function query(client: SalesforceClient, soql: string, budget: Call
   return rows;
 }
 
-/** Only what stands below our own address is followed: the rest of a link could lead anywhere. */
+/** Returns the path of the next page. It uses only the path of the link, because the link's host could be any. */
 function nextPath(url: string | undefined): string {
   const path = /^\/services\/data\/v\d+\.\d\/(query\/[\w-]+)$/.exec(url ?? '')?.[1];
   if (path === undefined) {
@@ -46,9 +46,9 @@ function nextPath(url: string | undefined): string {
 }
 
 /**
- * A text as a literal of SOQL, quotes included. Source: Salesforce, SOQL and SOSL Reference, "Quoted String Escape
- * Sequences". `%` and `_` are wildcards for LIKE alone, and a backslash before them is an error anywhere else: they
- * are escaped only when asked for. Half of a surrogate pair, which no URL can hold, becomes U+FFFD.
+ * Returns a text as a SOQL literal in quotes. `%` and `_` are wildcards only in LIKE, and SOQL refuses a backslash
+ * before them elsewhere, so they are escaped only with `forLike`. A lone surrogate, which a URL cannot contain, becomes
+ * U+FFFD. Source: Salesforce, SOQL and SOSL Reference, "Quoted String Escape Sequences".
  */
 export function soqlText(text: string, { forLike = false }: { readonly forLike?: boolean } = {}): string {
   const escaped = text
@@ -59,20 +59,23 @@ export function soqlText(text: string, { forLike = false }: { readonly forLike?:
 
 const escapes: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f' };
 
-/** A value for a field that holds numbers, which takes no quotes. Undefined: it is no number, so nothing has it. */
+/**
+ * Returns a SOQL literal for a field that holds numbers, without quotes. Undefined if the text is not a number, so that
+ * no record can have this value.
+ */
 export function soqlNumber(text: string): string | undefined {
   return /^-?\d{1,18}(\.\d{1,18})?$/.test(text) ? text : undefined;
 }
 
 /**
- * Longest query in the URL of a request, once encoded. Salesforce takes URLs of 16,384 bytes, and proxies often of 8,192.
- * Source: Salesforce, REST API Developer Guide, "Query" and "HTTP 414".
+ * Maximum length of an encoded query in a URL. Salesforce accepts URLs of 16,384 bytes, but many proxies accept only
+ * 8,192. Source: Salesforce, REST API Developer Guide, "Query" and "HTTP 414".
  */
 const LONGEST_ENCODED = 7_000;
 
 /**
- * Queries that together ask for all of these values: as many in each as its URL holds.
- * @param queryWith the query for some literals, joined by commas
+ * Returns queries that together contain all literals, with as many literals in each query as fit into its URL. @param
+ * queryWith returns the query for a comma-separated list of literals
  */
 export function queriesFor(literals: readonly string[], queryWith: (list: string) => string): string[] {
   const queries: string[] = [];

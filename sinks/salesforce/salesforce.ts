@@ -12,10 +12,13 @@ import type { SalesforceOperation } from './operation.js';
 import { namedRecords, planSubject } from './plan.js';
 import { MAX_RECORDS } from './write-records.js';
 
-/** After this time a `send` starts no further call: a slow org must not hold a lane for minutes. */
+/** A `send` starts no call after this time, so that a slow org does not keep a lane busy for minutes. */
 const SEND_BUDGET_MS = 45_000;
 
-/** Leads, Contacts and Campaign members of a Salesforce org. docs/sinks/salesforce.md has the user's side. */
+/**
+ * Creates the sink that writes leads, contacts, campaign members and other records of a Salesforce org.
+ * docs/sinks/salesforce.md describes it for users.
+ */
 export function createSalesforceSink(
   config: SalesforceConfig,
   environment: SinkEnvironment,
@@ -60,8 +63,8 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
 };
 
 /**
- * Returns the joins that the expressions use, and the pigeonhole, whose name a campaign gets and whose start
- * `if-newer` compares.
+ * Returns the joins that the expressions use. Also returns the pigeonhole, because a campaign has its name by default
+ * and `if-newer` uses its start date.
  */
 function joins(config: SalesforceConfig): Join[] {
   const mentioned = joinsOf(expressionsIn(config).map(({ expression }) => expression));

@@ -12,20 +12,20 @@ interface MemberRow extends PresentMember, PresentRecord {
   readonly id: string;
 }
 
-/** A person's membership of a campaign, for one or several items. */
+/** The write of a person's campaign membership, for one or several items. */
 interface Membership {
   readonly campaign: Campaign;
   readonly jobs: readonly PersonJob[];
   readonly present: MemberRow | null;
-  /** Null: the status stays. */
+  /** The new status; null if the status stays. */
   readonly status: string | null;
-  /** By field, without the status. */
+  /** Values by field, without the status. */
   readonly fields: ReadonlyMap<string, FieldValue>;
 }
 
 /**
- * Adds people whose records were written to their campaigns, or updates their status. Memberships are found by
- * campaign and person, and Salesforce allows one of each, so that a repeat creates no second one.
+ * Adds the people whose records were written to their campaigns, or updates their memberships. A membership is found by
+ * campaign and person. Salesforce allows only one, so a repeat cannot create a second.
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function writeMembers(
@@ -73,13 +73,19 @@ async function byCampaign(
   return groups;
 }
 
-/** Whether this sink set the value before. It is not set again: a user's change stays. */
+/**
+ * Whether the membership's status must be set: not if this sink has already set it, because a user may have changed it
+ * since.
+ */
 function isDue({ remote, step }: PersonJob, { id }: Campaign): boolean {
   const member = remote?.member;
   return member?.campaignId !== id || member.status !== step.campaign!.status[step.campaign!.stage];
 }
 
-/** Settles a job with a value that no call accepts. Its person was written, and stays. */
+/**
+ * Whether all values fit the fields of the campaign member. If one does not, settles the job: the person was written
+ * and stays.
+ */
 function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
   for (const { field, value } of job.step.campaign!.memberWrites) {
     const known = fields.get(field.toLowerCase());
@@ -92,7 +98,7 @@ function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
   return true;
 }
 
-/** Memberships by the id of the person. */
+/** Reads the present memberships and returns them by the person's id. */
 async function presentMembers(
   org: Org,
   { campaign: { id }, jobs, facts }: { campaign: Campaign; jobs: readonly PersonJob[]; facts: ObjectFacts | null },
@@ -146,7 +152,10 @@ function membershipsOf(
   });
 }
 
-/** Merges the values of several items: the later one wins. Values that are already there are not written. */
+/**
+ * Merges the values of several items. If two items set the same field, the later one wins. Values that the membership
+ * already has are not written.
+ */
 function memberFields(
   jobs: readonly PersonJob[],
   row: MemberRow | null,
@@ -168,7 +177,7 @@ function memberFields(
   return fields;
 }
 
-/** Memberships of one call: all new, or all existing. */
+/** Writes memberships in one call. They are either all new or all existing. */
 async function write(org: Org, memberships: readonly Membership[], budget: CallBudget): Promise<void> {
   if (memberships.length === 0) return;
   const how = memberships[0]!.present === null ? 'create' : 'update';
@@ -211,7 +220,8 @@ function settle({ campaign, jobs, present, status, fields }: Membership, written
 
 function refusalOf({ errors, requestId }: Extract<Written, { kind: 'refused' }>): Result {
   const failure = classifyRecordErrors(errors, 'CampaignMember', requestId);
-  // Another client was faster, or one of the three records was deleted: the next attempt reads which.
+  // Either another client created the membership, or the campaign, the person or the membership was deleted. The next
+  // attempt reads them again.
   if (failure.kind !== 'other') return { kind: 'retry', detail: 'the campaign member has changed meanwhile' };
   return failure.result;
 }

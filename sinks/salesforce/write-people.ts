@@ -6,21 +6,20 @@ import { type PersonGroup, textOf } from './find-people.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
 import { type Write, type Written, writeRecords } from './write-records.js';
 
-/** The write for some members of a group. */
+/** One write of a group's record, for some or all of the group's jobs. */
 interface Draft {
   readonly group: PersonGroup;
   readonly members: readonly PersonJob[];
-  /** Fields by name; without the external id if it creates the record. */
+  /** Values by field name. If the write creates the record, the external id is in `key` instead. */
   readonly fields: Map<string, FieldValue>;
   readonly key: { readonly field: string; readonly value: string } | null;
   readonly keyed: boolean;
 }
 
 /**
- * Writes each group's record. If a record for several items is refused, the items are tried one at a time, so that
- * only the faulty one is refused.
- * @returns jobs whose record no longer exists or has become another, to search again
- * @throws {CallFailure} when the org does not describe its objects
+ * Writes the record of each group. If Salesforce refuses a record that merges several items, the items are tried one at
+ * a time, so that only the faulty one is refused. @returns the jobs whose record no longer exists or was converted. The
+ * caller searches their people again @throws {CallFailure} if the org does not describe its objects
  */
 export async function writePeople(org: Org, groups: readonly PersonGroup[], budget: CallBudget): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
@@ -39,7 +38,7 @@ export async function writePeople(org: Org, groups: readonly PersonGroup[], budg
         batch.map((draft) => recordOf(draft)),
         budget,
       );
-      // A field was deleted in the meantime.
+      // A field was deleted since the object's description was read.
       if (written.some(isUnknownField)) org.objects.forget(write.type);
       batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
     }
@@ -65,7 +64,10 @@ async function draftsOf(
   return drafts;
 }
 
-/** Settles a job that would create a person and could not find them again. */
+/**
+ * Whether the job may create a person. If it may not, because the person could not be found again without an external
+ * id, settles the job.
+ */
 function needsKey(job: PersonJob, canCreate: boolean): boolean {
   if (canCreate) return true;
   const detail = 'nobody was found, and without an external id a repeat would create the person twice';
@@ -73,12 +75,15 @@ function needsKey(job: PersonJob, canCreate: boolean): boolean {
   return false;
 }
 
-/** Settles a job with a value that would make Salesforce refuse the whole call. */
+/**
+ * Whether all values of the job fit their fields. If one does not, settles the job, because Salesforce would refuse the
+ * whole call.
+ */
 function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boolean {
   const { step } = job;
   for (const { field, value } of step.writes) {
     const known = facts.fields.get(field.toLowerCase());
-    // Fields that exist only on leads are left out of contacts, and the reverse.
+    // A person may have been found as the other object. Fields that it does not have are left out.
     if (known === undefined && type !== step.objectType) continue;
     if (known === undefined) {
       const detail = `${type} has no field ${field} that the user may see: make it, or take it out of "properties"`;
@@ -94,7 +99,7 @@ function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boole
   return true;
 }
 
-/** Merges the values of several items: the later change wins. */
+/** Merges the values of several items. If two items set the same field, the later change wins. */
 function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Draft {
   const fields = new Map<string, FieldValue>();
   for (const { step, remote } of members) {
@@ -114,7 +119,7 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
       const known = facts.fields.get(field.toLowerCase());
       const isOther = group.type !== step.objectType;
       if (known === undefined || (isOther && !known.updateable)) continue;
-      // The value was removed in the service, but the field is required: its value stays.
+      // The value was removed in the service. If Salesforce requires the field, it keeps its value.
       if (value === null && !known.nillable && known.type !== 'boolean') continue;
       fields.set(known.name, conformValue(value, known)!);
     }
@@ -124,7 +129,10 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
   return { group, members, fields, key, keyed };
 }
 
-/** Whether the record's external id is the item's: this sink wrote it before, but has no result of it. */
+/**
+ * Whether the record has the external id of this item. This sink then wrote the record earlier, even if the ledger has
+ * no result of that.
+ */
 function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: ObjectFacts): boolean {
   const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());
   if (key === null || known === undefined) return false;
@@ -132,8 +140,8 @@ function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: 
 }
 
 /**
- * Returns the external id to write: for a new record, and for one without an id or with our own. Another id stays: it
- * may lead to the person of another event.
+ * Returns the external id to write. It is written to a new record, and to a record without one or with one that this
+ * sink wrote. Any other external id stays, because it may connect the record with another event.
  */
 function keyOf(group: PersonGroup, members: readonly PersonJob[], facts: ObjectFacts): Pick<Draft, 'key' | 'keyed'> {
   const job = members.find(({ step }) => step.key !== null);
@@ -153,7 +161,10 @@ function isUnknownField(written: Written): boolean {
   return written.kind === 'refused' && written.errors.some(({ code }) => code.startsWith('INVALID_FIELD'));
 }
 
-/** Whether an update has a field: an empty one would still count as a change of the record for others. */
+/**
+ * Whether an update contains no field. Such an update is not sent, because it would still change the record's time of
+ * last modification.
+ */
 function saysNothing({ group, fields }: Draft): boolean {
   return group.id !== null && fields.size === 0;
 }
@@ -168,7 +179,7 @@ function settleUnchanged({ group, members }: Draft): { group: PersonGroup; membe
   return laterOf(group);
 }
 
-/** The next draft of a group whose items are tried one at a time. */
+/** Returns the next item of a group whose items are tried one at a time. */
 function laterOf(group: PersonGroup): { group: PersonGroup; members: readonly PersonJob[] }[] {
   const next = group.members.find((job) => isOpen(job) && job.done.length === 0);
   return next === undefined ? [] : [{ group, members: [next] }];
@@ -180,7 +191,10 @@ function recordOf({ group, fields, key }: Draft): Record<string, FieldValue> {
   return { ...record, [key!.field]: key!.value };
 }
 
-/** Drafts for one call: of one object, all updated by id or all created by one external id field. */
+/**
+ * Groups drafts by call. The drafts of one call have the same object, and are either all updated by id or all created
+ * by the same external id field.
+ */
 function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
   const writes = new Map<string, [Write, Draft[]]>();
   for (const draft of drafts) {
@@ -194,7 +208,9 @@ function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
   return [...writes.values()];
 }
 
-/** @returns drafts to try again, one item at a time */
+/**
+ * Settles the jobs of a draft with its result. @returns the items of the group that must be written next, one at a time
+ */
 function settle(
   draft: Draft,
   written: Written,
@@ -231,7 +247,8 @@ function settle(
         lost.push(...group.members.filter((job) => isOpen(job) && job.done.length === 0));
         return [];
       }
-      // The record may be free later: none of the items is at fault.
+      // If the refusal is permanent and several items were merged, tries the items one at a time to find the faulty
+      // one.
       if (members.length > 1 && failure.result.kind === 'rejected') return [{ group, members: [members[0]!] }];
       for (const job of members) job.result = failure.result;
       return laterOf(group);
@@ -239,7 +256,7 @@ function settle(
   }
 }
 
-/** Returns the written fields that this item's mapping returned. */
+/** Returns those of the written fields that come from this item's mapping. */
 function fieldsOf({ step }: PersonJob, fields: ReadonlyMap<string, FieldValue>): string[] {
   const own = new Set(step.writes.map(({ field }) => field.toLowerCase()));
   return [...fields.keys()].filter((field) => own.has(field.toLowerCase()));

@@ -4,18 +4,19 @@ import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { saidErrors, type SaidError } from './classify.js';
 
-/** Most records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
+/** Maximum number of records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
 export const MAX_RECORDS = 200;
 
 /**
- * Most refusals of whole calls before the rest waits for another time. One culprit among 200 costs nine; when more than
- * a few are refused so, it is rather the org that has changed, and halving on would cost a call for each record.
+ * Maximum number of refused calls. After that, the remaining records wait for the next attempt. To find one faulty
+ * record among 200 costs nine refused calls. If there are many more, the org has probably changed, and further halving
+ * would cost a call for each record.
  */
 const MAX_REFUSALS = 60;
 
 export type FieldValues = Readonly<Record<string, FieldValue>>;
 
-/** The action of one call on each of its records, all of one object. */
+/** The kind of write that one call makes to all its records, which have the same object. */
 export type Write =
   | { readonly how: 'create' | 'update'; readonly type: string }
   | { readonly how: 'upsert'; readonly type: string; readonly keyField: string };
@@ -24,15 +25,15 @@ export type Write =
 export type Written =
   | { readonly kind: 'written'; readonly id: string; readonly created: boolean; readonly atMs: number }
   | { readonly kind: 'refused'; readonly errors: readonly SaidError[]; readonly requestId?: string | undefined }
-  /** The call failed, so that it may or may not have been written: a repeat does no harm. */
+  /** The call failed, and the record may or may not have been written. A repeat is harmless. */
   | { readonly kind: 'failed'; readonly result: FailedResult }
   | { readonly kind: 'not-begun' };
 
 /**
- * Writes records, 200 in a call, each on its own (`allOrNone: false`). No record and no external id may stand there
- * twice: Salesforce would refuse both. One value that cannot be read makes Salesforce refuse the whole call; it is then
- * halved until the culprit stands alone.
- * @returns what became of each, in their order
+ * Writes records, up to 200 in one call. Salesforce accepts or refuses each record separately (`allOrNone: false`). A
+ * call must not contain a record or an external id twice, because Salesforce would refuse both. One value that
+ * Salesforce cannot parse makes it refuse the whole call. The call is then split in halves until the faulty record is
+ * in a call of its own. @returns the result of each record, in their order
  */
 export async function writeRecords(
   client: SalesforceClient,
@@ -61,7 +62,7 @@ export async function writeRecords(
     } catch (error) {
       if (error instanceof CallsEnded) return written;
       if (!(error instanceof CallFailure)) throw error;
-      // What failed for all of a call would fail for the calls after it as well.
+      // The failure applies to the whole call, so the following calls would fail too.
       return written.map((each, index) =>
         each.kind === 'not-begun' && index >= from ? { kind: 'failed', result: error.result } : each,
       );
@@ -70,7 +71,7 @@ export async function writeRecords(
   return written;
 }
 
-/** Deletes records by id, 200 in a call. A record that no longer exists counts as deleted. */
+/** Deletes records by id, up to 200 in one call. A record that no longer exists counts as deleted. */
 export async function deleteRecords(
   client: SalesforceClient,
   ids: readonly string[],
@@ -107,9 +108,10 @@ function callOf(write: Write, records: readonly FieldValues[], saving: Salesforc
 }
 
 /**
- * Without the first header Salesforce runs the active assignment rule whenever a lead is saved, so that each change of
- * ours would take a lead from the person who works on it; other records may save leads behind them. Without the second
- * it refuses what a person would be alerted to. Source: Salesforce, REST API Developer Guide, "Assignment Rule Header" and
+ * Returns the headers that control the org's rules. Without `sforce-auto-assign: FALSE`, Salesforce runs the active
+ * assignment rule each time a lead is saved, so each change would take the lead away from its owner. This also applies
+ * to other records, because saving them may save leads. Without `sforce-duplicate-rule-header`, Salesforce refuses a
+ * record if a duplicate rule alerts. Source: Salesforce, REST API Developer Guide, "Assignment Rule Header" and
  * "Duplicate Rule Header".
  */
 function saveHeaders({ how, type }: Write, { assignmentRule, duplicateAlerts }: SalesforceClient['saving']) {
@@ -147,7 +149,7 @@ function tooManyRefusals({ refused }: CallAnswer, count: number): Written[] {
   return Array.from({ length: count }, () => ({ kind: 'failed', result: { kind: 'retry', detail } }));
 }
 
-/** The refusal of a call with one record. */
+/** Returns the refusal of a call that had only one record. */
 function refusal({ body, refused, requestId }: CallAnswer): Written {
   const errors = saidErrors(body);
   const code = refused?.code ?? '';

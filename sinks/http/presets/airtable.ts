@@ -7,7 +7,8 @@ const upsert = {
 } as const;
 
 /**
- * A row of an Airtable table for each item, found by the field `Item`. Sources: sinks/http/README.md, "Airtable".
+ * Writes a row of an Airtable table for each item. Finds the row by its field `Item`. Sources: sinks/http/README.md,
+ * "Airtable".
  */
 export const airtable: Preset = {
   name: 'airtable',
@@ -21,14 +22,14 @@ export const airtable: Preset = {
       { when: 'status = 429', outcome: 'retry', after: '30s' },
       { when: 'status in [400, 413, 422]', outcome: 'rejected', cause: 'body.error.type' },
       {
-        // Airtable says the same of a row that is gone and of one that the token may not delete.
+        // Airtable gives the same answer for a row that no longer exists and for one that the token may not delete.
         when: 'request = "delete" and status = 403',
         outcome: 'rejected',
         cause: 'body.error.type',
         detail: 'the row is gone, or the token may not delete it: check the table',
       },
     ],
-    // by the value of "Item" and not by position: the documentation promises no order
+    // matched by the value of "Item", because the documentation promises no order of the rows
     results: `request = "delete" ? "delivered" : [items.(
       $item := fields.Item;
       $row := $$.body.records[fields.Item = $item];

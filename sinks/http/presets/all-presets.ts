@@ -8,7 +8,7 @@ import type { Preset } from '../keys.js';
 import { segment } from './segment.js';
 import { teams } from './teams.js';
 
-/** Every preset, by the name that `preset` gives it. A new one is a file and a line here. */
+/** All presets, by the name that the key `preset` uses. A new preset needs a file and a line here. */
 export const allPresets: ReadonlyMap<string, Preset> = new Map(
   [airtable, bigquery, dynamics, marketo, moodle, pipedrive, segment, teams].map((preset: Preset) => [
     preset.name,

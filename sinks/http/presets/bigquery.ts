@@ -1,6 +1,9 @@
 import type { Preset } from '../keys.js';
 
-/** Columns that each row has, whatever the mapping adds. `id` is the change's: the same each time a row is repeated. */
+/**
+ * Columns that every row has besides those of the mapping. `id` is the change's id, which stays the same if a row is
+ * sent again.
+ */
 const row = `{
   "id": change.id,
   "list": change.list,
@@ -9,8 +12,9 @@ const row = `{
   "found_at": change.timestamp`;
 
 /**
- * A row of a BigQuery table for each change, by `tabledata.insertAll`. One invalid row makes BigQuery refuse the whole
- * request, so the sink finds it by halves. Sources: sinks/http/README.md, "BigQuery".
+ * Writes a row of a BigQuery table for each change, with `tabledata.insertAll`. One invalid row makes BigQuery refuse
+ * the whole request, so the sink splits the request in halves until it finds that row. Sources: sinks/http/README.md,
+ * "BigQuery".
  */
 export const bigquery: Preset = {
   name: 'bigquery',

@@ -1,8 +1,8 @@
 import type { Preset } from '../keys.js';
 
 /**
- * Contacts in Dynamics 365 (Dataverse), found by e-mail. A contact that was there before keeps name and address: only
- * `columns` are written. Sources: sinks/http/README.md, "Dynamics 365".
+ * Writes contacts in Dynamics 365 (Dataverse). Finds a contact by e-mail. An existing contact keeps its name and
+ * address; only `columns` are written. Sources: sinks/http/README.md, "Dynamics 365".
  */
 export const dynamics: Preset = {
   name: 'dynamics',
@@ -31,7 +31,7 @@ export const dynamics: Preset = {
       ])`,
       idFrom: 'body.contactid',
     },
-    // Without If-Match a request for a contact that was deleted would create it again.
+    // Without If-Match, an update of a deleted contact would create it again.
     update: {
       url: '"/contacts(" & record.id & ")"',
       headers: { 'if-match': '"*"' },

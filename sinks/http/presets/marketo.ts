@@ -1,8 +1,8 @@
 import type { Preset } from '../keys.js';
 
 /**
- * Leads in Marketo, created or updated by e-mail, up to 300 in a request. Marketo answers 200 and reports failures in
- * the body. There is no `delete`, because an upsert does not show whether the lead existed before. Sources:
+ * Creates or updates leads in Marketo by e-mail, with up to 300 in one request. Marketo answers 200 and reports
+ * failures in the body. There is no `delete`, because an upsert does not show whether the lead existed before. Sources:
  * sinks/http/README.md, "Marketo".
  */
 export const marketo: Preset = {

@@ -19,8 +19,8 @@ const grade = {
 } as const;
 
 /**
- * A grade of an activity in Moodle. The student is looked up first, since grades are written by Moodle's own user id.
- * Sources: sinks/http/README.md, "Moodle".
+ * Writes a grade of an activity in Moodle. Looks up the student first, because grades are written by Moodle's own user
+ * id. Sources: sinks/http/README.md, "Moodle".
  */
 export const moodle: Preset = {
   name: 'moodle',
@@ -78,7 +78,7 @@ export const moodle: Preset = {
       }`,
       idFrom: 'body[0].id',
     },
-    // never sent: a student who is not found is rejected
+    // never sent as a creation, because an item whose student is not found is rejected
     create: grade,
     update: grade,
   },

@@ -1,8 +1,8 @@
 import type { Preset } from '../keys.js';
 
 /**
- * Persons in Pipedrive, found by e-mail. A person who was there before keeps name and addresses: only custom fields are
- * written. Sources: sinks/http/README.md, "Pipedrive".
+ * Writes persons in Pipedrive. Finds a person by e-mail. An existing person keeps name and addresses; only custom
+ * fields are written. Sources: sinks/http/README.md, "Pipedrive".
  */
 export const pipedrive: Preset = {
   name: 'pipedrive',

@@ -1,6 +1,6 @@
 import type { Preset } from '../keys.js';
 
-/** A track event of Segment for each item. Sources: sinks/http/README.md, "Segment". */
+/** Sends a track event to Segment for each item. Sources: sinks/http/README.md, "Segment". */
 export const segment: Preset = {
   name: 'segment',
   title: 'Segment',

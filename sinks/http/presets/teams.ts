@@ -1,8 +1,8 @@
 import type { Preset } from '../keys.js';
 
 /**
- * A message in a channel of Microsoft Teams, by a workflow with the trigger "When a Teams webhook request is received".
- * Sources: sinks/http/README.md, "Microsoft Teams".
+ * Posts a message in a channel of Microsoft Teams, through a workflow with the trigger "When a Teams webhook request is
+ * received". Sources: sinks/http/README.md, "Microsoft Teams".
  */
 export const teams: Preset = {
   name: 'teams',
@@ -12,7 +12,7 @@ export const teams: Preset = {
     maxBytes: 28_000,
     accept: [
       {
-        // A workflow that calls an older connector passes its refusal on with HTTP 200.
+        // If a workflow calls an older connector, it returns that connector's refusal with HTTP 200.
         when: '$type(body) = "string" and $contains(body, "HTTP error 429")',
         outcome: 'retry',
         after: '30s',
@@ -33,8 +33,8 @@ export const teams: Preset = {
     requires: ['text'],
     on: ['create'],
     create: {
-      // Teams renders Markdown in a TextBlock and in the facts of a FactSet, but not in a TextRun. An attendee chooses name and
-      // text, so everything is a TextRun: a link that an attendee writes is shown as it was written.
+      // Teams renders Markdown in a TextBlock and in the facts of a FactSet, but not in a TextRun. Attendees choose
+      // their names and texts, so everything is a TextRun, and a link that an attendee writes appears as plain text.
       body: `{
         "type": "message",
         "attachments": [{
