@@ -11,7 +11,7 @@ import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers, chec
 import type { ClientConfig } from '../operations/command-config.js';
 import type { Context } from './command.js';
 
-/** Finds the address at the first call, and returns the same one afterwards. */
+/** Returns the address of a running pigeonpost. The first call finds it; later calls return the same address. */
 export type FindAddress = () => Promise<ApiAddress>;
 
 /** Returns the address of the process that `start` runs for this configuration, once it has proven its identity. */
@@ -25,14 +25,20 @@ export function apiClientFor(config: InstanceConfig): ApiClient {
   return apiClient(addressOf(config));
 }
 
-/** `start` responds with 503 until it serves, so that status counts as unreachable. */
+/**
+ * Returns the exit code for an HTTP status. 503 counts as unreachable, because `start` answers with it until it is
+ * ready.
+ */
 function exitCodeFor(status: number): ExitCode {
   if (status === 404) return ExitCode.NotFound;
-  if (status === 422) return ExitCode.WrongUse; // an unusable file
+  if (status === 422) return ExitCode.WrongUse; // the file cannot be used
   return status === 503 ? ExitCode.Unreachable : ExitCode.Failed;
 }
 
-/** Returns the error that ends a command after an unsuccessful response. @param body JSON; RFC 9457 */
+/**
+ * Returns the error that ends a command after an unsuccessful response.
+ * @param body the JSON of the response (problem details, RFC 9457)
+ */
 function refusalOf(status: number, body: unknown): CommandError {
   const detail = typeof body === 'object' && body !== null && 'detail' in body ? String(body.detail) : `HTTP ${status}`;
   return new CommandError(exitCodeFor(status), detail);
@@ -45,7 +51,7 @@ const countingMs = 5 * 60_000;
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export type ApiClient = ReturnType<typeof apiClient>;
 
-/** Requests and answers have the types of the API's routes. */
+/** Creates a client. Requests and answers have the types of the API's routes. */
 export function apiClient(address: FindAddress) {
   const ask = async (path: string, init: RequestInit): Promise<Response> => {
     const { url, token } = await address();
@@ -98,7 +104,7 @@ export function apiClient(address: FindAddress) {
     why: async (query: Query<'/api/why'>) => (await get('/api/why', { query })).items,
     items: (params: ListPlace, { personal, ...query }: ItemsQuery) =>
       get('/api/items/{workspace}/{id}/{list}', { params, query: { ...query, personal: personal ? '1' : undefined } }),
-    /** Server-sent events as they arrive, until the server closes the connection. */
+    /** Returns the text of server-sent events as it arrives, until the server closes the connection. */
     liveChanges: async (query: Readonly<Record<string, string>>): Promise<AsyncIterable<string>> =>
       (await ask(filledAddress('/api/changes/live', { query }), {})).body!.pipeThrough(new TextDecoderStream()),
     fields: (query: Query<'/api/fields'>) => get('/api/fields', { query }, countingMs),
@@ -141,7 +147,7 @@ export interface StreamedRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
   readonly body?: string;
-  /** File streamed as the body. */
+  /** Path of a file that is streamed as the body. */
   readonly file?: string;
   readonly signal?: AbortSignal;
   readonly onSent?: (bytes: number) => void;
@@ -168,7 +174,8 @@ export async function askStreamed(
     ...(signal === undefined ? {} : { signal }),
   });
   const answered = once(sent, 'response') as Promise<[IncomingMessage]>;
-  // An upload error matters only without a response: the server answers early if it refuses the file.
+  // A failed upload is not an error if there is a response, because the server answers before the upload ends if it
+  // refuses the file.
   bytes?.on('data', () => onSent?.(bytes.bytesRead));
   const sending = bytes === undefined ? undefined : pipeline(bytes, sent).catch(() => undefined);
   if (bytes === undefined) sent.end(body);
@@ -201,11 +208,11 @@ function unreadable(file: string, error: unknown): never {
 
 /** The running pigeonpost that a command contacts. */
 interface Instance {
-  /** Configuration at `--config`; undefined with `--url`, where there may be no file. */
+  /** The configuration at `--config`; undefined with `--url`, because there may be no file. */
   readonly config: ClientConfig | undefined;
   readonly address: FindAddress;
   readonly client: ApiClient;
-  /** Names in the configuration; empty if it is unknown. */
+  /** The workspaces in the configuration; empty if there is no configuration. */
   readonly workspaces: readonly string[];
 }
 
@@ -231,7 +238,10 @@ export async function clientOf(context: Context): Promise<ApiClient> {
   return (await instanceOf(context)).client;
 }
 
-/** Returns `--url` with the token of PIGEONPOST_TOKEN or `--token`, which other accounts of the machine can read. */
+/**
+ * Returns the address of `--url` and its token, from PIGEONPOST_TOKEN or `--token`. PIGEONPOST_TOKEN is safer, because
+ * other accounts of the machine can read `--token`.
+ */
 async function givenAddress({ url, token: given }: Context): Promise<{ url: string; token: string } | undefined> {
   const { tokenOfEnvironment } = await import('../operations/command-config.js');
   if (url === undefined) return undefined;
@@ -255,7 +265,7 @@ export interface Part<Item> {
   readonly next: string | null;
 }
 
-/** Request for one page. */
+/** The request for one page of a long list. */
 export interface PartAsked {
   readonly limit: number;
   /** `next` of the previous page. */

@@ -7,7 +7,7 @@ export const ExitCode = {
   /** The service, the store or Temporal cannot be reached. */
   Unreachable: 3,
   NotFound: 4,
-  /** Finished, but with rejected rows or dead letters. */
+  /** The command finished, but there are rejected rows or dead letters. */
   DoneWithRejects: 5,
 } as const;
 

@@ -5,7 +5,7 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { CommandError, ExitCode } from './exit-code.js';
 
-/** Returns the file for generated codes: `people.codes.csv` beside `people.xlsx`. Pure. */
+/** Returns the path of the file for generated codes, such as `people.codes.csv` beside `people.xlsx`. Pure. */
 export function codesFileOf(file: string): string {
   return join(dirname(file), `${basename(file, extname(file))}.codes.csv`);
 }
@@ -26,9 +26,7 @@ export function requireOtherFile(option: string, written: string | undefined, im
   throw new CommandError(ExitCode.WrongUse, `${option} is the imported file itself: choose another path`);
 }
 
-/**
- * @throws {CommandError} if the folder is not writable, so that the user learns it before the import and not after it
- */
+/** Checks before the import that its result can be written. @throws {CommandError} if the folder is not writable */
 export async function requireWritable(option: string, file: string | undefined): Promise<void> {
   if (file === undefined) return;
   await requireReplaceable(file);
@@ -42,8 +40,9 @@ export async function requireWritable(option: string, file: string | undefined):
 }
 
 /**
- * @throws {CommandError} if the path is not a regular file, such as a folder or /dev/stdout: the rename would replace
- * it
+ * Checks that a path may be replaced.
+ * @throws {CommandError} if it exists and is not a regular file (a folder, /dev/stdout), because the rename would
+ * replace it
  */
 async function requireReplaceable(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);

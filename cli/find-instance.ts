@@ -5,7 +5,7 @@ import type { ClientConfig } from '../operations/command-config.js';
 import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
-/** Address of the API and its token. */
+/** The address of an API, and a token for it. */
 export interface ApiAddress {
   readonly url: string;
   readonly token: string | undefined;
@@ -14,7 +14,7 @@ export interface ApiAddress {
 /** The settings that identify a running process. */
 export type InstanceConfig = Pick<ClientConfig, 'file' | 'folder' | 'store' | 'server'>;
 
-/** An address given with `--url`, instead of the configuration's. */
+/** An address from `--url`, which is used instead of the configuration's. */
 interface GivenAddress {
   readonly url: string;
   readonly token: string;
@@ -23,8 +23,8 @@ interface GivenAddress {
 const withinMs = 10_000;
 
 /**
- * Finds the running pigeonpost of a configuration and verifies its identity before anything is sent: several may run on
- * one machine, and another program may listen on the port of one that has ended.
+ * Finds the running pigeonpost of a configuration and verifies its identity before anything is sent. Several may run on
+ * one machine, and if one has ended, another program may listen on its port.
  * @throws {CommandError} exit 3 if nothing answers, or another pigeonpost or program does; 1 if the token is not
  * accepted
  */
@@ -33,7 +33,8 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
   const configured = configuredUrl(config);
   const token = config.server.token?.reveal() ?? readLocalToken(config);
   if (noted !== undefined && noted.url !== configured) {
-    // After a kill, the file describes a process that has ended; the next one may listen at the configured address.
+    // If a process was killed, its file still exists, although the process has ended. Its successor may listen at the
+    // configured address.
     const found = await ask(noted.url, token).catch(() => undefined);
     if (found !== undefined && (await isOwn(found, { noted, config, token }))) return { url: noted.url, token };
   }

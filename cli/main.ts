@@ -3,7 +3,7 @@ import { boundHeap, keepVerifying } from '../worker/prepare-process.js';
 import { ExitCode } from './exit-code.js';
 import { holdSignals } from './until-stopped.js';
 
-/** Runs `pigeonpost`. Limits its memory and holds signals before it loads the command line, which takes a moment. */
+/** Runs `pigeonpost`. Limits the memory and holds signals first, because loading the command line takes a moment. */
 async function main(): Promise<void> {
   boundHeap();
   holdSignals();

@@ -25,9 +25,12 @@ export function processOutput(): Output {
   return outputTo(stdout, stderr);
 }
 
-/** Makes every printed text safe for a terminal, including one that shows a log file later. */
+/**
+ * Returns an output that makes every printed text safe for a terminal, also for one that shows the text later from a
+ * log file.
+ */
 export function outputTo(stdout: NodeJS.WriteStream, stderr: Pick<NodeJS.WriteStream, 'write'>): Output {
-  const colours = stdout.isTTY === true && stdout.hasColors(); // which checks NO_COLOR and TERM itself
+  const colours = stdout.isTTY === true && stdout.hasColors(); // `hasColors` checks NO_COLOR and TERM
   return {
     line: (text) => void stdout.write(`${shownText(text, { colours })}\n`),
     note: (text) => void stderr.write(`${shownText(text, { colours: false })}\n`),
@@ -73,7 +76,7 @@ export function printLabelled(
   }
 }
 
-/** Delay before anything is shown. */
+/** Delay before the name of the work is shown. */
 const shownAfterMs = 1000;
 
 /**
@@ -125,7 +128,7 @@ export class LiveBlock {
 
   /**
    * @param options.hasScreen the block uses the whole screen from the top, and older output moves into the scrollback.
-   * If the user presses Enter, the cursor moves, but the block is still drawn at the same position.
+   * If the user presses Enter, the cursor moves, but the block stays at its position.
    */
   constructor(out: BlockOutput, { hasScreen = false }: { readonly hasScreen?: boolean } = {}) {
     this.#out = out;

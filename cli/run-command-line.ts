@@ -90,11 +90,11 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
     .option('--debug', 'show the stack trace of an unexpected error')
     .showHelpAfterError('(run pigeonpost --help for a list of commands)')
     .configureHelp({
-      styleTitle: (title) => styleText('bold', title, { validateStream: false }), // commander removes it without colours
+      styleTitle: (title) => styleText('bold', title, { validateStream: false }), // commander removes the style if there are no colours
       minWidthToWrap: 20,
       optionDescription(option) {
         const isUnset = option.defaultValue === false || isEmptyArray(option.defaultValue);
-        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option); // "(default: false)" is of no use
+        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option); // "(default: false)" does not help a reader
       },
     })
     .addHelpCommand(new Command('help').argument('[command]').description('Show how to use a command'))

@@ -22,7 +22,10 @@ export function shownText(text: string, { colours }: { readonly colours: boolean
   });
 }
 
-/** More combining marks than any language puts on a letter: a stack of them would cover the lines above and below. */
+/**
+ * Matches more combining marks than any language puts on a letter. A stack of them would cover the lines above and
+ * below.
+ */
 const stackedMarks = /(\p{M}{4})\p{M}+/gu;
 
 /**

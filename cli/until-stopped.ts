@@ -1,6 +1,8 @@
 import { ExitCode } from './exit-code.js';
 
-/** npm forwards a Ctrl-C that its child has already received: two signals within this time count as one. */
+/**
+ * Two signals within this time count as one, because npm forwards a Ctrl-C that its child process has already received.
+ */
 const sameSignalMs = 1000;
 const signals = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
@@ -19,23 +21,23 @@ function onSignal(signal: NodeJS.Signals): void {
   stop();
 }
 
-/** Ends the process as if there were no listener. */
+/** Ends the process by a signal, as if this module did not listen for signals. */
 function dieOf(signal: NodeJS.Signals): void {
   for (const each of signals) process.off(each, onSignal);
   process.kill(process.pid, signal);
 }
 
 /**
- * Holds signals for `untilStopped` instead of ending this process immediately: a supervisor may stop it while a command
- * is loaded. Call it first.
+ * Makes signals wait for `untilStopped` instead of ending this process immediately, because a supervisor may stop the
+ * process while a command is being loaded. Must be called first.
  */
 export function holdSignals(): void {
   for (const signal of signals) process.on(signal, onSignal);
 }
 
 /**
- * Lets a signal end this process immediately, including one that arrived while the command was loaded. The listener
- * stays: without it, a signal that Node has not reported yet would be lost.
+ * Lets a signal end this process immediately, including one that arrived while the command was loaded. The listener is
+ * not removed, because a signal that Node has not reported yet would be lost.
  */
 export function releaseSignals(): void {
   released = true;
@@ -44,8 +46,8 @@ export function releaseSignals(): void {
 
 /**
  * Resolves when a signal requests the end of this process (Ctrl-C, SIGTERM, a closed terminal), or has done so since
- * `holdSignals`. The command then stops in order. A second signal ends it immediately: its child processes have guards,
- * and the store loses nothing.
+ * `holdSignals`. The command then stops in order. A second signal ends the process immediately. Even then, the guards
+ * of its child processes end them, and the store loses no data.
  */
 export function untilStopped(): Promise<void> {
   return stopped;

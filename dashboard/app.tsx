@@ -83,7 +83,7 @@ function Page({ route }: { readonly route: Route }) {
   }
 }
 
-/** Returns the identity of a page, without the section that the address points to. */
+/** Returns a text that identifies the page of a route, whatever section of the page the address points to. */
 function pageKey(route: Route): string {
   const { page, ...rest } = route;
   const { part: _, ...named } = rest as { readonly part?: unknown };
@@ -128,7 +128,7 @@ function skipTo(event: Event, main: HTMLElement | null): void {
   main?.focus();
 }
 
-/** Announces a new page to screen readers. */
+/** Moves the focus to a new page and sets the window's title, so that screen readers announce the page. */
 function useFocusOnNewPage(hash: string) {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);

@@ -40,7 +40,10 @@ export interface Progress {
   readonly done: number;
 }
 
-/** Window of the rate: long enough to smooth out one slow answer, short enough to show a new rate soon. */
+/**
+ * Period over which the rate is measured: long enough that one slow answer changes it little, and short enough to show
+ * a new rate soon.
+ */
 const windowMs = 30_000;
 
 /** Adds a measurement and drops those older than 30 s. Pure. */

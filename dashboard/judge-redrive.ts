@@ -1,4 +1,4 @@
-/** Identity of a dead letter, independent of its cause. */
+/** Identifies a dead letter, whatever its cause. */
 export interface RedrivenChange {
   readonly workspace: string;
   readonly pigeonholeId: number;
@@ -15,10 +15,10 @@ export interface RedriveOutcome {
 }
 
 /**
- * Derives the outcome of a redrive from the sink's present state.
+ * Returns the outcomes of a redrive, derived from the sink's present state.
  * @param redriven number of redriven changes, and those that the API listed
  * @param dead the sink's dead letters now
- * @param open number of open deliveries of the same list, an upper bound for those that were redriven
+ * @param open number of open deliveries of the same list. At most this number of redriven changes is still in progress
  */
 export function judgeRedrive(
   redriven: { readonly changes: number; readonly shown: readonly RedrivenChange[] },

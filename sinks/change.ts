@@ -35,8 +35,8 @@ type ChangeKind = 'created' | 'updated' | 'deleted';
  * Returns the change envelope as JSON on one line, without a newline at its end. Webhook bodies and file lines consist
  * of exactly these bytes, so pigeonpost sends the same bytes each time it sends a change. To ensure this, the fields
  * are always in the order of docs/change-envelope.md, and no other field is added. JSON.stringify escapes text that is
- * not valid Unicode (a lone surrogate), so encoding the result as UTF-8 loses nothing. @param data `change.data` as
- * JSON, if the caller already has it; it is inserted unchanged
+ * not valid Unicode (a lone surrogate), so encoding the result as UTF-8 loses nothing.
+ * @param data `change.data` as JSON, if the caller already has it; it is inserted unchanged
  */
 export function changeJson(change: Change, data: string = JSON.stringify(change.data)): string {
   const head = JSON.stringify({

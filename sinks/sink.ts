@@ -293,8 +293,8 @@ export interface KeptCredentials {
    */
   read(configured: string): Promise<KeptCredential | undefined>;
   /**
-   * Gives this process the exclusive right to replace the credential during the next `forMs` milliseconds. @returns
-   * undefined if another process has that right now
+   * Gives this process the exclusive right to replace the credential during the next `forMs` milliseconds.
+   * @returns undefined if another process has that right now
    */
   claim(configured: string, forMs: number): Promise<KeptCredential | undefined>;
   /**

@@ -91,7 +91,10 @@ export async function applyText(
   return exitCodeOf(end, 'end');
 }
 
-/** @param json shows the plan on standard error, since standard output is for programs */
+/**
+ * Shows the plan and asks for confirmation.
+ * @param json shows the plan on standard error, because other programs read standard output
+ */
 async function agrees(plan: EventView, out: Output, json: boolean): Promise<boolean> {
   if (json) for (const line of formatEvent(plan, 'plan')) out.note(line);
   return await confirm(questionOf(plan));
@@ -142,14 +145,18 @@ type Wait = (ms: number) => Promise<unknown>;
 
 /** The command gives up after this number of consecutive failures to reach the service. */
 const maxFailures = 5;
-/** Maximum wait before the next request: a wait for the quota can end early. */
+/**
+ * Maximum wait before the next request. The command does not wait longer, because more quota may become available
+ * earlier.
+ */
 const maxWaitMs = 60_000;
 
 const comeBack = 'Ctrl-C is safe: the same command continues where this one stopped';
 
 /**
  * Repeats a request until no temporary obstacle is left, or the service could not be reached for too long.
- * @param onView receives every answer, including those that lead to a retry: objects may have been created before
+ * @param onView receives every answer, even if the request is repeated, because objects may have been created before
+ * the obstacle
  */
 export async function untilAnswered(
   ask: () => Promise<EventView>,
@@ -238,7 +245,7 @@ class EventProgress {
     for (const object of objects) {
       const { key, state, id } = object;
       if (state === 'created' || state === 'refused') this.#settled.set(key, object);
-      // sent by this command, and found by the lookup
+      // this command sent the object, and the look-up has found it
       if (state === 'claim' && this.#lost.has(key)) this.#settled.set(key, { ...object, state: 'created' });
       if (state === 'created') this.out.note(`${key} is created, id ${id}`);
       if (state === 'claim') this.out.note(`${key} was found, id ${id}`);

@@ -91,7 +91,7 @@ export async function askForBackup(address: ApiAddress): Promise<AsyncIterable<U
   return whole(await askStreamed(() => Promise.resolve(address), { path: '/api/backup' }));
 }
 
-/** Reports a response that ends early as an error of the running process, not of the backup file. */
+/** Yields the response. If it ends early, throws an error that names the running process and not the backup file. */
 async function* whole(answer: IncomingMessage): AsyncGenerator<Uint8Array, void, undefined> {
   try {
     for await (const bytes of answer) yield bytes as Uint8Array;

@@ -29,7 +29,7 @@ function toRequests(text: string): number {
   throw new InvalidArgumentError('give a whole number of requests, such as 10000');
 }
 
-/** An estimate makes one or two requests per pigeonhole, one after another. */
+/** Time limit of an estimate, which makes one or two requests per pigeonhole, one after another. */
 const estimateTimeoutMs = 10 * 60_000;
 
 /**
@@ -137,7 +137,7 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
   for (const sink of Object.keys(config.sinks)) {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
     const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
-      if (error instanceof CommandError) return error; // `check` reports it where it matters
+      if (error instanceof CommandError) return error; // `check` reports this error with the checks that need the API
       throw error;
     });
     if (preview instanceof CommandError) {

@@ -28,7 +28,8 @@ export function addCompletion(program: Command, run: Run): void {
         async ({ out }) => {
           const tab = await import('@bomb.sh/tab');
           for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
-          // The library's script does not make bash fall back to file names.
+          // Added because the library's script does not make bash complete file names if there are no other
+          // completions.
           if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
           return ExitCode.Done;
         },
@@ -70,7 +71,7 @@ async function complete(program: Command, words: readonly string[], config: stri
     for (const option of program.options) addOption(described, option, known); // global options are allowed anywhere
   }
   const lines = printedBy(() => root.parse([...words]));
-  return lines.length === 1 ? [':0'] : lines; // 0: the shell's default, which is files
+  return lines.length === 1 ? [':0'] : lines; // 0 is the shell's default, which completes file names
 }
 
 /** Returns the value of `--config` on the line that is being completed. */
@@ -129,7 +130,7 @@ function wordsOf(option: string, { sinks, workspaces, lists }: KnownWords): read
 function wordsFor(argument: string, command: Command, { sinks, workspaces, lists }: KnownWords): readonly string[] {
   if (argument === 'list') return lists;
   if (argument === 'sink' || (argument === 'name' && command.parent?.name() === 'sink')) return sinks;
-  return argument === 'what' ? [...workspaces, ...sinks] : []; // a name is enough where only one thing has it
+  return argument === 'what' ? [...workspaces, ...sinks] : []; // a name without its kind is enough if only one object has it
 }
 
 /** Reads names from the text of a configuration, which need not be valid. Returns none if it cannot be read. */
@@ -137,7 +138,7 @@ async function namesIn(file: string): Promise<Pick<KnownWords, 'sinks' | 'worksp
   const { parse } = await import('yaml');
   const document: unknown = await readFile(file, 'utf8')
     .then((text) => parse(text, { logLevel: 'silent' }) as unknown)
-    .catch(() => undefined); // there is nobody to read an error at a Tab
+    .catch(() => undefined); // an error cannot be shown while the shell completes a word
   const keysOf = (key: string): string[] => {
     const group = isRecord(document) ? document[key] : undefined;
     return isRecord(group) ? Object.keys(group).filter((name) => /^[a-z0-9][a-z0-9-]{0,62}$/.test(name)) : [];

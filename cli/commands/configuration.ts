@@ -61,7 +61,7 @@ interface ApplyConfigOptions {
  */
 async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
   const { out } = context;
-  const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // the other machine has its own file
+  const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // with --url, the other machine's own file is applied
   const client = await clientOf(context);
   const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
   const sends = sentByPlan(plan.deliveries);

@@ -87,7 +87,7 @@ interface DemoRun {
   readonly folder: DemoFolder;
   readonly processes: DemoProcesses;
   readonly observer: DemoObserver;
-  /** Does nothing once the run has ended. */
+  /** Shows the state. Does nothing after the run has ended. */
   readonly display: DemoDisplay;
 }
 
@@ -133,7 +133,10 @@ export interface DemoOptions {
 }
 
 const lookEveryMs = 1000;
-/** Even the build of Temporal reports progress every few seconds, so this is long enough for every step. */
+/**
+ * The run fails if nothing changes during this time. It is long enough for every step, because even the build of
+ * Temporal reports progress every few seconds.
+ */
 const giveUpAfterMs = 5 * 60_000;
 
 /**

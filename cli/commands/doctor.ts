@@ -131,12 +131,12 @@ function summed({
   };
 }
 
-/** The report, without secrets and names: `redactor` has removed them. */
+/** The report. It contains no secrets and names, because `redactor` has removed them. */
 export interface DoctorReport {
   readonly at: string;
   readonly versions: Readonly<Record<string, string>>;
   readonly file: string;
-  /** Variables that the file names: set, empty or not set. */
+  /** The variables that the configuration names, each with "set", "empty" or "not set". */
   readonly variables: Readonly<Record<string, string>>;
   /** Why the configuration is invalid; null if it is valid. */
   readonly problem: string | null;
@@ -226,7 +226,7 @@ function logLine({ time, level, event, facts }: LogLine): string {
 /** Number of bytes read from the end of a log, and maximum number of lines kept. */
 const maxBytes = 1024 * 1024;
 const maxLines = 50;
-const warning = 40; // pino's number
+const warning = 40; // the number of the level "warn" in pino's log lines
 
 interface LogLine {
   readonly time: string;
@@ -268,7 +268,7 @@ function troubleIn(line: string): LogLine | undefined {
   try {
     entry = JSON.parse(line) as Record<string, unknown>;
   } catch {
-    return undefined; // a line of another program, or one cut off at the start of the part read
+    return undefined; // a line of another program, or an incomplete line at the start of the part that was read
   }
   const { level, time, msg, ...rest } = entry;
   if (typeof level !== 'number' || level < warning || typeof msg !== 'string') return undefined;

@@ -72,7 +72,7 @@ function printable(name: string): string {
   return name.replaceAll(/\p{C}/gu, '\ufffd');
 }
 
-/** Formats a share; "100 %" and "0 %" only if they are exact. */
+/** Formats a share in per cent. "100 %" and "0 %" appear only if they are exact. */
 function shareOf(filled: number, items: number): string {
   if (filled === 0) return '0 %';
   if (filled === items) return '100 %';

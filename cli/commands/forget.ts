@@ -60,7 +60,7 @@ interface ForgetOptions {
   readonly json: boolean;
 }
 
-/** Time that the command waits for sinks to respond. */
+/** Maximum time for which the command waits until every sink has responded. */
 const waitMs = 60_000;
 const lookEveryMs = 500;
 
@@ -186,7 +186,7 @@ export function planLines({ people, items, importRows, sinks, sharing }: Erasure
   ];
 }
 
-/** Formats the result at each place; what is left to do by hand comes last. Pure. */
+/** Formats the result of an erasure at each place, and at the end the work that a person must do by hand. Pure. */
 export function erasureLines({ id, state, receipts }: WholeErasureView): string[] {
   const lines = receipts.map(({ place, count, outcome, detail }) => {
     const why = detail === null ? '' : ` (${detail})`;

@@ -1,7 +1,7 @@
 import { shownInLine } from '../text-line.js';
 import type { CandidateView, EventObjectView, EventView } from '../../operations/provision-event.js';
 
-/** Formats what exists of an event and what is or was created. Pure. */
+/** Formats the objects of an event: those that exist, and those that will be or were created. Pure. */
 export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
   const width = Math.max(0, ...view.objects.map(({ key }) => key.length));
   const lines = [
@@ -15,7 +15,7 @@ export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
   return lines.map((line) => shownInLine(line));
 }
 
-/** Returns the question before anything is sent. Pure. */
+/** Returns the question that the command asks before it sends anything. Pure. */
 export function questionOf({ objects }: EventView): string {
   const missing = objects.filter(({ state }) => state === 'create').length;
   return missing === 0 ? 'Go on?' : `Create ${missing === 1 ? 'it' : `these ${missing}`}?`;

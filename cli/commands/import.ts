@@ -73,7 +73,7 @@ export async function importFile(context: Context, options: ImportOptions): Prom
   const client = importClient((await instanceOf(context)).address);
   const stop = stopSignal();
 
-  await client.target(query['pigeonhole']!); // first, so that an obstacle is reported before a large file is sent
+  await client.target(query['pigeonhole']!); // called first, so that a problem with the pigeonhole is reported before a large file is sent
   const check = await showing(out, options, 'checking', (onSent) =>
     client.check(file, query, { signal: stop, onSent }),
   );
@@ -155,12 +155,12 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
   return await confirm(questionOf(check));
 }
 
-/** Output to a file or another program is not truncated. */
+/** Returns the width and time for the output. Lines to a file or another program are not truncated. */
 function sheetOf(out: Output): Sheet {
   return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
 }
 
-/** Options of `pigeonpost import <file>`. */
+/** The options of `pigeonpost import <file>`. */
 export interface ImportOptions {
   readonly file: string;
   readonly pigeonhole?: string | undefined;

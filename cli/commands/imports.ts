@@ -64,12 +64,12 @@ export function addImportCommands(parent: Command, run: Run): void {
   }
 }
 
-/** Options that `import` has as well: commander assigns them to `import`, wherever they are written. */
+/** Returns the options that `import` has as well. commander assigns them to `import`, wherever the user writes them. */
 function shared(own: Command): { readonly json: boolean; readonly yes: boolean; readonly report?: string } {
   return own.optsWithGlobals<{ json: boolean; yes: boolean; report?: string }>();
 }
 
-/** `pigeonpost import list`: newest first. Exit 0. */
+/** `pigeonpost import list`: lists imports, newest first. Exit 0. */
 export async function listImports(
   context: Context,
   { limit, json }: { readonly limit: number; readonly json: boolean },
@@ -126,7 +126,10 @@ interface FollowOptions {
   readonly json: boolean;
 }
 
-/** `pigeonpost import follow <id>`: its progress until it has ended, then the report. Exit as `import`, 4 unknown. */
+/**
+ * `pigeonpost import follow <id>`: shows the progress of an import until it has ended, then its report. Exit codes as
+ * for `import`; 4 if the import is not known.
+ */
 async function followOne(context: Context, { id, report, json }: FollowOptions): Promise<ExitCode> {
   const { out } = context;
   await requireWritable('--report', report);
@@ -136,7 +139,10 @@ async function followOne(context: Context, { id, report, json }: FollowOptions):
   return await tellEnd(out, client, followed, { report, json });
 }
 
-/** `pigeonpost import report <id>`: each row as CSV, ready to be corrected; with `--json` the counts and problems. */
+/**
+ * `pigeonpost import report <id>`: prints each row as CSV, which can be corrected and imported again. With `--json`,
+ * prints the counts and problems.
+ */
 export async function importReport(
   context: Context,
   { id, json }: { readonly id: string; readonly json: boolean },
@@ -145,11 +151,11 @@ export async function importReport(
   const client = await clientFor(context);
   const view = await client.find(id);
   if (json) return await tellEnd(out, client, { kind: 'ended', view }, { json });
-  // Starts with a byte order mark; without it, Excel does not recognise UTF-8.
+  // The decoder keeps the byte order mark at the start of the file, because Excel does not recognize UTF-8 without it.
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
   for await (const part of await client.reportCsv(id)) {
     const text = decoder.decode(part, { stream: true });
-    out.draw(out.terminal ? shownText(text, { colours: false }) : text); // a file gets the exact bytes
+    out.draw(out.terminal ? shownText(text, { colours: false }) : text); // a file receives exactly the bytes of the report
   }
   return ExitCode.Done;
 }

@@ -33,7 +33,7 @@ export function addInit(program: Command, run: Run): void {
 }
 
 interface InitOptions extends InitFlags {
-  /** No questions: use the default for every missing option. */
+  /** Whether to ask no questions and use the default for every missing option. */
   readonly yes: boolean;
   readonly check: boolean;
   readonly json: boolean;
@@ -120,7 +120,7 @@ const highestPort = 8187;
 async function freeServerPort(): Promise<number> {
   const { isFree } = await import('../../worker/embedded-temporal/free-port.js');
   for (let port = defaultPort; port <= highestPort; port += 1) {
-    // Usually one iteration.
+    // The first port is usually free.
     if (await isFree(port)) return port;
   }
   return defaultPort; // "start" reports the conflict
@@ -134,7 +134,10 @@ async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {
   return found;
 }
 
-/** Returns placeholder values of the right form, with which the draft is validated before it is written. */
+/**
+ * Returns placeholders for the variables, each in the form that its key requires. The draft is validated with them
+ * before it is written.
+ */
 function standInsFor({ keyVariable, sink }: InitAnswers): Record<string, string> {
   const secrets: Readonly<Record<InitSinkType, string>> = {
     file: '',
@@ -147,7 +150,10 @@ function standInsFor({ keyVariable, sink }: InitAnswers): Record<string, string>
   return { [keyVariable]: 'stand-in', ...(secretVariable === '' ? {} : { [secretVariable]: secrets[type] }) };
 }
 
-/** @throws {CommandError} also if another process has just written it */
+/**
+ * Writes a new file.
+ * @throws {CommandError} if it cannot be written, or exists, even if another process has just created it
+ */
 async function writeNew(file: string, text: string): Promise<void> {
   try {
     await writeFile(file, text, { flag: 'wx' });

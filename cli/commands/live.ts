@@ -115,7 +115,7 @@ async function* eventsOf(stream: AsyncIterable<string>): AsyncGenerator<string> 
   }
 }
 
-/** The API writes each field of an event on one line. */
+/** Returns a field of an event, which the API always writes on one line. */
 function fieldOf(event: string, name: string): string | undefined {
   const line = event.split('\n').find((each) => each.startsWith(`${name}: `));
   return line?.slice(name.length + 2);

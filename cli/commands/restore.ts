@@ -40,24 +40,25 @@ export function addRestore(program: Command, run: Run): void {
 interface RestoreArguments {
   /** Undefined only with `markOnly`. */
   readonly file: string | undefined;
-  /** The store was restored by other means and is only marked as restored. */
+  /** Whether to mark a store as restored that was restored by other means. */
   readonly markOnly: boolean;
-  /** A file of `erasures export`. */
+  /** Path of a file that `erasures export` wrote. */
   readonly erasures?: string | undefined;
-  /** The backup may be of another ledger than the one in the store. */
+  /** Whether the backup may belong to another ledger than the present store. */
   readonly otherLedger: boolean;
-  /** A file of `key export`. */
+  /** Path of a file that `key export` wrote. */
   readonly keyFile?: string | undefined;
-  /** A file with the identity that decrypts the backup. */
+  /** Path of the file with the identity that decrypts the backup. */
   readonly identity?: string | undefined;
   readonly yes: boolean;
   readonly json: boolean;
 }
 
 /**
- * `pigeonpost restore <file>`: the ledger as it was, with every sink and every import in progress paused until a person
- * resumes them; people who were forgotten since are forgotten again, if a list of them is known. No process may run.
- * Exit 0, 1 when it is not done, 2 without an answer.
+ * `pigeonpost restore <file>`: replaces the ledger with a backup. All sinks, and all imports in progress, are paused
+ * until an operator resumes them. People who were forgotten after the backup are forgotten again if a list of them is
+ * available. No pigeonpost may run with the store. Exit 0; 1 if nothing was restored; 2 if the command cannot ask for
+ * confirmation.
  */
 async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
   const { loadOfflineConfig } = await import('../../operations/command-config.js');
@@ -133,7 +134,10 @@ async function restore({ config, out }: Context, asked: RestoreArguments): Promi
   return ExitCode.Done;
 }
 
-/** @param count null if no list of later erasures is known */
+/**
+ * Returns the sentence about people who were forgotten after the backup.
+ * @param count their number; null if there is no list of later erasures
+ */
 function aboutErasures(count: number | null): string {
   if (count === null) {
     return 'people who were forgotten after the backup are stored again: run "pigeonpost restore --mark-only --erasures FILE", or forget them again';

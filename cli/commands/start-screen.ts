@@ -14,9 +14,9 @@ const renewLinkEveryMs = 5 * 60_000;
 
 /** Receives the progress of `start`. */
 export interface StartReport {
-  /** A step starts that may take long. */
+  /** A step that may take long has started. */
   step(text: string): void;
-  /** The API serves requests from now on. */
+  /** The API now serves requests. */
   serving(api: ApiClient, pageLink: () => string): void;
   /** The first page was read. */
   ready(workspaces: readonly string[]): void;
@@ -105,7 +105,8 @@ export class StartDisplay implements StartReport {
   #draw(): void {
     const now = new Date();
     const { columns } = this.#out;
-    // While stopping, nothing below the head is read any more; it could be out of date.
+    // While pigeonpost stops, its state is no longer read, so the part below the head could be outdated and is not
+    // shown.
     const isEnding = this.#state.phase === 'stopping' || this.#state.phase === 'stopped';
     const moment = isEnding ? null : this.#moment;
     this.#block.show(liveScreen(startHead(this.#state, now.getTime(), columns), moment, now, this.#out));

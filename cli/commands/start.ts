@@ -69,13 +69,13 @@ interface StartOptions {
   readonly acceptConfig: boolean;
   readonly adopt: boolean;
   /**
-   * `start`: everything, embedded unless addresses are configured. `worker` and `api`: one half, beside other
-   * processes.
+   * `start`: reads, delivers and serves the API. Store and Temporal are embedded unless addresses are configured.
+   * `worker` and `api`: one of the two halves, which shares both with other processes.
    */
   readonly role: ProcessRole;
   /** Host and port at which a worker serves probes and metrics. */
   readonly listen?: string | undefined;
-  /** Log lines instead of the screen, also on a terminal. */
+  /** Whether to print log lines instead of the screen on a terminal. */
   readonly plain?: boolean;
 }
 
@@ -148,7 +148,7 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
 async function alreadyRuns(error: unknown, config: Config): Promise<CommandError | undefined> {
   const { isListenError } = await import('../../worker/failure-kind.js');
   if (!isListenError(error)) return undefined;
-  const running = await findInstance(config).catch(() => undefined); // another program: the first error says so
+  const running = await findInstance(config).catch(() => undefined); // if another program uses the port, the original error says so
   if (running === undefined) return undefined;
   return new CommandError(
     ExitCode.Failed,
@@ -156,7 +156,10 @@ async function alreadyRuns(error: unknown, config: Config): Promise<CommandError
   );
 }
 
-/** Returns the screen on a terminal, else lines. If standard error is redirected, the log stays there. */
+/**
+ * Returns the report for this output: the screen on a terminal, otherwise lines. If standard error is redirected, the
+ * log is written there.
+ */
 async function openReport(
   out: Output,
   { file }: Config,
@@ -232,8 +235,8 @@ function isOwnMachine(host: string): boolean {
 type StartProcess = (typeof import('../../worker/start-process.js'))['startProcess'];
 
 /**
- * Stops after a signal that arrived during the start: finished parts stop in order, the step in progress ends with the
- * process.
+ * Stops after a signal that arrived during the start. The parts that have started stop in order. The step in progress
+ * ends with the process.
  */
 async function endDuringStart(
   starting: Promise<Awaited<ReturnType<StartProcess>> | undefined>,

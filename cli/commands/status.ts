@@ -56,7 +56,10 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
   return ExitCode.Done;
 }
 
-/** Runs until a signal ends the process. The first request must succeed; later failures are only reported. */
+/**
+ * Shows the status again and again until a signal ends the process. If the first request fails, the command fails.
+ * Later failures are only shown.
+ */
 async function watch(api: ApiClient, out: Output, page: string): Promise<never> {
   if (!out.terminal) {
     throw new CommandError(ExitCode.WrongUse, '--watch needs a terminal: add --json for other output');

@@ -132,7 +132,7 @@ function lineOf({ name, roles, workspace, expiresAt, lastUsedAt }: TokenView, no
       ? 'never expires'
       : `${new Date(expiresAt) < now ? 'expired' : 'expires'} ${formatDistance(new Date(expiresAt), now)}`;
   const used = lastUsedAt === null ? 'never used' : `used ${formatDistance(new Date(lastUsedAt), now)}`;
-  return [name, roles.join(', '), ...(workspace === null ? [] : [`workspace ${workspace} alone`]), ends, used].join(
+  return [name, roles.join(', '), ...(workspace === null ? [] : [`only workspace ${workspace}`]), ends, used].join(
     '  ',
   );
 }

@@ -16,8 +16,8 @@ function hasConsented({ consent }: Pick<TrueAttendee, 'consent'>): boolean {
 }
 
 /**
- * Checks the contacts against the source: every attendee with consent has exactly one contact with the current data and
- * attends their event, and there are no other contacts. Independent of the sink's code. Pure.
+ * Compares the contacts with the source. Every attendee with consent must have exactly one contact with the current
+ * data and attend their event, and there must be no other contacts. Does not use the sink's code. Pure.
  */
 export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: HubSpotState): SinkComparison {
   const byEmail = new Map<string, HubSpotState['contacts'][number][]>();
@@ -37,7 +37,7 @@ export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: Hub
   const wrong = new Map<string, number>();
   for (const attendee of consenting) {
     const contacts = byEmail.get(emailOf(attendee)) ?? [];
-    if (contacts.length === 0) continue; // the row of the table shows the difference
+    if (contacts.length === 0) continue; // the difference appears in the row of the table
     delivered += 1;
     for (const field of wrongFields(attendee, contacts[0]!)) wrong.set(field, (wrong.get(field) ?? 0) + 1);
     if (!attending.has(JSON.stringify([String(attendee.pigeonholeId), emailOf(attendee)]))) notAttending += 1;
@@ -87,9 +87,9 @@ export interface TrueQuestion {
 }
 
 /**
- * Checks the messages against the source: each approved question appears once in the thread of its session, with its
- * current text, and with its asker's name if they may be identified. No other message shows a text. Independent of the
- * sink's code: compares the messages as people read them. Pure.
+ * Compares the messages with the source. Each approved question must appear once in the thread of its session, with its
+ * current text, and with its author's name if the author may be identified. No other message may show a text. Does not
+ * use the sink's code, but compares the messages as people read them. Pure.
  */
 export function compareMessages(
   questions: readonly TrueQuestion[],
@@ -112,7 +112,7 @@ export function compareMessages(
     if (status !== 'allowed') continue;
     const name = attendee.anonymous ? undefined : names.get(attendee.id);
     const message = JSON.stringify([session.name, readable(`${name ?? 'Someone'}: ${content}`)]);
-    if ((left.get(message) ?? 0) === 0) continue; // the row of the table shows the difference
+    if ((left.get(message) ?? 0) === 0) continue; // the difference appears in the row of the table
     count(left, message, -1);
     standing += 1;
   }

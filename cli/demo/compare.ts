@@ -99,7 +99,7 @@ interface Ends {
  * Counts items at both ends without pigeonpost: in the sandbox, in the lines of the file sink, in the records of the
  * webhook receiver, and in the stand-ins for HubSpot and Slack. Only the number of withheld items comes from the
  * ledger.
- * @param status with counts
+ * @param status the status with counts
  */
 export async function compareEverything(at: Ends, status: Status): Promise<Comparison> {
   const summary = await receiverSummary(at.receiverUrl);
@@ -149,7 +149,7 @@ async function countSource(sandboxUrl: string): Promise<Map<string, number>> {
   const counts = new Map<string, number>();
   for (const list of ['pigeonholes', 'subscriptions']) counts.set(list, await countTruth(sandboxUrl, list, null));
   for (const { id, counts: lists } of pigeonholes) {
-    // The service has no API to read registrants, so they cannot be delivered.
+    // Registrants are left out: the service has no API to read them, so they cannot be delivered.
     for (const list of Object.keys(lists).filter((name) => name !== 'registrants')) {
       counts.set(list, (counts.get(list) ?? 0) + (await countTruth(sandboxUrl, list, id)));
     }

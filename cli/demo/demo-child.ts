@@ -14,14 +14,14 @@ export interface DemoChildOptions {
   readonly program: string;
   readonly args: readonly string[];
   /**
-   * Variables added to this process's environment. Without them the child gets an empty environment: it needs no
-   * secrets.
+   * Variables that are added to this process's environment for the child. If absent, the child gets an empty
+   * environment, because it needs no secrets.
    */
   readonly variables?: Readonly<Record<string, string>> | undefined;
   readonly logFile: string;
 }
 
-/** A process of the demo: always ends with this process, and reports in one sentence why it ended unexpectedly. */
+/** A process of the demo. It always ends when this process ends. If it ends unexpectedly, one sentence says why. */
 export interface DemoChild {
   /** Never resolves; rejects with a {CommandError} if the child ends unexpectedly. */
   readonly failed: Promise<never>;
@@ -29,7 +29,7 @@ export interface DemoChild {
   lineLike(pattern: RegExp): Promise<RegExpExecArray>;
   /** The last readable line, or the last step of its start, seen while `lineLike` was waiting. */
   readonly lastLine: string | null;
-  /** Ends the child: in order if it finishes in time, else by force. */
+  /** Ends the child in order, or by force if it does not end within the time. */
   stop(timeoutMs: number): Promise<void>;
 }
 
@@ -69,8 +69,9 @@ export function startDemoChild(options: DemoChildOptions): DemoChild {
 }
 
 /**
- * Adds variables with `env`, because this folder does not read the environment. They are visible in the process list
- * until `env` starts the program; the demo's secrets only open the demo.
+ * Adds variables with the program `env`, because this folder does not read the environment. The variables are visible
+ * in the process list until `env` starts the program. That is acceptable, because the demo's secrets give access only
+ * to the demo.
  */
 function commandOf({
   program,
@@ -94,7 +95,7 @@ function textForPeople(line: string): string | null {
   return step === 'start' && typeof msg === 'string' ? msg : null;
 }
 
-/** Returns the reason for the end: programs print it last, as `<program>: <sentence>`. */
+/** Returns a sentence with the reason why a child ended. Programs print the reason last, as `<program>: <sentence>`. */
 function whyEnded(name: string, { code, signal }: ChildExit, log: LogTail, logFile: string): string {
   const said = log.newLines().findLast((line) => /^[a-z-]+: \S/.test(line));
   const how = signal === null ? `with exit code ${code}` : `by ${signal}`;

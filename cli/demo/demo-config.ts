@@ -7,7 +7,7 @@ export const demoNames = {
   slackSink: 'questions',
 } as const;
 
-/** Variables for the secrets of the demo. They are passed to the child and are in no file. */
+/** The variables for the secrets of the demo. They are passed to the child and not written to a file. */
 export const demoVariables = {
   apiKey: 'PIGEONPOST_DEMO_API_KEY',
   webhookSecret: 'PIGEONPOST_DEMO_WEBHOOK_SECRET',
@@ -60,7 +60,7 @@ sinks:
     type: file
     folder: ./archive
     history: all
-  ${demoNames.webhookSink}: # takes those who consented alone, its default, like the two below
+  ${demoNames.webhookSink}: # receives only people who consented, by default, as do the two sinks below
     type: webhook
     url: ${receiverUrl}
     secret: \${${demoVariables.webhookSecret}}

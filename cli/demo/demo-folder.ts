@@ -27,10 +27,10 @@ const madeByRun = ['archive', 'data', 'logs', 'pigeonpost.yaml', 'receipts.ndjso
 const onceFolder = 'once';
 
 /**
- * Claims the demo's folder for a run and deletes the files of the previous run.
- * Every run starts with an empty ledger, because the sandbox creates its conference from the seed and loses its live
- * traffic when it ends. An old ledger would hold people and questions that the source no longer has, and find others
- * under the same IDs, so no count would agree.
+ * Claims the demo's folder for a run and deletes the files of the previous run. Every run starts with an empty ledger,
+ * because the sandbox creates its conference from the seed again and loses the live traffic of the previous run. An old
+ * ledger would contain people and questions that the source no longer has, and the source would have others with the
+ * same IDs, so the counts would differ.
  * @param once claims a subfolder instead
  * @throws {CommandError} if another demo uses the folder, or if it holds files that no demo has written
  */
@@ -93,13 +93,13 @@ function readClaim(text: string): number | null {
     const { pid } = JSON.parse(text) as { pid?: unknown };
     return typeof pid === 'number' ? pid : null;
   } catch {
-    return null; // the file was not completely written, so that run has ended
+    return null; // the file is incomplete, so the run that wrote it has ended
   }
 }
 
 /**
- * Whether the process is a running demo. Another program may have its number by now; on Linux its command line is
- * checked.
+ * Whether a process is a running demo. Another program may now have its number, so on Linux the command line is checked
+ * as well.
  */
 function isDemoRunning(pid: number): boolean {
   try {

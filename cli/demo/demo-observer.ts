@@ -14,7 +14,10 @@ import {
   slackSummary,
 } from './stand-in-state.js';
 
-/** The stand-ins return their whole, growing content, so they are read less often than pigeonpost. */
+/**
+ * The interval at which the stand-ins are read. It is longer than that of pigeonpost, because they return their whole
+ * content, which grows.
+ */
 const lookAtStandInsEveryMs = 3000;
 /** Interval at which the link is renewed: links expire after ten minutes. */
 const renewLinkEveryMs = 5 * 60_000;

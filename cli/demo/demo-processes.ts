@@ -34,8 +34,8 @@ interface DemoSecrets {
 }
 
 /**
- * Time to end: pigeonpost drains, ends Temporal and closes the store; the others have nothing to save. Less than 10 s
- * together.
+ * Time limits to end a process. pigeonpost drains, ends Temporal and closes the store; the other processes have nothing
+ * to save. Together less than 10 s.
  */
 const stopPigeonpostMs = 8000;
 const stopOthersMs = 1000;
@@ -67,7 +67,7 @@ export class DemoProcesses {
     return this.#addresses;
   }
 
-  /** The step in progress, as pigeonpost itself reports it: building Temporal takes minutes. */
+  /** The step in progress, as pigeonpost reports it. It is shown because building Temporal takes minutes. */
   get stage(): string | null {
     if (this.#addresses.apiUrl !== undefined) return null;
     if (this.#pigeonpost === undefined)
@@ -108,7 +108,8 @@ export class DemoProcesses {
     const { attendees, seed, rate, once } = this.#options;
     const numbers = { seed, attendees, rate };
     const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
-    // A team workspace has subscriptions, so that no list is empty. The key only opens this sandbox.
+    // A team workspace has subscriptions, so that no list is empty. The key is visible in the process list, but gives
+    // access only to this sandbox.
     const child = this.#startChild({
       name: 'the sandbox',
       program: 'sandbox/main',
@@ -128,7 +129,7 @@ export class DemoProcesses {
     return (await child.lineLike(/^webhook receiver ready at (\S+)/))[1]!;
   }
 
-  /** Starts a vendor's stand-in, the one that the sink's tests use, as a process. */
+  /** Starts the stand-in of a vendor as a process. The sink's tests use the same stand-in. */
   async #startDouble(vendor: string, folder: string, token: string): Promise<string> {
     const child = this.#startChild({
       name: `the stand-in for ${vendor}`,

@@ -103,8 +103,8 @@ function placeLines(places: DemoView['places'], columns: number): TextLine[] {
 }
 
 /**
- * Joins sections with empty lines. If the terminal is too low, drops first the empty lines, then lines of the lists,
- * then the end: a block higher than the terminal cannot be redrawn in place.
+ * Joins sections with empty lines. A block that is higher than the terminal cannot be redrawn in place, so if there is
+ * too little room, leaves out first the empty lines, then lines of the lists, then the end.
  */
 function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
   const full = sections.filter((section) => section.length > 0);

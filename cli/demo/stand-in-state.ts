@@ -15,7 +15,10 @@ export async function sandboxState(sandboxUrl: string): Promise<SandboxState> {
   return (await (await ask(`${sandboxUrl}/_control/state`)).json()) as SandboxState;
 }
 
-/** Number of items of a list in all pigeonholes. Registrants are left out: the service has no API to read them. */
+/**
+ * Returns the number of items of each list in all pigeonholes. Registrants are left out, because the service has no API
+ * to read them.
+ */
 export function sourceCounts(state: SandboxState): Map<string, number> {
   const counts = new Map([
     ['pigeonholes', state.pigeonholes.length],
@@ -47,7 +50,7 @@ export async function countTruth(sandboxUrl: string, list: string, pigeonholeId:
   return lines;
 }
 
-/** @param who answers, for messages */
+/** Makes a request to a stand-in. @param who the name of the stand-in, for messages */
 async function ask(url: string | URL, who = String(url)): Promise<Response> {
   const answer = await fetch(url, { signal: AbortSignal.timeout(30_000) });
   if (!answer.ok) throw new Error(`${who} answered HTTP ${answer.status}`);

@@ -9,9 +9,9 @@ import { formatSpan, grouped, formatDistance } from '../../base/words.js';
 import type { Sheet } from './format-check.js';
 
 const lookEveryMs = 500;
-/** A poll takes at most a quarter of the time: it counts every row of the import in the shared store. */
+/** Polls take at most one quarter of the time, because each counts every row of the import in the shared store. */
 const shareOfLooking = 4;
-/** A restart may take this long; the import continues afterwards. */
+/** Maximum time without an answer. pigeonpost may be restarting, and the import continues afterwards. */
 const maxSilenceMs = 60_000;
 
 /** Returns the wait before the next poll. Pure. @param tookMs duration of the last poll */
@@ -19,12 +19,15 @@ export function pauseAfter(tookMs: number): number {
   return Math.max(lookEveryMs, (shareOfLooking - 1) * tookMs);
 }
 
-/** Why following ended: the import has finished, an operator must resume it, or the command was stopped. */
+/**
+ * The reason why the command no longer follows the import: it has ended, an operator must resume it, or the command was
+ * stopped.
+ */
 export type Followed = { readonly kind: 'ended' | 'paused' | 'stopped'; readonly view: ImportView };
 
 /**
- * Shows an import until it has ended. A pigeonpost that is restarted meanwhile is waited for.
- * @param stop ends the following, not the import
+ * Shows the progress of an import until it has ended. If pigeonpost is restarted meanwhile, waits for it.
+ * @param stop ends this function, but not the import
  * @throws {CommandError} if nothing answers for a minute
  */
 export async function followImport(
@@ -61,7 +64,7 @@ type ProgressDisplay = (view: ImportView, nowMs: number) => void;
 /** Shows a bar that is redrawn in place on a terminal; otherwise, and with `--json`, lines on standard error. */
 export function createProgressDisplay(out: Output, json: boolean): ProgressDisplay {
   const pace = new Pace();
-  /** The last known rate; during a wait for the quota, the rate expected afterwards. */
+  /** The last known rate. During a wait for the quota, the import is expected to continue at this rate. */
   let perSecond: number | null = null;
   const noted = (view: ImportView, nowMs: number): number | null => {
     if (view.state === 'running') perSecond = pace.note(settledRows(view.counts), nowMs) ?? perSecond;
@@ -95,7 +98,10 @@ function lineDisplay(
   };
 }
 
-/** Window of the rate: long enough for a few requests, short enough to follow the service. */
+/**
+ * Period over which the rate is measured: long enough for a few requests, and short enough to show when the service
+ * becomes slower or faster.
+ */
 const overMs = 30_000;
 
 /** Measures how fast a count has risen in the last 30 s. */
@@ -108,7 +114,7 @@ export class Pace {
    */
   note(count: number, atMs: number): number | null {
     this.#seen.push({ atMs, count });
-    // keeps the newest measurement outside the window as its start
+    // the newest measurement before the period is kept, because it is the period's start
     const recent = this.#seen.findIndex((each) => each.atMs > atMs - overMs);
     if (recent > 1) this.#seen = this.#seen.slice(recent - 1);
     const first = this.#seen[0]!;
@@ -116,13 +122,13 @@ export class Pace {
     return (count - first.count) / ((atMs - first.atMs) / 1000);
   }
 
-  /** Starts again, after a wait. */
+  /** Discards all measurements, after a wait. */
   forget(): void {
     this.#seen = [];
   }
 }
 
-/** Interval between two redraws, also fine for a terminal on a slow connection. */
+/** Minimum interval between two redraws. It is long enough for a terminal on a slow connection. */
 const drawEveryMs = 200;
 
 /** Shows how much of a file the running pigeonpost has read. */
@@ -133,8 +139,8 @@ interface UploadDisplay {
 }
 
 /**
- * Shows a line that is redrawn in place, on a terminal only: a large file takes minutes, and silence looks like a
- * failure.
+ * Shows the progress of an upload in a line that is redrawn in place, because a large file takes minutes. Used only on
+ * a terminal.
  * @param doing the activity, such as "checking people.csv"
  * @param fileBytes size of the file
  * @param now time of a monotonic clock in ms
@@ -175,7 +181,7 @@ export function formatProgress(
   return lines.map((line) => renderLine(line, sheet));
 }
 
-/** "12,500 of 20,000 rows, 410 rows/s, 18 s left": the same for a log. Pure. */
+/** Returns the progress as text, such as "12,500 of 20,000 rows, 410 rows/s, 18 s left". Pure. */
 export function progressInWords(view: ImportView, perSecond: number | null, { now }: Pick<Sheet, 'now'>): string {
   const settled = settledRows(view.counts);
   const left = view.rows - settled;
@@ -220,7 +226,7 @@ function barOf({ counts, rows }: ImportView, width: number): TextLine {
 }
 
 /**
- * "02:00", with the date if it is not today: an instant in local time. Pure.
+ * Returns a time in local time, such as "02:00", with the date if it is not today. Pure.
  * @param timeZone IANA name; by default that of this machine
  */
 export function clockTime(at: Date, now: Date, timeZone?: string): string {

@@ -84,7 +84,10 @@ export function strangeFields(columns: readonly ImportColumn[]): string[] {
   return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
 }
 
-/** Before an event has attendees, there are no fields to compare with. */
+/**
+ * Returns a warning if the pigeonhole has no attendees yet, because there are no fields with which the columns could be
+ * compared.
+ */
 function nothingKnownLines({ columns }: ImportCheck): string[] {
   const fields = columns.filter(({ property }) => property !== null && property !== 'attendeeCode');
   if (fields.length === 0 || fields.some(({ known }) => known !== null)) return [];
@@ -136,7 +139,7 @@ function problemLines({ file, problems, problemsLeftOut, problemGroups }: Import
  * Returns a line for each of the first groups, in the order of the file, and the number of problems without a line.
  * Pure.
  * @param file name of the imported file
- * @param more number of problems in no group
+ * @param more number of problems that belong to no group
  */
 export function groupLines(file: string, groups: readonly ProblemGroup[], more: number): string[] {
   const left = groups.slice(maxGroups).reduce((sum, { rows }) => sum + rows, more);
@@ -172,7 +175,10 @@ function times(n: number): string {
   return n === 1 ? 'once' : n === 2 ? 'twice' : `${grouped(n)} times`;
 }
 
-/** "acme/123 Annual Conference, 2026-11-21 to 2026-11-22, upcoming": identifies a pigeonhole to people. Pure. */
+/**
+ * Returns a description of a pigeonhole, such as "acme/123 Annual Conference, 2026-11-21 to 2026-11-22, upcoming".
+ * Pure.
+ */
 export function targetInWords({ workspace, pigeonholeId, name, startDate, endDate, status }: ImportTarget): string {
   const days = startDate === endDate ? [startDate] : [startDate, endDate];
   const when = days.filter((day) => day !== null).join(' to ');

@@ -38,7 +38,7 @@ export function importClient(address: FindAddress) {
       (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
     check: async (file: string, query: UploadQuery, how: Upload) =>
       (await json({ method: 'POST', path: upload('/api/imports/check', query), file, ...how })) as ImportCheck,
-    /** CSV of the codes generated for rows without one. */
+    /** Returns a CSV with the codes that are generated for rows without one. */
     generatedCodes: (file: string, query: UploadQuery, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> =>
       askStreamed(address, { method: 'POST', path: upload('/api/imports/codes', query), file, signal }),
     start: async (file: string, query: UploadQuery, how: Upload) =>
@@ -47,7 +47,7 @@ export function importClient(address: FindAddress) {
     find: async (id: string) => (await json({ path: of(id) })) as ImportView,
     act: async (id: string, action: ImportAction) =>
       (await json({ method: 'POST', path: `${of(id)}/actions`, body: JSON.stringify(action) })) as ImportView,
-    /** Rows that need attention, in the order of the file. */
+    /** Yields the rows that need attention, in the order of the file. */
     async *problems(id: string): AsyncIterable<ImportReportRow> {
       const answer = await askStreamed(address, { path: `${of(id)}/report?only=problems` });
       for await (const line of createInterface({ input: answer })) yield JSON.parse(line) as ImportReportRow;

@@ -21,7 +21,10 @@ interface EndOptions {
   readonly json: boolean;
 }
 
-/** Prints the result of an import, or how to follow it again. @returns the exit code of the command */
+/**
+ * Prints the result of an import. If the import has not ended, prints the commands that continue or follow it.
+ * @returns the exit code of the command
+ */
 export async function tellEnd(
   out: Output,
   client: Pick<ImportClient, 'problems' | 'reportCsv'>,
@@ -110,7 +113,7 @@ const outcomes: readonly (readonly [RowOutcome, string])[] = [
 
 /**
  * Returns the outcomes of an import, and the problems of the rows that need correction. Pure.
- * @param problems of all rows
+ * @param problems the problems of all rows, grouped
  */
 export function formatReport(view: ImportView, problems: readonly ProblemGroup[], reportFile: string | null): string[] {
   const { counts } = view;
@@ -131,7 +134,10 @@ function wordsFor(outcome: RowOutcome, words: string, { canary, state }: ImportV
   return isLeft ? 'left for the same command without --canary' : words;
 }
 
-/** Returns the number of rows that the service does not have as in the file, and that need attention. */
+/**
+ * Returns the number of rows that an operator must check, because the service does not have them as they are in the
+ * file.
+ */
 function needsPerson({ conflict, rejected, invalid, unknown }: ImportCounts): number {
   return conflict + rejected + invalid + unknown;
 }

@@ -38,7 +38,7 @@ export const sinkFacts: Readonly<
     {
       readonly name: string;
       readonly makes: string;
-      /** Null: no question. */
+      /** Null if there is no such question for this type. */
       readonly destination: { readonly question: string; readonly suggested: string | null } | null;
       readonly secret: { readonly question: string; readonly suggested: string } | null;
     }
@@ -174,7 +174,9 @@ const sinkQuestion: Question = {
       : `enter one of ${sinkTypes.join(', ')}; docs/sinks.md describes the other types`,
 };
 
-/** Name of a variable: its value must not end up in the file. */
+/**
+ * Returns a question for the name of a variable. The answer must be a name, so that no secret is written into the file.
+ */
 function variable(text: string, flag: string, suggested: string): Question {
   const problem = (answer: string): string | null =>
     /^[A-Z][A-Z0-9_]{1,63}$/.test(answer)
@@ -204,9 +206,9 @@ interface AskingTerminal {
 }
 
 /**
- * Answers from the options, else asks at the terminal until the answer is valid. Without a terminal, or with
+ * Takes the answer from the options, or asks at the terminal until the answer is valid. Without a terminal, or with
  * `interactive: false`, uses the default.
- * @param options.interactive false: asks nothing
+ * @param options.interactive whether to ask questions
  */
 export function askAtTerminal(out: Output, { interactive }: { interactive: boolean }): AskingTerminal {
   const lines = interactive ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;

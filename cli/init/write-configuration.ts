@@ -93,7 +93,7 @@ function sinkLines(sink: SinkAnswer): string[] {
   return linesOf[sink.type](sink);
 }
 
-/** Quotes a text: every JSON string is valid YAML. */
+/** Quotes a text for YAML. Every JSON string is valid YAML. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -65,7 +65,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
   ];
 }
 
-/** A list that missed its interval is late, although the next read may succeed. */
+/** Returns the cell with the state. If a list was not read within its interval, the state is "late". */
 function stateCell({ state, freshness: { lateLists } }: PigeonholeView): Span {
   const isLate = state === 'working' && lateLists > 0;
   return span(cell(isLate ? 'late' : state, stateWidth), isLate ? 'yellow' : stateStyle(state));
@@ -80,13 +80,13 @@ function byUrgency(pigeonholes: readonly PigeonholeView[]): PigeonholeView[] {
 
 interface EventName {
   readonly name: string;
-  /** Never cut, unlike the name: commands accept the ID. */
+  /** The ID in brackets. It is never cut, unlike the name, because commands accept it. */
   readonly id: string;
 }
 
 function nameOf({ id, name }: PigeonholeView): EventName {
   if (id === 0) return { name: 'workspace lists', id: '' };
-  // Sanitized before its width is measured: a replaced character may have another width.
+  // Control characters are replaced before the width is measured, because the replacement may have another width.
   return name === null ? { name: `pigeonhole ${id}`, id: '' } : { name: shownInLine(name), id: ` (${id})` };
 }
 
@@ -94,7 +94,10 @@ function nameCell({ name, id }: EventName, columns: number): string {
   return cell(`${cutToWidth(name, Math.max(1, columns - id.length))}${id}`, columns);
 }
 
-/** "3 s ago, next in 2 s", of the live lists, or of the others if none is live. */
+/**
+ * Returns the times of the last and the next read, such as "3 s ago, next in 2 s", of the live lists, or of the others
+ * if none is live.
+ */
 function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, columns }: EventSheet): string {
   if (readAt === null) return 'not read yet';
   const read = formatDistance(new Date(readAt), now);
@@ -121,7 +124,7 @@ function headLines(
   ];
 }
 
-/** Facts that are not listed as problems. */
+/** Returns lines with facts about an event that are not listed as problems. */
 function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeView, sheet: EventSheet): TextLine[] {
   const cadences = groups.map(({ lists, cadence }) => `${counted(lists, 'list')} ${cadence}`);
   const facts = [
@@ -134,7 +137,7 @@ function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeVi
   );
 }
 
-/** Formats the used and remaining quota, its reset, and the need of the next hour. */
+/** Formats the used and remaining quota, the time of its reset, and the number of requests that the next hour needs. */
 function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
   if (quota === null) return [];
   const { limit, used, left, reserved, nextHour } = quota;

@@ -63,7 +63,10 @@ function besideOrBelow([label, fact, aside]: readonly [string, string, string], 
   return isBeside ? [[...first, span(`  ${aside}`, 'dim')]] : [first, [span(`      ${aside}`, 'dim')]];
 }
 
-/** Summarises what needs attention; "settled" is said only if nothing is paused or failing. */
+/**
+ * Returns one line with the number of objects that need attention. It says "settled" only if nothing is paused or
+ * failing.
+ */
 function summary({ status, overview }: Moment): TextLine {
   const { workspaces, sinks, settled, trouble } = status;
   const attention = [

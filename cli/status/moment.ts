@@ -6,7 +6,10 @@ import type { Overview } from '../../api/syncs.js';
 
 type ItemCount = NonNullable<Status['counts']>['items'][number];
 
-/** Counting reads all items, so it is limited to a twentieth of the time. */
+/**
+ * Waits between two counts: at least 10 s, and 20 times the duration of the last count, because a count reads all
+ * items.
+ */
 const minWaitMs = 10_000;
 const waitPerRead = 20;
 
@@ -44,7 +47,7 @@ export function itemLines(items: readonly ItemCount[] | null, workspace: string,
   );
 }
 
-/** Data of `status`, `status --watch` and the screen of `start`. */
+/** The data that `status`, `status --watch` and the screen of `start` show. */
 export interface Moment {
   readonly status: Status;
   readonly overview: Overview;

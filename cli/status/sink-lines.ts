@@ -16,7 +16,7 @@ interface SinkSheet {
    * separately. `nothing`: no details.
    */
   readonly says: 'reason' | 'state' | 'nothing';
-  /** Open problems; the name of a sink with an error or a warning has its colour. */
+  /** The open problems. If a sink has an error or a warning, its name is shown in that colour. */
   readonly troubles?: readonly Trouble[];
 }
 

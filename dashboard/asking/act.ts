@@ -5,8 +5,8 @@ import type { ComponentChildren } from 'preact';
 import { Store } from './store.js';
 
 /**
- * Runs an action, shows a notice with its result, and reloads the page's data. Never throws: a refusal is shown in the
- * API's words.
+ * Runs an action, shows a notice with its result, and reloads the page's data. Never throws. If the API refuses the
+ * action, the notice shows the API's sentence.
  * @returns the answer; undefined if the action failed
  */
 export async function carryOut<Answer>(
@@ -68,7 +68,7 @@ interface Question {
   readonly body: ComponentChildren;
   /** Label of the button that confirms. */
   readonly confirm: string;
-  /** Cannot be undone from here. */
+  /** Set if the action cannot be undone on this page. */
   readonly grave?: boolean;
   /** Optional text field; absent: none. */
   readonly field?: { readonly label: string; readonly hint: string };

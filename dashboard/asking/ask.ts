@@ -23,7 +23,7 @@ export class Problem extends Error {
   }
 }
 
-/** Without a limit, a dead connection is noticed only after minutes. */
+/** Timeout of a response. Without one, the page would notice a dead connection only after minutes. */
 const patienceMs = 30_000;
 
 interface Request {
@@ -105,7 +105,7 @@ async function problemOf(answer: Response, token: string | null): Promise<Proble
   const body = (await answer.json().catch(() => ({}))) as { readonly detail?: string };
   const detail = body.detail ?? `the server answered with HTTP ${answer.status}`;
   if (answer.status === 401) {
-    if (token === storedToken()) storeToken(null); // a stale token would take precedence over the session of a sign-in link
+    if (token === storedToken()) storeToken(null); // an invalid token would be used instead of the session of a sign-in link
     const wasRefused = connection.value.state === 'token' && connection.value.refused;
     noteTokenWanted(token !== null || wasRefused);
   } else if (answer.status === 503 || answer.status === 502 || answer.status === 504) noteLost(detail);
@@ -113,7 +113,7 @@ async function problemOf(answer: Response, token: string | null): Promise<Proble
   return new Problem(answer.status, detail, answer.headers.get('x-request-id'));
 }
 
-/** Saves the body of a response as a file. A plain link cannot send the token that the request needs. */
+/** Saves the body of a response as a file. A link cannot do this, because it cannot send the token. */
 export async function saveFile(answer: Response, name: string): Promise<void> {
   const address = URL.createObjectURL(await answer.blob());
   const link = document.createElement('a');

@@ -22,7 +22,7 @@ export function noteLost(why: string): void {
   if (connection.value.state === 'reached') connection.set({ state: 'lost', sinceMs: Date.now(), why });
 }
 
-/** @param refused the server rejected the token that the page sent */
+/** Records that the server requires a token. @param refused whether the server rejected the token that the page sent */
 export function noteTokenWanted(refused: boolean): void {
   const now = connection.value;
   if (now.state !== 'token' || now.refused !== refused) connection.set({ state: 'token', refused });
@@ -49,7 +49,7 @@ export function storeToken(token: string | null): void {
  */
 let behindMs = 0;
 
-/** Smaller differences are ignored: the header has whole seconds, and responses take time to arrive. */
+/** Smaller differences are ignored, because the `Date` header has whole seconds and responses take time to arrive. */
 const minDifferenceMs = 3000;
 
 export function learnServerTime(dateHeader: string | null): void {

@@ -7,7 +7,7 @@ interface Following {
   readonly query: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly onChanges: (changes: LiveChanges) => void;
-  /** @param problem the API's reason if it refuses; null otherwise */
+  /** Called when the state changes. @param problem the API's sentence if it refuses the request; null otherwise */
   readonly onState: (state: 'following' | 'lost', problem: string | null) => void;
 }
 
@@ -16,8 +16,8 @@ const minWaitMs = 2000;
 const maxWaitMs = 20_000;
 
 /**
- * Follows the changes until the signal aborts. After a lost connection it resumes behind the last event, without a gap
- * or a repeat.
+ * Follows the changes until the signal aborts. If the connection is lost, continues after the last event, so that no
+ * change is missing or repeated.
  */
 export async function followChanges({ query, signal, onChanges, onState }: Following): Promise<void> {
   let after: string | null = null;

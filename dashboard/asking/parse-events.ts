@@ -8,7 +8,7 @@ interface ServerEvent {
 
 /**
  * Parses server-sent events from chunks of text. An event may be split across chunks, and a chunk may hold several
- * events. The browser's `EventSource` cannot send a token.
+ * events. Used instead of the browser's `EventSource`, which cannot send a token.
  */
 export class EventParser {
   #rest = '';

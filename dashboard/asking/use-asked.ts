@@ -7,7 +7,8 @@ export interface Asked<Answer> {
   /** The last answer, kept while the server does not answer; undefined before the first. */
   readonly data: Answer | undefined;
   /**
-   * The API's refusal of the last request. Undefined if it answered or cannot be reached, which `ConnectionNote` shows.
+   * The API's refusal of the last request. Undefined if the API answered, or cannot be reached (`ConnectionNote` shows
+   * that).
    */
   readonly problem: Problem | undefined;
 }
@@ -34,8 +35,8 @@ export function useAsked<Path extends PathOf<'get'>>(
 }
 
 /**
- * Works like `useAsked`, for an answer that takes several requests.
- * @param key identity of the question; a new key discards the answer
+ * Works like `useAsked`, for an answer that needs several requests.
+ * @param key identifies the question; a new key discards the answer
  */
 export function useAsking<Answer>(
   key: string | null,
@@ -81,7 +82,7 @@ export function useAsking<Answer>(
       again.removeEventListener('again', begin);
       document.removeEventListener('visibilitychange', onShown);
     };
-    // `question` is a new function on every render; the key identifies it.
+    // `question` is not a dependency, because it is a new function on every render. The key identifies it.
   }, [key, everyMs]);
   return found.key === key ? found : { data: undefined, problem: undefined };
 }

@@ -15,12 +15,12 @@ import { counted } from '../../base/words.js';
 
 interface Named {
   readonly list: string | null;
-  /** The item's key. A property named `key` would be taken by Preact. */
+  /** The item's key. It is not named `key`, because Preact reserves that property. */
   readonly named: string | null;
   readonly pigeonhole: string | null;
 }
 
-/** One item's timeline: where it was read, what each sink received and answered, or why nothing was sent. */
+/** Shows an item's timeline: where it was read, what each sink received and answered, or why nothing was sent. */
 export function Item({ list, named, pigeonhole }: Named) {
   const query = { list: list ?? '', key: named ?? '', pigeonhole: pigeonhole ?? undefined };
   const isAsked = list !== null && named !== null;
@@ -218,7 +218,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
   );
 }
 
-/** Content of the item, shown on request; the request is audited. */
+/** Shows the content of the item if the user requests it. The request is audited. */
 function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly item: Why }) {
   const [data, setData] = useState<Readonly<Record<string, unknown>> | null | undefined>();
   const [refused, setRefused] = useState<string | null>(null);

@@ -11,7 +11,7 @@ import { address } from '../route.js';
 import { grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 
-/** Maximum number of rows: more than a person reads, few enough to draw in one frame. */
+/** Maximum number of rows. A person does not read more, and the browser can draw them in one frame. */
 const maxKept = 300;
 
 type Change = LiveChanges['changes'][number];
@@ -163,7 +163,7 @@ function Row({ change, shows }: { readonly change: Change; readonly shows: boole
   );
 }
 
-/** Keys of items without an id are long hashes. */
+/** Shortens a key. Items without an id have long hashes as keys. */
 function short(key: string): string {
   return key.length > 16 ? `${key.slice(0, 12)}…` : key;
 }

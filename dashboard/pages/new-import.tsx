@@ -241,7 +241,7 @@ function DropZone({ file, onFile }: Props) {
   const take = (files: FileList | null | undefined): void => {
     const first = files?.[0];
     if (first === undefined) return;
-    // A drop does not move the focus, so text in a focused field would not be committed yet.
+    // A drop does not move the focus. The focused field must lose it, so that its text is committed.
     if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
     onFile(first);
   };

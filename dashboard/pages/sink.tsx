@@ -126,7 +126,7 @@ function sum(numbers: readonly number[]): number {
 
 type Outcome = AnswerAt<'get', '/api/sinks/{name}/outcomes'>['outcomes'][number];
 
-/** Changes that were not sent, or not yet, with the reason. */
+/** Shows the changes that were not sent, or not yet, by reason. */
 function Outcomes({ sink }: { readonly sink: string }) {
   const asked = useAsked('/api/sinks/{name}/outcomes', { params: { name: sink } }, 4000);
   const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];

@@ -57,7 +57,8 @@ function Cause({ group, onRedriven }: CauseProps) {
   const { cause, list, changes, meaning, help, detail, oldest, newest } = group;
   const [open, setOpen] = useState(false);
   const mayOperate = useMay('operate');
-  // Redriving helps only after the mapping is corrected, and applying the corrected file redrives them anyway.
+  // For failed mappings, the main button leads to the configuration. A redrive helps only after the mapping is
+  // corrected, and applying the corrected file redrives these dead letters automatically.
   const isMapping = cause.startsWith('mapping');
   const id = `cause-${list}-${cause}`.replace(/[^A-Za-z0-9]+/g, '-');
   return (
@@ -108,7 +109,7 @@ function Cause({ group, onRedriven }: CauseProps) {
   );
 }
 
-/** Selects the dead letters of a group. */
+/** Returns the query for the dead letters of a group. */
 function itemsOf({ sink, cause, list }: DeadLetterGroupView, limit: number) {
   return { query: { sink, cause, list, limit } };
 }

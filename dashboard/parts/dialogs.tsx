@@ -57,7 +57,7 @@ export function QuestionDialog() {
   );
 }
 
-/** Prompts for a token when the API requires one. Cannot be closed: without a token there is nothing to show. */
+/** Asks for a token when the API requires one. Cannot be closed, because the page can show nothing without a token. */
 export function TokenDialog() {
   const now = useStore(connection);
   const dialog = useRef<HTMLDialogElement>(null);

@@ -51,7 +51,9 @@ export function PersonalCheck({ checked, onCheck }: PersonalCheckProps) {
 
 export type ListName = FieldsQuery['list'];
 
-/** Lists that the page can show. A record, so that a new list does not compile until it is added here. */
+/**
+ * The lists that the page can show. It is a record, so that a new list causes a compile error until it is added here.
+ */
 const lists: Readonly<Record<ListName, true>> = {
   attendees: true,
   sessions: true,

@@ -13,7 +13,10 @@ interface Chart {
 const barWidth = 3;
 const height = 24;
 
-/** Scales by the square root, so that a normal minute is still visible beside a first read of thousands. */
+/**
+ * Returns the height of a bar. The scale is the square root, so that a usual minute is still visible beside a minute
+ * with a first read of thousands of items.
+ */
 function highOf(n: number, max: number): number {
   return n === 0 ? 0.6 : Math.max(1.5, Math.sqrt(n / max) * height);
 }

@@ -10,7 +10,10 @@ import { MinutesChart, perMinute } from './minutes-chart.js';
 import { ReadingState } from './state-word.js';
 import { Choice } from './inputs.js';
 
-/** The pigeonholes that pigeonpost reads, those with problems first, with a search field: there may be hundreds. */
+/**
+ * Shows the pigeonholes that pigeonpost reads, those with problems first. It has a search field, because there may be
+ * hundreds.
+ */
 export function PigeonholeTable({ workspace }: { readonly workspace?: string }) {
   const asked = useAllParts('/api/pigeonholes', { query: { workspace } }, 5000);
   const [filter, setFilter] = useRemembered<PigeonholeFilter>(`pigeonholes ${workspace ?? ''}`, noFilter);
@@ -26,7 +29,10 @@ export function PigeonholeTable({ workspace }: { readonly workspace?: string }) 
   );
 }
 
-/** Counts pigeonholes only. The API returns the workspace's own lists as a pigeonhole with the ID 0. */
+/**
+ * Returns the number of pigeonholes as text. It does not count the workspace's own lists, which the API returns as a
+ * pigeonhole with the ID 0.
+ */
 function countInWords(found: readonly PigeonholeDetails[], all: readonly PigeonholeDetails[]): string {
   const [shown, whole] = [found, all].map((each) => each.filter(({ id }) => id !== 0).length) as [number, number];
   return shown === whole ? counted(whole, 'pigeonhole') : `${grouped(shown)} of ${counted(whole, 'pigeonhole')}`;

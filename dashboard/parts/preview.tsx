@@ -15,8 +15,8 @@ const shownAtOnce = 20;
 type Found = { readonly preview: PreviewAnswer } | { readonly refused: string };
 
 /**
- * Shows what the sink would receive for stored items under the current configuration file. Values are hidden unless
- * requested; the request is audited.
+ * Shows what the sink would receive for stored items under the current configuration file. Values are hidden unless the
+ * user requests them. That request is audited.
  */
 export function Preview({ sink }: { readonly sink: string }) {
   const [list, setList] = useState('');

@@ -12,7 +12,7 @@ const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
 
 /**
  * The streams of a pigeonhole: order, checkpoint and next reads.
- * @param name of the pigeonhole, as an action names it
+ * @param name the pigeonhole in the form that actions use
  */
 export function StreamTable({ streams, name }: { readonly streams: readonly StreamView[]; readonly name: string }) {
   const mayOperate = useMay('operate');

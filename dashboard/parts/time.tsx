@@ -4,7 +4,7 @@ import { Store, useStore } from '../asking/store.js';
 import { formatDistance, formatSpan } from '../../base/words.js';
 import { splitAtInstants } from '../words.js';
 
-/** One clock for the page, so that all times change together. */
+/** The clock of the page. There is only one, so that all times change together. */
 const second = new Store(serverNow());
 let watched = 0;
 let timer: ReturnType<typeof setInterval> | undefined;
@@ -35,7 +35,7 @@ export function Ago({ at, never = '–' }: { readonly at: string | null | undefi
   );
 }
 
-/** "in 3 s", and "now" once it is due, instead of "3 s ago". */
+/** Shows the time until an instant, such as "in 3 s". Once it is due, shows "now". */
 export function Until({ at }: { readonly at: string | null | undefined }) {
   const now = useNow();
   if (at == null || Date.parse(at) - now >= 1000) return <Ago at={at} />;
@@ -84,7 +84,7 @@ export function Sentence({ text }: { readonly text: string }) {
   );
 }
 
-/** Returns true after the given time. Prevents flicker for states that end sooner. */
+/** Returns true after the given time, so that states that end sooner do not flicker. */
 export function useAfter(ms: number): boolean {
   const [over, setOver] = useState(false);
   useEffect(() => {

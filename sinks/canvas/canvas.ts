@@ -11,13 +11,19 @@ import type { Creations } from './find-assignment.js';
 import { Planner } from './plan.js';
 import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
 
-/** Grades of one job. Each is read before and after it, so more would not fit into a lane's cycle. */
+/**
+ * Maximum number of grades in one job. Each grade is read before and after the job, so more would take longer than a
+ * lane's cycle.
+ */
 const BATCH_SIZE = 50;
 const CONNECTIONS = 8;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** Time that a `send` waits for the rate limit and for jobs before it returns. */
+/** Maximum time for which a `send` waits for the rate limit and for jobs before it returns. */
 const PATIENCE_MS = 40_000;
-/** Canvas limits cost, not requests. This many cheap requests cost less than its bucket loses in the time. */
+/**
+ * Limit of requests. Canvas limits the cost of requests and not their number, but this number of cheap requests costs
+ * less than the rate limit's bucket loses in the same time.
+ */
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 interface CanvasTuning {
@@ -28,7 +34,7 @@ interface CanvasTuning {
   readonly patienceMs?: number;
 }
 
-/** Sets grades in Canvas. */
+/** Creates the sink that sets grades in Canvas. */
 export function createCanvasSink(
   config: CanvasConfig,
   environment: SinkEnvironment,
@@ -48,7 +54,7 @@ export function createCanvasSink(
     now: tuning.now ?? environment.now,
   });
   const { per10s } = environment.limits ?? {};
-  // Shared by all lanes and all sinks with this token, because the bucket belongs to the token.
+  // Shared by all lanes and all sinks with this token, because Canvas has one bucket per token.
   const shared = <Value>(kind: string, make: () => Value): Value =>
     environment.accounts?.share(
       { type: 'canvas', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
@@ -92,7 +98,7 @@ export function createCanvasSink(
       order: 'item',
       needsContext: true,
       revisions: 'latest',
-      repeats: 'lookUp', // two jobs for the same grade could finish in the wrong order
+      repeats: 'lookUp', // a repeat is not harmless, because two jobs for the same grade could finish in the wrong order
       batchSize: BATCH_SIZE,
     },
     check: (signal) => withBudget(signal, (budget) => checkCanvas(client, config.records, budget)),
@@ -108,7 +114,7 @@ export function createCanvasSink(
   };
 }
 
-/** In the order in which assignments first appear. */
+/** Groups tasks by assignment, in the order in which the assignments first appear. */
 function byAssignment(tasks: readonly GradeTask[]): GradeTask[][] {
   const groups = new Map<string, GradeTask[]>();
   for (const task of tasks) {

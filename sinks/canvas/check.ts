@@ -8,8 +8,8 @@ import { pathPart, referenceValue } from './grade-rules.js';
 import { emptyView } from '../mapping/probe.js';
 
 /**
- * Checks that Canvas accepts the token, and that the courses and assignments with constant names exist and can be graded.
- * Reads only. Never throws.
+ * Checks that Canvas accepts the token, and that the courses and assignments exist and can be graded, unless an
+ * expression computes them from each item. Only reads. Never throws.
  */
 export async function checkCanvas(
   client: CanvasClient,
@@ -44,7 +44,7 @@ async function constantTarget({ course, assignment }: GradeKeys): Promise<Target
     };
     return names.course === null || names.assignment === null ? undefined : (names as Target);
   } catch {
-    return undefined; // a failing expression is reported with each item
+    return undefined; // an expression that fails is reported for each item as a dead letter
   }
 }
 
@@ -80,7 +80,10 @@ async function lineFor(
   }
 }
 
-/** Explains what a number means in this assignment: a percentage in an assignment of 20 points is a common mistake. */
+/**
+ * Returns an explanation of what a number means in this assignment, because a percentage in an assignment of 20 points
+ * is a common mistake.
+ */
 function worthOf({ points, isPercent }: Assignment): string {
   if (isPercent) return ': a number is a percentage';
   return points === null ? '' : `: a number is points of ${points}, a percentage is text such as "85%"`;

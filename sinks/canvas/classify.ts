@@ -8,7 +8,7 @@ export interface CanvasAnswer {
   /** The unparsed body, to detect throttling. */
   readonly text: string;
   readonly retryAfter: string | undefined;
-  /** Canvas' id of the request, for its support. */
+  /** Canvas' id of the request, by which its support finds the request. */
   readonly requestId: string | undefined;
   /** Unix time in ms. */
   readonly answeredAtMs: number;
@@ -16,17 +16,20 @@ export interface CanvasAnswer {
 
 type Verdict =
   | { readonly kind: 'ok' }
-  /** Rate limited: the bucket has to empty first. */
+  /** Canvas limits the rate. The bucket must empty before the next request. */
   | { readonly kind: 'throttled'; readonly afterMs: number; readonly detail: string }
   | { readonly kind: 'not-found' }
   /** The token's user lacks the right. */
   | { readonly kind: 'forbidden' }
   /** Canvas refuses this request. */
   | { readonly kind: 'refused' }
-  /** A failure of Canvas or the token, which any request would meet. `processed`: whether it may have taken effect. */
+  /**
+   * A failure of Canvas or the token, which would affect any request. `processed` says whether the request may have
+   * taken effect nevertheless.
+   */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
-/** The bucket loses ten units per second, so after this time dozens of requests fit again. */
+/** Wait after throttling. The bucket loses ten units per second, so dozens of requests fit again after this time. */
 const THROTTLED_WAIT_MS = 15_000;
 
 /**
@@ -49,7 +52,7 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
     return { kind: 'failed', processed: 'no', result: { kind: 'pause', cause: 'credential', detail } };
   }
   if (status === 401 || status === 403) return { kind: 'forbidden' };
-  // An HTML page is from another server, or from Canvas for an unknown path
+  // an HTML page comes from another server, or from Canvas for an unknown path
   if (status === 404 && body !== undefined) return { kind: 'not-found' };
   if (status === 408 || status >= 500) {
     const result = { kind: 'retry', detail: said(`Canvas answered HTTP ${status}`) } as const;
@@ -63,14 +66,18 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
   return { kind: 'refused' };
 }
 
-/** Whether Canvas recognised the token's user. Its answer to an unknown token has changed over time; this one has not. */
+/**
+ * Whether a 401 means that the user lacks a right, so that the token itself is valid. The check uses this answer
+ * because Canvas' answer to an unknown token has changed over time.
+ */
 function isAboutTheUser(body: unknown): boolean {
   return fieldsOf(body).status === 'unauthorized';
 }
 
 /**
- * Returns how long to pause after an answer with the remaining size of the bucket. The bucket holds 600 to 800 units, a
- * request in progress counts 50 until its cost is known, and ten units leave per second. Source: Canvas LMS, "Throttling".
+ * Returns for how many milliseconds to pause after an answer, depending on the room that is left in the bucket. The
+ * bucket holds 600 to 800 units and loses ten units per second. A request in progress counts as 50 units until its cost
+ * is known. Source: Canvas LMS, "Throttling".
  * @param header `X-Rate-Limit-Remaining`
  */
 export function holdBackMs(header: string | undefined): number {
@@ -79,5 +86,5 @@ export function holdBackMs(header: string | undefined): number {
   return remaining >= COMFORTABLE_UNITS ? 0 : Math.ceil((COMFORTABLE_UNITS - remaining) * 100);
 }
 
-/** Room for the requests of other lanes that are in progress. */
+/** If fewer units than this are left, requests pause, so that requests of other lanes in progress still fit. */
 const COMFORTABLE_UNITS = 200;

@@ -6,23 +6,23 @@ import { classifyAnswer, holdBackMs } from './classify.js';
 import { type Submission, pathPart } from './grade-rules.js';
 
 interface ClientOptions {
-  /** Without a slash at its end. */
+  /** The address of Canvas, without a slash at the end. */
   readonly baseUrl: string;
   readonly token: Secret;
   readonly rest: RestClient;
-  /** Shared by all lanes: the bucket belongs to the token. */
+  /** Shared by all lanes, because Canvas has one bucket per token. */
   readonly limiter: RollingLimiter;
 }
 
 export type Reply =
-  /** `list`: the items of an answer that is a list. */
+  /** `list` has the items if the answer is a list. */
   | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>>; readonly list: readonly unknown[] }
   | {
       readonly kind: 'not-found' | 'forbidden' | 'refused';
       readonly status: number;
       readonly requestId: string | undefined;
     }
-  /** `processed`: whether the call may have taken effect. */
+  /** `processed` says whether the call may have taken effect nevertheless. */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 const NO_ROOM_WAIT_MS = 5_000;
@@ -35,7 +35,7 @@ export class CanvasClient {
     this.host = options.rest.host;
   }
 
-  /** @param path from `/api/v1` on, its parts encoded */
+  /** Reads a resource. @param path the path below `/api/v1`, with encoded parts */
   get(path: string, budget: CallBudget): Promise<Reply> {
     return this.#call('GET', path, undefined, budget);
   }
@@ -88,8 +88,8 @@ export class CanvasClient {
 type Found = { readonly kind: 'found'; readonly submission: Submission } | Exclude<Reply, { kind: 'ok' }>;
 
 /**
- * Reads the submission of one student. They are read one by one, because Canvas refuses a whole list if the token's user
- * may not see one of its students.
+ * Reads the submission of one student. Submissions are read one by one, because Canvas refuses a whole list if the
+ * token's user may not see one of its students.
  */
 export async function readSubmission(
   client: CanvasClient,
@@ -104,7 +104,10 @@ export async function readSubmission(
   return { kind: 'failed', result: { kind: 'retry', detail }, processed: 'no' };
 }
 
-/** Prefers the entered grade to the one after deductions for lateness. Source: Canvas LMS, "Submissions". */
+/**
+ * Reads a submission. If it has an entered grade, uses that and not the grade after deductions for lateness. Source:
+ * Canvas LMS, "Submissions".
+ */
 function submissionOf(found: unknown): Submission | undefined {
   const body = fieldsOf(found);
   const userId = body['user_id'];

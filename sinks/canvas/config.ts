@@ -12,7 +12,7 @@ const createKeys = z.strictObject({
     .describe('The points that are possible in it.'),
 });
 
-/** Settings of an assignment that is created because the course has none with its name. */
+/** The settings with which an assignment is created if the course has none with this name. */
 export type CreateKeys = Readonly<z.infer<typeof createKeys>>;
 
 const record = z.strictObject({
@@ -35,7 +35,7 @@ const record = z.strictObject({
     .describe('Whether to replace a grade that a teacher or another system has set.'),
 });
 
-/** The mapping of an item to a grade. */
+/** An entry of `records`, which maps items to grades. */
 export type GradeKeys = Readonly<z.infer<typeof record>>;
 
 /** docs/sinks/canvas.md explains each key to users. */
@@ -53,5 +53,5 @@ export const canvasConfigSchema = z
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));
 
-/** `canvas` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of a `canvas` sink in pigeonpost.yaml, without those that all sinks share. */
 export type CanvasConfig = Readonly<z.infer<typeof canvasConfigSchema>>;

@@ -4,18 +4,18 @@ import type { CallBudget } from '../rest/rest-client.js';
 import { type Scale, namePrefix, pathPart } from './grade-rules.js';
 import type { CreateKeys } from './config.js';
 
-/** An assignment as Canvas has it. Source: Canvas LMS, "Assignments", Assignment object. */
+/** An assignment in Canvas. Source: Canvas LMS, "Assignments", Assignment object. */
 export interface Assignment extends Scale {
-  /** The path from `/courses`. */
+  /** The assignment's path in the API, which starts with `/courses`. */
   readonly path: string;
   readonly isPublished: boolean;
-  /** Grades are hidden until a teacher posts them: `post_manually`. */
+  /** Whether grades stay hidden until a teacher posts them (`post_manually`). */
   readonly isPostedByHand: boolean;
 }
 
 type FoundAssignment =
   | { readonly kind: 'found'; readonly assignment: Assignment }
-  /** The course exists, and none of its assignments has the name. */
+  /** The course exists, but none of its assignments has this name. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'refused'; readonly reply: Exclude<Reply, { kind: 'ok' | 'failed' }> }
   | { readonly kind: 'failed'; readonly result: Result };
@@ -25,12 +25,15 @@ export interface Target {
   readonly assignment: string;
 }
 
-/** Assignments that are being created, by course and name, since several lanes may need the same one. */
+/**
+ * The assignments that are being created, by course and name. Lanes that need the same assignment wait for the same
+ * creation.
+ */
 export type Creations = Map<string, Promise<FoundAssignment>>;
 
 /** Canvas' maximum page size. Source: Canvas LMS, "Pagination". */
 const PAGE_SIZE = 100;
-/** No course has this many assignments with similar names; the limit stops an endless list. */
+/** Maximum number of pages. No course has as many assignments with similar names; the limit stops an endless list. */
 const MAX_PAGES = 50;
 const tooManySimilar: Result = {
   kind: 'rejected',
@@ -39,8 +42,8 @@ const tooManySimilar: Result = {
 };
 
 /**
- * Finds an assignment by its id, or by `name:` and its whole name. If several have the name, the oldest is used, so that
- * every attempt and every process finds the same one.
+ * Finds an assignment by its id, or by `name:` and its whole name. If several assignments have the name, the oldest is
+ * used, so that every attempt and every process finds the same one.
  */
 export async function findAssignment(
   client: CanvasClient,
@@ -71,8 +74,9 @@ export async function findAssignment(
 }
 
 /**
- * Finds an assignment by name, or creates it, published, for grades without submissions. Looks for it first each time,
- * so that an attempt whose answer was lost leaves no second one.
+ * Finds an assignment by its name, or creates it. The new assignment is published and accepts grades without
+ * submissions. Each attempt searches before it creates, so that there is no second assignment if the answer to a
+ * creation was lost.
  */
 export async function findOrCreate(
   client: CanvasClient,
@@ -112,7 +116,7 @@ async function create(
     return { kind: 'failed', result: { kind: 'retry', detail } };
   }
   if (reply.kind !== 'failed') return { kind: 'refused', reply };
-  return { kind: 'failed', result: reply.result }; // it may have been created: the next attempt looks for it first
+  return { kind: 'failed', result: reply.result }; // the assignment may have been created; the next attempt searches for it first
 }
 
 function foundIn(path: string, reply: Reply): FoundAssignment {

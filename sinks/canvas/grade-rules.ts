@@ -5,26 +5,26 @@ import { FailedMapping } from '../mapping/mapping-error.js';
 /** The submission of one student for one assignment. Source: Canvas LMS, "Submissions", Submission object. */
 export interface Submission {
   readonly userId: number;
-  /** The entered grade, before deductions for lateness; null if none. */
+  /** The entered grade, before deductions for lateness; null if there is none. */
   readonly grade: string | null;
   readonly score: number | null;
   readonly gradedAt: string | null;
   readonly excused: boolean;
-  /** It is graded, and its student does not see that until a teacher posts it. */
+  /** Whether the student cannot see the grade until a teacher posts it. */
   readonly isHidden?: boolean;
 }
 
 /** The scale of an assignment's grades. */
 export interface Scale {
-  /** Possible points; null if unknown. */
+  /** The maximum points; null if not known. */
   readonly points: number | null;
-  /** A bare number is a percentage, not points. */
+  /** Whether a number without a sign is a percentage and not points. */
   readonly isPercent: boolean;
 }
 
 const noScale: Scale = { points: null, isPercent: false };
 
-/** Hashes a grade to be set, so that the same grade is not sent twice. */
+/** Returns a hash of a grade that must be set. If it is equal to the last one, the grade is not sent again. */
 export function sentHash({
   course,
   assignment,
@@ -34,7 +34,7 @@ export function sentHash({
   return hashOf([course, assignment, user, grade]);
 }
 
-/** Hashes a submission, so that a change by someone else is noticed. */
+/** Returns a hash of a submission, which shows whether someone else has changed it. */
 export function stateHash({ userId, grade, score, excused }: Submission): string {
   return hashOf([userId, grade, score, excused]);
 }
@@ -44,11 +44,11 @@ function hashOf(parts: readonly unknown[]): string {
 }
 
 /**
- * Decides what to do with one grade from the current submission. Pure.
+ * Decides what to do with one grade, depending on the current submission. Pure.
  * - `same`: the grade is already set
- * - `write`: there is no grade, or the one that this sink left, or replacing is allowed
+ * - `write`: there is no grade, or this sink set the present grade, or the configuration allows it to be replaced
  * - `leave`: someone else has set, changed or cleared the grade, or excused the student
- * @param mayBeOurs whether an earlier attempt with an unknown end may have set the current grade
+ * @param mayBeOurs whether an earlier attempt with an unknown outcome may have set the current grade
  */
 export function decideGrade(
   step: GradeStep,
@@ -58,12 +58,16 @@ export function decideGrade(
 ): 'same' | 'write' | 'leave' {
   if (holds(found, step.grade, scale)) return 'same';
   if (step.overwrite || mayBeOurs) return 'write';
-  // If the mapping names another student now, the submission that was left says nothing about this one.
+  // If the mapping now names another student, the submission that this sink left belongs to the earlier student and is
+  // not compared.
   if (step.left?.userId === found.userId) return stateHash(found) === step.left.state ? 'write' : 'leave';
   return hasGrade(found) || found.excused ? 'leave' : 'write';
 }
 
-/** Whether Canvas set a grade: it is there, or the submission was graded since (Canvas may convert a letter to points). */
+/**
+ * Whether Canvas has set a grade: either the submission has this grade, or it was graded after the job started (Canvas
+ * may convert a letter to points).
+ */
 export function isSet(
   grade: string,
   before: Pick<Submission, 'gradedAt'>,
@@ -82,7 +86,10 @@ function holds(found: Submission, grade: string, scale: Scale): boolean {
   return found.grade?.toLowerCase() === grade.toLowerCase();
 }
 
-/** Returns undefined if the grade is not a number, or a percentage of unknown points. */
+/**
+ * Returns the points of a grade; undefined if the grade is not a number, or is a percentage and the maximum points are
+ * not known.
+ */
 function pointsOf(grade: string, { points, isPercent }: Scale): number | undefined {
   const [, number, sign] = /^(-?\d+(?:\.\d+)?)(%?)$/.exec(grade) ?? [];
   if (number === undefined) return undefined;
@@ -94,12 +101,16 @@ function hasGrade({ grade, score }: Submission): boolean {
   return (grade !== null && grade !== '') || score !== null;
 }
 
-/** Canvas shows two decimals, and a grade that differed beyond them would look changed when it is read again. */
+/**
+ * Grades are rounded to two decimals, as Canvas returns them. Otherwise, a grade would seem to be changed when it is
+ * read again.
+ */
 const DECIMALS = 2;
 
 /**
- * Converts a value to a grade: a number is points, a text is used unchanged (`85%`, `A-`, `pass`); null if empty.
- * @throws {FailedMapping} without the value
+ * Converts a value to a grade. A number is points, and a text is used unchanged (`85%`, `A-`, `pass`). Null if the
+ * value is empty.
+ * @throws {FailedMapping} if the value is not a grade; the message does not contain it
  */
 export function gradeValue(value: unknown, key: string): string | null {
   if (value === undefined || value === null) return null;
@@ -128,11 +139,11 @@ export function referenceValue(value: unknown, key: string): string | null {
   return reference === '' || reference.endsWith(':') ? null : reference;
 }
 
-/** Prefix of the whole name of an assignment. */
+/** The prefix of a reference that contains an assignment's whole name. */
 export const namePrefix = 'name:';
 
 /**
- * Converts a value to a reference to an assignment that may be created, so it must be a name.
+ * Converts a value to a reference to an assignment that may have to be created, so the reference must be a name.
  * @throws {FailedMapping}
  */
 export function nameValue(value: unknown, key: string): string | null {
@@ -142,9 +153,8 @@ export function nameValue(value: unknown, key: string): string | null {
 }
 
 /**
- * Encodes an id for a path. Ids of a student system may contain characters that a path cannot; Canvas accepts those in
- * hexadecimal.
- * Source: Canvas LMS, "Object IDs, SIS IDs, and special IDs".
+ * Encodes an id for a path. Ids of a student system may contain characters that a path cannot contain. Canvas accepts
+ * such ids in hexadecimal form. Source: Canvas LMS, "Object IDs, SIS IDs, and special IDs".
  */
 export function pathPart(reference: string): string {
   const [, prefix, id] = /^([a-z_]+):(.*)$/s.exec(reference) ?? [];

@@ -6,19 +6,19 @@ import type { CallBudget } from '../rest/rest-client.js';
 type JobState =
   | { readonly kind: 'running' }
   | { readonly kind: 'completed' }
-  /** `names`: ids of students that the job could not find. */
+  /** `names` has the ids of the students that the job could not find. */
   | { readonly kind: 'failed'; readonly names: ReadonlySet<string> }
   /** Canvas did not answer. */
   | { readonly kind: 'no-answer'; readonly result: Result };
 
-/** Waits between two polls of a job; the last one repeats. Small jobs take a second. */
+/** Waits between two reads of a job's state; the last wait repeats. Small jobs take a second. */
 const POLL_AFTER_MS = [500, 1_000, 2_000, 4_000];
 
 /** Reads the state of a job. Source: Canvas LMS, "Progress". */
 export async function readJob(client: CanvasClient, progress: number, budget: CallBudget): Promise<JobState> {
   const reply = await client.get(`/progress/${progress}`, budget);
   if (reply.kind === 'failed') return { kind: 'no-answer', result: reply.result };
-  // Canvas deletes old jobs; the submissions show whether it was carried out.
+  // Canvas deletes old jobs. The caller then sees from the submissions whether the job was carried out.
   if (reply.kind !== 'ok') return { kind: 'completed' };
   switch (reply.body['workflow_state']) {
     case 'completed':
@@ -30,7 +30,7 @@ export async function readJob(client: CanvasClient, progress: number, budget: Ca
   }
 }
 
-/** Polls a job until it has finished, Canvas does not answer, or the time is up. */
+/** Reads the state of a job again and again until the job has finished, Canvas does not answer, or the time is over. */
 export async function followJob(
   client: CanvasClient,
   progress: number,
@@ -46,7 +46,7 @@ export async function followJob(
   }
 }
 
-/** Waits; ends early when the signal is aborted. */
+/** Waits for a time. Ends early if the signal is aborted. */
 export async function wait(waitMs: number, signal: AbortSignal, clock: Clock): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
@@ -60,20 +60,20 @@ export async function wait(waitMs: number, signal: AbortSignal, clock: Clock): P
   });
 }
 
-/** Returns the ids of missing students, which Canvas puts into its message in quotation marks. */
+/** Returns the ids of the students that Canvas did not find. Canvas writes them in quotation marks in its message. */
 function idsNamed(message: unknown): Set<string> {
   const text = typeof message === 'string' ? message : '';
   return new Set([...text.matchAll(/'(\d{1,20})'/g)].map(([, id]) => id!));
 }
 
 /**
- * A job that this lane has started and whose end it has not seen, one per assignment. It is remembered before the
- * request, so that after a crash its grades can be distinguished from a teacher's.
+ * A job of this lane whose result is not known yet, one per assignment. It is committed to the lane's memory before the
+ * request, so that after a crash the grades of the job can be distinguished from those of a teacher.
  */
 export interface StartedJob {
   /** Canvas' id of the job; null if its answer was lost. */
   readonly progress: number | null;
-  /** By the student's id in Canvas: the time when their submission had last been graded before the job. */
+  /** For each student's id in Canvas, the time at which their submission was last graded before the job. */
   readonly users: Readonly<Record<string, string | null>>;
 }
 

@@ -12,26 +12,26 @@ interface Left {
 export interface GradeStep {
   readonly course: string;
   readonly assignment: string;
-  /** The student as the mapping names them, or their id in Canvas if only that is known. */
+  /** The student's reference from the mapping, or the student's id in Canvas if only that is known. */
   readonly user: string;
   /** The grade in Canvas' format; empty to remove the grade. */
   readonly grade: string;
   /** `sentHash` of this grade. */
   readonly sent: string;
-  /** The submission that this sink last left in this assignment; null if none. */
+  /** The submission as this sink last left it in this assignment; null if this sink has set no grade there. */
   readonly left: Left | null;
   readonly overwrite: boolean;
-  /** Creates the assignment if none has its name. */
+  /** The settings with which the assignment is created if none has this name. Absent: it is not created. */
   readonly create?: CreateKeys | undefined;
 }
 
 export interface CanvasOperation extends Operation {
   readonly steps: readonly GradeStep[];
-  /** The grades that this sink has set for the item so far. */
+  /** The grades that this sink has already set for the item. */
   readonly made: readonly MadeGrade[];
 }
 
-/** A grade that this sink has set: ids and hashes, never the grade or a name. */
+/** A grade that this sink has set, as the ledger stores it. It contains ids and hashes, never the grade or a name. */
 export interface MadeGrade {
   readonly course: string;
   readonly assignment: string;
@@ -52,7 +52,7 @@ export function isSameAssignment(
   return one.course === other.course && one.assignment === other.assignment;
 }
 
-/** The progress of one grade. */
+/** One grade in progress, with its result so far. */
 export class GradeTask {
   #result: Result | undefined;
   #made: MadeGrade | undefined;
@@ -68,7 +68,7 @@ export class GradeTask {
     this.#result ??= result;
   }
 
-  /** @param made the grade that is in Canvas now */
+  /** Records that the grade was set. @param made the grade that Canvas now has */
   deliver(made: MadeGrade, detail: string): void {
     this.#made = made;
     this.settle({ kind: 'delivered', detail });
@@ -83,7 +83,7 @@ export class GradeTask {
   }
 }
 
-/** Worst first: the outcome of an operation with several grades is its worst result. */
+/** The kinds of results, worst first. If an operation has several grades, its outcome is the worst result. */
 const order: readonly Result['kind'][] = ['pause', 'unknown', 'retry', 'unsent', 'rejected', 'delivered'];
 
 /** Returns the outcome of an operation from the results of its grades. */

@@ -4,13 +4,16 @@ import type { CheckLine } from '../sink.js';
 import { classifyFailure, DestinationChanged, errorCode, FILE_MODE, type FileAccess } from './file-access.js';
 import { MARKER_FILE, readMarker } from './marker.js';
 
-/** Less free space than this is reported: some 100,000 changes, enough for a day of a large event. */
+/**
+ * Minimum free space. If less is free, the check reports a problem. It is enough for about 100,000 changes, a day of a
+ * large event.
+ */
 const LEAST_FREE_BYTES = 64 * 1024 * 1024;
 const TRIAL_FILE = '.pigeonpost-check';
 
 /**
- * Checks that the folder is writable, belongs to this sink and has space. A folder that does not exist yet is not
- * created; its parent is checked instead. Leaves nothing behind and never throws.
+ * Checks that the folder is writable, belongs to this sink and has enough space. If the folder does not exist, checks
+ * the nearest existing folder above it. Creates nothing that stays. Never throws.
  */
 export async function checkFolder(folder: string, sink: string, access: FileAccess): Promise<CheckLine[]> {
   try {
@@ -39,7 +42,10 @@ async function nearestExisting(folder: string, access: FileAccess): Promise<stri
   throw new DestinationChanged(`${folder} is not a folder: name one in "folder"`);
 }
 
-/** The ledger's id is not known here; when the sink first sends it compares that too. */
+/**
+ * Checks the marker's sink name. The check does not know the ledger's id; the sink compares it before it sends for the
+ * first time.
+ */
 async function requireOwnMarker(folder: string, sink: string, access: FileAccess): Promise<void> {
   const entries = await access.readdir(folder);
   const marker = entries.includes(MARKER_FILE) ? await readMarker(folder, access) : undefined;

@@ -15,10 +15,10 @@ import type { Operation, Subject } from '../sink.js';
 
 const NEWLINE = 0x0a;
 
-/** A file, and its length when its lines were last committed. */
+/** A file, and its length at the last commit. */
 interface DayFileOptions {
   readonly root: string;
-  /** Below the root. */
+  /** The path relative to `root`. */
   readonly path: string;
   /** In bytes. */
   readonly committedLength: number;
@@ -26,11 +26,11 @@ interface DayFileOptions {
 }
 
 /**
- * One open file of lines. The lane's memory says how long it was when its lines were last committed; what lies beyond
- * belongs to no committed delivery.
+ * An open file of lines. The lane's memory contains its length at the last commit. Bytes beyond that length belong to
+ * no committed delivery.
  */
 export class DayFile {
-  /** In bytes, including what this attempt wrote. */
+  /** Length in bytes, including what this attempt has written. */
   length: number;
 
   private constructor(
@@ -40,14 +40,14 @@ export class DayFile {
     this.length = place.committedLength;
   }
 
-  /** In bytes, as the lane remembers it. */
+  /** Length in bytes at the last commit, from the lane's memory. */
   get committedLength(): number {
     return this.place.committedLength;
   }
 
   /**
-   * Opens a file for appending. Creates it and its folders if it has no committed line yet, and cuts off everything
-   * beyond the committed length, which a failed write left.
+   * Opens a file to append lines. If it has no committed lines yet, creates the file and its folders. Cuts off
+   * everything beyond the committed length, because a failed write left it.
    * @throws {DestinationChanged} if the file is missing, shorter, or has no end of line at the committed length
    */
   static async openForAppending(place: DayFileOptions): Promise<DayFile> {
@@ -66,8 +66,8 @@ export class DayFile {
   }
 
   /**
-   * Opens a file to see what lies beyond the committed length; undefined when there is no such file.
-   * @throws {DestinationChanged} as above, when the file is shorter or does not end a line there
+   * Opens a file to read what is beyond the committed length; undefined if there is no such file.
+   * @throws {DestinationChanged} if the file is shorter than the committed length, or has no end of line there
    */
   static async openForRecovery(place: DayFileOptions): Promise<DayFile | undefined> {
     if (!(await reachFolders(place, false))) return undefined;
@@ -90,8 +90,8 @@ export class DayFile {
   }
 
   /**
-   * Writes behind the last complete line. If the write fails, the file is cut back to that line; if that fails too, the
-   * next opening cuts it.
+   * Appends bytes after the last complete line. If the write fails, cuts the file back to that line. If that fails too,
+   * the next opening cuts it.
    */
   async append(bytes: Buffer): Promise<void> {
     try {
@@ -106,7 +106,7 @@ export class DayFile {
     this.length += bytes.length;
   }
 
-  /** Takes the next bytes as whole and moves past them, if they are these. */
+  /** Checks whether these bytes are next in the file. If they are, counts them as written and continues after them. */
   async accept(bytes: Buffer): Promise<boolean> {
     const found = Buffer.alloc(bytes.length);
     const { bytesRead } = await this.handle.read(found, 0, bytes.length, this.length);
@@ -122,7 +122,7 @@ export class DayFile {
       const piece = Buffer.alloc(Math.min(pieceBytes, this.committedLength - at));
       // One piece after another, because the file may be large.
       const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
-      if (bytesRead === 0) return; // cut short while it was read: its length was checked when it was opened
+      if (bytesRead === 0) return; // the file became shorter while it was read; its length was checked when it was opened
       at += bytesRead;
       const bytes = Buffer.concat([rest, piece.subarray(0, bytesRead)]);
       let from = 0;
@@ -136,15 +136,18 @@ export class DayFile {
 
   /** Cuts off everything beyond a length. */
   async cut(length: number): Promise<void> {
-    this.length = length; // also when the next line fails: what is beyond does not count, and is cut at the next opening
+    this.length = length; // set even if `truncate` fails: bytes beyond this length do not count, and the next opening cuts them
     await this.handle.truncate(length);
   }
 
-  /** Makes the content durable, and for a file without committed lines also its entries in the folders above. */
+  /**
+   * Makes the content durable. If the file has no committed lines yet, also makes its entries in the folders above it
+   * durable.
+   */
   async sync(): Promise<void> {
     await this.handle.sync();
     if (this.committedLength > 0) return;
-    // All of them each time: an earlier attempt may have made a folder and died before syncing it.
+    // Syncs all folders each time, because an earlier attempt may have created a folder and died before it synced it.
     const { root, path, access } = this.place;
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       await syncFolder(join(root, folder), access);
@@ -186,8 +189,9 @@ export class DayFile {
 }
 
 /**
- * Goes down the folders of a file, and refuses a link there, which could lead out of the root.
- * @returns false when one is missing and may not be made
+ * Checks, and if allowed creates, each folder of a file's path. Refuses links, because a link could lead out of the
+ * root.
+ * @returns false if a folder is missing and may not be created
  */
 async function reachFolders({ root, path, access }: DayFileOptions, mayMake: boolean): Promise<boolean> {
   let folder = root;
@@ -209,16 +213,18 @@ async function reachFolders({ root, path, access }: DayFileOptions, mayMake: boo
   return true;
 }
 
-/** The committed length of a file in bytes, as the lane remembers it by its path; 0 for a file it knows nothing of. */
+/**
+ * Returns the committed length of a file in bytes, from the lane's memory; 0 if the memory does not contain the file.
+ */
 export function committedLength(memory: Readonly<Record<string, unknown>>, path: string): number {
   const length = Object.hasOwn(memory, path) ? memory[path] : 0;
   return typeof length === 'number' && Number.isSafeInteger(length) && length > 0 ? length : 0;
 }
 
 export interface FileOperation extends Operation {
-  /** Below the sink's folder, with `/`. Not yet known to be safe: see isSafePath. */
+  /** The path relative to the sink's folder, with `/`. It must be checked with isSafePath before it is used. */
   readonly path: string;
-  /** Without the newline that ends it. */
+  /** The line without the newline at its end. */
   readonly line: string;
 }
 
@@ -246,9 +252,9 @@ const SLUG = '[A-Za-z0-9][A-Za-z0-9_-]{0,99}';
 const SAFE_PATH = new RegExp(`^${SLUG}/\\d{1,16}/${SLUG}/\\d{4}-\\d{2}-\\d{2}\\.ndjson$`);
 
 /**
- * Whether a path has the form `<workspace>/<pigeonholeId>/<list>/<YYYY-MM-DD>.ndjson`, of names that cannot leave the
- * folder. Workspace and list names are checked long before; this is the last place where a mistake there can be
- * stopped.
+ * Whether a path has the form `<workspace>/<pigeonholeId>/<list>/<YYYY-MM-DD>.ndjson`, so that it cannot leave the
+ * sink's folder. The names of workspaces and lists are checked earlier; this check is the last protection if that check
+ * has a mistake.
  */
 export function isSafePath(path: string): boolean {
   return SAFE_PATH.test(path);

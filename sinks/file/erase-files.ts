@@ -9,10 +9,11 @@ import { confirmHeld } from '../../base/while-held.js';
 const pieceBytes = 1024 * 1024;
 
 /**
- * Removes erased data from the files of a lane. Each file is written again beside the old one and made durable. Then
- * the lane remembers the new length and the pending replacement, and only then the new file replaces the old one. The
- * next holder of the lane completes a pending replacement first (`finishErasing`), so a file always matches the lane's
- * memory. A file without erased data stays as it is. Lines that are not committed do not count.
+ * Removes erased data from the files of a lane. For each file, writes a new version beside the old one and makes it
+ * durable. Then commits the new length and the pending replacement to the lane's memory. Only then, the new version
+ * replaces the old one. If the process dies before that, the next holder of the lane completes the replacement first
+ * (`finishErasing`), so that a file always matches the lane's memory. A file without erased data stays as it is. Lines
+ * that are not committed are ignored.
  */
 export async function eraseFiles(
   { root, access }: Folder,
@@ -27,7 +28,7 @@ export async function eraseFiles(
     if (signal.aborted) return { kind: 'retry', detail: 'stopped before every file was looked through' };
     const length = committedLength(lane.memory, path);
     if (length === 0 || !concerns(path, erased)) continue;
-    // One after another, because each changes what the lane remembers.
+    // One after another, because each file changes the lane's memory.
     const done = await eraseFile({ root, path, length }, erased, lane, access);
     if (done === 'missing') missing += 1;
     else count += done;
@@ -35,13 +36,13 @@ export async function eraseFiles(
   return { kind: 'erased', count, missing };
 }
 
-/** Whether a file can hold any of it: its folder is the list. */
+/** Whether a file can contain erased data. The third part of its path is the list. */
 function concerns(path: string, { keys, questions }: ErasedItems): boolean {
   const list = path.split('/')[2]!;
   return keys.has(list) || questions.size > 0;
 }
 
-/** A file of a lane, with the committed length in bytes. Bytes beyond it do not count. */
+/** A file of a lane, with its committed length in bytes. Bytes beyond that length are ignored. */
 interface CommittedFile {
   readonly root: string;
   /** Relative to the root. */
@@ -105,18 +106,18 @@ async function eraseFile(
   return changed;
 }
 
-/** Key in the lane's memory for a pending replacement. No file path can have this name. */
+/** Key of a pending replacement in the lane's memory. It cannot be the path of a file. */
 export const pendingKey = 'erasing';
 
-/** Returns the name of a file's replacement, which does not look like a file of lines. */
+/** Returns the name of the new version of a file. It does not match the names of files of lines. */
 function withEnding(place: string): string {
   return `${place}.erasing`;
 }
 
 /**
- * Completes a replacement that the lane's memory marks as pending: moves the rewritten file to its place, or deletes an
- * empty one with its empty folders. The remembered length is already that of the new file. A second run does nothing.
- * The lane's next holder runs this first.
+ * Completes a replacement that the lane's memory marks as pending. Moves the new version into the place of the old one;
+ * if it is empty, deletes the file and its empty folders instead. The length in the lane's memory is already that of
+ * the new version. A second run does nothing. Each new holder of the lane runs this first.
  */
 export async function finishErasing(root: string, lane: Lane, access: FileAccess): Promise<void> {
   const path = lane.memory[pendingKey];
@@ -128,14 +129,17 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
     try {
       await access.rename(withEnding(place), place);
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error; // already replaced: only the memory is behind
+      if (errorCode(error) !== 'ENOENT') throw error; // the file was already replaced, and only the lane's memory was not updated
     }
     await syncFolder(dirname(place), access);
   }
   await lane.remember({ [pendingKey]: null });
 }
 
-/** The folders of the list and of the pigeonhole are the lane's own: nobody makes a file there meanwhile. */
+/**
+ * Deletes an empty file and the folders of its list and pigeonhole if they are empty. Only this lane writes in these
+ * folders, so no file can appear there meanwhile.
+ */
 async function removeEmpty(place: string, access: FileAccess): Promise<void> {
   await access.rm(place, { force: true });
   await access.rm(withEnding(place), { force: true });

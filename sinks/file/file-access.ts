@@ -2,7 +2,9 @@ import { constants } from 'node:fs';
 import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
 import type { Outcome } from '../sink.js';
 
-/** The calls of node:fs/promises that the sink makes; a test gives others, to fail where a disk would. */
+/**
+ * The functions of node:fs/promises that the sink calls. Tests replace them with functions that fail as a disk would.
+ */
 export interface FileAccess {
   readonly lstat: typeof lstat;
   readonly mkdir: typeof mkdir;
@@ -24,24 +26,28 @@ export interface Folder {
 
 export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs };
 
-/** Personal data: readable by the owner and the group only (a umask may restrict it further). */
+/**
+ * Only the owner and the group may read the files, because they contain personal data. A umask may restrict this
+ * further.
+ */
 export const FILE_MODE = 0o640;
 export const FOLDER_MODE = 0o750;
 
-/** A link in the place of a file is refused with ELOOP: it could lead out of the folder. */
+/** Makes the system refuse a link in the place of a file (ELOOP), because a link could lead out of the folder. */
 export const NO_FOLLOW = constants.O_NOFOLLOW;
 
-/** The code of a failed call, such as ENOSPC; undefined for an error that has none. */
+/** Returns the code of a failed call, such as ENOSPC; undefined if the error has none. */
 export function errorCode(error: unknown): string | undefined {
-  // Not instanceof: errors of Node's own modules come from another realm where code runs in a context of its own.
+  // Does not use instanceof, because errors of Node's own modules come from another realm if the code runs in a
+  // separate context (as in Jest).
   const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 /**
- * Makes the entries of a folder durable: a new file survives a power loss only once its folder is synced too.
- * File systems that cannot sync a folder (some network and Windows ones) say so with EINVAL, ENOTSUP, EPERM or EISDIR;
- * there is nothing better to do on them.
+ * Makes the entries of a folder durable. A new file survives a power loss only after its folder was synced as well.
+ * Some file systems (network and Windows ones) cannot sync a folder and report EINVAL, ENOTSUP, EPERM or EISDIR. These
+ * errors are ignored, because nothing else can be done there.
  */
 export async function syncFolder(folder: string, access: FileAccess): Promise<void> {
   try {
@@ -69,8 +75,8 @@ const SENTENCES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Classifies a failed file-system call: `retry` for a condition that passes or that an operator fixes on the machine,
- * `pause` if the folder or a file is not as this sink left it. Neither loses a change.
+ * Classifies a failed file-system call. `retry`: the condition is temporary, or an operator can fix it on the machine.
+ * `pause`: the folder or a file is not as this sink left it. In both cases, no change is lost.
  */
 export function classifyFailure(error: unknown, folder: string): Extract<Outcome, { kind: 'retry' | 'pause' }> {
   if (error instanceof DestinationChanged) return { kind: 'pause', cause: 'destination', detail: error.message };
@@ -83,8 +89,8 @@ export function classifyFailure(error: unknown, folder: string): Extract<Outcome
 }
 
 /**
- * The folder or a file in it differs from what this sink left there, so that further writes could lose or mix data. The
- * message is a sentence for people: what was found, where, and what to do.
+ * Thrown if the folder or a file in it is not as this sink left it, so that further writes could lose or mix data. The
+ * message says what was found, where, and what to do.
  */
 export class DestinationChanged extends Error {
   override readonly name = 'DestinationChanged';

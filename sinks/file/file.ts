@@ -9,7 +9,7 @@ import { claimFolder, inspectFolder } from './marker.js';
 import { z } from 'zod';
 import { folder } from '../../config/values.js';
 
-/** `file` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of a `file` sink in pigeonpost.yaml, without those that all sinks share. */
 interface FileConfig {
   /** The path as configured. A relative path starts at the folder of pigeonpost.yaml. */
   readonly folder: string;
@@ -21,14 +21,16 @@ const fileConfigSchema: z.ZodType<FileConfig> = z.strictObject({
 
 const BATCH_SIZE = 1000;
 
-/** Writes NDJSON lines to files by list and day. README.md has the promises. */
+/**
+ * Creates the sink that writes changes as NDJSON lines to one file per list and day. README.md says what it guarantees.
+ */
 export function createFileSink(
   config: FileConfig,
   environment: SinkEnvironment,
   access: FileAccess = nodeFileAccess,
 ): Sink<FileOperation> {
   const folder = resolve(environment.baseFolder, config.folder);
-  // An unmounted disk is noticed by a lane without memory too, as long as this process has seen the disk.
+  // True once this process has claimed the folder. Even a lane without memory then notices that a disk was unmounted.
   let wasClaimed = false;
 
   return {
@@ -65,7 +67,7 @@ export function createFileSink(
         return await recoverBatch({ root: folder, access }, operations, lane);
       } catch (error) {
         const failure = classifyFailure(error, folder);
-        // If the folder cannot be read now, recovery is repeated before anything is sent.
+        // If the folder cannot be read now, the engine repeats the recovery before the lane sends anything.
         return {
           outcomes: operations.map(() =>
             failure.kind === 'pause' ? failure : { kind: 'unknown', detail: failure.detail },
@@ -83,7 +85,7 @@ export function createFileSink(
       } catch (error) {
         if (error instanceof DestinationChanged || errorCode(error) !== undefined)
           return classifyFailure(error, folder);
-        throw error; // the lane was taken over, or the store fails
+        throw error; // the lane was taken over, or the ledger failed
       }
     },
     close: () => Promise.resolve(),

@@ -10,24 +10,24 @@ import {
   syncFolder,
 } from './file-access.js';
 
-/** A file in the sink's folder that names its owner. */
+/** Name of the marker, a file that says to which ledger and sink the folder belongs. */
 export const MARKER_FILE = '.pigeonpost-ledger';
 
-/** Beside these a folder counts as empty: what file systems and file managers put there by themselves. */
+/** A folder that contains only these files counts as empty. File systems and file managers create them. */
 const NOT_CONTENT: ReadonlySet<string> = new Set([MARKER_FILE, 'lost+found', '.DS_Store']);
 
 interface FolderOwner {
   readonly ledgerId: string;
-  /** The sink's name. Two sinks in one folder would each cut the lines of the other. */
+  /** The sink's name. Two sinks in one folder would cut off each other's lines. */
   readonly sink: string;
 }
 
 /**
- * Finds out whether a folder is this sink's, so that the empty folder left by an unmounted disk is not taken for a
- * fresh one, nor another ledger's archive for its own.
- * @param expected true when this sink has written here before: then a missing marker means another disk
- * @returns `ours`, or `fresh` for a folder that is new or empty and may be claimed
- * @throws {DestinationChanged} when it is neither
+ * Finds out whether a folder belongs to this sink. The sink must not take the empty folder of an unmounted disk for a
+ * new folder, nor the files of another ledger for its own.
+ * @param expected whether this sink has written here before; a missing marker then means that the folder was replaced
+ * @returns `ours`, or `fresh` if the folder is new or empty and may be claimed
+ * @throws {DestinationChanged} if it is neither
  */
 export async function inspectFolder(
   folder: string,
@@ -59,8 +59,8 @@ export async function inspectFolder(
 }
 
 /**
- * Checks that the folder belongs to this sink, and marks a new one. A second call changes nothing, and an interrupted
- * one is completed.
+ * Checks that the folder belongs to this sink. Writes a marker into a new folder. A second call changes nothing, and a
+ * call after an interrupted one completes it.
  * @throws {DestinationChanged} if the folder belongs to another owner or is not the one that was used before
  */
 export async function claimFolder(
@@ -73,7 +73,8 @@ export async function claimFolder(
   const firstMade = await access.mkdir(folder, { recursive: true, mode: FOLDER_MODE });
   const marker = await access.open(
     join(folder, MARKER_FILE),
-    // Not O_TRUNC: lanes may claim at once, and none may find empty what another has finished. They write the same.
+    // Without O_TRUNC, because several lanes may claim the folder at the same time, and none may see the marker empty
+    // after another has written it. All write the same text.
     constants.O_WRONLY | constants.O_CREAT | NO_FOLLOW,
     FILE_MODE,
   );
@@ -93,8 +94,8 @@ export async function claimFolder(
 }
 
 /**
- * The owner that a marker names; undefined for one whose writing was cut short (it has no newline at its end).
- * @throws {DestinationChanged} when it is complete but nothing that this sink wrote
+ * Reads the owner from the marker; undefined if the marker was not written completely (it has no newline at its end).
+ * @throws {DestinationChanged} if the marker is complete but not in this sink's format
  */
 export async function readMarker(folder: string, access: FileAccess): Promise<FolderOwner | undefined> {
   const text = await access.readFile(join(folder, MARKER_FILE), 'utf8');
@@ -103,7 +104,7 @@ export async function readMarker(folder: string, access: FileAccess): Promise<Fo
     const { ledgerId, sink } = JSON.parse(text) as Partial<Record<keyof FolderOwner, unknown>>;
     if (typeof ledgerId === 'string' && typeof sink === 'string') return { ledgerId, sink };
   } catch {
-    // not JSON: said below
+    // not JSON; reported below
   }
   throw new DestinationChanged(
     `${join(folder, MARKER_FILE)} is not readable as a marker: give this sink an empty folder`,

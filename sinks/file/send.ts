@@ -5,11 +5,11 @@ import { committedLength, DayFile, type FileOperation, isSafePath, lineBytes, li
 import { join } from 'node:path';
 
 /**
- * Appends the lines of a batch in order and makes them durable before any counts as delivered.
+ * Appends the lines of a batch in order, and makes them durable before any of them counts as delivered.
  *
- * The delivered lines are always the first ones of the batch, across all its files: the first failed write ends the
- * batch, and the files keep only the lines before it. If a file cannot be made durable, no line of the batch counts,
- * because the system may have dropped what it could not write.
+ * The first failed write ends the batch, and the files keep only the lines before it. The delivered lines are therefore
+ * always the first ones of the batch, across all its files. If a file cannot be made durable, no line of the batch
+ * counts, because the system may have discarded what it could not write.
  */
 export async function appendBatch(
   { root, access }: Folder,
@@ -65,7 +65,10 @@ const unsafePath: Outcome = {
   detail: 'the workspace, list or timestamp of this change cannot be part of a file name',
 };
 
-/** Neighbouring operations on the same file, which are written with one call. Unsafe paths are left out. */
+/**
+ * Groups consecutive operations on the same file, which are written with one call. Operations with unsafe paths are
+ * left out.
+ */
 function runsOfOneFile(
   operations: readonly FileOperation[],
 ): { readonly path: string; readonly positions: number[] }[] {
@@ -80,13 +83,15 @@ function runsOfOneFile(
 }
 
 /**
- * Settles what a dead attempt may have written. Lines beyond the committed lengths count as delivered if they are
- * exactly the lines of these operations, in order and without a gap. Everything else beyond is cut.
+ * Decides about the lines that a dead attempt may have written. Lines beyond the committed lengths count as delivered
+ * if they are exactly the lines of these operations, in order and without a gap. All other bytes beyond the committed
+ * lengths are cut off.
  *
- * It cuts a torn line; all lines after the first operation that is not found, to keep the order within the pigeonhole;
- * a line whose operation has changed since (identity hidden or erased), which is written again in its current form; and
- * lines of other operations. The ledger passes everything in flight and counts none of the cut lines as delivered, so
- * it sends those still wanted again; keeping them would duplicate them. A second run has the same result.
+ * The following lines are cut off: an incomplete line; all lines after the first operation that is not found, to keep
+ * the order within the pigeonhole; a line whose operation has changed since (because the identity was hidden or
+ * erased), which is written again in its present form; and lines of other operations. The engine passes all operations
+ * in flight and counts none of the cut lines as delivered, so it sends them again if they are still wanted. If they
+ * were kept, they would be duplicates. A second run has the same result.
  *
  * A missing or shorter file of an earlier day is not a fault, because people may move old files away.
  * @throws {DestinationChanged} if a relevant file is shorter than its committed length or was changed there
@@ -100,7 +105,7 @@ export async function recoverBatch(
   const files = new Map<string, DayFile | undefined>();
   try {
     for (const [position, operation] of operations.entries()) {
-      if (!isSafePath(operation.path)) continue; // was never written
+      if (!isSafePath(operation.path)) continue; // a line with an unsafe path was never written
       const file = await fileFor(operation.path);
       if (!(await file?.accept(lineBytes(operation)))) break;
       outcomes[position] = { kind: 'delivered' };
@@ -131,14 +136,14 @@ export async function recoverBatch(
   }
 }
 
-/** The files of the lane that are longer than the lane remembers, whichever operations wrote there. */
+/** Returns the files of the lane that are longer than their committed length, whichever operations wrote to them. */
 async function grownFiles(root: string, lane: Lane, access: FileAccess): Promise<string[]> {
   const folder = `${lane.workspace}/${lane.pigeonholeId}`;
   const grown: string[] = [];
   for (const list of await namesIn(join(root, folder), 'folder', access)) {
     for (const name of await namesIn(join(root, folder, list), 'file', access)) {
       const path = `${folder}/${list}/${name}`;
-      if (!isSafePath(path)) continue; // not of this sink's making
+      if (!isSafePath(path)) continue; // this sink did not create the file
       const { size } = await access.lstat(join(root, path));
       if (size > committedLength(lane.memory, path)) grown.push(path);
     }

@@ -142,7 +142,7 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
   }
   if (verdict.id === undefined && !isReadable(answer)) {
     // Such an answer does not prove that there is no record, and a creation could produce a second one.
-    const detail = `${reading.host} answered "find" with what is no JSON, or too long (HTTP ${answer.status}): check "url"`;
+    const detail = `${reading.host} answered "find" with something that is not JSON or is too long (HTTP ${answer.status}): check "url"`;
     task.verdict = { kind: 'retry', detail };
     return false;
   }

@@ -13,8 +13,8 @@ export interface RequestView extends MappingView {
 }
 
 /**
- * Evaluates the expressions of a request for one item. @param key the request's path in the configuration, such as
- * `crm.records[0].create`
+ * Evaluates the expressions of a request for one item.
+ * @param key the request's path in the configuration, such as `crm.records[0].create`
  * @throws {MappingError}
  */
 export async function writeRequest(
@@ -57,7 +57,7 @@ function headerValue(value: unknown, key: string): string | undefined {
   throw new FailedMapping(
     key,
     'not-a-header',
-    'gave what cannot stand in a header: it takes ASCII without line breaks',
+    'returned a value that a header cannot contain: it must be ASCII without line breaks',
   );
 }
 
@@ -84,12 +84,17 @@ const urlReader =
       .slice(1)
       .map((each) => each.replaceAll(/%2e/gi, '.'));
     if (!isAppendable || segments.some((each) => each === '.' || each === '..')) {
-      const what = 'gave no path: it takes a text that begins with / or ?; write values as $encodeUrlComponent(value)';
+      const what =
+        'returned no path: it must return a text that begins with / or ?; write values as $encodeUrlComponent(value)';
       throw new FailedMapping(key, 'not-a-path', what);
     }
     const inner = segments.slice(0, -1);
     if (inner.includes('') || (segments.at(-1) === '' && !endsInText(expression.tree))) {
-      throw new FailedMapping(key, 'empty-path-segment', 'gave a path with an empty part: a value in it is missing');
+      throw new FailedMapping(
+        key,
+        'empty-path-segment',
+        'returned a path with an empty part: a value in it is missing',
+      );
     }
     return value;
   };

@@ -302,8 +302,8 @@ export class Task {
   }
 
   /**
-   * Ends the operation with this result, or, if the result holds back the entry, only this entry's steps. @param record
-   * the step's entry of `records`
+   * Ends the operation with this result, or, if the result holds back the entry, only this entry's steps.
+   * @param record the step's entry of `records`
    */
   end(result: Result, record: string): void {
     if (!isHeld(result)) this.#end ??= result;

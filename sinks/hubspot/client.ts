@@ -231,8 +231,8 @@ export class Paths {
   }
 
   /**
-   * Returns the path of a call for associations between two kinds of records. @param call `batch/associate/default`,
-   * `batch/archive` or `batch/read`
+   * Returns the path of a call for associations between two kinds of records.
+   * @param call `batch/associate/default`, `batch/archive` or `batch/read`
    */
   associations(from: string, to: string, call: string): string {
     return this.#isDated

@@ -171,7 +171,7 @@ function noteProblems(keys: RecordKeys): { path: Key; message: string }[] {
     problems.push({ path: 'properties', message: 'has to give hs_note_body, the text of the note' });
   }
   if (Object.values(keys.properties ?? {}).some(({ write }) => write !== 'always')) {
-    problems.push({ path: 'properties', message: 'of a note are ours alone: "write" has to be always' });
+    problems.push({ path: 'properties', message: 'of a note belong only to this sink: set "write" to always' });
   }
   return problems;
 }

@@ -33,8 +33,8 @@ export function needsHistory({ policy }: PropertyWrite): boolean {
 /**
  * Decides which properties are written. Pure. `always` writes a value if it differs from the present one, or the
  * present one is not known. `if-empty` and `if-newer` never clear a property, because its value may belong to another
- * system. A lifecycle stage is only moved forward, and first and last name are kept consistent. @param present the
- * present values by property; absent if the property was not read or the record does not exist yet
+ * system. A lifecycle stage is only moved forward, and first and last name are kept consistent.
+ * @param present the present values by property; absent if the property was not read or the record does not exist yet
  */
 export function decideWrites(
   writes: readonly PropertyWrite[],
@@ -188,8 +188,8 @@ export class EventTimes {
 
   /**
    * Reads the times of values that were written before this process started. Reads them only once; later calls wait for
-   * the first. Does not know writes that other processes make later. @param made returns the items' objects from all
-   * lanes of the sink
+   * the first. Does not know writes that other processes make later.
+   * @param made returns the items' objects from all lanes of the sink
    */
   async recall(made: () => AsyncIterable<Fields>): Promise<void> {
     this.#recalled ??= this.#recallAll(made()).catch((error: unknown) => {

@@ -331,7 +331,7 @@ class NoEmailError extends FailedMapping {
   override readonly causeCode = 'hubspot:INVALID_EMAIL:email';
 
   constructor(key: string, where = '') {
-    super(key, 'not-an-email', 'gave a text that is no e-mail address', where);
+    super(key, 'not-an-email', 'returned a text that is not an e-mail address', where);
   }
 
   override placed(where: string): NoEmailError {
@@ -343,13 +343,13 @@ function attendanceValue(found: unknown, key: string): Attendance | undefined {
   const value = propertyValue(found, key);
   if (value == null) return undefined;
   const attendance = attendances.find((each) => each === value);
-  if (attendance === undefined) throw new FailedMapping(key, 'value', `gave none of ${attendances.join(', ')}`);
+  if (attendance === undefined) throw new FailedMapping(key, 'value', `returned none of ${attendances.join(', ')}`);
   return attendance;
 }
 
 function requiredValue(found: unknown, key: string): string {
   const value = propertyValue(found, key);
-  if (value == null) throw new FailedMapping(key, 'nothing', 'gave nothing, and is needed');
+  if (value == null) throw new FailedMapping(key, 'nothing', 'returned nothing, but a value is required');
   return value;
 }
 

@@ -61,13 +61,13 @@ export function instantValue(found: unknown, key: string): string | undefined {
   const value = propertyValue(found, key);
   if (value == null) return undefined;
   const atMs = Date.parse(value);
-  if (Number.isNaN(atMs)) throw new FailedMapping(key, 'value', 'gave no instant in ISO 8601');
+  if (Number.isNaN(atMs)) throw new FailedMapping(key, 'value', 'returned no time in ISO 8601');
   return new Date(atMs).toISOString();
 }
 
 export function listIdValue(found: unknown, key: string): string | undefined {
   const value = propertyValue(found, key);
   if (value == null) return undefined;
-  if (!/^\d{1,18}$/.test(value)) throw new FailedMapping(key, 'value', 'gave no id of a list, which is a number');
+  if (!/^\d{1,18}$/.test(value)) throw new FailedMapping(key, 'value', 'returned no list id, which must be a number');
   return value;
 }

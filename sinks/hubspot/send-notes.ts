@@ -207,7 +207,7 @@ async function notesOf(
     if (listed.after === undefined) return texts;
     after = listed.after;
   }
-  const detail = 'the contact has more notes than are looked through: look for the note by hand';
+  const detail = 'the contact has too many notes to search: look for the note in HubSpot by hand';
   task.end({ kind: 'unknown', detail }, step.record);
   return undefined;
 }

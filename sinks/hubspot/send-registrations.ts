@@ -10,9 +10,9 @@ type Pair = { readonly task: Task; readonly step: RegistrationStep };
 
 /**
  * Registers people for the marketing event of their pigeonhole, records their attendance, or cancels their
- * registration. The event is written once, and again whenever its mapping returns other values. @param memory the
- * lane's memory, with HubSpot's id of the event and a digest of the details last written @returns the changes to the
- * lane's memory
+ * registration. The event is written once, and again whenever its mapping returns other values.
+ * @param memory the lane's memory, with HubSpot's id of the event and a digest of the details last written
+ * @returns the changes to the lane's memory
  */
 export async function sendRegistrations(
   pairs: readonly Pair[],
@@ -76,8 +76,8 @@ async function makeReady(
 }
 
 /**
- * Makes the call for people with the same event and the same attendance. @returns whether the event may no longer exist
- * in HubSpot
+ * Makes the call for people with the same event and the same attendance.
+ * @returns whether the event may no longer exist in HubSpot
  */
 async function register(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<boolean> {
   const { client, budget } = sending;

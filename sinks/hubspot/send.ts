@@ -11,7 +11,8 @@ import { changedAtMs, clockToleranceMs } from './decide-writes.js';
 /**
  * Carries out the steps of several operations, one kind of step after another, so that one call serves many operations.
  * Contacts come before the records that refer to them. Notes come last, because they are the only step that cannot be
- * repeated. @returns the changes to the lane's memory
+ * repeated.
+ * @returns the changes to the lane's memory
  */
 export async function carryOut(
   tasks: readonly Task[],

@@ -10,7 +10,8 @@ const formats = new Map<string, Intl.DateTimeFormat>();
 
 /**
  * Returns the local date and time in a time zone, including daylight saving time.
- * @param timeZone IANA name, such as `Europe/Berlin` @throws {RangeError} if there is no such time zone
+ * @param timeZone IANA name, such as `Europe/Berlin`
+ * @throws {RangeError} if there is no such time zone
  */
 export function localTime(atMs: number, timeZone: string): LocalTime {
   const parts = Object.fromEntries(

@@ -57,10 +57,11 @@ export class Expression {
   }
 
   /**
-   * Returns the value for one item as plain data; undefined if there is none. @param key the expression's sink and key
-   * path, for messages, such as `crm.records[0].properties.email` @param read converts the value to the required type
-   * (property-value.ts); by default, any value is returned unchanged @throws {MappingError} if the expression fails for
-   * this item, exceeds a limit, or its value cannot be converted
+   * Returns the value for one item as plain data; undefined if there is none.
+   * @param key the expression's sink and key path, for messages, such as `crm.records[0].properties.email`
+   * @param read converts the value to the required type (property-value.ts); by default, any value is returned
+   * unchanged
+   * @throws {MappingError} if the expression fails for this item, exceeds a limit, or its value cannot be converted
    */
   async evaluate<Value = unknown>(
     view: MappingView,

@@ -7,8 +7,8 @@ export class MappingError extends Error {
 
   /**
    * @param causeCode a short and stable code that groups dead letters with the same mistake, such as `mapping:
-   * crm.records[0].properties.email: T0410` @param message a sentence for the operator with the sink, the expression,
-   * the line, the item and the mistake
+   * crm.records[0].properties.email: T0410`
+   * @param message a sentence for the operator with the sink, the expression, the line, the item and the mistake
    */
   constructor(
     readonly causeCode: string,
@@ -21,9 +21,10 @@ export class MappingError extends Error {
 /** A MappingError in parts, so that the caller can add the line and the item. */
 export class FailedMapping extends MappingError {
   /**
-   * @param key the expression's place, such as `crm.records[0].properties.email` @param code a short and stable code;
-   * together with the key, it groups dead letters @param what the rest of the sentence that starts with the key; it
-   * contains no value @param where the text between the two: line and item
+   * @param key the expression's place, such as `crm.records[0].properties.email`
+   * @param code a short and stable code; together with the key, it groups dead letters
+   * @param what the rest of the sentence that starts with the key; it contains no value
+   * @param where the text between the two: line and item
    */
   constructor(
     readonly key: string,

@@ -156,8 +156,9 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
  * Cuts a text to at most `longest` UTF-16 units. It cuts between two characters as people see them, so an emoji with a
  * skin tone or a letter with accents is kept whole or removed. UTF-16 units are used because a vendor that counts
  * units, code points or characters never counts more (a vendor that counts bytes may).
- * @param longest 0 or more @param ending appended to a text that was cut; it counts towards the length, and is left out
- * if there is no room for it
+ * @param longest 0 or more
+ * @param ending appended to a text that was cut; it counts towards the length, and is left out if there is no room for
+ * it
  */
 export function truncate(text: string, longest: number, ending = ''): string {
   if (text.length <= longest) return text;

@@ -65,8 +65,8 @@ function set(object: Record<string, unknown>, [name, ...rest]: readonly string[]
 
 /**
  * Returns a warning for each name field that a mapping always overwrites. If the destination finds people by e-mail,
- * they already have a name, which a user of the destination may have corrected. Pure. @param path the path of the entry
- * in the configuration
+ * they already have a name, which a user of the destination may have corrected. Pure.
+ * @param path the path of the entry in the configuration
  */
 export function nameWarnings(properties: Readonly<Record<string, { readonly write: string }>>, path: string): string[] {
   return Object.entries(properties)

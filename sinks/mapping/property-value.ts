@@ -6,8 +6,8 @@ import { FailedMapping } from './mapping-error.js';
  * worse than a dead letter. If a reader is passed to `Expression.evaluate` as `read`, its error messages contain line
  * and item.
  *
- * @param key the expression's place, such as `crm.records[0].properties.email` @throws {MappingError} with the types
- * that were found and expected, never the value
+ * @param key the expression's place, such as `crm.records[0].properties.email`
+ * @throws {MappingError} with the types that were found and expected, never the value
  */
 type Reader<Read> = (value: unknown, key: string) => Read | null | undefined;
 

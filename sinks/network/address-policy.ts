@@ -23,8 +23,8 @@ export const plainHttpProblem =
 
 /**
  * Returns a check for `superRefine` of a sink's schema. It refuses http addresses that are not loopback, unless
- * `allowPrivateAddresses` is set. Even if it is set, the connector refuses http to a public address. @param names the
- * keys that hold addresses, as texts or as secrets
+ * `allowPrivateAddresses` is set. Even if it is set, the connector refuses http to a public address.
+ * @param names the keys that hold addresses, as texts or as secrets
  */
 export function plainHttpStaysPrivate<const Name extends string>(...names: readonly Name[]) {
   return (keys: NetworkKeys & { readonly [key in Name]?: unknown }, context: z.RefinementCtx): void => {

@@ -77,8 +77,9 @@ function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
 
 /**
  * Returns the line of `pigeonpost check` for a receiver that answered. With most statuses below 500, the receiver
- * counts as reached. @param key the configuration key of the receiver's address @param later a clause about what the
- * check cannot find out before the first request
+ * counts as reached.
+ * @param key the configuration key of the receiver's address
+ * @param later a clause about what the check cannot find out before the first request
  */
 export function reachedLine(
   host: string,

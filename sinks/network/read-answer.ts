@@ -12,8 +12,8 @@ export function answeredAtMs(date: string | string[] | undefined, now: () => num
 }
 
 /**
- * Reads the whole body. If it is longer than `maxBytes`, closes the connection and returns undefined. @throws if the
- * connection ends before the body is complete
+ * Reads the whole body. If it is longer than `maxBytes`, closes the connection and returns undefined.
+ * @throws if the connection ends before the body is complete
  */
 export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string | undefined> {
   const chunks: Buffer[] = [];
@@ -54,8 +54,8 @@ export const SHORTEST_RETRY_AFTER_MS = 1000;
 
 /**
  * Returns the requested wait in ms, within the limits above; undefined if there is no header, or it has neither form of
- * RFC 9110, 10.2.3 (seconds or an HTTP date). @param answeredAtMs the time of the answer, by the destination's clock
- * (its `Date`) if known
+ * RFC 9110, 10.2.3 (seconds or an HTTP date).
+ * @param answeredAtMs the time of the answer, by the destination's clock (its `Date`) if known
  */
 export function retryAfterMs(header: string | undefined, answeredAtMs: number): number | undefined {
   const text = header?.trim() ?? '';

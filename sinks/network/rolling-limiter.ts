@@ -63,8 +63,8 @@ export class RollingLimiter {
   }
 
   /**
-   * Waits for a permit. Returns undefined if the signal was aborted or no permit was free in time. @param withinMs
-   * maximum wait
+   * Waits for a permit. Returns undefined if the signal was aborted or no permit was free in time.
+   * @param withinMs maximum wait
    */
   async take(signal: AbortSignal, withinMs: number): Promise<Permit | undefined> {
     if (signal.aborted) return undefined;

@@ -12,7 +12,8 @@ export class CutShort extends Error {
 /**
  * Runs a call, and aborts it after `timeoutMs` or when the caller's signal is aborted. If the signal was aborted
  * before, the call still runs, but with an aborted signal, so that it sends nothing. Does not use `AbortSignal.any`,
- * because in Node 20 each use on a long-lived signal leaks memory. @param call must end when its signal is aborted
+ * because in Node 20 each use on a long-lived signal leaks memory.
+ * @param call must end when its signal is aborted
  * @throws {CutShort} if the call fails after it was aborted; otherwise whatever the call throws
  */
 export async function withinDeadline<Result>(

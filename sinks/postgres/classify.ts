@@ -15,8 +15,8 @@ type Failure =
     };
 
 /**
- * Classifies a failure by its SQLSTATE. Does not use PostgreSQL's messages, because they quote values. @param server
- * the server's name in messages, such as `PostgreSQL at db:5432`
+ * Classifies a failure by its SQLSTATE. Does not use PostgreSQL's messages, because they quote values.
+ * @param server the server's name in messages, such as `PostgreSQL at db:5432`
  */
 export function classifyFailure(error: unknown, server: string, schema: string): Failure {
   if (error instanceof DestinationChanged) return pause('destination', error.message);

@@ -161,8 +161,8 @@ function readSeconds(found: string | undefined): number | undefined {
 }
 
 /**
- * Reads the files that the URL names. @throws {TypeError} with the parameter whose file cannot be read; the message is
- * the end of a sentence
+ * Reads the files that the URL names.
+ * @throws {TypeError} with the parameter whose file cannot be read; the message is the end of a sentence
  */
 export function readCertificates({ certificates }: Pick<Server, 'certificates'>): Certificates {
   const read = (name: string, path: string): string => {

@@ -104,9 +104,10 @@ export async function readOwner(client: ClientBase, schema: string): Promise<Sch
 }
 
 /**
- * Checks that this sink may write to a schema. @param ledgerId the id of this ledger; undefined if the caller does not
- * know it, then only the sink's name is compared @throws {DestinationChanged} if the schema belongs to another sink or
- * ledger, or cannot be migrated
+ * Checks that this sink may write to a schema.
+ * @param ledgerId the id of this ledger; undefined if the caller does not know it, then only the sink's name is
+ * compared
+ * @throws {DestinationChanged} if the schema belongs to another sink or ledger, or cannot be migrated
  */
 export function requireOwn(
   state: SchemaState,
@@ -177,8 +178,9 @@ const LOCK_TIMEOUT_MS = 5_000;
 /**
  * Claims the schema for this sink and creates what is missing. If nothing is missing, it locks nothing. It may run
  * twice, even concurrently. It only adds tables and columns. A previous version of pigeonpost still works with the new
- * schema, because its statements name their columns. @throws {DestinationChanged} if the schema belongs to another sink
- * or ledger, or cannot be migrated; otherwise the driver's errors
+ * schema, because its statements name their columns.
+ * @throws {DestinationChanged} if the schema belongs to another sink or ledger, or cannot be migrated; otherwise the
+ * driver's errors
  */
 export async function prepareSchema(client: ClientBase, schema: string, owner: SchemaOwner): Promise<void> {
   const seen = await inspectSchema(client, schema, tables);

@@ -24,8 +24,8 @@ export interface Written {
 
 /**
  * Writes a batch in one transaction. If PostgreSQL refuses a row, the batch is split in halves until that row is found.
- * Only that row is rejected, and the others are written. Never throws. @param mayContinue called before each
- * transaction; once it returns false, the remaining operations are `unsent`
+ * Only that row is rejected, and the others are written. Never throws.
+ * @param mayContinue called before each transaction; once it returns false, the remaining operations are `unsent`
  */
 export async function writeBatch(
   client: ClientBase,

@@ -7,22 +7,22 @@ import { CutShort, withinDeadline } from '../network/within-deadline.js';
 import { whileHeld } from '../../base/while-held.js';
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 
-/** The proof of identity for a token endpoint. */
+/** The proof of a sink's identity that a token endpoint requires. */
 export type Grant =
-  /** RFC 6749, 4.4. */
+  /** The grant of RFC 6749, 4.4. */
   | {
       readonly kind: 'client-credentials';
       readonly clientId: string;
       readonly clientSecret: Secret;
-      /** The place of the secret (RFC 6749, 2.3.1): the header `Authorization` or the form. */
+      /** Sends the secret in the header `Authorization` or in the form (RFC 6749, 2.3.1). */
       readonly authentication: 'client_secret_basic' | 'client_secret_post';
       readonly scope?: string | undefined;
-      /** Names the API for servers such as Auth0. */
+      /** The API for which the token is, for servers such as Auth0. */
       readonly audience?: string | undefined;
-      /** RFC 8707. */
+      /** The resource of RFC 8707. */
       readonly resource?: string | undefined;
     }
-  /** RFC 7523, 2.1: an assertion that the sink signs itself. */
+  /** The grant of RFC 7523, 2.1, with an assertion that the sink signs. */
   | {
       readonly kind: 'jwt-bearer';
       /** PEM, RSA or EC P-256; see `isSigningKey`. */
@@ -31,22 +31,22 @@ export type Grant =
       readonly claims: Fields;
       readonly keyId?: string | undefined;
       readonly scope?: string | undefined;
-      /** Lifetime of an assertion in seconds; 120 by default, which is within what Salesforce accepts (3 minutes). */
+      /** Lifetime of an assertion in seconds. 120 by default, because Salesforce accepts at most 3 minutes. */
       readonly validForSeconds?: number | undefined;
     };
 
 export interface TokenSourceOptions {
   readonly tokenUrl: URL;
   readonly grant: Grant;
-  /** Made by `createDispatcher` for `tokenUrl`, so that the sink's network policy holds for it. */
+  /** Created by `createDispatcher` for `tokenUrl`, so that it follows the sink's network policy. */
   readonly dispatcher: Dispatcher;
-  /** The server's name in sentences for a person, such as `Salesforce`. */
+  /** The server's name in messages, such as `Salesforce`. */
   readonly name: string;
-  /** The keys that a person checks after a refusal, such as `"clientId" and "clientSecret"`. */
+  /** The configuration keys to check after a refusal, such as `"clientId" and "clientSecret"`. */
   readonly keys: string;
   /**
-   * Returns advice for a refusal with the vendor's own wording; undefined if there is none. The description is text
-   * from the server: match it, but do not repeat it.
+   * Returns advice for a refusal, depending on the vendor's text; undefined if there is none. The description comes
+   * from the server, so the advice must not repeat it.
    */
   readonly advise?: (refusal: { readonly error: string; readonly description: string }) => string | undefined;
   /** Unix time in ms. */
@@ -56,11 +56,14 @@ export interface TokenSourceOptions {
 
 export interface Token {
   readonly secret: Secret;
-  /** Other fields of the answer, such as Salesforce's `instance_url`; without any token. */
+  /** The other fields of the answer, such as Salesforce's `instance_url`, but no tokens. */
   readonly said: Fields;
 }
 
-/** There is no token: `pause` if only the operator can help, otherwise `retry`. The message contains no secret. */
+/**
+ * Thrown if there is no token. The result is `pause` if only the operator can solve the problem, otherwise `retry`. The
+ * message contains no secret.
+ */
 export class TokenFailure extends Error {
   override readonly name = 'TokenFailure';
 
@@ -71,17 +74,17 @@ export class TokenFailure extends Error {
 
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** After a failure no login is attempted for this long, so that a batch of 100 requests does not make 100 logins. */
+/** Time without logins after a failure, so that a batch of 100 requests does not cause 100 logins. */
 const FAILURE_LASTS_MS = 5_000;
 
 const noLease = (): undefined => undefined;
 
 /**
- * Access tokens for one API, shared by all lanes of a sink.
+ * Provides access tokens for one API to all lanes of a sink.
  *
- * A token is kept until its lifetime (`expires_in`) is nearly over: 60 s before the end, or after four fifths of a
- * shorter lifetime, it is renewed. If the renewal fails then, the old token is used until it ends. A token without
- * lifetime is kept until `end`. At most one request is open at a time, and all callers wait for it.
+ * A token is renewed 60 s before the end of its lifetime (`expires_in`), or, if the lifetime is short, after four
+ * fifths of it. If the renewal fails, the old token is used until it expires. A token without a lifetime is used until
+ * `end` is called. At most one request for a token is in progress at a time, and all callers wait for it.
  */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
@@ -96,9 +99,10 @@ export class TokenSource {
   }
 
   /**
-   * @param signal ends the caller's wait, not the request, for which others may wait as well
-   * @throws {TokenFailure} when there is no token
-   * @throws {CutShort} when the signal was aborted
+   * Returns a valid token.
+   * @param signal ends the wait of this caller, but not the request, because other callers may wait for it as well
+   * @throws {TokenFailure} if there is no token
+   * @throws {CutShort} if the signal was aborted
    */
   async get(signal: AbortSignal): Promise<Token> {
     if (signal.aborted) throw new CutShort('stopped');
@@ -116,12 +120,15 @@ export class TokenSource {
     }
   }
 
-  /** Discards a token that the API refused: the next `get` requests another, unless that has happened already. */
+  /**
+   * Discards a token that the API refused, so that the next `get` requests another. Does nothing if it was already
+   * replaced.
+   */
   end(token: Token): void {
     if (this.#current?.token === token) this.#current = undefined;
   }
 
-  /** Lifts the wait that the server requested. */
+  /** Ends the wait after a failure. */
   tryNow(): void {
     this.#failed = undefined;
   }
@@ -155,7 +162,8 @@ export class TokenSource {
     const { tokenUrl, grant, dispatcher, name, timeoutMs = TIMEOUT_MS } = this.#options;
     const { form, authorization } = grantRequest(grant, this.#now());
     try {
-      // The signal and the lease of the first lane do not apply, because other lanes wait for this token as well.
+      // The request does not depend on the signal and the lease of the lane that started it, because other lanes wait
+      // for the token as well.
       const exchange = async (own: AbortSignal) => {
         const answer = await request(tokenUrl, {
           method: 'POST',
@@ -180,7 +188,7 @@ export class TokenSource {
     }
   }
 
-  /** @throws {TokenFailure} when the answer has no token */
+  /** Reads the token from an answer. @throws {TokenFailure} if the answer contains no token */
   #read(status: number, headers: Record<string, string | string[] | undefined>, said: Fields) {
     const { name, keys, tokenUrl, advise } = this.#options;
     const error = typeof said.error === 'string' && /^[a-z_]{3,60}$/.test(said.error) ? said.error : '';
@@ -230,17 +238,23 @@ function grantRequest(grant: Grant, nowMs: number): { form: URLSearchParams; aut
     form.set('client_secret', clientSecret.reveal());
     return { form };
   }
-  // RFC 6749, 2.3.1: both are encoded as in a form before they become user and password.
+  // According to RFC 6749, 2.3.1, id and secret are form-encoded before they become user and password.
   const user = [clientId, clientSecret.reveal()].map((text) => new URLSearchParams({ '': text }).toString().slice(1));
   return { form, authorization: `Basic ${Buffer.from(user.join(':')).toString('base64')}` };
 }
 
-/** RFC 6749, 7.1: a token of a type that we do not know must not be used. Some servers leave the type out. */
+/**
+ * Whether a token is a bearer token. Tokens of unknown types must not be used (RFC 6749, 7.1). Some servers leave out
+ * the type.
+ */
 function isBearer(type: unknown): boolean {
   return type === undefined || (typeof type === 'string' && type.toLowerCase() === 'bearer');
 }
 
-/** Infinity: the server does not say, so the token is used until the API refuses it. Some servers send a text. */
+/**
+ * Returns the lifetime of a token in ms. Infinity if the server does not report one: the token is then used until the
+ * API refuses it. Some servers send the number as a text.
+ */
 function lifetimeOf(expiresIn: unknown): number {
   const seconds = typeof expiresIn === 'string' && expiresIn !== '' ? Number(expiresIn) : expiresIn;
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
@@ -252,7 +266,10 @@ function withoutTokens(said: Fields): Fields {
 
 const requestIdHeaders = ['x-request-id', 'x-ms-request-id', 'x-sfdc-request-id', 'x-amzn-requestid'];
 
-/** Anything that does not look like an id could be a value of a record, and is not shown. */
+/**
+ * Returns the id of the request for a message. A header that does not look like an id is not shown, because it could
+ * contain data of a record.
+ */
 function requestOf(headers: Record<string, string | string[] | undefined>): string {
   const id = requestIdHeaders.map((name) => headerText(headers[name])).find((found) => found !== undefined);
   return id !== undefined && /^[\w.:=-]{1,128}$/.test(id) ? `, request ${id}` : '';
@@ -272,9 +289,9 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal
 }
 
 /**
- * Signs claims as a JSON Web Token in compact form (RFC 7515). The key decides the algorithm: RS256 for an RSA key of
- * at least 2048 bits, ES256 for an EC key on P-256 (RFC 7518, 3.1).
- * @throws if the key is of another kind: check it with `isSigningKey` when the configuration is read
+ * Signs claims as a JSON Web Token in compact form (RFC 7515). The kind of key determines the algorithm: RS256 for an
+ * RSA key of at least 2048 bits, ES256 for an EC key on P-256 (RFC 7518, 3.1).
+ * @throws if the key is of another kind. `isSigningKey` finds such keys when the configuration is read
  */
 function signJwt(claims: object, privateKeyPem: string, keyId?: string): string {
   const key = createPrivateKey(privateKeyPem);
@@ -282,7 +299,8 @@ function signJwt(claims: object, privateKeyPem: string, keyId?: string): string 
   if (algorithm === undefined) throw new TypeError('the private key signs neither RS256 nor ES256');
   const header = { alg: algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
   const content = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
-  // JWS takes the two numbers of an ECDSA signature side by side, not in DER, which is Node's default (RFC 7518, 3.4).
+  // JWS requires the two numbers of an ECDSA signature one after the other (RFC 7518, 3.4). Node's default would be
+  // DER.
   const signature = sign('sha256', Buffer.from(content), { key, dsaEncoding: 'ieee-p1363' });
   return `${content}.${signature.toString('base64url')}`;
 }

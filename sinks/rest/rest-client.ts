@@ -10,18 +10,18 @@ const REQUEST_TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 export interface RestClientOptions {
-  /** Every request goes to its origin. */
+  /** All requests go to the origin of this URL. */
   readonly url: URL;
-  /** The vendor's name in messages to people; by default the host. */
+  /** The vendor's name in messages; the host by default. */
   readonly name?: string;
   readonly network: NetworkSettings;
   /** See `mayReachPrivate`. */
   readonly allowPrivateAddresses: boolean;
   /** Maximum number of open connections, and so of requests in progress. */
   readonly connections: number;
-  /** Limit for one request from its start to the end of the answer; 30 s by default. */
+  /** Time limit for one request, from its start to the end of the answer; 30 s by default. */
   readonly requestTimeoutMs?: number | undefined;
-  /** A longer answer is not read; 16 MiB by default. */
+  /** Maximum length of an answer. The body of a longer one is not read. 16 MiB by default. */
   readonly maxAnswerBytes?: number;
   /** Response headers that may hold the vendor's id of the request; the first one present is used. */
   readonly requestIdHeaders?: readonly string[];
@@ -35,11 +35,14 @@ interface RestRequest {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is; needs its own `content-type` header. */
+  /** Sent unchanged. The caller must set the `content-type` header. */
   readonly body?: string;
-  /** Names the request in messages to people, where the vendor's name does not say enough. */
+  /** The name of the request in messages, if the vendor's name alone would not be clear. */
   readonly what?: string;
-  /** Keeps the answer if its body breaks off or is not needed: the status decides. By default that is no answer. */
+  /**
+   * If true, an answer counts even if its body is incomplete, because only its status matters. By default, such an
+   * answer is `no-answer`.
+   */
   readonly statusDecides?: boolean;
 }
 
@@ -48,29 +51,31 @@ export interface RestAnswer {
   readonly status: number;
   /** Parsed JSON; undefined if the body is not JSON or was not read. */
   readonly body: unknown;
-  /** Undefined if the body was too long or broke off. */
+  /** Undefined if the body was too long or incomplete. */
   readonly text: string | undefined;
-  /** Names in lower case; the first value of each. */
+  /** The first value of each header, by name in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** The `Retry-After` header as received; see `retryAfterMs`. */
   readonly retryAfter: string | undefined;
-  /** Unix time in ms by the vendor's clock (`Date`), or by ours if the answer has no `Date`. */
+  /**
+   * Time of the answer, Unix time in ms: by the vendor's clock (header `Date`), or by ours if there is no such header.
+   */
   readonly answeredAtMs: number;
-  /** Safe to show: at most 128 characters of an id. */
+  /** The vendor's id of the request. It is safe to show: it has the form of an id and at most 128 characters. */
   readonly requestId: string | undefined;
 }
 
 export interface NoAnswer {
   readonly kind: 'no-answer';
-  /** A sentence without path, query, secret or content. */
+  /** A sentence that contains no path, query, secret or content. */
   readonly detail: string;
   /** False if the request certainly had no effect. */
   readonly mayHaveArrived: boolean;
 }
 
 /**
- * Connections to one vendor's API under the sink's network policy, shared by all lanes of the sink. Sends each request
- * once: retries, limits of the account and the meaning of an answer belong to the sink's own client.
+ * Calls one vendor's API under the sink's network policy, for all lanes of the sink. Sends each request once. The
+ * sink's own client handles retries, the account's limits and the meaning of answers.
  */
 export class RestClient {
   readonly host: string;
@@ -88,7 +93,7 @@ export class RestClient {
     });
   }
 
-  /** Never throws: a request that was stopped, late or failed on the way is `no-answer`. */
+  /** Makes a request. Never throws: if the request was stopped, timed out or failed, returns `no-answer`. */
   async call(call: RestRequest, signal: AbortSignal): Promise<RestAnswer | NoAnswer> {
     const { requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS, name = this.host } = this.#options;
     try {
@@ -141,7 +146,10 @@ export class RestClient {
     };
   }
 
-  /** Anything that does not look like an id could be a value of a record, and is not shown. */
+  /**
+   * Returns the vendor's id of the request. A header that does not look like an id is ignored, because it could contain
+   * data of a record.
+   */
   #requestId(headers: RestAnswer['headers']): string | undefined {
     const { requestIdHeaders = ['x-request-id'] } = this.#options;
     const id = requestIdHeaders.map((name) => headers[name]).find((found) => found !== undefined);
@@ -149,14 +157,17 @@ export class RestClient {
   }
 }
 
-/** The time in which one piece of a lane's work may start calls. */
+/** The time during which one `send` or similar work of a lane may start calls. */
 export interface CallBudget {
   readonly signal: AbortSignal;
-  /** Time left in ms, and so the longest wait for a permit; at 0 no further call starts. */
+  /** Remaining time in ms, which is also the maximum wait for a permit. At 0, no more calls start. */
   readonly remainingMs: () => number;
 }
 
-/** Runs work with a budget that starts now. Counts on a monotonic clock, so that a changed clock cannot stretch a lease. */
+/**
+ * Runs work with a budget that starts now. Uses a monotonic clock, so that a change of the wall clock cannot make the
+ * work longer than its lease.
+ */
 export async function withCallBudget<Result>(
   signal: AbortSignal,
   budgetMs: number,

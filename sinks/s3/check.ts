@@ -6,8 +6,8 @@ import { markerKey, readMarker, md5, onlyIfNew, type Store } from './store.js';
 import { ObjectNames } from './objects.js';
 
 /**
- * Tries each right on an object that it deletes again, and checks that the prefix is free. Returns one line for each
- * missing right. Never throws.
+ * Tests each right with an object that it deletes afterwards, and checks that the prefix is free or belongs to this
+ * sink. Returns one line for each missing right. Never throws.
  */
 export async function checkStore(store: Store, sink: string, signal: AbortSignal): Promise<CheckLine[]> {
   const { client, config } = store;
@@ -24,7 +24,7 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
   const put = await client.call({ method: 'PUT', key, body, headers: { ...headers, ...onlyIfNew(config) } }, signal);
   if (put.kind !== 'answer' || put.status !== 200) {
     failed(put, 'writing an object');
-    await client.call({ method: 'DELETE', key }, signal); // it may have arrived
+    await client.call({ method: 'DELETE', key }, signal); // the write may have arrived although there was no answer
     return lines;
   }
   await checkAbsent();
@@ -65,7 +65,7 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
     else if (statusOf(none) !== 404) failed(none, 'looking for an object');
   }
 
-  /** In a bucket with versions, deletes each version by its id, so that nothing stays. */
+  /** Deletes the object. In a bucket with versions, deletes each version by its id, so that nothing stays. */
   async function remove(): Promise<void> {
     for (const version of versions) {
       const query: Record<string, string> = version === undefined ? {} : { versionId: version };

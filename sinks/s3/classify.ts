@@ -4,7 +4,7 @@ import type { S3Answer } from './client.js';
 
 export type Failure = Extract<Result, { readonly kind: 'retry' | 'pause' | 'unknown' }>;
 
-/** Advice for refused credentials, by the store's code. */
+/** Advice if the store refuses the credentials, by the store's code. */
 const credentialAdvice: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: 'it does not know the access key: check "accessKeyId"',
   SignatureDoesNotMatch: 'the signature does not match: check "secretAccessKey" and "region"',
@@ -26,7 +26,7 @@ const passingCodes = new Set([
 
 /**
  * Returns the meaning of an answer other than success. Pure. Sources: README.md.
- * @param what the attempted action, such as `writing an object`
+ * @param what the action that failed, such as `writing an object`
  */
 export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { readonly isWrite: boolean }): Failure {
   if (answer.kind === 'silence')
@@ -59,7 +59,7 @@ export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { r
   const wait = afterMs === undefined ? {} : { afterMs };
   if (passingCodes.has(code) || status === 408 || status === 429 || status === 503 || status === 507)
     return { kind: 'retry', detail: said, ...wait };
-  // The store failed: it may have stored the object.
+  // The store failed, but may have stored the object.
   if (status >= 500) return isWrite ? { kind: 'unknown', detail: said } : { kind: 'retry', detail: said, ...wait };
   return { kind: 'pause', cause: 'destination', detail: said };
 }

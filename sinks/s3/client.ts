@@ -6,7 +6,7 @@ import { answeredAtMs, headerText } from '../network/read-answer.js';
 import { withinDeadline } from '../network/within-deadline.js';
 import type { S3Config } from './config.js';
 
-/** More than the size of any object that this sink writes. */
+/** Maximum length of an answer, which is more than the size of any object that this sink writes. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 export type S3Answer =
@@ -17,7 +17,7 @@ export type S3Answer =
       readonly code: string;
       readonly headers: Readonly<Record<string, string | undefined>>;
       readonly body: Buffer;
-      /** Unix time in ms by the store's clock. */
+      /** Time of the answer by the store's clock, Unix time in ms. */
       readonly atMs: number;
     }
   /** `mayHaveArrived`: the request may have taken effect. */
@@ -39,14 +39,17 @@ export interface S3ClientOptions {
   readonly now: () => number;
 }
 
-/** Returns the bucket's URL. Its name is in the path for other stores, and if a dot in it would not match the certificate. */
+/**
+ * Returns the bucket's URL. On Amazon S3, the bucket's name is part of the host. It is part of the path for other
+ * stores, and if the name contains a dot, because the certificate would not match the host.
+ */
 export function bucketUrl({ bucket, region, endpoint }: Pick<S3Config, 'bucket' | 'region' | 'endpoint'>): URL {
   if (endpoint !== undefined) return new URL(`${endpoint}/${bucket}/`);
   const host = `s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`;
   return new URL(bucket.includes('.') ? `https://${host}/${bucket}/` : `https://${bucket}.${host}/`);
 }
 
-/** Signed requests to one bucket. Never retries and never throws. */
+/** Makes signed requests to one bucket. Never retries and never throws. */
 export class S3Client {
   readonly host: string;
   readonly #url: URL;
@@ -67,7 +70,7 @@ export class S3Client {
         ...(config.sessionToken !== undefined && { sessionToken: config.sessionToken.reveal() }),
       },
       sha256: Sha256,
-      uriEscapePath: false, // S3 alone: the path is encoded once
+      uriEscapePath: false, // S3 is the only service of Amazon that encodes the path only once
     });
   }
 
@@ -129,12 +132,12 @@ async function bytesOf(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Reads `<Code>` of an error document. The rest is not used, since it may quote the request. */
+/** Reads the element `<Code>` of an error document. The rest is not used, because it may quote the request. */
 function errorCodeOf(body: Buffer): string {
   return /<Code>([A-Za-z0-9]{1,60})<\/Code>/.exec(body.subarray(0, 4096).toString('utf8'))?.[1] ?? '';
 }
 
-/** Node's SHA-256 with the interface of the signer: a hash, or an HMAC if there is a key. */
+/** Node's SHA-256 with the interface that the signer requires: a hash, or an HMAC if there is a key. */
 class Sha256 {
   readonly #hash: Hash | Hmac;
 
@@ -151,6 +154,6 @@ class Sha256 {
   }
 
   reset(): void {
-    // The signer creates a new one for each digest.
+    // Does nothing, because the signer creates a new object for each digest.
   }
 }

@@ -44,5 +44,8 @@ export const s3ConfigSchema = z
   })
   .superRefine(plainHttpStaysPrivate('endpoint'));
 
-/** `s3` in pigeonpost.yaml, less the keys that all sinks share. `prefix` has no slash at either end, and `maxAge` is in ms. */
+/**
+ * The keys of an `s3` sink in pigeonpost.yaml, without those that all sinks share. `prefix` has no slash at either end,
+ * and `maxAge` is in ms.
+ */
 export type S3Config = Readonly<z.infer<typeof s3ConfigSchema>>;

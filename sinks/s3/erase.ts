@@ -4,7 +4,7 @@ import { classifyFailure } from './classify.js';
 import { digestOf, existingNumbers, numbersOf, ObjectNames, partitionsOf, unpacked } from './objects.js';
 import { replaceObject, type Store } from './store.js';
 
-/** Concurrent reads of objects. */
+/** Maximum number of objects that are read concurrently. */
 const CONCURRENCY = 8;
 
 /**

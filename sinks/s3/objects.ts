@@ -8,7 +8,7 @@ import { isSafePartition, type S3Operation } from './plan.js';
 /** An object and the operations whose lines it contains. */
 export interface Batch {
   readonly partition: string;
-  /** Indexes of its operations. */
+  /** The indexes of these operations in the batch that was passed to `send`. */
   readonly positions: readonly number[];
   /** Lines, each ending with a newline. */
   readonly text: string;
@@ -16,20 +16,23 @@ export interface Batch {
   readonly digest: string;
 }
 
-/** The intent of an attempt, remembered before the object is written. */
+/** The intent to write an object. It is committed to the lane's memory before the object is written. */
 export interface Intent {
   readonly partition: string;
   readonly number: number;
   readonly digest: string;
 }
 
-/** The objects of a partition: the numbers below `next`, except `gaps`. */
+/** The numbers of a partition's objects: all numbers below `next`, except `gaps`. */
 export interface Numbers {
   readonly next: number;
   readonly gaps: readonly number[];
 }
 
-/** Groups operations into one object per partition, in order of their first operation. Unsafe partitions are left out. Pure. */
+/**
+ * Groups operations into one object per partition, in the order of their first operations. Operations of unsafe
+ * partitions are left out. Pure.
+ */
 export function batchesOf(operations: readonly S3Operation[]): Batch[] {
   const positions = new Map<string, number[]>();
   operations.forEach(({ partition }, position) => {
@@ -45,8 +48,9 @@ export function batchesOf(operations: readonly S3Operation[]): Batch[] {
 }
 
 /**
- * Returns the batch, or only its first lines if exactly those were meant for the same name before. A late request then
- * carries the same lines as the repeat, whichever of both the store receives last. Pure.
+ * Returns the batch, or only its first lines if an earlier attempt tried to write exactly these under the same name. A
+ * late request of that attempt and the new request then contain the same lines, so it does not matter which one the
+ * store receives last. Pure.
  * @param earlier digests of the lines that an attempt may still write under the name
  */
 export function asIntended(batch: Batch, operations: readonly S3Operation[], earlier: ReadonlySet<string>): Batch {
@@ -82,7 +86,10 @@ export class ObjectNames {
     return `${this.#folder(partition)}/${this.#lane}-${String(number).padStart(8, '0')}.${this.#ending}`;
   }
 
-  /** In a folder that Spark, Hive and Athena skip, since its name begins with an underscore. */
+  /**
+   * Returns the name of a partition's manifest. It is in a folder whose name begins with an underscore, because Spark,
+   * Hive and Athena skip such folders.
+   */
   manifest(partition: string): string {
     const [list, day] = partition.split('/');
     return `${this.own('manifests')}/${list}/day=${day}/${this.#lane}.json`;
@@ -101,7 +108,10 @@ export class ObjectNames {
 const pendingKey = 'pending';
 const doubtfulKey = 'doubtful';
 
-/** The lane's memory: the numbers of each partition, and intents. */
+/**
+ * Reads the numbers of a partition from the lane's memory, which contains the numbers of each partition and the
+ * intents.
+ */
 export function numbersOf(memory: Fields, partition: string): Numbers {
   const found = memory[partition];
   if (typeof found === 'number') return { next: found, gaps: [] };
@@ -117,12 +127,12 @@ export function existingNumbers({ next, gaps }: Numbers): number[] {
   return Array.from({ length: next }, (_, number) => number).filter((number) => !gaps.includes(number));
 }
 
-/** Intents of an attempt that may have died before it returned. */
+/** Returns the intents of an attempt that may have died before it returned. */
 export function pendingOf(memory: Fields): readonly Intent[] {
   return (memory[pendingKey] ?? []) as Intent[];
 }
 
-/** Intents of which nothing was found. A late request may still write their objects. */
+/** Returns the intents for which no object was found. A late request may still write these objects. */
 export function doubtfulOf(memory: Fields): readonly Intent[] {
   return (memory[doubtfulKey] ?? []) as Intent[];
 }
@@ -131,7 +141,7 @@ export function withIntents(pending: readonly Intent[], doubtful: readonly Inten
   return { [pendingKey]: pending, [doubtfulKey]: doubtful };
 }
 
-/** Returns the value of a partition's key: a plain number as long as there are no gaps. */
+/** Returns the value of a partition's key in the lane's memory. It is only a number as long as there are no gaps. */
 export function numbersValue({ next, gaps }: Numbers): unknown {
   return gaps.length === 0 ? next : { next, gaps };
 }
@@ -143,7 +153,7 @@ export async function packed(text: string, { compression }: Pick<S3Config, 'comp
   return compression === 'gzip' ? await zip(text) : Buffer.from(text);
 }
 
-/** @throws when the bytes are not in this sink's format */
+/** Returns the lines of an object. @throws if the bytes are not in this sink's format */
 export async function unpacked(bytes: Buffer, { compression }: Pick<S3Config, 'compression'>): Promise<string> {
   return (compression === 'gzip' ? await unzip(bytes) : bytes).toString('utf8');
 }

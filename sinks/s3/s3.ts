@@ -13,7 +13,7 @@ import { recoverBatch, writeBatch } from './send.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 60_000;
-/** For lanes that send at the same time, and the reads of an erasure. */
+/** Maximum number of connections, for lanes that send at the same time and for the reads of an erasure. */
 const CONNECTIONS = 16;
 
 interface S3Tuning {
@@ -22,7 +22,10 @@ interface S3Tuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** Writes NDJSON objects by list and day, each change exactly once (README.md explains how). */
+/**
+ * Creates the sink that writes NDJSON objects by list and day. It writes each change exactly once; README.md explains
+ * how.
+ */
 export function createS3Sink(config: S3Config, environment: SinkEnvironment, tuning: S3Tuning = {}): Sink<S3Operation> {
   const now = tuning.now ?? environment.now ?? Date.now;
   const url = bucketUrl(config);

@@ -13,7 +13,7 @@ import {
   packed,
 } from './objects.js';
 
-/** The client, with the settings of the sink's requests. */
+/** The client and the settings that the sink's requests use. */
 export interface Store {
   readonly client: S3Client;
   readonly config: S3Config;
@@ -25,9 +25,10 @@ const digestHeader = 'x-amz-meta-pigeonpost-sha256';
 const sizeHeader = 'x-amz-meta-pigeonpost-bytes';
 
 /**
- * Writes a new object. If the name already has the same lines, the object counts as written. With `If-None-Match`, a
- * late request of a dead attempt cannot replace this object, nor can this request replace that one unnoticed. A store
- * without conditional writes is asked first whether the name exists.
+ * Writes a new object. If an object with the same lines already has this name, the new one counts as written.
+ * `If-None-Match` ensures that neither a late request of a dead attempt replaces this object, nor this request replaces
+ * the object of that attempt without notice. If the store does not support conditional writes, the sink first checks
+ * whether the name exists.
  */
 export async function putObject(
   { client, config }: Store,
@@ -68,8 +69,8 @@ export async function putObject(
 }
 
 /**
- * Verifies that the store has all bytes of an object that it accepted. Anything else is `unknown`: `recover` looks for
- * the object and has it written again.
+ * Checks that the store has all bytes of an object that it accepted. If it does not, the outcome is `unknown`:
+ * `recover` then looks for the object, and the engine sends it again.
  */
 async function verifyStored(
   store: Store,
@@ -101,7 +102,7 @@ export async function replaceObject(
 
 type Found =
   | { readonly kind: 'absent' }
-  /** `isWhole`: false if the store has another number of bytes than was written. */
+  /** `isWhole` is false if the number of bytes in the store differs from the number that was written. */
   | { readonly kind: 'found'; readonly digest: string; readonly isWhole: boolean }
   | Failure;
 
@@ -125,7 +126,7 @@ export async function deleteObject({ client }: Store, key: string, signal: Abort
   return classifyFailure(answer, 'deleting an object', { isWrite: false });
 }
 
-/** Replaces the manifest of a partition. It names exactly the objects that exist. */
+/** Writes the manifest of a partition, which lists exactly the objects that exist. */
 export async function putManifest(
   { client, config }: Store,
   lane: Lane,
@@ -143,8 +144,8 @@ export async function putManifest(
 }
 
 /**
- * Without `content-encoding`, with which stores and loaders would unpack an object whose name says that it is packed.
- * `content-md5` makes the store refuse a damaged body.
+ * Returns the headers of an object. There is no `content-encoding`, because stores and loaders would decompress the
+ * object, although its name says that it is compressed. `content-md5` makes the store refuse a damaged body.
  */
 function objectHeaders(body: Buffer, digest: string, { compression }: S3Config): Record<string, string> {
   return {
@@ -155,7 +156,7 @@ function objectHeaders(body: Buffer, digest: string, { compression }: S3Config):
   };
 }
 
-/** The header with which the store refuses an existing name (412). */
+/** Returns the header with which the store refuses a name that exists (HTTP 412). */
 export function onlyIfNew({ conditionalWrites }: S3Config): Record<string, string> {
   return conditionalWrites ? { 'if-none-match': '*' } : {};
 }
@@ -164,7 +165,10 @@ export function md5(body: Buffer): string {
   return createHash('md5').update(body).digest('base64');
 }
 
-/** The owner of a prefix. Two sinks with one prefix would write under the same names. */
+/**
+ * The ledger and sink to which a prefix belongs. Two sinks with the same prefix would write objects with the same
+ * names.
+ */
 interface Owner {
   readonly ledgerId: string;
   readonly sink: string;
@@ -190,7 +194,10 @@ export async function readMarker({ client, config }: Store, signal: AbortSignal)
   return owner === undefined ? { kind: 'foreign' } : { kind: 'owned', owner };
 }
 
-/** Claims the prefix for this sink. A second call changes nothing. @returns undefined on success, or else the reason */
+/**
+ * Claims the prefix for this sink. A second call changes nothing.
+ * @returns undefined on success, otherwise the failure
+ */
 export async function claimPrefix(store: Store, owner: Owner, signal: AbortSignal): Promise<Failure | undefined> {
   const marker = await readMarker(store, signal);
   if (marker.kind !== 'fresh') return refusal(marker, owner, store.config.prefix);

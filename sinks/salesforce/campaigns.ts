@@ -76,7 +76,7 @@ export class Campaigns {
       const conformed = known === undefined ? undefined : conformValue(value, known);
       if (known === undefined || conformed === undefined) {
         const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
-        const detail = `Campaign has no field ${field} that takes what the mapping gives: "pigeonpost check" says more`;
+        const detail = `Campaign has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
         return { kind: 'rejected', cause: `salesforce:${code}:Campaign.${field}`, detail };
       }
       record[known.name] = conformed;
@@ -126,7 +126,8 @@ export class CampaignStatuses {
 
   /**
    * Returns the campaign's statuses. They include the wanted ones, unless the org does not allow pigeonpost to add one.
-   * Empty if the campaign does not exist. @throws {CallFailure} @throws {CallsEnded}
+   * Empty if the campaign does not exist.
+   * @throws {CallFailure} @throws {CallsEnded}
    * @param wanted labels, and whether each counts as a response if it has to be added
    */
   async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {

@@ -88,7 +88,9 @@ async function checkRecord(
     const otherFacts = await org.objects.of(other, budget);
     const left = Object.keys(properties).filter((field) => !otherFacts.fields.has(field.toLowerCase()));
     if (left.length > 0)
-      infos.push(`${place}: who is found as a ${other} is not given ${left.join(', ')}, which it lacks`);
+      infos.push(
+        `${place}: a person who is found as a ${other} does not receive ${left.join(', ')}, which a ${other} does not have`,
+      );
   }
   if (campaign !== undefined) {
     const found = await orFailure(async () =>
@@ -99,7 +101,7 @@ async function checkRecord(
   return [
     ...problems.map(bad),
     ...infos.map(good),
-    ...(problems.length === 0 ? [good(`${place}: ${object} takes everything that the mapping gives`)] : []),
+    ...(problems.length === 0 ? [good(`${place}: ${object} accepts everything that the mapping returns`)] : []),
   ];
 }
 

@@ -34,8 +34,8 @@ type AnswerMeaning =
 
 /**
  * Classifies the response to a call as a whole. If the call succeeded (2xx), the body has the result of each record.
- * Source: Salesforce, REST API Developer Guide, "Status Codes and Error Responses". @param object the object to which
- * the call's path refers
+ * Source: Salesforce, REST API Developer Guide, "Status Codes and Error Responses".
+ * @param object the object to which the call's path refers
  */
 export function classifyAnswer(
   { status, body, requestId, retryAfter, answeredAtMs }: Answer,

@@ -85,8 +85,9 @@ export class SalesforceClient {
   }
 
   /**
-   * Makes a call. @throws {CallFailure} if there is no response, or if the response would be the same for any other
-   * call @throws {CallsEnded} if no call may start any more
+   * Makes a call.
+   * @throws {CallFailure} if there is no response, or if the response would be the same for any other call
+   * @throws {CallsEnded} if no call may start any more
    */
   async call(call: Call, budget: CallBudget): Promise<CallAnswer> {
     if (budget.signal.aborted || budget.remainingMs() === 0) throw new CallsEnded();
@@ -256,8 +257,9 @@ class Sessions {
   }
 
   /**
-   * Returns the session, and logs in if there is none. @throws {CallFailure} if the login fails @throws {CallsEnded} if
-   * the signal was aborted
+   * Returns the session, and logs in if there is none.
+   * @throws {CallFailure} if the login fails
+   * @throws {CallsEnded} if the signal was aborted
    */
   async get(signal: AbortSignal): Promise<Session> {
     let token: Token;

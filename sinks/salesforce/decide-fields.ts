@@ -28,10 +28,12 @@ export function needsPresent({ policy }: FieldWrite): boolean {
  * Decides which fields are written. Pure. `if-empty` and `if-newer` never clear a field, because another source may
  * have set its value. Salesforce stores no time for a single field, so `if-newer` uses the time of the whole record. It
  * writes if the field is empty, if the event happened after the last change of the record, or if the last change of the
- * record was made by this sink for this item. @param present the record's present values; null if the record does not
- * exist yet @param writtenAtMs time at which this sink last wrote the record for this item; null if it never did @param
- * isOurs whether this sink has probably written the present values. If it has not, a value that the record already has
- * is not written again, because it would then count as this sink's value and be cleared when the person is forgotten
+ * record was made by this sink for this item.
+ * @param present the record's present values; null if the record does not exist yet
+ * @param writtenAtMs time at which this sink last wrote the record for this item; null if it never did
+ * @param isOurs whether this sink has probably written the present values. If it has not, a value that the record
+ * already has is not written again, because it would then count as this sink's value and be cleared when the person is
+ * forgotten
  */
 export function decideFields(
   writes: readonly FieldWrite[],
@@ -58,9 +60,9 @@ export function decideFields(
 
 /**
  * Keeps first and last name consistent. Without this, `if-empty` could put "Ada" before a last name from another
- * source, and a name of one word could turn "Ada Lovelace" into "Ada Ada". Changes `decided`; otherwise pure. @param
- * decided the values to write; this function removes a part of the name that does not fit the other @param now returns
- * the record's present value of a field, whose name is in lower case
+ * source, and a name of one word could turn "Ada Lovelace" into "Ada Ada". Changes `decided`; otherwise pure.
+ * @param decided the values to write; this function removes a part of the name that does not fit the other
+ * @param now returns the record's present value of a field, whose name is in lower case
  */
 export function keepNameWhole(
   decided: Map<string, FieldValue>,
@@ -94,7 +96,8 @@ export interface PresentMember {
 /**
  * Returns the new status of a membership; null if the status stays. Pure. A status never changes back from attended to
  * registered. If a user set a status that counts as a response, a status that does not count as one does not replace
- * it. @param present the present membership; null if there is none yet
+ * it.
+ * @param present the present membership; null if there is none yet
  * @param responds whether a status counts as a response in this campaign
  */
 export function decideMemberStatus(

@@ -13,8 +13,8 @@ export type Found =
 
 /**
  * Finds the people of steps. The searches run in the order of `match`, and the first one that finds a record decides.
- * If it finds several, `onSeveral` decides. A converted lead is replaced by its contact. @param jobs the jobs of one
- * entry of `records`, without those whose record id is known
+ * If it finds several, `onSeveral` decides. A converted lead is replaced by its contact.
+ * @param jobs the jobs of one entry of `records`, without those whose record id is known
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function findPeople(
@@ -243,8 +243,9 @@ export type Choice =
 
 /**
  * Chooses a record from the rows that one value found. Pure. A converted lead is used only to find its contact, and
- * only if there is no other record. @param onSeveral which of several records to use; of several converted leads, it
- * selects the lead whose contact is used
+ * only if there is no other record.
+ * @param onSeveral which of several records to use; of several converted leads, it selects the lead whose contact is
+ * used
  */
 function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice {
   const inOrder = rows.toSorted(byCreation);

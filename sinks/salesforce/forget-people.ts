@@ -99,8 +99,8 @@ async function clear(org: Org, { type, groups, people }: Clearing, budget: CallB
 }
 
 /**
- * Clears the fields that this sink wrote in memberships that it did not create. @returns the first result that is not a
- * success; undefined if all were cleared
+ * Clears the fields that this sink wrote in memberships that it did not create.
+ * @returns the first result that is not a success; undefined if all were cleared
  */
 async function clearMembers(
   org: Org,

@@ -21,8 +21,8 @@ type LinkedJob = Job<LinkedStep>;
 
 /**
  * Writes records that belong to a person, such as a task for each question. A new record is created by its external id
- * and linked to the person. If the person does not exist, this does not create one. @param jobs the jobs of one entry
- * of `records`
+ * and linked to the person. If the person does not exist, this does not create one.
+ * @param jobs the jobs of one entry of `records`
  * @param isWaiting whether the person with this e-mail may be created soon
  * @throws {CallFailure} @throws {CallsEnded}
  */
@@ -155,7 +155,7 @@ function fieldsOf(
     const conformed = known === undefined ? undefined : conformValue(value, known);
     if (known === undefined || conformed === undefined) {
       const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
-      const detail = `${object} has no field ${field} that takes what the mapping gives: "pigeonpost check" says more`;
+      const detail = `${object} has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
       job.result = { kind: 'rejected', cause: `salesforce:${code}:${field}`, detail };
       return undefined;
     }
@@ -226,8 +226,8 @@ type Ids = ReadonlyMap<string, readonly string[]>;
 /**
  * Finds the records to which lookups refer by an external id, and converts each lookup into the write of an id. It uses
  * a query. Salesforce would also accept a nested external id in the record, but it refuses the record if no such id
- * exists, and a person must not be lost because an account is missing. @param object the object whose fields the
- * lookups write
+ * exists, and a person must not be lost because an account is missing.
+ * @param object the object whose fields the lookups write
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function resolveLookups(
@@ -251,7 +251,7 @@ export async function resolveLookups(
     const writes: FieldWrite[] = [];
     for (const lookup of job.step.lookups) {
       if (targetOf(facts, lookup.field, lookup.object) === undefined) {
-        const detail = `${object}.${lookup.field} holds no id of a record that the mapping names: "pigeonpost check" says more`;
+        const detail = `${object}.${lookup.field} cannot hold the id of the record that the mapping names: run "pigeonpost check" for details`;
         job.result = { kind: 'rejected', cause: `salesforce:lookup:${lookup.field}`, detail };
       }
       const ids = found.get(nameOf(lookup))!.get(lookup.key?.value.toLowerCase() ?? '') ?? [];
@@ -297,8 +297,8 @@ async function idsBy(
 
 /**
  * Returns the object to whose records a lookup's field refers; undefined if the field holds no ids, or if it accepts
- * several objects and none was chosen. @param chosen the configured object, for a field that accepts ids of several
- * objects
+ * several objects and none was chosen.
+ * @param chosen the configured object, for a field that accepts ids of several objects
  */
 export function targetOf(
   { fields }: ObjectFacts,

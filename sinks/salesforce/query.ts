@@ -74,8 +74,8 @@ export function soqlNumber(text: string): string | undefined {
 const LONGEST_ENCODED = 7_000;
 
 /**
- * Returns queries that together contain all literals, with as many literals in each query as fit into its URL. @param
- * queryWith returns the query for a comma-separated list of literals
+ * Returns queries that together contain all literals, with as many literals in each query as fit into its URL.
+ * @param queryWith returns the query for a comma-separated list of literals
  */
 export function queriesFor(literals: readonly string[], queryWith: (list: string) => string): string[] {
   const queries: string[] = [];

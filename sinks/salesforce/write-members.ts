@@ -91,7 +91,7 @@ function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
     const known = fields.get(field.toLowerCase());
     if (known !== undefined && conformValue(value, known) !== undefined) continue;
     const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
-    const detail = `CampaignMember has no field ${field} that takes what the mapping gives: "pigeonpost check" says more`;
+    const detail = `CampaignMember has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
     job.result = { kind: 'rejected', cause: `salesforce:${code}:CampaignMember.${field}`, detail };
     return false;
   }

@@ -18,8 +18,9 @@ interface Draft {
 
 /**
  * Writes the record of each group. If Salesforce refuses a record that merges several items, the items are tried one at
- * a time, so that only the faulty one is refused. @returns the jobs whose record no longer exists or was converted. The
- * caller searches their people again @throws {CallFailure} if the org does not describe its objects
+ * a time, so that only the faulty one is refused.
+ * @returns the jobs whose record no longer exists or was converted. The caller searches their people again
+ * @throws {CallFailure} if the org does not describe its objects
  */
 export async function writePeople(org: Org, groups: readonly PersonGroup[], budget: CallBudget): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
@@ -91,7 +92,7 @@ function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boole
       return false;
     }
     if (conformValue(value, known) === undefined) {
-      const detail = `the mapping gives a value for ${type}.${field} that a field of type ${known.type} does not take`;
+      const detail = `the mapping returns a value for ${type}.${field} that a field of type ${known.type} does not accept`;
       job.result = { kind: 'rejected', cause: `salesforce:wrong-type:${field}`, detail };
       return false;
     }
@@ -209,7 +210,8 @@ function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
 }
 
 /**
- * Settles the jobs of a draft with its result. @returns the items of the group that must be written next, one at a time
+ * Settles the jobs of a draft with its result.
+ * @returns the items of the group that must be written next, one at a time
  */
 function settle(
   draft: Draft,

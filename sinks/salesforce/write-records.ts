@@ -33,7 +33,8 @@ export type Written =
  * Writes records, up to 200 in one call. Salesforce accepts or refuses each record separately (`allOrNone: false`). A
  * call must not contain a record or an external id twice, because Salesforce would refuse both. One value that
  * Salesforce cannot parse makes it refuse the whole call. The call is then split in halves until the faulty record is
- * in a call of its own. @returns the result of each record, in their order
+ * in a call of its own.
+ * @returns the result of each record, in their order
  */
 export async function writeRecords(
   client: SalesforceClient,
@@ -134,7 +135,7 @@ const resultSchema = z.array(
 function writtenOf({ body, requestId, answeredAtMs }: CallAnswer, count: number): Written[] {
   const results = resultSchema.safeParse(body);
   if (!results.success || results.data.length !== count) {
-    const detail = 'Salesforce did not say what became of each record';
+    const detail = 'Salesforce did not report a result for each record';
     return Array.from({ length: count }, () => ({ kind: 'failed', result: { kind: 'retry', detail } }));
   }
   return results.data.map(({ id, success, created, errors }) =>

@@ -161,7 +161,8 @@ export class Batch {
 
   /**
    * Joins a public channel, once per channel while the process runs: if someone removes the app from the channel later,
-   * that is deliberate. @returns whether the app joined
+   * that is deliberate.
+   * @returns whether the app joined
    */
   async join(channel: string): Promise<boolean> {
     const { joining } = this.account;

@@ -16,8 +16,8 @@ interface NewMessage {
 
 /**
  * Waits for a permit and posts a message. If the app is not a member of the channel, the first call has no effect: the
- * app then joins the channel and posts again. @param intend notes the intent. It is called and its note committed after
- * the wait for a permit, directly before the call, so that the intent has the time of the call
+ * app then joins the channel and posts again. @param intend notes the intent. It is called, and the note is committed,
+ * after the wait for a permit and directly before the call, so that the intent has the time of the call
  */
 export async function postMessage(message: NewMessage, batch: Batch, intend: () => void): Promise<Verdict | Held> {
   const verdict = await postOnce(message, batch, intend);
@@ -69,8 +69,9 @@ function notAMember(channel: string): Verdict {
 }
 
 /**
- * Deletes a message, or replaces its text if Slack forbids the deletion. Harmless when repeated. @returns the outcome
- * that says why the message is still there; null if it is removed, or if its channel no longer allows any change
+ * Deletes a message, or replaces its text if Slack forbids the deletion. Harmless when repeated.
+ * @returns the outcome that says why the message is still there; null if it is removed, or if its channel no longer
+ * allows any change
  */
 export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Outcome | null> {
   const { channel, ts } = at;
@@ -95,8 +96,8 @@ function removed(verdict: Verdict | Held, batch: Batch): Outcome | null {
  * Returns the first message of a thread, to which its items reply: the one in the lane's memory, or a new one. It is
  * posted only once: the intent is committed before the call, and if the answer is lost, a look-up a minute later
  * decides whether it must be posted again. Items of one thread call this one after another, so that they do not post
- * two. @returns the message's ts, or the outcome of the item if there is no message; the item was then certainly not
- * posted
+ * two.
+ * @returns the message's ts, or the outcome of the item if there is no message; the item was then certainly not posted
  */
 export async function ensureThread(
   operation: Pick<SlackOperation, 'changeId' | 'metadata'>,

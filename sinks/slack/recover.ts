@@ -35,8 +35,8 @@ export async function recoverOperations(operations: readonly SlackOperation[], b
 const SHORT_WAIT_MS = 15_000;
 
 /**
- * Finds out whether Slack posted this item's message after Slack's answer was lost. @returns `clear` if the message is
- * not in Slack, or an operator decided that it must be posted; otherwise the outcome
+ * Finds out whether Slack posted this item's message after Slack's answer was lost.
+ * @returns `clear` if the message is not in Slack, or an operator decided that it must be posted; otherwise the outcome
  *
  * If a look-up is impossible (a scope is missing, the channel cannot be read), an operator has to decide: the change is
  * rejected as `outcome-unknown`, as is every later change of the item. By redriving the change that was rejected last,

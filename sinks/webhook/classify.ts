@@ -3,22 +3,23 @@ import type { Outcome } from '../sink.js';
 
 interface WebhookAnswer {
   readonly status: number;
-  /** The header of that name, as it came. */
+  /** The header `Retry-After` as received. */
   readonly retryAfter?: string | undefined;
-  /** Time of the response in Unix ms, by the receiver's `Date` if it sent one. */
+  /** Time of the response, Unix time in ms: by the receiver's `Date` header, or by our clock if there is none. */
   readonly answeredAtMs: number;
 }
 
 /**
- * Converts a receiver's answer into an outcome. An answer that is about the address (a redirect, no such path or
- * method, a refused signature, an outage) is retried: every change would get it. Any other 4xx may be about this
- * change, or about all of them. The engine makes the change a dead letter only if the receiver accepts others (decision
- * 0078). Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Deliverability and reliability".
+ * Converts a receiver's answer into an outcome. If the cause is the address or the receiver (a redirect, an unknown
+ * path or method, a refused signature, an outage), the change is retried, because every change would receive this
+ * answer. Any other 4xx may concern only this change, or all of them. The engine makes the change a dead letter only if
+ * the receiver accepts others (decision 0078). Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md,
+ * "Deliverability and reliability".
  */
 export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnswer): Outcome {
   if (status >= 200 && status < 300) return { kind: 'delivered', detail: `HTTP ${status}` };
   if (status >= 300 && status < 400) {
-    // Followed, it would send personal data to a host that nobody configured.
+    // A redirect is not followed, because personal data would go to a host that the configuration does not name.
     return retry(`the receiver redirects (HTTP ${status}), which is not followed: put the final address into "url"`);
   }
   switch (status) {
@@ -31,12 +32,12 @@ export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnsw
     case 401:
     case 403:
     case 407:
-      // Not a pause for the credential, which ends only when our credentials change: the receiver may also fix its own
-      // secret, clock or firewall.
+      // The sink is not paused, because such a pause ends only when our credentials change. The receiver may also
+      // correct its own secret, clock or firewall.
       return retry(`the receiver refused the request (HTTP ${status}): compare "secret" and the clocks of both sides`);
     case 404:
     case 405:
-      // A receiver that is being deployed answers so; Standard Webhooks counts both as failures to retry.
+      // A receiver can give these answers while it is being deployed. Standard Webhooks retries both.
       return retry(`the receiver has no such path or method (HTTP ${status}): compare "url" with its route for POST`);
     case 408:
     case 425:

@@ -6,8 +6,8 @@ import { networkKeys, plainHttpProblem } from '../network/address-policy.js';
 const ONE_SECRET = `${signingSecretForm}, written as \${NAME} or \${file:/path}`;
 
 /**
- * One secret or a list, always returned as a list. Not a union: its error for a malformed secret would only say that no
- * shape matches, and the loader would report it at the wrong key.
+ * Schema of one secret or a list of secrets, which it always returns as a list. It is not a zod union, because for a
+ * malformed secret a union would only report that no form matches, and at the wrong key.
  */
 const signingSecrets = z
   .unknown()
@@ -29,7 +29,10 @@ const signingSecrets = z
     secret: true,
   });
 
-/** docs/sinks/webhook.md explains each key to users. Messages never repeat the value: a URL may hold a token, a secret is one. */
+/**
+ * docs/sinks/webhook.md explains each key to users. Messages never repeat a value, because secrets and URLs with tokens
+ * must not be shown.
+ */
 export const webhookConfigSchema = z
   .strictObject({
     url: text(
@@ -41,13 +44,14 @@ export const webhookConfigSchema = z
     ),
     ...networkKeys,
   })
-  // Stricter than plainHttpStaysPrivate: the address is often another person's choice, so loopback needs the setting too.
+  // Stricter than plainHttpStaysPrivate: loopback needs the setting too, because the address often comes from another
+  // person.
   .refine(({ url, allowPrivateAddresses }) => allowPrivateAddresses || url.startsWith('https://'), {
     path: ['url'],
     error: plainHttpProblem,
   });
 
-/** `webhook` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of a `webhook` sink in pigeonpost.yaml, without those that all sinks share. */
 export type WebhookConfig = Readonly<z.infer<typeof webhookConfigSchema>>;
 
 function readUrl(found: string): string | undefined {

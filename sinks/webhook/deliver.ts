@@ -9,15 +9,15 @@ import { randomUUID } from 'node:crypto';
 import { changeJson } from '../change.js';
 
 export interface WebhookOperation extends Operation {
-  /** Operations with the same key are sent one after the other. */
+  /** Operations with the same key are sent one after another. */
   readonly itemKey: string;
-  /** The request's body, made once: signature and repeats use these same characters. */
+  /** The request's body. It is created once, so that the signature and repeats use the same characters. */
   readonly body: string;
 }
 
 /**
- * Returns the request of a test: an event of a type of its own, in the form that Standard Webhooks recommends (`type`,
- * `timestamp`, `data`). It has no `list` and no `key`, so a receiver cannot take it for a change.
+ * Returns the request of a test. It is an event with its own type, in the form that Standard Webhooks recommends
+ * (`type`, `timestamp`, `data`). It has no `list` and no `key`, so a receiver cannot take it for a change.
  */
 export function testOperation(now: number): WebhookOperation {
   const id = randomUUID();
@@ -26,7 +26,7 @@ export function testOperation(now: number): WebhookOperation {
   return { changeId: id, itemKey: id, body };
 }
 
-/** The request that carries one change. */
+/** Returns the operation that sends one change. */
 export function toWebhookOperation({ change, dataJson }: Subject): WebhookOperation {
   return {
     changeId: change.id,
@@ -35,9 +35,9 @@ export function toWebhookOperation({ change, dataJson }: Subject): WebhookOperat
   };
 }
 
-/** Longest time for one request from its start to the end of the response. Standard Webhooks names 15 to 30 s. */
+/** Time limit for one request, from its start to the end of the response. Standard Webhooks recommends 15 to 30 s. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Bytes of a response body that are read and discarded, so that the connection can be used again. */
+/** Maximum number of bytes of a response body that are read and discarded, so that the connection can be used again. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface Endpoint {
@@ -78,15 +78,15 @@ export function deliver(operation: WebhookOperation, endpoint: Endpoint, signal:
 }
 
 /**
- * One request, as undici's dispatcher drives it. undici's `request` would add a readable stream, an AbortSignal and
- * four promises to each request, for a response of which only the status matters.
+ * Handles one request for undici's dispatcher. undici's `request` would create a readable stream, an AbortSignal and
+ * four promises for each request, although only the status of the response matters.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #outcome: Outcome | undefined;
   #bodyBytes = 0;
-  /** Why the request was ended by us. */
+  /** Set if pigeonpost ended the request; says why. */
   #cut: CutShort | undefined;
 
   constructor(
@@ -100,11 +100,11 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    if (this.#cut !== undefined) controller.abort(this.#cut); // while it waited for a connection: nothing was sent
+    if (this.#cut !== undefined) controller.abort(this.#cut); // the request was ended while it waited for a connection, so nothing was sent
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
-    if (status < 200) return; // informational: the response follows
+    if (status < 200) return; // an informational status; the response follows
     const { now } = this.endpoint;
     const retryAfter = headerText(headers['retry-after']);
     const answeredAt = retryAfter === undefined ? now() : answeredAtMs(headers['date'], now);
@@ -124,10 +124,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.fail(error);
   }
 
-  /** Settles a request that did not run to its end. A status that arrived before has decided. */
+  /** Settles a request that did not complete. If a status arrived before, it determines the outcome. */
   fail(error: unknown): void {
     const { url, requestTimeoutMs: timeoutMs } = this.endpoint;
-    // The change may have arrived. Repeating it does no harm: the receiver recognises its id.
+    // The change may have arrived. A repeat is harmless, because the receiver recognizes its id.
     const detail = noAnswerSentence(this.#cut ?? error, { host: url.host, name: 'the receiver', timeoutMs });
     this.#settle(this.#outcome ?? { kind: 'retry', detail });
   }

@@ -9,8 +9,8 @@ export interface SignedMessage {
 }
 
 /**
- * Signs requests as Standard Webhooks says: one HMAC-SHA256 over `id.timestamp.body` per secret, so that both the old and
- * the new secret verify while they are being changed.
+ * Signs requests as Standard Webhooks specifies, with one HMAC-SHA256 of `id.timestamp.body` per secret. While a secret
+ * is being changed, the request has two signatures, and the receiver can verify it with the old or the new secret.
  * Source: standardwebhooks/standard-webhooks, spec/standard-webhooks.md, "Signature scheme".
  */
 export class Signer {

@@ -20,16 +20,19 @@ const CONCURRENCY = 16;
 /** Maximum number of requests between two commits. */
 const BATCH_SIZE = 500;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** After this time a `send` starts no further request: a slow receiver must not occupy a lane for minutes. */
+/** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
 const START_WINDOW_MS = 30_000;
 
 export interface WebhookTuning {
-  /** Unix time in ms: stamps requests and reads Retry-After dates. */
+  /** Unix time in ms, for the timestamps of requests and for dates in `Retry-After`. */
   readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
-/** One signed POST per change, by Standard Webhooks. README.md has the receiver's side. */
+/**
+ * Creates the sink that sends each change as a signed POST, according to Standard Webhooks. README.md describes what a
+ * receiver must do.
+ */
 export function createWebhookSink(
   config: WebhookConfig,
   environment: SinkEnvironment,
@@ -59,7 +62,7 @@ export function createWebhookSink(
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toWebhookOperation(subject) }))),
     async send(operations, _lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
+      const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
       const outcomes = await underOwnSignal(signal, (own) =>
         inItemOrder(operations, {
           concurrency: CONCURRENCY,
@@ -84,9 +87,9 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
 };
 
 /**
- * Checks that the receiver can be reached, with HEAD, which changes nothing there. Any response below 500 counts,
- * because many receivers support only POST. Whether it accepts the signature shows only with the first change. Never
- * throws.
+ * Checks whether the receiver can be reached, with a HEAD request, which changes nothing there. Most responses below
+ * 500 count, because many receivers support only POST. Only the first change shows whether the receiver accepts the
+ * signature. Never throws.
  */
 async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<CheckLine[]> {
   const { url, dispatcher, requestTimeoutMs: timeoutMs } = endpoint;

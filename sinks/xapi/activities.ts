@@ -3,8 +3,8 @@ import type { Fields, Subject } from '../sink.js';
 import { type Activity, type ActivityDefinition, type LanguageMap, activityTypes } from './statement.js';
 
 /**
- * The activities that statements are about. Their ids are addresses below the configured `activities`, built from the
- * service's ids only, so that a renamed event stays the same activity.
+ * Creates the activities that are the objects of statements. Their ids are addresses below the configured `activities`.
+ * They contain only the service's ids, so that a renamed event stays the same activity.
  */
 export class Activities {
   readonly #base: string;
@@ -17,19 +17,21 @@ export class Activities {
     return activity(this.#pigeonholeId(change), { type: activityTypes.meeting, ...named(textOf(pigeonhole, 'name')) });
   }
 
-  /** Returns undefined for an item without a session. */
+  /** Returns the session as an activity; undefined if the item has no session. */
   session({ change, session }: Subject): Activity | undefined {
     if (change.sessionId === null) return undefined;
     const definition = { type: activityTypes.meeting, ...named(textOf(session, 'name')) };
     return activity(this.#sessionId(change), definition);
   }
 
-  /** A question of an attendee or of a poll; its id is unique within the pigeonhole. */
+  /**
+   * Returns a question of an attendee or of a poll as an activity. The question's id is unique within the pigeonhole.
+   */
   question(change: Change, id: number, definition: ActivityDefinition): Activity {
     return activity(`${this.#pigeonholeId(change)}/questions/${id}`, definition);
   }
 
-  /** The question of a word cloud, which is the session itself. */
+  /** Returns the question of a word cloud as an activity. A word cloud has one question, the session itself. */
   wordCloud({ change, session }: Subject): Activity {
     return activity(`${this.#sessionId(change)}/word-cloud`, {
       type: activityTypes.interaction,
@@ -38,7 +40,7 @@ export class Activities {
     });
   }
 
-  /** The answer that was given to a question on stage, which attendees rate. */
+  /** Returns the answer that a question received on stage as an activity. Attendees rate it. */
   answerTo(change: Change, questionId: number): Activity {
     return activity(`${this.#pigeonholeId(change)}/questions/${questionId}/answer`, {
       type: activityTypes.interaction,
@@ -46,7 +48,10 @@ export class Activities {
     });
   }
 
-  /** @param name an address, which is used unchanged, or a name that is unique below the base address */
+  /**
+   * Returns the activity of a credit.
+   * @param name an address, which is used unchanged, or a name, which is appended to the base address
+   */
   credited(name: string): Activity {
     const id = isAddress(name) ? name : `${this.#base}/credits/${encodeURIComponent(name)}`;
     return activity(id, { type: activityTypes.course });

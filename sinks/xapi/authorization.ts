@@ -3,21 +3,24 @@ import type { Secret } from '../../config/secret.js';
 import { type Token, TokenSource } from '../rest/oauth.js';
 import type { OAuthKeys, XapiConfig } from './config.js';
 
-/** Credentials of requests to the LRS. */
+/** Provides the header that authorizes requests to the LRS. */
 export interface Authorization {
-  /** @throws {TokenFailure} when the token endpoint issues no token */
+  /** Returns the header `Authorization`. @throws {TokenFailure} if the token endpoint issues no token */
   header(signal: AbortSignal): Promise<string>;
-  /** Call when the LRS refused the header with 401. @returns whether the next header differs */
+  /** Must be called if the LRS refused the header with 401. @returns whether the next header differs */
   refused(header: string): boolean;
   tryNow(): void;
 }
 
-/** Returns pigeonpost's identity at the LRS, without secrets. Another identity is another destination. */
+/**
+ * Returns pigeonpost's user or client id at the LRS, without secrets. With another id, the LRS counts as another
+ * destination.
+ */
 export function clientOf({ username, oauth }: XapiConfig): string {
   return username ?? oauth?.clientId ?? '';
 }
 
-/** Returns the configured secret, which also keys the marks of statements. */
+/** Returns the configured secret. It is also the key of the hashes that `markOf` returns. */
 export function secretOf({ password, oauth }: XapiConfig): Secret {
   return password ?? oauth!.clientSecret;
 }
@@ -27,7 +30,10 @@ export function basicAuthorization(username: string, password: Secret): Authoriz
   return { header: () => Promise.resolve(header), refused: () => false, tryNow: () => undefined };
 }
 
-/** @param dispatcher made for `tokenUrl`, with the sink's network policy */
+/**
+ * Returns the authorization with OAuth tokens.
+ * @param dispatcher a dispatcher for `tokenUrl` under the sink's network policy
+ */
 export function oauthAuthorization(
   { tokenUrl, clientId, clientSecret, clientAuthentication: authentication, scope, audience }: OAuthKeys,
   dispatcher: Dispatcher,

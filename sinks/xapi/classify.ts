@@ -6,8 +6,10 @@ import type { LrsAnswer, LrsSilence } from './client.js';
  * The meaning of an answer to a batch.
  *
  * - `stored`: the LRS stored all statements
- * - `refused`: it stored none, because of a statement in the batch; halving the batch finds it
- * - `failed`: for a reason that is in no statement; `mayBeStored` if it may have stored them anyway
+ * - `refused`: it stored none, because of a statement in the batch; the caller finds the statement by splitting the
+ *   batch in halves
+ * - `failed`: the request failed for a reason that is in no statement; `mayBeStored` says whether the LRS may have
+ *   stored the statements nevertheless
  */
 export type Verdict =
   | { readonly kind: 'stored'; readonly detail: string }
@@ -16,14 +18,15 @@ export type Verdict =
       readonly kind: 'failed';
       readonly result: Extract<Result, { kind: 'retry' | 'pause' }>;
       readonly mayBeStored: boolean;
-      /** The pause that the LRS requested, for all lanes. */
+      /** The wait that the LRS requested. It applies to all lanes. */
       readonly waitMs?: number;
     };
 
 /**
- * Sources: xAPI 1.0.3, Communication, 2.1.2 "POST Statements" (200 with the ids, 400 and 409 for the whole batch), 3.2
- * "Error Codes" (400, 401, 403, 404, 409, 412, 413, 429, 500). Some LRSs answer 422 to a statement that they refuse.
- * @param ids of the statements that were sent, in their order
+ * Converts an answer of the LRS into a verdict. Some LRSs answer 422 to a statement that they refuse. Sources: xAPI
+ * 1.0.3, Communication, 2.1.2 "POST Statements" (200 with the ids, 400 and 409 for the whole batch), 3.2 "Error Codes"
+ * (400, 401, 403, 404, 409, 412, 413, 429, 500).
+ * @param ids the ids of the statements that were sent, in their order
  */
 export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly string[]): Verdict {
   if (answer.kind === 'silence') {
@@ -36,7 +39,7 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
       return { kind: 'stored', detail: said };
     case 200:
       if (isListOf(answer.body, ids)) return { kind: 'stored', detail: said };
-      // probably a sign-in page or a portal, but the LRS behind it may have stored them
+      // probably a sign-in page or a portal, but an LRS behind it may have stored the statements
       return failed({ kind: 'retry', detail: `${said}, but not the answer of an LRS: check "endpoint"` }, true);
     case 401:
       return failed({ kind: 'pause', cause: 'credential', detail: `the LRS refuses the credentials (${said})` }, false);

@@ -5,38 +5,35 @@ import type { RestAnswer, RestClient } from '../rest/rest-client.js';
 import { type Result, fieldsOf } from '../sink.js';
 import type { Authorization } from './authorization.js';
 
-/** Longest wait of a request for a permit of the account. */
+/** Maximum wait of a request for a permit under the account's limits. */
 const MAX_PERMIT_WAIT_MS = 15_000;
 
 /** `body` is undefined unless the status is 200. */
 export type LrsAnswer = Pick<RestAnswer, 'kind' | 'status' | 'body' | 'retryAfter' | 'answeredAtMs' | 'requestId'>;
 
-/** No answer arrived. */
+/** The result of a request without an answer. */
 export interface LrsSilence {
   readonly kind: 'silence';
-  /** A sentence without secret or content. */
+  /** A sentence that contains no secret and no content. */
   readonly detail: string;
-  /** Whether the LRS may have stored the statements anyway. */
+  /** Whether the LRS may have stored the statements nevertheless. */
   readonly mayHaveArrived: boolean;
-  /** The outcome, if it is more than a retry: the token endpoint refuses the credentials. */
+  /** Set if the token request failed: its result, which is `pause` if the token endpoint refuses the credentials. */
   readonly result?: Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 }
 
 interface LrsOptions {
-  /** Without a trailing slash. */
+  /** The configured address of the LRS. */
   readonly endpoint: URL;
   readonly authorization: Authorization;
   readonly rest: RestClient;
   /** Unix time in ms. */
   readonly now: () => number;
-  /** Limits of the account, if configured. */
+  /** The limiters of the account; empty if no limits are configured. */
   readonly limiters: readonly RollingLimiter[];
 }
 
-/**
- * A Learning Record Store: two calls of its Statement Resource. The version of xAPI is read once, before the first
- * call. Never throws.
- */
+/** Calls a Learning Record Store. The version of xAPI is read once, before the first call. Never throws. */
 export class Lrs {
   readonly host: string;
   readonly #options: LrsOptions;
@@ -48,17 +45,17 @@ export class Lrs {
     this.host = options.endpoint.host;
   }
 
-  /** Remaining milliseconds of the pause that the LRS requested; 0 if there is none. */
+  /** The remaining time of the wait that the LRS requested, in ms; 0 if there is none. */
   get quietForMs(): number {
     return Math.max(0, this.#quietUntil - this.#options.now());
   }
 
-  /** Records that the LRS requested a pause, for all lanes. */
+  /** Stops the calls of all lanes for this time, because the LRS requested a wait. */
   keepQuiet(forMs: number): void {
     this.#quietUntil = Math.max(this.#quietUntil, this.#options.now() + forMs);
   }
 
-  /** @param body a JSON array of statements */
+  /** Stores statements in the LRS. @param body a JSON array of statements */
   async postStatements(body: string, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
     return await this.#inItsVersion('POST', this.#url('/statements'), signal, body);
   }
@@ -71,22 +68,24 @@ export class Lrs {
     return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
   }
 
-  /** Reads the supported versions. The request itself needs none. */
+  /** Reads the versions of xAPI that the LRS supports. This request needs no version header. */
   async getAbout(signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
     const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);
-    // Without an About resource the LRS is assumed to support 1.0.3, the most common version; a busy LRS is requested
-    // again.
+    // If the LRS has no About resource, it is assumed to support 1.0.3, the most common version. If the LRS is busy or
+    // fails, the versions are read again before the next call.
     const hasSpoken = answer.kind === 'answer' && answer.status < 500 && answer.status !== 429;
     if (hasSpoken) this.#version = versionIn(answer.body) ?? '1.0.3';
     return answer;
   }
 
-  /** Reads the version again before the next call: a refusal may mean that it changed. */
+  /**
+   * Makes the next call read the version again, because a refusal may mean that the LRS now supports another version.
+   */
   forgetVersion(): void {
     this.#version = undefined;
   }
 
-  /** Ends a pause that the LRS requested. */
+  /** Ends the wait that the LRS requested. */
   tryNow(): void {
     this.#quietUntil = 0;
     this.#options.authorization.tryNow();
@@ -120,7 +119,8 @@ export class Lrs {
       }
       const { header, answer } = await this.#askNow(call, signal);
       if (answer.kind !== 'answer' || answer.status !== 401) return answer;
-      // A token may end before its time: one more is requested. Nothing was done.
+      // A token may be invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
+      // token.
       return this.#options.authorization.refused(header) ? (await this.#askNow(call, signal)).answer : answer;
     } finally {
       for (const permit of permits) permit.done();
@@ -146,7 +146,8 @@ export class Lrs {
       ...(version !== undefined && { 'x-experience-api-version': version }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
-    // The body of a success may break off: the status says that the LRS has stored the statements.
+    // If the body of a success is incomplete, the answer still counts, because the status says that the LRS has stored
+    // the statements.
     const request = { method, url, headers, statusDecides: true, ...(body !== undefined && { body }) };
     const answer = await rest.call(request, signal);
     if (answer.kind === 'no-answer') return { header, answer: { ...answer, kind: 'silence' } };
@@ -158,19 +159,19 @@ interface Call {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly body?: string | undefined;
-  /** Undefined if the resource needs none. */
+  /** Undefined if the resource needs no version. */
   readonly version: XapiVersion | undefined;
 }
 
-/** The value of `X-Experience-API-Version`. Unknown LRSs get 1.0.3, which most accept. */
+/** The value of `X-Experience-API-Version`. If an LRS does not report its version, 1.0.3 is used, which most accept. */
 type XapiVersion = '1.0.3' | '2.0.0';
 
 /**
- * Returns the version to use, from an answer of the About resource; undefined if no listed version is supported here.
- * An LRS with both gets 1.0.3, so that existing and new statements have one version. The statements are the same:
- * their timestamps are UTC, which 2.0 requires.
- * Sources: xAPI 1.0.3, Communication, 2.8 "About Resource" and 3.3 "Versioning"; for 2.0 (IEEE 9274.1.1)
- * adlnet/lrs-conformance-test-suite, test/v2_0 (About Resource, Versioning).
+ * Returns the version to use, from an answer of the About resource; undefined if pigeonpost supports none of the
+ * versions in it. If the LRS supports both, 1.0.3 is used, so that existing and new statements have the same version.
+ * The statements are the same in both versions: their timestamps are in UTC, which 2.0 requires. Sources: xAPI 1.0.3,
+ * Communication, 2.8 "About Resource" and 3.3 "Versioning"; for 2.0 (IEEE 9274.1.1) adlnet/lrs-conformance-test-suite,
+ * test/v2_0 (About Resource, Versioning).
  */
 export function versionIn(about: unknown): XapiVersion | undefined {
   const { version } = fieldsOf(about);

@@ -4,10 +4,10 @@ import { headerSecret, listOf, nonEmptyText, oneOf, secret, sinkUrl, text, whole
 import { expression } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
 
-/** The kinds of statements about attendees, with the lists that they are read from. */
+/** The kinds of statements about attendees, with the lists from which they are created. */
 export const statementKinds = {
   attended: ['attendees'],
-  // not `questions`: it does not say whether the author is anonymous
+  // not `questions`, which does not say whether the author is anonymous
   asked: ['qna-questions'],
   answered: ['poll-mcq-votes', 'poll-quiz-votes'],
   responded: ['answers'],
@@ -19,10 +19,10 @@ export type StatementKind = keyof typeof statementKinds;
 
 const kindNames = Object.keys(statementKinds) as [StatementKind, ...StatementKind[]];
 
-/** The list of counts on which credit is based. */
+/** The list with the counts on which credit is based. */
 export const engagementList = 'engagement';
 
-/** Returns the kind of statement that a list's items become; undefined for none. */
+/** Returns the kind of statement that is created from a list's items; undefined if there is none. */
 export function kindOf(list: string): StatementKind | undefined {
   return kindNames.find((kind) => (statementKinds[kind] as readonly string[]).includes(list));
 }
@@ -43,7 +43,7 @@ const oauthKeys = z.strictObject({
     .describe('The API that tokens are for, where the server expects it.'),
 });
 
-/** Exactly one of `name` (with `homePage`), `mbox` and `mboxSha1sum`. */
+/** The keys of `actor`. Exactly one of `name` (with `homePage`), `mbox` and `mboxSha1sum` must be set. */
 const actorKeys = z.strictObject({
   homePage: webAddress('the address of the system that knows people by these names, such as https://example.com')
     .optional()
@@ -95,7 +95,7 @@ const xapiKeys = z.strictObject({
   ...networkKeys,
 });
 
-/** `xapi` in pigeonpost.yaml, less the keys that all sinks share. */
+/** The keys of an `xapi` sink in pigeonpost.yaml, without those that all sinks share. */
 export type XapiConfig = Readonly<z.infer<typeof xapiKeys>>;
 
 /** docs/sinks/xapi.md explains each key to users. */

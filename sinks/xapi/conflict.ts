@@ -3,12 +3,17 @@ import { type Statement, creditExtension, verbs } from './statement.js';
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../config/secret.js';
 
-/** The statement that the LRS holds under the id of a statement that it refused with 409. */
+/**
+ * The result of reading the statement whose id caused a refusal with 409, compared with the statement that was sent.
+ */
 type Found =
   | { readonly kind: 'same' | 'different' | 'voided' | 'missing' | 'unreadable' }
   | { readonly kind: 'unknown'; readonly answer: LrsAnswer | LrsSilence };
 
-/** Reads the statement with this id, voided or not: xAPI 1.0.3, Communication, 2.1.3 "GET Statements". */
+/**
+ * Reads the statement that the LRS has under this id, voided or not, and compares it. Source: xAPI 1.0.3,
+ * Communication, 2.1.3 "GET Statements".
+ */
 export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortSignal): Promise<Found> {
   for (const parameter of ['statementId', 'voidedStatementId'] as const) {
     const answer = await lrs.getStatement(parameter, statement.id, signal);
@@ -26,10 +31,11 @@ export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortS
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Returns the meaning of a statement, without display names and without what an LRS adds or rewrites: actor, verb,
- * object, result, context and time. Statements with the same essence mean the same.
+ * Returns the essence of a statement: actor, verb, object, result, context and time, without display names and without
+ * what an LRS adds or rewrites. Statements with the same essence mean the same.
  *
- * The essence of a credit is version, actor and activity: additional evidence, or a later time, make it no other credit.
+ * The essence of a credit consists of version, actor and activity. Additional evidence or a later time does not make it
+ * another credit.
  * @param statement as sent, or as an LRS returns it
  */
 function essenceOf(statement: unknown): string {
@@ -54,15 +60,16 @@ function essenceOf(statement: unknown): string {
 }
 
 /**
- * Returns a short hash of the essence, to detect later that nothing has changed. It is keyed with the LRS's password:
- * a plain hash would let its reader test the accounts of all attendees. After the password changes, every statement
- * looks changed once, so the next change of an item voids it and issues another.
+ * Returns a short hash of the essence, which shows later whether a statement has changed. The hash is keyed with the
+ * LRS's password, because anyone who reads a plain hash could test it against attendees' accounts. After the password
+ * changes, every statement seems to have changed once, so the next change of an item voids its statement and issues
+ * another.
  */
 export function markOf(statement: Statement, password: Secret): string {
   return createHmac('sha256', password.reveal()).update(essenceOf(statement)).digest('base64url').slice(0, 22);
 }
 
-/** xAPI lets an LRS return one activity as a list of one. */
+/** Returns the ids of activities. An LRS may return a single activity as a list with one entry. */
 function idsOf(activities: unknown): unknown[] {
   const list: unknown[] = Array.isArray(activities) ? activities : activities === undefined ? [] : [activities];
   return list.map((activity) => fields(activity)['id']);

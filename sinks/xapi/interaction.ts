@@ -22,7 +22,7 @@ interface Interaction {
  * | rated | the answer to the question, numeric | the rate as response and raw score |
  *
  * Responses have the format that xAPI 1.0.3, appendix C, requires for each interaction type. There is no pattern of
- * correct responses, since the service sends none.
+ * correct responses, because the service does not send which ones are correct.
  * @returns a code if a required field is missing
  */
 export function interactionOf(kind: StatementKind, subject: Subject, activities: Activities): Interaction | string {
@@ -62,7 +62,7 @@ export function interactionOf(kind: StatementKind, subject: Subject, activities:
   }
 }
 
-/** @returns ISO 8601, UTC; always the same for the same item */
+/** Returns the time of an item's statement. @returns ISO 8601 in UTC; always the same for the same item */
 export function timeOf({ change }: Subject): string {
   const text = change.data?.['createdAt'] ?? change.data?.['signInTime'];
   return isInstant(text) ? new Date(text).toISOString() : change.timestamp;
@@ -103,7 +103,7 @@ function questionNamed(content: string | undefined): ActivityDefinition {
   };
 }
 
-/** xAPI allows no years of more than four digits. */
+/** Whether a value is a time that xAPI allows. It allows no years with more than four digits. */
 function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const at = Date.parse(value);
@@ -120,7 +120,10 @@ function integerAt(fields: Fields, name: string): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 }
 
-/** Replaces lone surrogates, since an LRS refuses them. */
+/**
+ * Returns a text field, with lone surrogates replaced, because an LRS refuses them; undefined if it is missing or
+ * empty.
+ */
 function textAt(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   return typeof value === 'string' && value !== '' ? wellFormed(value) : undefined;

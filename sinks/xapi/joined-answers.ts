@@ -21,14 +21,16 @@ interface Answer {
   readonly state: StatementState | null;
 }
 
-/** Returns true if a change belongs to several answers of one attendee to one question, or did before. */
+/**
+ * Whether an attendee has given several answers to the question of a change, or an earlier statement joined several.
+ */
 export function isJoined({ siblings = [], object }: Subject): boolean {
   return siblings.length > 0 || readState(object)?.members !== undefined;
 }
 
 /**
- * Groups the changes of a batch that belong to the same answers: their keys and those of their siblings overlap. Returns
- * indexes into `subjects`.
+ * Groups the changes of a batch that belong to the same answers, which is the case if their keys or the keys of their
+ * siblings overlap. Returns indexes into `subjects`.
  */
 export function groupsOf(subjects: readonly Subject[]): number[][] {
   let groups: { readonly keys: ReadonlySet<string>; readonly indexes: readonly number[] }[] = [];
@@ -47,8 +49,9 @@ export function groupsOf(subjects: readonly Subject[]): number[][] {
 }
 
 /**
- * Plans the one statement of an attendee's answers to a question (decision 0086). Each change of the group gets the same
- * statements, which an LRS stores once. The answers share one state, with their keys as `members`.
+ * Plans the statement that joins all answers of an attendee to a question (decision 0086). Each change of the group
+ * sends the same statements, which an LRS stores only once. The answers share one state, which contains their keys as
+ * `members`.
  * @param subjects the changes of one group
  */
 export async function planJoined(
@@ -70,7 +73,7 @@ export async function planJoined(
   const joined = joinedFrom(answers, changed, known);
   const voidable = [...new Set(answers.flatMap(({ state }) => (state === null ? [] : possiblyValid(state))))];
   if (joined === undefined) {
-    // Only removals. Answers that a newer statement joined without these keep it.
+    // The group contains only removals. If a newer statement joins other answers without these, it stays valid.
     const isCurrent = known?.members?.some((key) => changed.some(({ subject }) => subject.change.key === key)) === true;
     const kept = new Set(known === undefined || isCurrent ? [] : possiblyValid(known));
     return subjects.map((subject) => {
@@ -118,15 +121,15 @@ export async function planJoined(
 /** The state of answers before their first statement. */
 const none: StatementState = { statement: null, mark: '', revision: 1, issue: 0, unsure: [], issuing: false };
 
-/** Returns the last state that the answers shared: the one with the highest number. */
+/** Returns the newest state that the answers shared, which has the highest issue number. */
 function newestOf(answers: readonly Answer[]): StatementState | undefined {
   const shared = answers.flatMap(({ state }) => (state?.members === undefined ? [] : [state]));
   return shared.toSorted((one, other) => other.issue - one.issue || other.members!.length - one.members!.length)[0];
 }
 
 /**
- * Joins the statements of the visible answers: the last one, with the chosen options of all. Undefined if there is
- * nothing to say about the changed answers.
+ * Joins the statements of the visible answers: returns the last statement with the chosen options of all answers.
+ * Undefined if no statement about the changed answers is needed.
  */
 function joinedFrom(
   answers: readonly Answer[],
@@ -135,7 +138,7 @@ function joinedFrom(
 ): { readonly statement: Statement; readonly members: string[] } | undefined {
   const keyOf = ({ subject }: Answer): string => subject.change.key;
   const isShown = changed.some(({ said }) => said.kind === 'statement');
-  // Siblings of a removal are those that were joined with it, which may be fewer than there are now.
+  // The siblings of a removal are the answers that were joined with it, which may not be all present answers.
   const isLeft = changed.some((answer) => known?.members?.includes(keyOf(answer)) === true);
   const joinable = isShown ? answers : isLeft ? answers.filter((each) => known?.members?.includes(keyOf(each))) : [];
   const shown = joinable
@@ -152,7 +155,10 @@ function joinedFrom(
   };
 }
 
-/** Source: xAPI 1.0.3, Data, appendix C: the ids of the chosen options, separated by `[,]`. */
+/**
+ * Returns a statement whose response contains the ids of all chosen options, separated by `[,]`. Source: xAPI 1.0.3,
+ * Data, appendix C.
+ */
 function withOptionsOf(last: Statement, all: readonly Statement[]): Statement {
   const responses = [...new Set(all.flatMap(({ result }) => result?.response ?? []))].toSorted(
     (one, other) => Number(one) - Number(other),

@@ -3,8 +3,8 @@ import type { Change } from '../change.js';
 import type { StatementKind } from './config.js';
 
 /**
- * A statement as it is sent: the part of xAPI 1.0.3 (Data, 2.2 "Formation of Statements") that is used here. The LRS
- * adds authority and time.
+ * A statement in the form in which it is sent, with those properties of xAPI 1.0.3 (Data, 2.2 "Formation of
+ * Statements") that pigeonpost uses. The LRS adds the authority and the time at which it stores the statement.
  */
 export interface Statement {
   readonly id: string;
@@ -13,14 +13,14 @@ export interface Statement {
   readonly object: Activity | StatementRef;
   readonly result?: Result;
   readonly context?: Context;
-  /** ISO 8601, UTC. A voiding statement has none, so that it is always the same. */
+  /** ISO 8601 in UTC. A voiding statement has no timestamp, so that it is always the same. */
   readonly timestamp?: string;
 }
 
-/** Texts by language. The language of attendees' texts is unknown ("und", RFC 5646). */
+/** Texts by language. The language of attendees' texts is not known ("und", RFC 5646). */
 export type LanguageMap = Readonly<Record<string, string>>;
 
-/** With exactly one identifier: xAPI 1.0.3, Data, 2.4.2.3 "Inverse Functional Identifier". */
+/** A person, with exactly one identifier (xAPI 1.0.3, Data, 2.4.2.3 "Inverse Functional Identifier"). */
 export type Agent = { readonly objectType: 'Agent' } & (
   | { readonly account: { readonly homePage: string; readonly name: string } }
   | { readonly mbox: string }
@@ -37,7 +37,7 @@ export interface ActivityDefinition {
   readonly type: string;
   readonly name?: LanguageMap;
   readonly interactionType?: 'choice' | 'numeric' | 'long-fill-in';
-  /** Only the chosen options: the service does not list the others. */
+  /** Only the chosen options, because the service does not list the others. */
   readonly choices?: readonly { readonly id: string; readonly description: LanguageMap }[];
 }
 
@@ -95,12 +95,13 @@ function verb(id: string, display: string) {
   return { id, display: { 'en-US': display } };
 }
 
-/** A random constant. It must never change: every statement would get another id. */
+/** A random constant. It must never change, because every statement would then have another id. */
 const namespace = Buffer.from('5c1f0d4be0a94d0fa3c67d3f1b9e2a78', 'hex');
 
 /**
- * Returns the id of a revision's statement. It is the same however often it is sent, so that the LRS stores it once.
- * @param issue 0, or the number of earlier statements of the same revision: a voided id cannot be used again
+ * Returns the id of the statement for a change. The id is the same each time the statement is sent, so that the LRS
+ * stores it only once.
+ * @param issue the number of earlier statements of the same revision, because a voided id cannot be used again
  */
 export function statementId(
   kind: StatementKind | `credit:${number}`,
@@ -124,7 +125,7 @@ export function voidingId(statement: string): string {
   return uuidV5(JSON.stringify(['voided', statement]));
 }
 
-/** RFC 9562, 5.5. */
+/** Returns a UUID of version 5 (RFC 9562, 5.5). */
 function uuidV5(name: string): string {
   const digest = createHash('sha1').update(namespace).update(name).digest('hex');
   const variant = ((parseInt(digest[16]!, 16) & 0x3) | 0x8).toString(16);

@@ -27,8 +27,8 @@ interface Nothing {
 
 /**
  * Returns the statement that should be valid after a change. Pure.
- * @param sink its name, for messages
- * @throws {MappingError} when an expression fails for this item
+ * @param sink the sink's name, for messages
+ * @throws {MappingError} if an expression fails for this item
  */
 export async function toStatement(
   subject: Subject,
@@ -78,7 +78,10 @@ async function credit(
   };
 }
 
-/** Returns undefined if the attendee is unknown or hidden. Never an anonymous account: several could be joined. */
+/**
+ * Returns the attendee as an agent; undefined if the attendee is not known or not visible. It never returns an
+ * anonymous account, because the statements of several people could then be joined.
+ */
 async function actorOf(subject: Subject, { actor }: XapiConfig, sink: string): Promise<Agent | undefined> {
   const view = mappingView(subject);
   if (view.attendee === null) return undefined;
@@ -107,8 +110,8 @@ function nothing(reason: string): Nothing {
 
 /**
  * Returns the agent that an expression of `actor` identifies; undefined if the text is not a valid identifier. Case is
- * kept, since the hash of an address depends on it.
- * Source: xAPI 1.0.3, Data, 2.4.2.3: `mbox` is a mailto IRI, `mbox_sha1sum` the hex SHA-1 hash of one.
+ * kept, because the hash of an address depends on it. Source: xAPI 1.0.3, Data, 2.4.2.3: `mbox` is a mailto IRI,
+ * `mbox_sha1sum` the hex SHA-1 hash of one.
  */
 function agentOf(key: 'name' | 'mbox' | 'mboxSha1sum', text: string, homePage: string | undefined) {
   if (key === 'name') return agent({ account: { homePage: homePage!, name: wellFormed(text) } });
@@ -119,7 +122,7 @@ function agentOf(key: 'name' | 'mbox' | 'mboxSha1sum', text: string, homePage: s
   return agent(key === 'mbox' ? { mbox } : { mbox_sha1sum: createHash('sha1').update(mbox).digest('hex') });
 }
 
-/** An address that an IRI can contain without escapes: no spaces, quotes or brackets. */
+/** Matches an address that an IRI can contain without escapes: it has no spaces, quotes or brackets. */
 const isMailbox = /^mailto:[^\s@<>()[\]\\,;:"|^`{}%?#]+@[^\s@<>()[\]\\,;:"|^`{}%?#]+\.[^\s@<>()[\]\\,;:"|^`{}%?#.]+$/;
 
 function agent(
@@ -129,8 +132,8 @@ function agent(
 }
 
 /**
- * Returns the statement that voids another: xAPI 1.0.3, Data, 2.3.2 "Voiding". Its actor is pigeonpost, so that it names
- * no attendee. It has no time, so that it is the same for every change.
+ * Returns the statement that voids another. Its actor is pigeonpost, so that it names no attendee. It has no timestamp,
+ * so that it is the same for every change. Source: xAPI 1.0.3, Data, 2.3.2 "Voiding".
  */
 export function voidingStatement(id: string, homePage: string): Statement {
   return {
@@ -151,8 +154,8 @@ const counts = ['interactions', 'asked', 'answered', 'responded', 'voted', 'rate
 
 /**
  * Returns the credit that an item of `engagement` earns, or a code if it earns none. Pure.
- * @param place path of the keys, for messages: sink and key
- * @throws {MappingError} when an expression fails for this item
+ * @param place the sink and key of `credit`, for messages
+ * @throws {MappingError} if an expression fails for this item
  */
 async function creditOf(
   subject: Subject,

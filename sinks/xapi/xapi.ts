@@ -14,13 +14,13 @@ import { planChange, type PlanContext, type XapiOperation } from './plan.js';
 import { inDoubt, sendOperations } from './send.js';
 import { classifyAnswer } from './classify.js';
 
-/** One request's statements, if each operation issues one. */
+/** Number of operations in one `send`. If each issues one statement, they fit into one request. */
 const BATCH_SIZE = 100;
 const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** A statement of pigeonpost has a few KiB. */
+/** Maximum length of an answer. A statement of pigeonpost has a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** A `send` starts no request after this time, so that it ends well within a lane's lease. */
+/** A `send` starts no request after this time, so that it ends long before the lane's lease. */
 const START_WINDOW_MS = 30_000;
 
 export interface XapiTuning {
@@ -29,7 +29,9 @@ export interface XapiTuning {
   readonly requestTimeoutMs?: number;
 }
 
-/** Sends what attendees do as xAPI statements, with at most one valid statement per item. */
+/**
+ * Creates the sink that sends the actions of attendees as xAPI statements, with at most one valid statement per item.
+ */
 export function createXapiSink(
   config: XapiConfig,
   environment: SinkEnvironment,
@@ -73,13 +75,16 @@ export function createXapiSink(
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) => await planAll(subjects, { config, activities, environment }),
     async send(operations, _lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // monotonic: a set clock must not stretch a lease
+      const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
       return await underOwnSignal(signal, async (own) => {
         const mayStart = (): boolean => !own.aborted && performance.now() < startUntilMs;
         return { outcomes: await sendOperations(operations, lrs, { signal: own, mayStart }) };
       });
     },
-    /** The LRS may have stored them. The object notes that, so that the next operation voids them or sends them again. */
+    /**
+     * The LRS may have stored the statements. The object records that, so that the next operation voids them or sends
+     * them again.
+     */
     recover: (operations) =>
       Promise.resolve({
         outcomes: operations.map((operation) => ({ kind: 'unsent', ...inDoubt(operation) })),
@@ -124,7 +129,7 @@ async function planEach(subjects: readonly Subject[], context: PlanContext): Pro
   return await Promise.all(subjects.map((subject) => planChange(subject, context)));
 }
 
-/** A mapping that fails makes the changes of its group dead letters. */
+/** Plans a group. If the mapping fails, the changes of the group become dead letters. */
 async function unlessFailed(
   indexes: readonly number[],
   plan: (indexes: readonly number[]) => Promise<void>,
@@ -153,7 +158,7 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   configSchema: xapiConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ statements, credit }) => [
-    'attendees', // also without `attended`: changes of consent are changes of this list
+    'attendees', // read even without `attended`, because changes of consent are changes of this list
     ...statements.filter((kind) => kind !== 'attended').flatMap((kind) => statementKinds[kind]),
     ...(credit === undefined ? [] : [engagementList]),
   ],
@@ -162,12 +167,12 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   create: (config, environment) => createXapiSink(config, environment),
 };
 
-/** An id that no statement has, so that the request returns no data. */
+/** An id that no statement has, so that the check's request returns no data. */
 const nobodysStatement = '00000000-0000-4000-8000-000000000000';
 
 /**
- * Checks that the LRS answers, supports a known version, and accepts the credentials, by reading a statement that does
- * not exist. Whether the credentials may write is only known after the first statement. Never throws.
+ * Checks that the LRS answers, supports a known version and accepts the credentials. To test the credentials, reads a
+ * statement that does not exist. Only the first statement shows whether the credentials may write. Never throws.
  */
 async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine[]> {
   const about = await lrs.getAbout(signal);

@@ -26,7 +26,7 @@ export const airtable: Preset = {
         when: 'request = "delete" and status = 403',
         outcome: 'rejected',
         cause: 'body.error.type',
-        detail: 'the row is gone, or the token may not delete it: check the table',
+        detail: 'the row no longer exists, or the token may not delete it: check the table',
       },
     ],
     // matched by the value of "Item", because the documentation promises no order of the rows
