@@ -105,7 +105,7 @@ describe('the example with batches', () => {
   const voteOf = (key: string) =>
     subjectOf(sampleChange({ id: `vote-${key}`, list: 'votes', key, data: { attendeeId: Number(key) } }), {});
 
-  it('writes the rows of a batch, and parks only the one that is refused', async () => {
+  it('writes the rows of a batch, and rejects only the one that is refused', async () => {
     const rows = ({ headers, body }: DoubleRequest): DoubleAnswer => {
       if (headers['x-api-key'] !== 'k3y') return { status: 401 };
       const { rows: sent } = JSON.parse(body) as { rows: { key: string }[] };

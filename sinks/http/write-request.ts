@@ -64,7 +64,7 @@ function headerValue(value: unknown, key: string): string | undefined {
 function methodValue(value: unknown, key: string): Method {
   const found = methods.find((each) => each === value);
   if (found !== undefined) return found;
-  throw new FailedMapping(key, 'not-a-method', `gave no method: it takes ${methods.join(', ')}`);
+  throw new FailedMapping(key, 'not-a-method', `returned no method: it must be one of ${methods.join(', ')}`);
 }
 
 /**

@@ -127,7 +127,7 @@ describe('an item', () => {
     });
   });
 
-  it('whose key PostgreSQL has no text for is parked, for two such keys must not become one', () => {
+  it('whose key PostgreSQL cannot store becomes a dead letter, because two such keys must not become equal', () => {
     expect(planRow(subjectOf(sampleChange({ key: 'a\0' })), undefined)).toMatchObject({
       kind: 'unplannable',
       cause: 'key-not-storable',

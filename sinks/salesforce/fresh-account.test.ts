@@ -93,7 +93,7 @@ describe('a duplicate rule that alerts', () => {
     org.add('Lead', { ...twin, Email: 'countess@example.com' });
   });
 
-  it('parks a new person, and says what a person can do', async () => {
+  it('rejects a new person, and says what an operator can do', async () => {
     const [outcome] = await deliver(sinkWith(record), [attendee(ada)]);
     expect(outcome).toMatchObject({
       kind: 'rejected',

@@ -297,7 +297,7 @@ describe('fields of a campaign member', () => {
     expect(member.values).toMatchObject({ Questions__c: null, Note__c: 'VIP', IsDeleted: false });
   });
 
-  it('that cannot take a value park the change, after the person was written', async () => {
+  it('that cannot take a value make the change a dead letter, after the person was written', async () => {
     org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'x' });
     const [outcome] = await deliver(sinkWith([counted]), [engagement({ asked: 'many' })]);
     expect(outcome).toMatchObject({ kind: 'rejected', cause: 'salesforce:wrong-type:CampaignMember.Questions__c' });

@@ -122,7 +122,7 @@ describe('a batch', () => {
   });
 
   it.each([0, 1, 12, 24, 25, 49, 50, 62, 75, 98, 99])(
-    'of 100 with one bad at place %d delivers 99 and parks that one in at most 15 requests',
+    'of 100 with one bad at place %d delivers 99 and rejects that one in at most 15 requests',
     async (bad) => {
       const sink = sinkWith();
       const sending = await operations(sink, 100);
@@ -136,7 +136,7 @@ describe('a batch', () => {
     },
   );
 
-  it.each([412, 415, 422])('with one statement that is refused with %d parks that one', async (status) => {
+  it.each([412, 415, 422])('with one statement that is refused with %d rejects that one', async (status) => {
     const sink = sinkWith();
     const sending = await operations(sink, 12);
     refusing(status, (statements) => statements.some(({ id }) => id === sending[7]!.statements[0]!.id));
@@ -148,7 +148,7 @@ describe('a batch', () => {
     });
   });
 
-  it('is divided until the LRS accepts its size, and only single statements that are too large are parked', async () => {
+  it('is divided until the LRS accepts its size, and only single statements that are too large are rejected', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 20);
     const huge = sending[7]!.statements[0]!.id;
@@ -177,7 +177,7 @@ describe('a statement whose id is in use', () => {
     expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 5 });
   });
 
-  it('is parked without affecting others if the LRS has another statement with its id', async () => {
+  it('is rejected without affecting others if the LRS has another statement with its id', async () => {
     const { sink, sending } = await stored(() => ({ result: { response: 'Ada Lovelace' } }));
     const { outcomes } = await sink.send(sending, lane, goingOn);
     expect(kindsOf(outcomes)).toEqual(['delivered', 'delivered', 'rejected', 'delivered', 'delivered']);

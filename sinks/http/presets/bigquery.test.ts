@@ -74,7 +74,7 @@ describe('docs/sinks/http/bigquery.md', () => {
     });
   });
 
-  it('parks the row that does not fit the schema, and inserts the others', async () => {
+  it('rejects the row that does not fit the schema, and inserts the others', async () => {
     const odd = question('2', 'x', { session: { id: 5001, name: { en: 'Keynote' } } });
     const outcomes = await stage.deliver([question('1', 'When is lunch?'), odd, question('3', 'Where?')]);
     expect(outcomes).toMatchObject([

@@ -28,7 +28,7 @@ const twice = { id: 4713, Name: 'Two Two', Email: 'twice@example.com' };
 const writes = () => marketo.requests.filter(({ path }) => path === '/rest/v1/leads.json');
 
 describe('docs/sinks/http/marketo.md', () => {
-  it('creates and updates leads in one request, and parks the one that Marketo refuses', async () => {
+  it('creates and updates leads in one request, and rejects the one that Marketo refuses', async () => {
     const outcomes = await stage.deliver([attendee('4711', ann), attendee('4713', twice), attendee('4712', bob)]);
     expect(outcomes).toMatchObject([
       { kind: 'delivered' },
