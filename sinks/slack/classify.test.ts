@@ -77,7 +77,7 @@ describe('what a failed call means for a change', () => {
     expect(outcomeOf(verdict, false)).toMatchObject(outcome);
   });
 
-  it('a dead channel stops a sink that has no other, and parks what goes there beside others', () => {
+  it('a dead channel stops a sink that has no other; beside others, its changes are rejected', () => {
     const verdict = { kind: 'channel', code: 'is_archived', detail: 'd' } as const;
     expect(outcomeOf(verdict, true)).toMatchObject({ kind: 'pause', cause: 'destination' });
     expect(outcomeOf(verdict, false)).toMatchObject({ kind: 'rejected', cause: 'slack:is_archived' });
