@@ -143,8 +143,8 @@ export interface SinkTraits {
   /** Log sinks receive every revision, state sinks only the latest. */
   readonly revisions: 'every' | 'latest';
   /**
-   * After an unknown outcome, a sink with `harmless` may send the operation again immediately. A sink with `lookUp` may
-   * send it again only after `recover` has found out what happened.
+   * After an unknown outcome, a sink with `harmless` may send the operation again without a look-up. A sink with
+   * `lookUp` may send it again only after `recover` has found out what happened.
    */
   readonly repeats: 'harmless' | 'lookUp';
   /** Maximum number of operations in one `send`. */
