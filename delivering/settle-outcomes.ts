@@ -50,8 +50,8 @@ export interface BatchVerdict {
  * Decides the next state of each delivery in a batch from the outcomes. Pure. A failure counts against a record only if
  * other records passed (in the same batch, earlier, or on other lanes), or if the lane has failed for
  * `blameRecordsAfterMs` and the sink has few open deliveries. Otherwise the sink is at fault, and no record uses up its
- * attempts. If only a few records are left and they failed while others passed, their failures count against them and
- * not against the sink, so that they do not block other records.
+ * attempts. If nothing in the batch passed, but it has at most `fewRecords` records and all are at fault, the lane does
+ * not fail and continues with other records.
  *
  * A rejection is judged in the same way (decision 0078). If another record passed in the same batch, or has passed since
  * the first rejection, the rejected record becomes a dead letter. Otherwise the destination may reject everything, so the
@@ -114,8 +114,8 @@ export function settleOutcomes(
 
 /**
  * Returns true if the sink held back records of a refused kind (`unsent` with a detail) and no other outcome of the batch
- * shows the sink's state. The sink then counts as working although nothing was delivered. Otherwise the problem and the
- * small batches of an earlier failure would persist.
+ * shows the sink's state. The sink then counts as working although nothing was delivered. Otherwise, after an
+ * earlier failure, the lane would stay marked as failing and its batches would stay small.
  */
 export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
   return (

@@ -22,7 +22,10 @@ export interface BatchRequest {
   readonly order: 'item' | 'pigeonhole';
   readonly size: number;
   readonly configuration: number;
-  /** The sink receives only the latest revision: if an identity becomes visible or hidden, the person's items are sent again. */
+  /**
+   * The sink receives only the latest revision of an item. If an identity becomes visible or hidden, such a sink receives
+   * the person's items again.
+   */
   readonly onlyLatest: boolean;
   /** The lane or the sink is failing: untried deliveries go first, so that failed ones cannot block them. */
   readonly untriedFirst: boolean;
@@ -52,7 +55,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
       const untriedFirst = request.untriedFirst && request.order === 'item';
-      // The queries are sent together: usually no delivery is due, so the new changes fill the batch.
+      // Usually no delivery is due and the new changes are needed, so their query does not wait for the due deliveries.
       const [open, hasOpen, next] = await Promise.all([
         dueDeliveries(tx, lease, { ...request, which: untriedFirst ? 'untried' : 'all', limit: request.size }),
         request.order === 'pigeonhole' && anyOpen(tx, lease),

@@ -76,9 +76,9 @@ export const maxEqualPages = 100;
 /**
  * Returns true if the sweep in progress is in a loop: it has used its next cursor before, or has received the same page
  * three times. Cursors can differ on every request, so cursors by themselves do not reveal a loop. Two equal pages are
- * not a loop, because rows can move to a later page during the sweep. A page without values, or a page of a list
- * without ids whose rows share one instant, may repeat up to `maxEqualPages` times: its rows can all be identical, for
- * example anonymous votes cast in the same second.
+ * not a loop, because rows can move to a later page during the sweep. A page may repeat up to `maxEqualPages` times if its
+ * rows have no id and either no instant or all the same one: such rows can be identical, for example anonymous votes cast
+ * in the same second.
  */
 export async function walksInCircle(
   ledger: Ledger,

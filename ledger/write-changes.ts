@@ -146,8 +146,8 @@ export const keepSnapshotSql = `insert into changes (ref, sequence, id, list, ke
   on conflict (ref, sequence) do update set snapshot = excluded.snapshot`;
 
 /**
- * Copies an item's payload into the change it belongs to before the payload is replaced, even if only the texts copied
- * from other items differ. A change that was sent may have to be sent again, and the repeat must be byte-for-byte
+ * Copies an item's payload into its last change before the payload is replaced. This also happens if no new change is
+ * written, because only texts copied from other items differ. A change that was sent may have to be sent again, and the repeat must be byte-for-byte
  * identical.
  */
 async function keepSnapshots(tx: Queryable, scope: PageScope, differingItems: readonly DifferingItem[]): Promise<void> {

@@ -202,7 +202,7 @@ export async function recordHolders(
   );
 }
 
-/** Supersedes deliveries that are not being sent, and removes the responses of destinations. */
+/** Supersedes deliveries that are neither delivered nor being sent, and removes the responses of destinations. */
 async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
   await tx.query(
     `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,

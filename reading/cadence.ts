@@ -47,7 +47,7 @@ export interface Cadence {
   readonly wantedMs: number | null;
   /** The reason for the polling interval. */
   readonly reason: CadenceReason;
-  /** Time between two complete sweeps, or until the next one after the event's end; null: no further sweep. */
+  /** Time between two complete sweeps. After the event's end: time until the next final sweep. Null: no further sweep. */
   readonly sweepInMs: number | null;
   /** Pages of the rolling sweep that each read includes. */
   readonly slicePages: number;
@@ -72,20 +72,21 @@ export const activeForMs = 2 * minuteMs;
 const longestUnfilledMs = 6 * hourMs;
 /** Sweeps after the end, for late approvals, removals and sign-ins. After the last one the stream is dormant. */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
-/** A live list of questions up to this many pages is read completely by each poll, so that moderation shows in the next. */
+/** Each poll reads a live list of questions of up to this many pages completely, to show all moderation since the last one. */
 const wholePages = 5;
 /** Number of pages that each read sweeps while a complete sweep is due. */
 const dueSlicePages = 10;
-/** Maximum number of pages that each read sweeps of a live list in no order, because a new item can be on any page. */
+/** A read of a live list without order sweeps at most this many pages. A new item can be on any of them. */
 const unorderedPages = 10;
 
 /**
- * Decides how often a stream is read, and why. This is the only place that decides. Pure.
+ * Decides how often a stream is read, and why. Only a walk that takes longer than its interval changes that afterwards
+ * (`whole-walk` in read-stream.ts). Pure.
  *
  * A live stream is read at the configured interval. In a live pigeonhole, a stream is live during its window and the
  * margins around it, and for `activeForMs` after a change. An unknown status counts as live and an unknown window as
  * open, because reading too often does less harm than reading too rarely. During a rehearsal, every stream is live.
- * Outside its window, a stream keeps an interval that the configuration states. The default interval doubles with each
+ * Outside its window, a list with an interval of its own in the configuration keeps that interval. The default interval doubles with each
  * read that finds nothing, but the stream is read at the latest when its window starts. If the quota is short, `stretch`
  * lengthens the interval.
  */

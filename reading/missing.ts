@@ -26,7 +26,7 @@ const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
  * Compares the stream's stored items with a complete walk: items that the walk did not show become missing, and items
  * that it showed are no longer missing. Then deletes items whose absence is proved. Ignores rows that another read has
  * seen since the walk's first request.
- * @param options.endedAt instant of the request for the walk's last page: before it, no absence is evident
+ * @param options.endedAt instant of the request for the walk's last page; an absence is evident only from then on
  * @returns the number of deleted items
  */
 export async function settleMissing(
@@ -78,11 +78,12 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 
 /**
- * Returns the keys of stored items that the walk did not show. Groups by key without copy number, counts the copies
- * that are stored and the copies that the walk showed, and returns the stored copies with higher numbers. In a long
- * list, a join would take minutes while the tables have no statistics, because the planner would compare every row with
- * every other. Requires `useIndexOrder`, or the planner may read the items of all pigeonholes. If no stored item is older
- * than the walk, as after a stream's first walk, no page is read.
+ * Returns the keys of stored items that the walk did not show. Identical rows of a list without ids are stored as copies
+ * of a key. The copies of each key are compared: if the ledger holds three and the walk showed two, the third is returned
+ * (`key#3`). The statement groups rows, because without statistics the planner would join a long list by comparing every
+ * row with every other, for minutes. Requires `useIndexOrder`, or the planner may read the items of all pigeonholes. If
+ * all stored items were seen after the walk's first request, as after a stream's first walk, the rows of `pages` are not
+ * read.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -126,10 +127,10 @@ async function removeProved(
 
 /**
  * Returns the keys that were also absent from an earlier, separate response. If a large part of the stream has gone
- * missing recently, the two requests must be at least `confirmMs` apart; all its missing items count, because a filtered
- * response shows only some of them. The time counts from the end of the walk (`evident_at`): a long walk may have started
- * minutes before the short page that ended it. Stores, for each key, the earliest time at which a response can confirm
- * its absence.
+ * missing recently, the two requests must be at least `confirmMs` apart. All items that the stream lost recently count
+ * towards that part, and not only `keys`, because a filtered response shows only some of them. The time counts from the
+ * walk's last request (`evident_at`), because only the last page makes the absence evident, and the walk may have started
+ * minutes earlier. Stores, for each key, the earliest time at which a response can confirm its absence.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -175,8 +176,8 @@ const walkAgainMs = 1000;
 
 /**
  * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. Does not bring
- * forward the next read of this stream, or of a stream that fails or shows rows of other sessions. Otherwise, each walk
- * of this stream would cause the next while another stream cannot be read.
+ * forward the next read of this stream, or of a stream that fails or shows rows of other sessions. Otherwise, as
+ * long as another stream cannot be read, every walk of this stream would immediately cause another one.
  */
 async function waitingForOtherStreams(
   tx: Queryable,
@@ -229,10 +230,10 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
 const settledAfterMs = 60_000;
 
 /**
- * Makes a stream due for the read that confirms missing items: immediately, or as soon as they can be confirmed. If
- * every poll reads the stream completely (`walksAgain`), also makes it due immediately after the first walk that showed
- * an item's neighbours without the item, unless the item was created within the last `settledAfterMs`. Each item causes
- * only one such repeat, because walks may be unable to prove its absence and would then follow each other without end.
+ * Makes a stream due for the read that confirms missing items: immediately, or as soon as they can be confirmed. With
+ * `walksAgain` (every poll reads the whole stream), the first walk that shows an item's neighbours without the item also
+ * makes the stream due immediately. Items that were created within `settledAfterMs` do not. Each item causes only one such
+ * repeat, because walks may be unable to prove its absence and would then follow each other without end.
  */
 export async function confirmMissing(
   ledger: Ledger,

@@ -4,8 +4,8 @@ import type { Complaint, Complaints } from './read-complaints.js';
 export interface Piece {
   readonly rows: number;
   /**
-   * The end of an earlier request that may have created these rows. After such a request, a complaint about a duplicate
-   * can mean that it created the row.
+   * How an earlier request that may have created these rows ended; `never`: there was none. After such a request, a
+   * complaint about a duplicate can mean that it created the row.
    */
   readonly sent: 'never' | 'refused' | 'unknown';
   /** Number of that earlier request; null: none. */
@@ -14,7 +14,7 @@ export interface Piece {
   readonly suspects: number | null;
   /** Send only this number of first rows in the next request; null: `suspects` decides. */
   readonly next: number | null;
-  /** A row was created more recently than one was refused. */
+  /** The last answer about these rows created some: neither a refusal nor silence came after it. */
   readonly fruitful: boolean;
   /** Consecutive requests with these rows that were not answered. */
   readonly unknowns: number;
@@ -49,12 +49,12 @@ export interface SettledRow {
 }
 
 export interface Settlement {
-  /** The other rows of the piece, in order. */
+  /** The rows of the piece that are not in `rows`, as pieces, in order. */
   readonly pieces: readonly (Piece & { readonly created: boolean })[];
   readonly rows: readonly SettledRow[];
-  /** An earlier request that created nothing: this answer proves it, because it created the same rows. Null: none. */
+  /** Number of an earlier request that created nothing, as is now known because its rows were created only now. Null: none. */
   readonly withoutEffect: number | null;
-  /** Whether this answer proves that a refused request creates no row: rows of one were created now. */
+  /** True if rows of a refused request were created only now, which proves that a refused request creates no rows. */
   readonly refusesWhole: boolean;
   /** The reason to send fewer rows in a request: the service refuses the number, or does not answer. Null: none. */
   readonly smaller: 'refused' | 'unanswered' | null;
@@ -242,7 +242,7 @@ function isolateRows(
   return { ...nothing, pieces: [...parts, rest].filter(({ rows }) => rows > 0) };
 }
 
-/** Returns the complaint that decides: one about a value takes precedence over those about the code. */
+/** Returns the complaint that decides: first one about a profile value, then a duplicate code, then any other. */
 function mainOf(complaints: readonly Complaint[]): Complaint {
   return (
     complaints.find(({ meaning }) => meaning === 'value') ??
@@ -253,7 +253,8 @@ function mainOf(complaints: readonly Complaint[]): Complaint {
 
 /**
  * Returns the outcome of a refused row. A duplicate existed before, or is confirmed if an earlier request may have
- * created it. After an unanswered request, a complaint about the code in unknown words counts as a duplicate. A refusal
+ * created it. After an unanswered request, a complaint about the registrant's code counts as a duplicate even if its
+ * wording is not recognized (`unclear`). A refusal
  * without a reason proves nothing if an earlier request may have created the row.
  */
 function settleRow(piece: Piece, index: number, { field, message, meaning }: Complaint): SettledRow {
