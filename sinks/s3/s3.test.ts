@@ -1,0 +1,90 @@
+import { gunzipSync } from 'node:zlib';
+import { Secret } from '../../config/secret.js';
+import { freshAccount } from '../../sandbox/s3/bucket.js';
+import { startS3Double, type S3Double } from '../../sandbox/s3/start-s3-double.js';
+import type { Change } from '../change.js';
+import { operationsFor } from '../plan-of.test-kit.js';
+import type { Lane } from '../sink.js';
+import { s3ConfigSchema } from './config.js';
+import { createS3Sink } from './s3.js';
+
+const [key] = freshAccount.keys;
+/** After the window of `maxAge` in which the change was found, so that it is due. */
+const now = (): number => Date.parse('2027-01-15T12:00:30Z');
+const signal = new AbortController().signal;
+const change: Change = {
+  id: '00000000-0000-5000-8000-000000000001',
+  type: 'questions.created',
+  timestamp: '2027-01-14T09:30:00.000Z',
+  workspace: 'acme',
+  pigeonholeId: 101,
+  sessionId: 5001,
+  list: 'questions',
+  key: 'k1',
+  revision: 1,
+  sequence: 1,
+  data: { id: 1 },
+};
+const object = 'questions/day=2027-01-14/acme-101-00000000.ndjson';
+const manifest = '_pigeonpost/manifests/questions/day=2027-01-14/acme-101.json';
+const marker = '_pigeonpost/ledger.json';
+
+let double: S3Double;
+beforeEach(async () => {
+  double = await startS3Double({ now });
+});
+afterEach(() => double.close());
+
+/** Sends the change, and returns the lane's memory. */
+async function send(keys: Record<string, unknown>): Promise<Record<string, unknown>> {
+  const config = s3ConfigSchema.parse({
+    bucket: freshAccount.bucket,
+    region: freshAccount.region,
+    endpoint: double.url,
+    accessKeyId: key!.id,
+    secretAccessKey: new Secret(key!.secret),
+    ...keys,
+  });
+  const sink = createS3Sink(config, { name: 'lake', baseFolder: '/', network: { allowHosts: [] } }, { now });
+  const memory: Record<string, unknown> = {};
+  const lane: Lane = {
+    workspace: 'acme',
+    pigeonholeId: 101,
+    ledgerId: 'ledger-1',
+    memory,
+    remember: async (found) => void Object.assign(memory, found),
+  };
+  try {
+    const sent = await sink.send(await operationsFor(sink, [change]), lane, signal);
+    expect(sent.outcomes).toEqual([{ kind: 'delivered' }]);
+    return { ...memory, ...sent.memory };
+  } finally {
+    await sink.close();
+  }
+}
+
+const names = (): string[] => [...double.bucket.objects.keys()].toSorted();
+
+describe('the objects of an s3 sink', () => {
+  it('are compressed and named by a manifest by default', async () => {
+    await send({});
+    expect(names()).toEqual([marker, manifest, `${object}.gz`]);
+    const { bytes, headers } = double.bucket.objects.get(`${object}.gz`)!;
+    expect(headers['content-type']).toBe('application/gzip');
+    expect(JSON.parse(gunzipSync(bytes).toString('utf8'))).toMatchObject({ id: change.id });
+  });
+
+  it('contain plain lines with "compression: none"', async () => {
+    await send({ compression: 'none' });
+    expect(names()).toEqual([marker, manifest, object]);
+    const { bytes, headers } = double.bucket.objects.get(object)!;
+    expect(headers['content-type']).toBe('application/x-ndjson');
+    expect(JSON.parse(bytes.toString('utf8'))).toMatchObject({ id: change.id, data: { id: 1 } });
+    expect(double.bucket.objects.get(manifest)!.bytes.toString('utf8')).toContain(`/${object}"`);
+  });
+
+  it('have no manifest with "manifest: false"', async () => {
+    expect(await send({ manifest: false })).toMatchObject({ 'questions/2027-01-14': 1, pending: [] });
+    expect(names()).toEqual([marker, `${object}.gz`]);
+  });
+});
