@@ -83,6 +83,12 @@ describe('the questions of init', () => {
     expect(said).toHaveLength(2);
   });
 
+  it('ask for the service key of the account in HubSpot', async () => {
+    const { found, said } = await asked([''], { service, keyVariable: 'MY_KEY', pigeonholes: 'all', sink: 'hubspot' });
+    expect(said).toEqual([expect.stringContaining('Environment variable with the service key of the account')]);
+    expect(found.sink).toEqual({ type: 'hubspot', destination: '', secretVariable: 'HUBSPOT_TOKEN' });
+  });
+
   it.each<[string, InitFlags, RegExp]>([
     ['a flag that is missing', {}, /^--service is needed/],
     ['a secret in the place of its name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*not the secret/],
