@@ -5,7 +5,7 @@ import { Secret } from '../../config/secret.js';
 export interface MinimalSink {
   /** Keys of the sink without addresses. */
   readonly keys: Readonly<Record<string, unknown>>;
-  /** Keys with an address that `check` connects to. */
+  /** Keys with an address that `check` connects to. A dot separates a group and its key, as in `oauth.tokenUrl`. */
   readonly addressKeys: readonly string[];
   /** Address keys that are secrets. */
   readonly secretAddresses?: readonly string[];
@@ -14,6 +14,8 @@ export interface MinimalSink {
 }
 
 const token = new Secret('token');
+
+const client = { clientId: 'client', clientSecret: new Secret('secret') };
 
 const privateKey = new Secret(
   generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
@@ -30,7 +32,15 @@ export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
   },
   http: {
     keys: { records: [{ from: 'registrants', create: {} }] },
-    addressKeys: ['baseUrl'],
+    addressKeys: ['baseUrl', 'auth.tokenUrl'],
+    instead: {
+      // Only a `check` request needs a token.
+      'auth.tokenUrl': {
+        baseUrl: 'https://receiver.example',
+        check: {},
+        auth: { type: 'client-credentials', ...client },
+      },
+    },
   },
   hubspot: {
     keys: {
@@ -70,6 +80,14 @@ export const minimalSinks: Readonly<Record<string, MinimalSink>> = {
       password: new Secret('password'),
       actor: { homePage: 'https://example.com', name: 'email' },
     },
-    addressKeys: ['endpoint'],
+    addressKeys: ['endpoint', 'oauth.tokenUrl'],
+    instead: {
+      'oauth.tokenUrl': {
+        endpoint: 'https://receiver.example',
+        username: undefined,
+        password: undefined,
+        oauth: client,
+      },
+    },
   },
 };

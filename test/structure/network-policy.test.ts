@@ -17,7 +17,7 @@ const addressKeys = connecting.flatMap((sinkType) => {
 });
 
 /** The check lines of a sink whose address is on a private network, whatever else its keys are. */
-async function check(sinkType: SinkType, keys: Record<string, unknown>): Promise<string> {
+async function check(sinkType: SinkType, keys: Keys): Promise<string> {
   const config = sinkType.configSchema.parse(keys);
   const sink = sinkType.create(config, { name: 'sink', baseFolder: '/', network: { allowHosts: [] } });
   try {
@@ -27,9 +27,16 @@ async function check(sinkType: SinkType, keys: Record<string, unknown>): Promise
   }
 }
 
-function keysOf(sinkType: SinkType, key: string, address: string): Record<string, unknown> {
+function keysOf(sinkType: SinkType, key: string, address: string): Keys {
   const { keys, secretAddresses = [], instead = {} } = minimalSinks[sinkType.type]!;
-  return { ...keys, ...instead[key], [key]: secretAddresses.includes(key) ? new Secret(address) : address };
+  const value = secretAddresses.includes(key) ? new Secret(address) : address;
+  return withKey({ ...keys, ...instead[key] }, key.split('.'), value);
+}
+
+type Keys = Readonly<Record<string, unknown>>;
+
+function withKey(keys: Keys, [name, ...rest]: readonly string[], value: unknown): Keys {
+  return { ...keys, [name!]: rest.length === 0 ? value : withKey(keys[name!] as Keys, rest, value) };
 }
 
 beforeEach(() => {
@@ -52,15 +59,21 @@ describe('the network policy', () => {
       const advised = /private\.example has no public address: set "(\w+): true"/.exec(refusal)?.[1];
       expect([refusal, advised]).toEqual([refusal, 'allowPrivateAddresses']);
       // Connecting to the closed port shows that the setting is honoured.
-      expect(await check(sinkType, { ...keys, [advised!]: true })).toContain('refused the connection');
+      expect(await check(sinkType, { ...keys, [advised!]: true })).toContain(
+        'private.example:1 refused the connection',
+      );
     },
   );
 
   it.each(addressKeys)('accepts http on a private network only with the setting: %s', async (_, sinkType, key) => {
     const keys = keysOf(sinkType, key, 'http://private.example:1/path');
     const problems = sinkType.configSchema.safeParse(keys).error?.issues.map(({ path, message }) => [path, message]);
-    expect(problems).toEqual([[[key], expect.stringContaining('together with "allowPrivateAddresses: true"')]]);
-    expect(await check(sinkType, { ...keys, allowPrivateAddresses: true })).toContain('refused the connection');
+    expect(problems).toEqual([
+      [key.split('.'), expect.stringContaining('together with "allowPrivateAddresses: true"')],
+    ]);
+    expect(await check(sinkType, { ...keys, allowPrivateAddresses: true })).toContain(
+      'private.example:1 refused the connection',
+    );
   });
 
   it.each(addressKeys)('never sends plain http to a public address: %s', async (_, sinkType, key) => {
