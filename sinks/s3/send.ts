@@ -130,7 +130,7 @@ function isSame(one: Intent, other: Intent): boolean {
 
 const unsafePath: Outcome = {
   kind: 'rejected',
-  cause: 'unsafePath-path',
+  cause: 'unsafe-path',
   detail: 'the list or timestamp of this change cannot be part of an object name',
 };
 
