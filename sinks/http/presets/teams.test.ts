@@ -72,6 +72,15 @@ describe('docs/sinks/http/teams.md', () => {
     expect(teams.messages.at(-1)!.texts[1]).toHaveLength(5_000);
   });
 
+  it('waits 30 s if an older connector reports "HTTP error 429" in a 200 answer', async () => {
+    const text = 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429';
+    teams.faults.add({ effect: { kind: 'answer', answer: { status: 200, text } } });
+    expect(await stage.deliver([question('1', 'When is lunch?')])).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
+    expect(teams.messages).toHaveLength(1);
+    expect(kinds(await stage.deliver([question('1', 'When is lunch?')]))).toEqual(['delivered']);
+    expect(teams.messages).toHaveLength(2);
+  });
+
   it('waits when the workflow is gone, and shows no signature', async () => {
     teams.faults.add({ effect: { kind: 'answer', answer: { status: 404 } }, times: 2 });
     const said = JSON.stringify([await stage.deliver([question('1', 'When is lunch?')]), await stage.check()]);
