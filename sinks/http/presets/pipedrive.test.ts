@@ -66,6 +66,14 @@ describe('docs/sinks/http/pipedrive.md', () => {
     expect(people()).toEqual([['Bob B. Customer', 'Summit']]);
   });
 
+  it('pauses if the account has reached a limit of its plan, and says so', async () => {
+    const json = { success: false, error: 'Limit reached', code: 'feature_capping_deals' };
+    pipedrive.faults.add({ effect: { kind: 'answer', answer: { status: 403, json } }, method: 'POST' });
+    expect(await stage.deliver([attendee('4711', ann)])).toMatchObject([
+      { kind: 'pause', detail: expect.stringMatching(/HTTP 403\): the account has reached a limit of its plan$/) },
+    ]);
+  });
+
   it('pauses at a wrong token, and shows it nowhere', async () => {
     const wrong = await GuideSink.open({
       page: 'pipedrive',
