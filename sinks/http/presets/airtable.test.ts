@@ -95,6 +95,28 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(await table.deliver([question('1', 'One')])).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
   });
 
+  it('rejects the deletion of one row that Airtable refuses with 403, and continues with the others', async () => {
+    await table.deliver([question('1', 'One'), question('2', 'Two')]);
+    const json = { error: { type: 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND' } };
+    const path = `/${airtable.rows[1]!.id}`;
+    airtable.faults.add({ effect: { kind: 'answer', answer: { status: 403, json } }, method: 'DELETE', path });
+    expect(await table.deliver([question('1', null), question('2', null)])).toMatchObject([
+      {
+        kind: 'rejected',
+        cause: 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND',
+        detail: expect.stringContaining('check the table'),
+      },
+      { kind: 'delivered' },
+    ]);
+    expect(fields()).toEqual([said('1', 'One')]);
+  });
+
+  it('pauses if Airtable refuses an upsert with 403', async () => {
+    const json = { error: { type: 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND' } };
+    airtable.faults.add({ effect: { kind: 'answer', answer: { status: 403, json } }, method: 'PATCH' });
+    expect(kinds(await table.deliver([question('1', 'One')]))).toEqual(['pause']);
+  });
+
   it('checks the token, pauses when it is refused, and never shows it', async () => {
     expect((await table.check()).map(({ ok }) => ok)).toEqual([true]);
     const other = await open('patOther.t0ken');
