@@ -29,6 +29,11 @@ afterEach(async () => {
 const before = { id: 'before', list: 'questions', key: '1', text: 'loaded last year' };
 const inserts = () => bigquery.requests.filter(({ path }) => path.endsWith('/insertAll'));
 
+const forbid = (reason: string): void => {
+  const json = { error: { code: 403, message: reason, errors: [{ domain: 'global', reason, message: reason }] } };
+  bigquery.faults.add({ effect: { kind: 'answer', answer: { status: 403, json } }, path: '/insertAll' });
+};
+
 describe('docs/sinks/http/bigquery.md', () => {
   it('inserts a row for each change, in one request, beside the rows that are there', async () => {
     const outcomes = await stage.deliver([question('1', 'When is lunch?'), question('2', 'And dinner?')]);
@@ -83,6 +88,17 @@ describe('docs/sinks/http/bigquery.md', () => {
       { kind: 'delivered' },
     ]);
     expect(bigquery.rows.map(({ key }) => key)).toEqual(['1', '1', '3']);
+  });
+
+  it.each(['rateLimitExceeded', 'quotaExceeded'])('waits 30 s after 403 %s', async (reason) => {
+    forbid(reason);
+    expect(await stage.deliver([question('1', 'x')])).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
+    expect(kinds(await stage.deliver([question('1', 'x')]))).toEqual(['delivered']);
+  });
+
+  it('pauses after 403 for any other reason', async () => {
+    forbid('accessDenied');
+    expect(kinds(await stage.deliver([question('1', 'x')]))).toEqual(['pause']);
   });
 
   it('passes its check, pauses at a wrong key, and shows none', async () => {
