@@ -1,0 +1,53 @@
+import { open, records } from './receiver-stage.test-kit.js';
+
+/** Returns the lines of a check that are warnings about the requests, without the first line about the receiver. */
+async function warnings(requests: object, keys: object = {}): Promise<string[]> {
+  const lines = await open({ ...keys, ...records(requests) }).check(new AbortController().signal);
+  const [receiver, ...others] = lines;
+  expect(receiver!.ok).toBe(true);
+  expect(others.filter(({ ok }) => !ok)).toEqual([]);
+  return others.map(({ text }) => text);
+}
+
+const post = { url: '"/items"', body: '{ "text": item.text }' };
+const remove = { url: '"/items/" & change.key' };
+
+describe('a check without a request that removes records', () => {
+  const staying = /^questions: there is no "delete" request, so what was sent stays at 127\.0\.0\.1:\d+ when /;
+
+  it('warns that what was sent stays', async () => {
+    expect(await warnings({ create: { ...post, method: 'PUT' } })).toEqual([expect.stringMatching(staying)]);
+  });
+
+  it('warns of an entry whose "on" leaves the deletion out', async () => {
+    const found = await warnings({ create: { ...post, method: 'PUT' }, delete: remove, on: ['create'] });
+    expect(found).toEqual([expect.stringMatching(staying)]);
+  });
+
+  it('does not warn with a "delete" request', async () => {
+    expect(await warnings({ create: { ...post, method: 'PUT' }, delete: remove })).toEqual([]);
+  });
+});
+
+describe('a check of a POST', () => {
+  const again =
+    /^questions: if the answer to a POST is lost, it is sent again: make sure that 127\.0\.0\.1:\d+ recognizes/;
+
+  it('warns that it may be sent again', async () => {
+    expect(await warnings({ create: post, delete: remove })).toEqual([expect.stringMatching(again)]);
+  });
+
+  it.each<[string, object, object]>([
+    ['another method', { create: { ...post, method: 'PUT' } }, {}],
+    ['"find"', { create: post, find: { url: '"/items"', idFrom: 'body.id' } }, {}],
+    ['"idempotencyHeader"', { create: post }, { idempotencyHeader: 'idempotency-key' }],
+    ['the id of the change in its body', { create: { ...post, body: '{ "id": change.id }' } }, {}],
+  ])('does not warn with %s', async (_, requests, keys) => {
+    expect(await warnings({ delete: remove, ...requests }, keys)).toEqual([]);
+  });
+
+  it('warns if the body has the key of the item but not the id of the change', async () => {
+    const create = { ...post, body: '{ "key": change.key, "id": item.id }' };
+    expect(await warnings({ create, delete: remove })).toEqual([expect.stringMatching(again)]);
+  });
+});
