@@ -1,6 +1,6 @@
 import { subjectOf } from '../plan-of.test-kit.js';
-import type { Fields, Planned, Subject } from '../sink.js';
-import { lane, bodies, create, item, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
+import type { Fields, Subject } from '../sink.js';
+import { bodies, create, item, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
 
 describe('a record at the receiver', () => {
   const all = {
@@ -120,16 +120,5 @@ describe('a record at the receiver', () => {
     const lines = await open({ ...keys, ...records(requests) }).check(new AbortController().signal);
     expect(lines.filter(({ ok }) => !ok).map(({ text }) => text)[0]).toContain(advice);
     expect((await open(records(all)).check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
-  });
-
-  it('keeps the requests that "limits" allows', async () => {
-    const sink = open(records({}), { limits: { perDay: 2 } });
-    expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
-    const stop = new AbortController();
-    const planned = (await planOne(sink, item('3'))) as Extract<Planned, { kind: 'send' }>;
-    const sending = sink.send([planned.operation], lane, stop.signal);
-    setImmediate(() => stop.abort());
-    expect((await sending).outcomes).toEqual([{ kind: 'unsent' }]);
-    expect(stage.api.requests).toHaveLength(2);
   });
 });
