@@ -13,7 +13,7 @@ const databases = useBothDatabases();
  * Reading decides the same on both stores, and a life takes twice as long on the embedded one. `npm run properties`
  * plays a thousand lives, also from other seeds.
  */
-const runsOf = { postgres: 6, embedded: 2 } as const;
+const runsOf = { postgres: 4, embedded: 1 } as const;
 const played: Figures[] = [];
 
 describe.each(kinds)('reading lists that change between any two requests, on %s', (kind) => {
