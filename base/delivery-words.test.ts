@@ -1,5 +1,5 @@
 import { mappingReasons } from '../delivering/decide-delivery.js';
-import { causedByWords, plannedWords, reasonText, reasonWords, sentByPlan } from './delivery-words.js';
+import { causedByWords, outcomeText, plannedWords, reasonText, reasonWords, sentByPlan } from './delivery-words.js';
 
 describe('the words of deliveries', () => {
   it.each(mappingReasons)('exist for the reason %s of a mapping, short and as a sentence', (reason) => {
@@ -24,5 +24,34 @@ describe('the words of deliveries', () => {
     expect(sentByPlan([{ ...caused, estimated: true }, observed])).toBe('about 1,200 changes');
     expect(sentByPlan([observed])).toBeNull();
     expect(causedByWords(caused)).toBe('withheld until now: consent refused');
+  });
+});
+
+const told = (state: string, reason: string | null = null, replay: string | null = null) => ({ state, reason, replay });
+
+describe('the outcome of a delivery in words', () => {
+  it.each([
+    [
+      'is "again" if the sink had the revision before',
+      told('delivered', null, 'r1'),
+      [told('delivered')],
+      'delivered again by a replay',
+    ],
+    [
+      'is not "again" if it had been withheld',
+      told('delivered', null, 'r1'),
+      [told('delivered', 'by-replay')],
+      'delivered by a replay',
+    ],
+    ['names the replay of what still waits', told('waiting', null, 'r1'), [told('delivered')], 'queued by a replay'],
+    [
+      'says that a replay delivered what was withheld',
+      told('delivered', 'by-replay'),
+      [],
+      'not delivered at first, but later by a replay',
+    ],
+    ['is the state without a replay', told('dead', 'http:422'), [], 'dead letter'],
+  ])('%s', (_, delivery, others, outcome) => {
+    expect(outcomeText(delivery, others)).toBe(outcome);
   });
 });

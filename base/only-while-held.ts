@@ -2,8 +2,8 @@ import type { Dispatcher } from 'undici';
 import { type ConfirmHeld, presentConfirm } from './while-held.js';
 
 /**
- * Stops requests under a lease that this process no longer holds. A request may wait for a connection, so the lease is
- * confirmed again when the request is about to be written: the machine may have been suspended meanwhile.
+ * Stops requests under a lease that this process no longer holds. A request may wait for a connection, and the machine
+ * may be suspended meanwhile. The lease is therefore confirmed a second time, directly before the request is written.
  */
 export const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) => {
   const confirm = presentConfirm();
@@ -23,15 +23,18 @@ export const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch)
 /** Errors with which `confirm` rejected. */
 const refusals = new WeakSet<Error>();
 
-/** Whether a request failed because its lease was not confirmed. Then no byte of it was written. */
+/** Returns true if a request failed because its lease was not confirmed. No byte of such a request was written. */
 export function isNotConfirmed(error: unknown): boolean {
   return refusals.has(error as Error);
 }
 
-/** Ends the request before a byte of it is written. The caller never sees this error. */
+/** Aborts a request before its first byte is written. The caller never sees this error. */
 const notWritten = new Error('the lease has to be confirmed before this request is written');
 
-/** @param startAgain confirms the lease, and starts the request once more if it is still held */
+/**
+ * Wraps the handler of a request so that the request is aborted if the lease has to be confirmed first.
+ * @param startAgain confirms the lease, and starts the request again if this process still holds it
+ */
 function startedWhileHeld(
   handler: Dispatcher.DispatchHandler,
   confirm: ConfirmHeld,
@@ -41,7 +44,7 @@ function startedWhileHeld(
     onRequestStart(controller, context) {
       const confirming = confirm();
       if (confirming === undefined) return handler.onRequestStart?.(controller, context);
-      confirming.catch(() => undefined); // `startAgain` asks again, and reports what it learns
+      confirming.catch(() => undefined); // `startAgain` confirms the lease again, and reports a failure
       controller.abort(notWritten);
     },
     onResponseError(controller, error) {

@@ -324,7 +324,7 @@ export function retryWaitMs(failures: number, afterMs = 0): number {
  * Opens the receivers of a configuration, in its order, without connecting to them. The caller closes them.
  * @param now the clock that stamps messages: Unix time in ms
  */
-export function openReceivers(config: Config, now: () => number = Date.now): OpenReceiver[] {
+export function openReceivers(config: Config, now: () => number): OpenReceiver[] {
   const network = networkSettings(config);
   const open = (receiver: AlertReceiver): OpenReceiver => {
     switch (receiver.type) {
@@ -343,7 +343,7 @@ export function openReceivers(config: Config, now: () => number = Date.now): Ope
 
 /** Sends a test message to the receivers of a configuration. Needs neither a store nor a running process. */
 export async function testAlerts(config: Config): Promise<TestedReceiver[]> {
-  const receivers = openReceivers(config);
+  const receivers = openReceivers(config, Date.now);
   try {
     return await testReceivers(receivers, config.server.publicUrl ?? null, new AbortController().signal);
   } finally {

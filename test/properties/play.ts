@@ -48,6 +48,21 @@ export interface Disturbances {
   clockJumps: number;
 }
 
+/** Returns the counts before the first disturbance. */
+export function noDisturbances(): Disturbances {
+  return {
+    changedBetweenRequests: 0,
+    died: 0,
+    cancelled: 0,
+    stopped: 0,
+    overtaken: 0,
+    refused: 0,
+    misshown: 0,
+    paused: 0,
+    clockJumps: 0,
+  };
+}
+
 const minute = 60_000;
 const hour = 60 * minute;
 
@@ -87,17 +102,7 @@ class Life {
   #changes = 0;
   #deletions = 0;
   #gone = 0;
-  readonly #disturbed: Disturbances = {
-    changedBetweenRequests: 0,
-    died: 0,
-    cancelled: 0,
-    stopped: 0,
-    overtaken: 0,
-    refused: 0,
-    misshown: 0,
-    paused: 0,
-    clockJumps: 0,
-  };
+  readonly #disturbed = noDisturbances();
 
   constructor(
     readonly scene: Scene,

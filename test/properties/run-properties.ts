@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Database } from '../../ledger/drivers/database.js';
 import type { Faults } from './judge.js';
-import { type Disturbances, play, type Played } from './play.js';
+import { type Disturbances, noDisturbances, play, type Played } from './play.js';
 import { anyScript, type Script } from './script.js';
 
 export interface PropertyRuns {
@@ -38,17 +38,7 @@ export async function runProperties(db: Database, { runs, seed, shrink, onRun }:
     turns: 0,
     changes: 0,
     deletions: 0,
-    disturbed: {
-      changedBetweenRequests: 0,
-      died: 0,
-      cancelled: 0,
-      stopped: 0,
-      overtaken: 0,
-      refused: 0,
-      misshown: 0,
-      paused: 0,
-      clockJumps: 0,
-    },
+    disturbed: noDisturbances(),
     faults: { lost: 0, kept: 0, twice: 0, falselyDeleted: 0, untrue: 0, disordered: 0 },
     failures: [],
   };
