@@ -49,9 +49,14 @@ export async function bindCluster(
   ledger: Pick<Ledger, 'db'>,
   by: { clusterId: string; namespace: string; adopt: boolean },
 ): Promise<void> {
+  // Every start of a workflow asks this, so the usual case writes nothing.
+  const bound = await ledger.db.query('select id from ledger where cluster_id = $1 and namespace = $2', [
+    by.clusterId,
+    by.namespace,
+  ]);
+  if (bound.length > 0) return;
   const rows = await ledger.db.query(
-    `update ledger set cluster_id = $1, namespace = $2
-     where $3::boolean or cluster_id is null or (cluster_id = $1 and namespace = $2) returning id`,
+    `update ledger set cluster_id = $1, namespace = $2 where $3::boolean or cluster_id is null returning id`,
     [by.clusterId, by.namespace, by.adopt],
   );
   if (rows.length === 0) {

@@ -1,7 +1,6 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../work/collaborators.js';
-import { LedgerError } from '../ledger/ledger-error.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import {
   deliverToSinkId,
@@ -47,17 +46,16 @@ export interface WorkflowStarter extends Orchestration {
   signal(workflowId: string, name: string): Promise<boolean>;
 }
 
-/** @param refusal returns why no workflow may be started now; null: it may */
+/**
+ * @param checkCluster called directly before each start; throws if another Temporal cluster answers than the one that
+ *   drives the ledger
+ */
 export function createStarter(
   client: Client,
   taskQueue: string,
   log: Log,
-  refusal: () => string | null = () => null,
+  checkCluster: () => Promise<void>,
 ): WorkflowStarter {
-  const mayStart = (): void => {
-    const why = refusal();
-    if (why !== null) throw new LedgerError('cluster', why);
-  };
   const options = (workflow: WantedWorkflow) => ({
     taskQueue,
     workflowId: workflow.id,
@@ -76,7 +74,7 @@ export function createStarter(
   return {
     signal,
     async start(workflow) {
-      mayStart();
+      await checkCluster();
       try {
         await client.workflow.start(workflow.type, options(workflow));
       } catch (error) {
@@ -94,7 +92,7 @@ export function createStarter(
       );
     },
     async startReading(pigeonholes) {
-      mayStart();
+      await checkCluster();
       for (const pigeonhole of pigeonholes) {
         const workflow = reading(pigeonhole);
         // One after another, to spare the server.

@@ -32,13 +32,13 @@ describe.each(kinds)('an empty cluster at the address of the one that drives a l
     const namespace = 'default';
     await bindCluster(ledger, { clusterId, namespace, adopt: false });
     const cluster = new ClusterGuard(ledger, client, { address: '127.0.0.1:7233', namespace, adopt: false });
-    const starter = createStarter(client, 'queue', log, () => cluster.refusal);
+    const starter = createStarter(client, 'queue', log, () => cluster.check());
     const reconciling = () => reconcile({ config, ledger, client, cluster, starter, taskQueue: 'queue', log });
     expect(await reconciling()).toBe(1);
 
     clusterId = 'second';
+    await expect(starter.start(discovering('acme'))).rejects.toMatchObject({ kind: 'cluster' }); // no check in between
     await expect(reconciling()).rejects.toMatchObject({ name: 'LedgerError', kind: 'cluster' });
-    await expect(starter.start(discovering('acme'))).rejects.toMatchObject({ kind: 'cluster' });
     await expect(starter.startReading([{ workspace: 'acme', pigeonholeId: 1 }])).rejects.toThrow('--adopt');
     expect(started).toHaveLength(1);
     expect(cluster.refusal).toContain('another Temporal cluster');

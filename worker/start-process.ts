@@ -159,7 +159,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) await adopting.check();
   else await cluster.look(); // `status` must work even if Temporal is down or is another cluster
 
-  const starter = createStarter(client, taskQueue, log, () => cluster.refusal);
+  const starter = createStarter(client, taskQueue, log, () => cluster.check());
   const stopping = new AbortController();
   const cycleFailures = new CycleFailures(() => performance.now());
   let missingWorkers: string | null = null;
