@@ -18,15 +18,26 @@ interface ErasableItem {
 /**
  * Returns the items of the people of an erasure that are not erased yet. Finds named and anonymous items by their
  * subject, and registrants who have not signed in by their code. Includes tombstones, because sinks may still hold the
- * data of a deleted item. Reads all items once.
+ * data of a deleted item. Reads all items once, in a statement for each pigeonhole, so that no statement grows with the
+ * whole ledger.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
-  const own = await ledger.db.query<ErasableItem>(
-    `select i.ref, i.list, i.key
-     from forgotten f join pigeonholes p on p.workspace = f.workspace join items i on i.ref = p.ref and i.subject = f.subject
-     where f.erasure = $1 and not i.erased order by i.ref, i.list, i.key`,
+  const places = await ledger.db.query<{ ref: number }>(
+    `select distinct p.ref from forgotten f join pigeonholes p on p.workspace = f.workspace
+     where f.erasure = $1 order by p.ref`,
     [erasure],
   );
+  const own: ErasableItem[] = [];
+  for (const { ref } of places) {
+    own.push(
+      ...(await ledger.db.query<ErasableItem>(
+        `select ref, list, key from items
+         where ref = $2 and subject = any(array(select subject from forgotten where erasure = $1)) and not erased
+         order by list, key`,
+        [erasure, ref],
+      )),
+    );
+  }
   const codes = await ledger.db.query<{ ref: number; code_hash: Buffer }>(
     'select ref, code_hash from forgotten_codes where erasure = $1',
     [erasure],
