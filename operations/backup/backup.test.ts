@@ -109,6 +109,30 @@ async function expectForgotten({ db, hash }: Ledger): Promise<void> {
   expect(codes).toEqual([101, 102].map((id) => ({ pigeonhole_id: id, code_hash: code })));
 }
 
+/** A person with personal data in an item, an import and the reason of the erasure, who is then erased. */
+async function eraseMarked(db: Database): Promise<void> {
+  const ledger = await openLedger(db, testKey);
+  await fill(db);
+  const payload = JSON.stringify({ id: 11, Name: 'MARK-erased', Email: 'MARK-erased@example.com' });
+  await db.query(
+    `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
+     select 1, 'attendees', n::text, 1, 1, '', case when n = 11 then $1 else '{}' end::json, '', now(), n from generate_series(1, 2000) n`,
+    [payload],
+  );
+  await db.query(
+    `insert into imports (id, ref, file, mapping, chunk_size) values ($1, 1, 'MARK-erased.csv', '{}', 1)`,
+    [randomUUID()],
+  );
+  const id = randomUUID();
+  const place = { ref: 1, workspace: 'before', pigeonholeId: 101, attendeeIds: [11], codes: ['MARK-erased'] };
+  const names = { asked: 'MARK-erased@example.com', places: [place] };
+  await requestErasure(ledger, { id, names, by: null, reason: 'MARK-erased has asked by mail', sharing: 0 });
+  await db.script('analyze; checkpoint');
+  await db.query(`update items set payload = null, erased = true where payload::text like '%MARK%'`);
+  await db.query(`update imports set file = '(name erased)' where file like '%MARK%'`);
+  await noteCleared(ledger, 1);
+}
+
 describe('a backup of an embedded store', () => {
   const source = join(folder, 'source');
   const file = join(folder, 'store.tar.gz');
@@ -215,26 +239,7 @@ describe('a backup of an embedded store', () => {
   it('holds nothing of what was erased before it, not even as dead rows, old log or statistics', async () => {
     const erased = join(folder, 'erased');
     const db = await openEmbedded({ folder: erased });
-    const ledger = await openLedger(db, testKey);
-    await fill(db);
-    const payload = JSON.stringify({ id: 11, Name: 'MARK-erased', Email: 'MARK-erased@example.com' });
-    await db.query(
-      `insert into items (ref, list, key, stream_id, revision, content_hash, payload, rules, seen_at, last_sequence)
-       select 1, 'attendees', n::text, 1, 1, '', case when n = 11 then $1 else '{}' end::json, '', now(), n from generate_series(1, 2000) n`,
-      [payload],
-    );
-    await db.query(
-      `insert into imports (id, ref, file, mapping, chunk_size) values ($1, 1, 'MARK-erased.csv', '{}', 1)`,
-      [randomUUID()],
-    );
-    const id = randomUUID();
-    const place = { ref: 1, workspace: 'before', pigeonholeId: 101, attendeeIds: [11], codes: ['MARK-erased'] };
-    const names = { asked: 'MARK-erased@example.com', places: [place] };
-    await requestErasure(ledger, { id, names, by: null, reason: 'MARK-erased has asked by mail', sharing: 0 });
-    await db.script('analyze; checkpoint');
-    await db.query(`update items set payload = null, erased = true where payload::text like '%MARK%'`);
-    await db.query(`update imports set file = '(name erased)' where file like '%MARK%'`);
-    await noteCleared(ledger, 1);
+    await eraseMarked(db);
     await db.close();
     // The files of the store itself have it still: this is what a copy of them would hold.
     expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', join(erased, 'postgres')])).not.toThrow();
@@ -376,6 +381,16 @@ describe('a backup of an embedded store', () => {
     execFileSync('pg_restore', [...asDocumented, '--single-transaction', `--dbname=${url}`, file]);
     return url;
   }
+
+  it('comes from a dump that holds nothing of what was erased before it', async () => {
+    const url = await postgres.createDatabase('erased');
+    const db = await openPostgres({ url });
+    await eraseMarked(db);
+    await db.close();
+    const dump = execFileSync('pg_dump', [...asDocumented, url], { encoding: 'utf8' });
+    expect(dump).toContain('COPY public.items');
+    expect(dump).not.toContain('MARK-erased');
+  });
 
   it('is marked, with every sink paused', async () => {
     const url = await restoredDatabase('restored');
