@@ -57,7 +57,7 @@ function wrongCounts({ counts }: ChaosResult): string {
   return wrong.map((name) => `${words[name]} ${counts[name]}`).join(', ');
 }
 
-/** Formats rows of the table in docs/reliability.md. */
+/** Formats rows of the table in test/README.md. */
 export function formatRows(results: readonly ChaosResult[]): string {
   const head = ['seed', 'store', 'kills', 'faults', 'items', 'changes', 'wrong', 'settled after'];
   const rows = results.map((each) => [

@@ -5,7 +5,7 @@ export const root = resolve(__dirname, '../..');
 
 /** A documented command line. */
 export interface CommandLine {
-  /** `docs/reliability.md: npm run chaos -- --seed 42`. */
+  /** `test/README.md: npm run chaos -- --seed 42`. */
   readonly where: string;
   /** Words as a shell splits them. */
   readonly words: readonly string[];
@@ -15,7 +15,7 @@ export interface CommandLine {
 
 /** Returns the lines in guides, and the mentions in guides and messages, that start with `program`. */
 export function commandLines(program: RegExp): CommandLine[] {
-  const pages = [...filesIn('.', /\.(?:md|yml)$/), ...filesIn('deploy', /\.yaml$/), 'Dockerfile'];
+  const pages = [...filesIn('.', /\.(?:md|yml)$/), ...filesIn('deploy', /\.yaml$/), 'test/README.md', 'Dockerfile'];
   return [...pages.flatMap(ofPage), ...filesIn('.', /(?<!test|test-kit|fixture)\.tsx?$/).flatMap(ofSource)].filter(
     ({ words }) => program.test(words.join(' ')),
   );
