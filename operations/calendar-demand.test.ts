@@ -30,8 +30,8 @@ const sessionOf = (startsAt: number, hours: number): SessionTimes => ({
   endsAt: startsAt + hours * hour,
 });
 
-describe('the requests of a calendar', () => {
-  it('are those of the days with events, from today on', () => {
+describe('the requests that a calendar needs', () => {
+  it('are listed for each day with an event, starting today', () => {
     const days = calendarDemand([planned(-3, 1), planned(5, 7)], [], now);
     expect(days.map(({ day: name, pigeonholes }) => `${name} ${pigeonholes}`)).toEqual([
       '2026-11-21 1',
@@ -40,20 +40,20 @@ describe('the requests of a calendar', () => {
     ]);
   });
 
-  it('are live polls on its days, idle polls before, and little after', () => {
+  it('are live polls on the event days, idle polls before, and a few after', () => {
     const [first, , third] = calendarDemand([planned(0, 1), planned(1, 2), planned(2, 3)], [], now);
     expect(first!.needs.live).toBeCloseTo(8640, 0);
     expect(first!.needs.idle).toBeCloseTo(2 * 288, 0);
     expect(third!.needs.idle).toBeLessThan(20 + 180);
   });
 
-  it('are live polls of a session’s lists while it lasts, and its margins', () => {
+  it('are live polls of a session’s lists during the session and its margins', () => {
     const sessions = new Map([[7, sessionOf(today + 9 * hour, 2)]]);
     const [only] = calendarDemand([planned(0, 1, { sessions, plan: plan('votes') })], [], now);
     expect(only!.needs.live).toBeCloseTo((160 * minute) / 10_000, 0);
   });
 
-  it('count a page of the rolling sweep beside each poll of a long list', () => {
+  it('include one page of the rolling sweep for each poll of a long list', () => {
     const [small] = calendarDemand([planned(0, 1, { expectedParticipants: 300 })], [], now);
     const [large] = calendarDemand([planned(0, 1, { expectedParticipants: 301 })], [], now);
     expect(small!.needs.sweep).toBe(0);
@@ -61,10 +61,10 @@ describe('the requests of a calendar', () => {
   });
 
   it.each([
-    ['nothing for one page', 300, 0],
-    ['all pages of some hundreds', 700, 3],
-    ['four pages, however many take part', 20_000, 4],
-  ])('count for live questions beside each poll %s', (_, expectedParticipants, pages) => {
+    ['no page of a one-page list', 300, 0],
+    ['all pages of a list with a few hundred rows', 700, 3],
+    ['four pages of a longer list, however many people take part', 20_000, 4],
+  ])('include for each poll of live questions %s', (_, expectedParticipants, pages) => {
     const [only] = calendarDemand([planned(0, 1, { expectedParticipants, plan: plan('questions') })], [], now);
     expect(only!.needs.sweep / only!.needs.live).toBeCloseTo(pages, 1);
   });
@@ -80,10 +80,10 @@ describe('the advice on a quota', () => {
   const [busiest] = calendarDemand(pigeonholes, [], now);
 
   it.each<[string, number | null, boolean | null, RegExp]>([
-    ['that it fits', 20_000, true, /needs about 8640 requests of the 18000 that reading may use: it fits/],
-    ['that nobody knows', null, null, /add --quota N/],
+    ['that the quota suffices', 20_000, true, /needs about 8640 requests of the 18000 that reading may use: it fits/],
+    ['that the quota is unknown', null, null, /add --quota N/],
     ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s, quiet: 5m \}" it needs 2880/],
-    ['to read less where no interval helps', 10, false, /read fewer lists or pigeonholes/],
+    ['to read less if no interval suffices', 10, false, /read fewer lists or pigeonholes/],
   ])('says %s', (_, quota, fits, text) => {
     const advice = adviseOnQuota(busiest, { quota, reserve: 0.1 }, pigeonholes, []);
     expect(advice).toMatchObject({ fits, text: expect.stringMatching(text) });
@@ -98,11 +98,11 @@ describe('the advice on a quota', () => {
     );
   });
 
-  it('says that there is nothing to read', () => {
+  it('says that there is nothing to read without a pigeonhole', () => {
     expect(adviseOnQuota(undefined, { quota: 1, reserve: 0.1 }, [], []).text).toContain('takes place today or later');
   });
 
-  it('is about intervals that do what it says', () => {
+  it('suggests an interval that leads to the stated number of requests', () => {
     const [less] = calendarDemand(
       withIntervals(pigeonholes, (every) => ({ ...every, live: 30_000 })),
       [],

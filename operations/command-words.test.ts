@@ -9,7 +9,7 @@ describe('an instant on the command line', () => {
     ['2026-11-20T18:05:06.5+02:00', '2026-11-20T16:05:06.500Z'],
     ['2h', '2026-11-21T07:30:00.000Z'],
     ['30d', '2026-10-22T09:30:00.000Z'],
-  ])('%s is %s', (word, expected) => {
+  ])('accepts %s as %s', (word, expected) => {
     expect(instantNamed(word, now)?.toISOString()).toBe(expected);
   });
 
@@ -23,20 +23,20 @@ describe('an instant on the command line', () => {
     '2026-11-20T25:00Z',
     '-2h',
     '999999999999d',
-  ])('%j is none', (word) => {
+  ])('rejects %j', (word) => {
     expect(instantNamed(word, now)).toBeUndefined();
   });
 });
 
 describe('a list on the command line', () => {
-  it('is one of the service, by its own name', () => {
+  it('is accepted by its API name', () => {
     expect(listNamed('poll-mcq-votes')).toEqual({ list: 'poll-mcq-votes' });
   });
 
   it.each([
     ['qustions', '"qustions" is not a list: did you mean "questions"?'],
     ['engagement', expect.stringMatching(/^"engagement" is not a list: there are sessions, attendees, questions/)],
-  ])('that is %s is none', (word, problem) => {
+  ])('rejects %s', (word, problem) => {
     expect(listNamed(word)).toEqual({ problem });
   });
 });
@@ -47,7 +47,7 @@ describe('an item on the command line', () => {
     ['engagement:ab_-12', { list: 'engagement', key: 'ab_-12' }],
     [`votes:it's "100 %" a:b`, { list: 'votes', key: `it's "100 %" a:b` }],
     [`votes:${'k'.repeat(200)}`, { list: 'votes', key: 'k'.repeat(200) }],
-  ])('%s is one', (word, item) => {
+  ])('accepts %s', (word, item) => {
     expect(itemNamed(word)).toEqual(item);
   });
 
@@ -72,13 +72,13 @@ describe('an item on the command line', () => {
       true,
     ],
     ['questions:\ud800', 'no item has the key "\ufffd": a key is at most 200 characters that can be printed', true],
-  ])('that is %j is none, which one line says', (word, problem, notFound) => {
+  ])('rejects %j with a message of one line', (word, problem, notFound) => {
     expect(itemNamed(word)).toEqual({ problem, notFound });
   });
 });
 
-describe('a word that is shown again', () => {
-  it('is cut between characters', () => {
+describe('a word repeated in a message', () => {
+  it('is shortened without splitting a character', () => {
     expect(shownWord('😀'.repeat(61))).toBe(`${'😀'.repeat(60)}…`);
     expect(shownWord('😀'.repeat(60))).toBe('😀'.repeat(60));
   });

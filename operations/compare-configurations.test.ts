@@ -22,8 +22,8 @@ const changed = (change: (document: Document) => void): Document => {
   return copy;
 };
 
-describe('what one configuration has that another had not', () => {
-  it('is nothing for the same', () => {
+describe('the comparison of two configurations', () => {
+  it('is empty for equal configurations', () => {
     expect(compareConfigurations(before, structuredClone(before))).toEqual([]);
   });
 
@@ -59,7 +59,7 @@ describe('what one configuration has that another had not', () => {
       [{ key: 'history', from: 'nothing', to: '1d' }],
     ],
     [
-      'an address that may hold a token',
+      'an address that may contain a token',
       ({ sinks }) => (sinks.hooks.settings.url = 'https://b.example.com/t'),
       'sink hooks',
       [{ key: 'url' }],
@@ -71,13 +71,13 @@ describe('what one configuration has that another had not', () => {
       [{ key: 'secret' }],
     ],
     ['a key', ({ workspaces }) => (workspaces.acme.apiKey = { $secret: 'bbb' }), 'workspace acme', [{ key: 'apiKey' }]],
-  ])('names the key of %s, with its values where they are no secret', (_, change, what, keys) => {
+  ])('names the key of %s, with its values if they are not secret', (_, change, what, keys) => {
     expect(compareConfigurations(before, changed(change))).toEqual([
       { kind: 'changed', what: what.split(' ')[0], name: what.split(' ')[1], keys, note: null },
     ]);
   });
 
-  it('names what is added and what is removed', () => {
+  it('names added and removed sinks', () => {
     const now = changed(({ sinks }) => {
       Object.assign(sinks, { archive: { type: 'file' } });
       Reflect.deleteProperty(sinks, 'hooks');

@@ -40,14 +40,14 @@ const place = (pigeonholeId: number, fields: readonly string[], workspace = 'acm
 const notesOf = (text: string, attendees: readonly SeenFields[], more: Record<string, SeenFields[]> = {}): string[] =>
   fieldNotes(configWith(text), new Map(Object.entries({ attendees, ...more })));
 
-describe('a note about fields that mappings read', () => {
-  it('names sink, key, line, field, pigeonhole and what was probably meant', () => {
+describe('a note about a field that no item has', () => {
+  it('names the sink, key, line, field and pigeonhole, and suggests a field', () => {
     expect(notesOf('$lowercase(item.Email)', [place(101, ['id', 'Email']), place(102, ['id', 'E-mail'])])).toEqual([
       'crm.records[0].properties.email (line 34) reads item.Email, never seen on attendees of pigeonhole acme/102; seen: "E-mail"',
     ]);
   });
 
-  it('sums up many pigeonholes', () => {
+  it('combines several pigeonholes', () => {
     expect(notesOf('item.Email', [place(101, ['a']), place(102, ['b']), place(103, ['a'])])).toEqual([
       'crm.records[0].properties.email (line 34) reads item.Email, never seen on attendees of pigeonhole acme/101 and 2 more; seen: "a", "b"',
     ]);
@@ -60,7 +60,7 @@ describe('a note about fields that mappings read', () => {
     ['item.consent.given', ['consent', 'consent/obtained', 'Name'], '"obtained"'],
     ['item.`Job title`', [], 'no fields'],
     ['item.x', Array.from({ length: 10 }, (_, n) => `Field ${n}`), '"Field 7" and 2 more'],
-  ])('of %s where there are %j says what there is', (text, fields, seen) => {
+  ])('about %s lists the fields that exist in %j', (text, fields, seen) => {
     const [note] = notesOf(text, [place(101, fields)]);
     expect(note).toMatch(new RegExp(`; seen: .*${seen}$`));
   });
@@ -70,22 +70,22 @@ describe('a note about fields that mappings read', () => {
     ['attendee.Email', ['Email']],
     ['$field("E-mail", "Mail")', ['email']],
     ['item.consent.obtained', ['consent', 'consent/obtained']],
-    ['item.Email.anything', ['Email']], // a text has no members; what the expression does there is its own affair
+    ['item.Email.anything', ['Email']], // a text has no members, so the note does not judge the expression
     ['"text"', []],
     ['change.list', []],
     ['item', []],
-  ])('is none where %s finds something in %j', (text, fields) => {
+  ])('is not written if %s exists in %j', (text, fields) => {
     expect(notesOf(text, [place(101, fields)])).toEqual([]);
   });
 
-  it('does not exist if nothing is stored, or nothing that the sink receives', () => {
+  it('is not written if nothing is stored, or nothing that the sink receives', () => {
     expect(notesOf('item.Email', [])).toEqual([]);
     expect(notesOf('item.Email', [place(101, ['a'], 'umbrella')])).toEqual([]);
     const config = configWith('item.Email', { ids: [102] });
     expect(fieldNotes(config, new Map([['attendees', [place(101, ['a'])]]]))).toEqual([]);
   });
 
-  it('looks for sessions and pigeonholes in their own lists', () => {
+  it('checks fields of sessions and pigeonholes in their own lists', () => {
     const sessions = { sessions: [place(101, ['name'])], pigeonholes: [place(0, ['timezone'])] };
     expect(notesOf('session.name & $eventDate(item.at)', [place(101, ['at'])], sessions)).toEqual([]);
     expect(notesOf('session.title & pigeonhole.zone', [], sessions)).toEqual([
@@ -94,7 +94,7 @@ describe('a note about fields that mappings read', () => {
     ]);
   });
 
-  it('counts for $field both in the profile and in the item', () => {
+  it('is not written if $field finds the field in the profile or in the item', () => {
     const config = configWith('$field("Email")', { from: 'votes' });
     const seen = new Map([
       ['attendees', [place(101, ['E-mail']), place(102, ['x'])]],
@@ -105,13 +105,13 @@ describe('a note about fields that mappings read', () => {
     ]);
   });
 
-  it('prints no control characters of what the service calls a field', () => {
+  it('omits control characters from a field’s name', () => {
     expect(notesOf('item.Email', [place(101, ['\u001b[2J'])]).join('')).not.toContain('\u001b');
   });
 });
 
-describe('the lists that mappings look into', () => {
-  it('are those of their fields, each once', () => {
+describe('the lists that mappings read', () => {
+  it('are each named once', () => {
     expect(mentionedLists(configWith('item.a & session.b & $field("c")', { from: 'votes' }))).toEqual([
       'sessions',
       'attendees',
@@ -135,14 +135,14 @@ const notesIn = (where: string): ReturnType<typeof storedFieldNotes> =>
     sinks: { crm: { settings: { from: 'attendees', email: new Expression('item.Email') } } },
   } as unknown as Config);
 
-describe('notes about the fields stored by a pigeonpost that does not run', () => {
-  it('are unknown without a store, which is not created', async () => {
+describe('field notes from the store of a stopped pigeonpost', () => {
+  it('are unknown without a store, and no store is created', async () => {
     const nowhere = join(folder, 'data');
     expect(await notesIn(nowhere)).toBeUndefined();
     expect(existsSync(nowhere)).toBe(false);
   });
 
-  it('are read when it can be opened, and not while it is in use', async () => {
+  it('are available if the store can be opened, but not while it is in use', async () => {
     const db = await openEmbedded({ folder });
     try {
       expect(await notesIn(folder)).toBeUndefined(); // in use

@@ -243,7 +243,7 @@ describe('the catalogue of problems', () => {
   });
 
   it.each(each)(
-    'shows %s as one problem, in words without those of others, with what helps (%j)',
+    'shows %s as one problem, without personal data in its text, with the help %j',
     (code, given, help, label, title) => {
       const [found, ...more] = shown(given);
       expect([found!.code, more]).toEqual([code, []]);
@@ -259,7 +259,7 @@ describe('the catalogue of problems', () => {
     expect([...new Set(each.map(([code]) => code))].toSorted()).toEqual([...problemCodes].toSorted());
   });
 
-  it('says for each problem whether reading or sending has stopped, and whether its sentences name the instant', () => {
+  it('says for each problem whether it stops reading or sending, and whether its text contains the instant', () => {
     const stopping = each.filter(([, given]) => shown(given)[0]!.stops).map(([code]) => code);
     expect([...new Set(stopping)]).toEqual([
       'process-failing',
@@ -279,14 +279,14 @@ describe('the catalogue of problems', () => {
     ['a change waits for less than two minutes', { lane: { waitsSince: ago(119_000) } }],
     ['a sink that observes was approved', { to: { observation: {}, approval: {} } }],
     [
-      'nobody needs a quota of which only the reserve is left',
+      'no request needs a quota of which only the reserve is left',
       { of: { quota: { ...quota, left: 5, nextHour: { all: 0 } } } },
     ],
   ])('shows nothing while %s', (_, given) => {
     expect(shown(given)).toEqual([]);
   });
 
-  it('begins with errors, and keeps what another problem explains for alerts', () => {
+  it('lists errors first, and hides problems that another one explains, which only alerts use', () => {
     const given = { of: { pause, state: 'paused', unanswered }, isLate: true, to: { dead: { x: 1 }, observation: {} } };
     expect(shown(given).map(({ code }) => code)).toEqual(['workspace-paused', 'dead-letters', 'sink-observing']);
     const hidden = findProblems(snapshot(given)).filter(({ coveredBy }) => coveredBy !== null);
@@ -296,7 +296,7 @@ describe('the catalogue of problems', () => {
     ]);
   });
 
-  it('tells what to do about a mapping that failed, beside what the destination refused', () => {
+  it('says what to do about a failed mapping as well as about changes that the destination refused', () => {
     const [found] = shown({ to: { dead: { 'mapping: crm.x: T0410': 3, 'http:422': 2 } } });
     expect(found!.title).toBe('Sink hooks has refused 2 changes');
     expect(found!.says).toContain('The mapping failed on 3 more changes.');
@@ -306,8 +306,8 @@ describe('the catalogue of problems', () => {
 
 const full = 'no space is left on the disk of the store';
 
-describe('the trouble of turns', () => {
-  it('stays while one turn fails, whatever others do, and goes when that one goes well', () => {
+describe('the failure of cycles', () => {
+  it('is shown while one cycle fails, until the same cycle succeeds', () => {
     const troubles = new CycleFailures(() => 0);
     expect(troubles.present).toBeNull();
     troubles.note('read acme/101', full);
@@ -326,7 +326,7 @@ describe('the trouble of turns', () => {
     expect(troubles.present).toBe(full);
   });
 
-  it('of a turn that is not taken any more is forgotten after five minutes', () => {
+  it('disappears after five minutes without another run of the cycle', () => {
     let nowMs = 0;
     const troubles = new CycleFailures(() => nowMs);
     troubles.note('read acme/101', full);

@@ -36,7 +36,7 @@ const judge = (groups: readonly CadenceGroup[], maybeLate: readonly ListReading[
   judgeFreshness({ groups, maybeLate }, { paused, now });
 
 describe('the freshness of a pigeonhole', () => {
-  it('is that of its live lists, however long ago lists that are rarely read on purpose were read', () => {
+  it('is that of its live lists, and ignores lists with a longer interval', () => {
     const rare = group({ reason: 'unfilled', lists: 8, everyMs: 360 * minute, readAt: secondsAgo(1770) });
     const quiet = group({ reason: 'no-session', lists: 12, everyMs: 5 * minute, readAt: secondsAgo(240) });
     const freshness = judge([group({ lists: 6 }), quiet, rare]);
@@ -45,17 +45,17 @@ describe('the freshness of a pigeonhole', () => {
 
   it.each<[string, readonly CadenceGroup[], Date | null]>([
     [
-      'the oldest of all usual lists where none is live',
+      'the age of the oldest list if none is live',
       [group({ reason: 'upcoming', readAt: secondsAgo(200) })],
       secondsAgo(200),
     ],
     [
-      'without lists that hold nothing',
+      'measured without lists that their sessions do not fill',
       [group({ reason: 'ended', readAt: secondsAgo(9) }), group({ reason: 'unfilled', readAt: secondsAgo(999) })],
       secondsAgo(9),
     ],
     [
-      'of what is left where all lists hold nothing',
+      'measured by dormant lists if there are no others',
       [group({ reason: 'dormant', readAt: secondsAgo(999) })],
       secondsAgo(999),
     ],
@@ -64,7 +64,7 @@ describe('the freshness of a pigeonhole', () => {
     expect(judge(groups)).toMatchObject({ liveLists: 0, readAt, state: readAt === null ? 'unread' : 'current' });
   });
 
-  it('is late by the list that is most overdue, in words', () => {
+  it('is late if a list is late, and names the list that is most overdue', () => {
     const late = [list({ readAt: secondsAgo(40) }), list({ list: 'votes', sessionId: 5001, readAt: secondsAgo(65) })];
     const freshness = judge([group({})], late);
     expect(freshness.state).toBe('late');
@@ -77,7 +77,7 @@ describe('the freshness of a pigeonhole', () => {
     expect(lateWords(freshness)).toBeNull();
   });
 
-  it('is not late within 2 min after a start by lists that were not read since, and is by others', () => {
+  it('ignores lists for 2 min after a start if they were last read before it', () => {
     const old = list({ readAt: secondsAgo(4000) });
     const stateAt = (each: ListReading, upMs: number) =>
       judgeFreshness({ groups: [group({})], maybeLate: [each] }, { paused: false, now, upMs }).state;
@@ -88,33 +88,33 @@ describe('the freshness of a pigeonhole', () => {
   });
 });
 
-describe('a list is late', () => {
+describe('the lateness of a list', () => {
   it.each<[string, Partial<ListReading>, number]>([
-    ['not within 15 s after its interval', { readAt: secondsAgo(20) }, 0],
-    ['15 s after an interval of 5 s', { readAt: secondsAgo(21) }, 16_000],
-    ['not within its own interval again', { everyMs: minute, readAt: secondsAgo(120) }, 0],
+    ['is 0 within 15 s after its interval', { readAt: secondsAgo(20) }, 0],
+    ['is measured from its interval of 5 s once another 15 s have passed', { readAt: secondsAgo(21) }, 16_000],
+    ['is 0 until a second interval of 1 min has passed', { everyMs: minute, readAt: secondsAgo(120) }, 0],
     [
-      '5 min after a long interval',
+      'is measured from a long interval once another 5 min have passed',
       { everyMs: 360 * minute, reason: 'ended', readAt: secondsAgo(365 * 60 + 1) },
       301_000,
     ],
     [
-      'by its interval, whenever a failed read is tried again',
+      'is measured from its interval even if a failed read is retried later',
       { readAt: secondsAgo(60), dueAt: secondsAgo(-300) },
       55_000,
     ],
     [
-      'by its due time before the first read',
+      'is measured from its due time before the first read',
       { everyMs: null, reason: null, readAt: null, dueAt: secondsAgo(30) },
       30_000,
     ],
-    ['never once it is no longer read', { reason: 'dormant', everyMs: minute, readAt: secondsAgo(9e6) }, 0],
+    ['is 0 once the list is no longer read', { reason: 'dormant', everyMs: minute, readAt: secondsAgo(9e6) }, 0],
   ])('%s', (_, given, lateMs) => {
     expect(latenessMs(list(given), now)).toBe(lateMs);
   });
 });
 
-describe('an interval in force', () => {
+describe('the wording of an interval', () => {
   it.each<[string, Partial<CadenceGroup>]>([
     ['every 5 s: the event is live', {}],
     ['every 5 s: a rehearsal is on', { reason: 'rehearsal' }],
@@ -126,7 +126,7 @@ describe('an interval in force', () => {
     ['every 6 h: sessions of this type do not fill the list', { reason: 'unfilled', everyMs: 360 * minute }],
     ['not read any more: the event ended more than a week ago', { reason: 'dormant' }],
     ['not read yet', { reason: null, everyMs: null }],
-  ])('is "%s"', (words, given) => {
+  ])('can be "%s"', (words, given) => {
     expect(cadenceWords(group(given))).toBe(words);
   });
 });
@@ -147,12 +147,12 @@ describe('the freshness of several pigeonholes', () => {
     expect(combineFreshness([summary({}), live])).toEqual(live);
   });
 
-  it('is late when one of them is, live or not', () => {
+  it('is late if one pigeonhole is late, even if it is not live', () => {
     const late = summary({ state: 'late', lateLists: 2, lateSeconds: 90 });
     expect(combineFreshness([late, live])).toEqual({ ...live, state: 'late', lateLists: 2, lateSeconds: 90 });
   });
 
-  it('leaves out what is paused', () => {
+  it('ignores paused pigeonholes', () => {
     const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(9999).toISOString(), nextAt: null });
     expect(combineFreshness([paused, live])).toEqual(live);
     expect(combineFreshness([paused])).toMatchObject({ state: 'paused', liveLists: 0, readAt: null });
@@ -179,11 +179,11 @@ describe('the end of a hindrance', () => {
     expect(stateAfter(30 * minute, 5000, 115_000, 120_000, 125_000)).toEqual(['current', 'current', 'late', 'late']);
   });
 
-  it('excuses nothing if the hindrance was short', () => {
+  it('delays nothing if the hindrance was short', () => {
     expect(stateAfter(minute, 5000)).toEqual(['late']);
   });
 
-  it('concerns only the pigeonhole that was hindered', () => {
+  it('affects only the pigeonhole that was hindered', () => {
     const memory = new HindranceMemory(() => 0);
     memory.sinceEnd('acme/101', true);
     expect(memory.sinceEnd('acme/102', false)).toBe(Infinity);

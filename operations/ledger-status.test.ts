@@ -1,7 +1,7 @@
 import { byReason, type OutcomeCount, total } from './ledger-status.js';
 
 describe('the counts of a sink', () => {
-  it('are by reason, most first, over lists and pigeonholes', () => {
+  it('are summed by reason over lists and pigeonholes, the most frequent first', () => {
     const count = (
       state: OutcomeCount['state'],
       reason: string,

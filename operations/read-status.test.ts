@@ -74,17 +74,17 @@ function pauseOf(scope: Pause['scope'], name: string): Pause {
 }
 
 describe('a status', () => {
-  it('is settled when all is read and delivered', () => {
+  it('is settled when everything is read and delivered', () => {
     expect(isSettled({})).toBe(true);
   });
 
   it.each<[string, Partial<LedgerStatus>]>([
-    ['a workspace was not looked into yet', { workspaces: [{ ...workspace, discovered: false }] }],
-    ['a list was not read whole yet', { pigeonholes: [{ ...pigeonhole, backfilling: 1 }] }],
+    ['a workspace was not discovered yet', { workspaces: [{ ...workspace, discovered: false }] }],
+    ['a list was not read completely yet', { pigeonholes: [{ ...pigeonhole, backfilling: 1 }] }],
     ['a list cannot be read', { pigeonholes: [{ ...pigeonhole, failing: 1 }] }],
     ['a sink is behind', { lanes: [{ ...lane, behind: 1 }] }],
     ['a delivery is open', { lanes: [{ ...lane, open: 1 }] }],
-    ['a sink has not read a pigeonhole yet', { lanes: [] }],
+    ['a sink has no lane for a pigeonhole yet', { lanes: [] }],
     ['a sink fails', { lanes: [{ ...lane, failure: 'refused', open: 1 }] }],
     ['the workspace waits', { workspaces: [{ ...workspace, waitReason: 'quota', waitUntil: new Date() }] }],
   ])('is not settled while %s', (_, status) => {
@@ -99,7 +99,7 @@ describe('a status', () => {
     expect(isSettled({}, [pauseOf(scope, name)])).toBe(false);
   });
 
-  it('waits as a whole while the service does not answer, whatever failed because of that', () => {
+  it('shows the workspace and its pigeonholes as waiting while the service does not answer, even if reads failed because of that', () => {
     const unanswered = { ...workspace, unansweredSince: new Date(0), unansweredReason: 'timeout' };
     const status = {
       ...done,
@@ -117,21 +117,21 @@ describe('a status', () => {
     expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
   });
 
-  it('is settled where nothing is left of what failed', () => {
+  it('is settled if a lane failed but has no open delivery', () => {
     expect(isSettled({ lanes: [{ ...lane, failure: 'refused' }] })).toBe(true);
   });
 
-  it('is settled whatever happens to what no sync uses', () => {
+  it('is settled even if a workspace or sink that no sync uses is paused', () => {
     expect(isSettled({}, [pauseOf('workspace', 'spare'), pauseOf('sink', 'unused')])).toBe(true);
   });
 
-  it('is not settled while nothing at all gets on', () => {
+  it('is not settled while the process cannot work', () => {
     expect(isSettled({}, [], 'the store is full')).toBe(false);
   });
 });
 
 describe('lists after a pause of the workspace', () => {
-  it('are late only when they had two minutes to be read', () => {
+  it('are late only two minutes after the pause has ended', () => {
     let nowMs = 0;
     const hindrances = new HindranceMemory(() => nowMs);
     const at = new Date('2026-11-21T10:00:00Z');

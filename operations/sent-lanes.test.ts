@@ -8,18 +8,18 @@ const place = { workspace: 'acme', pigeonholeId: 101, syncs: ['all'] };
 describe('a lane', () => {
   it.each<[string, boolean, typeof lane, typeof place]>([
     ['of a pigeonhole that a sync of its sink reads is sent', true, lane, place],
-    ['of a pigeonhole that the sync has let go of is not', false, lane, { ...place, syncs: [] }],
-    ['of a pigeonhole that another sync reads is not', false, lane, { ...place, syncs: ['other'] }],
-    ['of a sink that no sync names any more is not', false, { ...lane, sink: 'old' }, place],
-    ['of another workspace is not', false, { ...lane, workspace: 'beta' }, { ...place, workspace: 'beta' }],
-    ['of the same id in another workspace is not', false, lane, { ...place, workspace: 'beta' }],
+    ['of a pigeonhole that its sync no longer selects is not sent', false, lane, { ...place, syncs: [] }],
+    ['of a pigeonhole that only another sync reads is not sent', false, lane, { ...place, syncs: ['other'] }],
+    ['of a sink that no sync names any longer is not sent', false, { ...lane, sink: 'old' }, place],
+    ['of another workspace is not sent', false, { ...lane, workspace: 'beta' }, { ...place, workspace: 'beta' }],
+    ['of the same pigeonhole id in another workspace is not sent', false, lane, { ...place, workspace: 'beta' }],
     [
       "of a workspace's own lists is sent",
       true,
       { ...lane, pigeonholeId: 0 },
       { ...place, pigeonholeId: 0, syncs: [] },
     ],
-    ['of a pigeonhole that nobody knows is not', false, { ...lane, pigeonholeId: 7 }, place],
+    ['of an unknown pigeonhole is not sent', false, { ...lane, pigeonholeId: 7 }, place],
   ])('%s', (_, isSent, of, at) => {
     expect(sentLanes(config, [of], [at])).toEqual(isSent ? [of] : []);
   });

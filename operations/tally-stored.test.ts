@@ -1,6 +1,6 @@
 import { type PlanningLane, SharedTallies, type Tally } from './tally-stored.js';
 
-/** A request of which each planned list takes 600 ms, within a total of 2 s. */
+/** Creates a request with a time limit of 2 s, in which planning a list takes 600 ms. */
 function request() {
   let now = 0;
   const planned: string[] = [];
@@ -20,7 +20,7 @@ function request() {
 }
 
 describe('the lists of a sink with 200 pigeonholes', () => {
-  it('are planned until the time of the request has passed, and then get the shares found so far', async () => {
+  it('are planned until the time limit, and the remaining lists use the shares found so far', async () => {
     const { of, planned } = request();
     const tallies: Tally[] = [];
     for (let ref = 1; ref <= 200; ref += 1) tallies.push(await of(ref));
@@ -33,7 +33,7 @@ describe('the lists of a sink with 200 pigeonholes', () => {
     }
   });
 
-  it('are planned once for each list and sink, even late, because another list tells nothing about it', async () => {
+  it('are planned once for each list and sink, even after the limit, because shares of another list say nothing', async () => {
     const { of, planned } = request();
     for (let ref = 1; ref <= 5; ref += 1) await of(ref);
     expect(await of(1, 'questions')).toMatchObject({ given: 10, complete: true });

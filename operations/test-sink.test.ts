@@ -42,7 +42,7 @@ describe('a test of a sink', () => {
     expect(await test(answering(outcome))).toEqual(result);
   });
 
-  it('is refused for a sink that holds records of people', async () => {
+  it('is refused for a sink that stores records of people', async () => {
     expect(await test(undefined)).toEqual({
       refused: expect.stringContaining('"pigeonpost preview --sink hooks"'),
     });
@@ -60,7 +60,7 @@ describe('a test of a sink', () => {
     expect(await test(outcome, { approvals: [{}] }, true)).toMatchObject({ delivered: true });
   });
 
-  it('names no sink that does not exist', async () => {
+  it('returns "unknown" for a sink that does not exist', async () => {
     expect(await testSink({ sinks: new Map() } as unknown as Collaborators, 'gone')).toBe('unknown');
   });
 });

@@ -22,7 +22,7 @@ const state: QuotaState = {
 const needs = { live: 99.5, idle: 30.25, sweep: 20 };
 
 describe('the view of a quota', () => {
-  it('says what is used, left, kept for imports, and when what reading may use is used up', () => {
+  it('shows what is used, left and kept for imports, and when the share for reading runs out', () => {
     expect(viewQuota(state, 0.1, needs, now)).toEqual({
       limit: 1000,
       learnt: false,
@@ -35,7 +35,7 @@ describe('the view of a quota', () => {
     });
   });
 
-  it('says nothing of an end where it lasts until the reset, or no limit is known', () => {
+  it('shows no end if the quota lasts until the reset, or if no limit is known', () => {
     expect(viewQuota({ ...state, planInMs: hour }, 0.1, needs, now).lastsUntil).toBeNull();
     expect(viewQuota({ ...state, limit: null, remaining: null }, 0.1, needs, now)).toMatchObject({
       left: null,
@@ -44,7 +44,7 @@ describe('the view of a quota', () => {
     });
   });
 
-  it('has nothing left while the service refuses, and no reset that the service did not tell', () => {
+  it('shows nothing left while the service refuses requests, and no reset that the service did not report', () => {
     const refused = { ...state, remaining: null, waitMs: 1000, resetTold: false, told: false };
     expect(viewQuota(refused, 0.1, needs, now)).toMatchObject({ left: 0, resetAt: null, learnt: true });
   });

@@ -23,7 +23,7 @@ const judge = (counts: ListOutcomes['counts'], recent = none): ReturnType<typeof
 describe('a condition', () => {
   const list = (...counts: ListOutcomes['counts']): ListOutcomes => ({ list: 'questions', counts, recent: none });
 
-  it('is looked into when it leaves out all of a list', () => {
+  it('is reported if it excludes all items of a list, and at least ten', () => {
     expect(withheldByCondition(list(withheld('condition', 10), delivered(0)))).toMatchObject({
       kind: 'all',
       reason: 'condition',
@@ -44,7 +44,7 @@ describe('a condition', () => {
 describe('a sink that observes', () => {
   const observed = { wouldSend: 0, wouldSendAnonymously: 0, wouldWithhold: { 'no-match': 30, 'consent-refused': 5 } };
 
-  it('is wrong if it would send nothing because a value is missing', () => {
+  it('is reported if it would send nothing because a value is missing', () => {
     expect(judgeObservation(observed)).toEqual({ list: 'changes', kind: 'would', reason: 'no-match', changes: 30 });
     expect(judgeObservation({ ...observed, wouldSend: 1 })).toBeNull();
     expect(judgeObservation({ ...observed, wouldWithhold: { 'consent-refused': 50, 'no-match': 9 } })).toBeNull();
@@ -52,7 +52,7 @@ describe('a sink that observes', () => {
 });
 
 describe('a sink that withholds', () => {
-  it('is wrong if it never sent an item of the list because a value is missing', () => {
+  it('is reported if it never sent an item of the list because a value is missing', () => {
     expect(judge([withheld('no-match', 2142)])).toEqual({
       list: 'attendees',
       kind: 'all',
@@ -65,18 +65,18 @@ describe('a sink that withholds', () => {
     ['few items lack a value', [withheld('no-match', 9)]],
     ['consent is the reason', [withheld('consent-refused', 500)]],
     ['a condition leaves them out', [withheld('condition', 500)]],
-    ['others are sent', [withheld('no-match', 60), delivered(940)]],
-    ['the destination refuses the others', [withheld('no-match', 60), { state: 'dead', reason: 'x', changes: 1 }]],
-  ] as const)('is right when %s', (_, counts) => {
+    ['other items are sent', [withheld('no-match', 60), delivered(940)]],
+    ['the destination refuses other items', [withheld('no-match', 60), { state: 'dead', reason: 'x', changes: 1 }]],
+  ] as const)('is not reported if %s', (_, counts) => {
     expect(judge(counts)).toBeNull();
   });
 
-  it('is wrong when it withholds far more of the latest than of those before', () => {
+  it('is reported if it withholds a far larger share of the latest items than before', () => {
     const counts = [withheld('no-match', 160), withheld('no-email', 2), delivered(2000)];
     expect(judge(counts, { sent: 40, lacking: 160 })).toMatchObject({ kind: 'more', reason: 'no-match', changes: 80 });
     expect(judge(counts, { sent: 190, lacking: 10 })).toBeNull();
-    expect(judge([withheld('no-match', 1000), delivered(1000)], { sent: 90, lacking: 110 })).toBeNull(); // as ever
-    expect(judge([delivered(2162)], { sent: 40, lacking: 160 })).toBeNull(); // a replay has sent them since
+    expect(judge([withheld('no-match', 1000), delivered(1000)], { sent: 90, lacking: 110 })).toBeNull(); // as before
+    expect(judge([delivered(2162)], { sent: 40, lacking: 160 })).toBeNull(); // a replay has delivered them since
   });
 
   it('is described by fields and counts', () => {
@@ -112,7 +112,7 @@ const lack = (settings: unknown, reason: string): ReturnType<typeof lackOf> =>
   lackOf(configOf(settings), { sink: 'crm', list: 'attendees', reason }, seen);
 
 describe('the position at which a mapping lacks a value', () => {
-  it('is what a CRM matches by, with the field that it reads and those that there are', () => {
+  it('is the key by which a CRM matches, with the field that it reads and similar existing fields', () => {
     const name = { value: new Expression('item.Nick'), write: 'always' };
     const records = [{ from: 'attendees', match: ['email'], properties: { name, email } }];
     expect(lack({ records }, 'no-match')).toEqual({
@@ -131,7 +131,7 @@ describe('the position at which a mapping lacks a value', () => {
     expect(lack(settings, reason)).toMatchObject({ at });
   });
 
-  it('says nothing of fields that are there, and is not known for other lists and reasons', () => {
+  it('omits fields that exist, and is unknown for other lists and reasons', () => {
     const there = { records: [{ from: 'attendees', email: new Expression('item.Email') }] };
     expect(lack(there, 'no-email')?.fields).toBeNull();
     expect(lack(there, 'unchanged')).toBeNull();

@@ -4,7 +4,7 @@ import { WorkerWatch } from './worker-watch.js';
 
 const tenMinutesMs = 600_000;
 
-/** A task queue of Temporal, and a process that watches it. */
+/** Returns a Temporal task queue and a process that watches it. */
 function queue({ temporalAheadMs = 0 } = {}) {
   let elapsedMs = 0;
   const polls = new Map<string, number>();
@@ -52,7 +52,7 @@ describe('a process without a worker of its own', () => {
     },
   );
 
-  it('says so immediately if Temporal lists none', async () => {
+  it('says so immediately if Temporal lists no worker', async () => {
     const { watch, poll, forget } = queue();
     expect(await watch.look()).toContain('no worker');
     poll('one');

@@ -132,7 +132,7 @@ describe('the text of a message', () => {
       /import report 7/,
       '/imports/7',
     ],
-  ])('of %j', (told, title, says, todo, place) => {
+  ])('describes %j', (told, title, says, todo, place) => {
     const text = alertText(told, page);
     expect(text).toMatchObject({ title, says: expect.stringMatching(says), link: `${page}/#${place}` });
     expect(text.todo).toEqual(todo === null ? null : expect.stringMatching(todo));
@@ -147,7 +147,7 @@ describe('the text of a message', () => {
     ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
     ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
     ['quota-short', 'acme', 'The request quota of workspace acme lasts again'],
-  ])('when %s of %s is over', (occasion, subject, title) => {
+  ])('reports that %s of %s has ended', (occasion, subject, title) => {
     const text = alertText(message(occasion, subject, {}, 'recovered'), null);
     expect(text).toEqual({ title, says: 'Since 2026-11-21 09:30 UTC.', todo: null, link: null });
   });
@@ -203,7 +203,7 @@ describe('the text of a message about several subjects', () => {
     ],
     ['quota-short', 'raised', {}, 'The request quotas of 12 workspaces will not last', names, /status/, '/'],
     ['import-ended', 'happened', {}, '12 imports have ended', names, /import list/, '/imports'],
-  ])('of %s, %s with %j', (occasion, kind, facts, title, says, todo, place) => {
+  ])('describes %s, %s with %j', (occasion, kind, facts, title, says, todo, place) => {
     const text = textOf(occasion, kind, facts);
     expect(text).toEqual({ title, says, todo: expect.stringMatching(todo), link: `${page}/#${place}` });
   });
@@ -216,11 +216,11 @@ describe('the text of a message about several subjects', () => {
     ['withholding', '12 sinks no longer withhold what they should send'],
     ['deletions-held', 'No deletions of 12 pigeonholes wait any longer'],
     ['quota-short', 'The request quotas of 12 workspaces last again'],
-  ])('when %s is over', (occasion, title) => {
+  ])('reports that %s has ended', (occasion, title) => {
     expect(textOf(occasion, 'recovered')).toEqual({ title, says: names, todo: null, link: `${page}/#/` });
   });
 
-  it('names all of few', () => {
+  it('names every subject if there are only a few', () => {
     expect(textOf('behind', 'raised', {}, ['crm', 'lms']).says).toBe('They are crm, lms.');
   });
 });

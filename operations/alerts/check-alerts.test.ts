@@ -30,7 +30,7 @@ const condition = (letters: number): Condition => ({
   facts: { letters },
 });
 
-describe('an alert that holds', () => {
+describe('an alert whose condition still holds', () => {
   it('is stored with the current counts, and is not reported again', () => {
     const judged = judgeStates([row], [condition(5000)], { when, at, calm });
     expect(judged).toEqual({ rows: [{ ...row, facts: { letters: 5000 } }], forgotten: [], pending: [] });
@@ -40,7 +40,7 @@ describe('an alert that holds', () => {
     expect(judgeStates([row], [condition(10)], { when, at, calm })).toEqual({ rows: [], forgotten: [], pending: [] });
   });
 
-  it('is deleted without a report of its end if no receiver selects it any longer', () => {
+  it('is deleted without a recovery message if no receiver selects it any longer', () => {
     const { deadLetters: _, ...others } = when;
     const forgotten = [{ occasion: 'dead-letters', subject: 'hooks' }];
     expect(judgeStates([row], [condition(10)], { when: others, at, calm })).toEqual({

@@ -5,7 +5,7 @@ import { findConditions } from './check-alerts.js';
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
-/** A condition for each occasion of `alerts.when`. */
+/** Selects every occasion of `alerts.when`. */
 const everything: AlertsConfig['when'] = {
   serviceDown: true,
   readingLate: true,
@@ -43,7 +43,7 @@ interface Given {
   readonly held?: number;
   /** For how long a list of the first pigeonhole has been due. */
   readonly lateSeconds?: number;
-  /** For how long the oldest change of a lane waits. */
+  /** For how long the oldest change of each lane has waited. */
   readonly waitMs?: readonly number[];
 }
 
@@ -125,80 +125,80 @@ const observation = { wouldSend: 1 };
 const used = { ...quota, left: 50 };
 const waits = { state: 'waiting', reason: 'quota' };
 
-describe('a look', () => {
+describe('a check for alert conditions', () => {
   it.each<[string, Given, readonly string[]]>([
     ['nothing while everything works', {}, []],
     ['a sink that is paused', { sink: { state: 'paused', pause } }, ['sink-paused hooks holds']],
     ['a workspace that is paused', { workspace: { state: 'paused', pause } }, ['workspace-paused acme holds']],
     ['a service that has not answered for a minute', { workspace: unanswered(60_000) }, ['service-down acme holds']],
-    ['nothing of one that has not for less', { workspace: unanswered(59_000) }, []],
+    ['nothing when the service has not answered for less than a minute', { workspace: unanswered(59_000) }, []],
     [
-      'that nobody knows whether the service answers while it refuses the key',
+      'that the state of the service is unknown while it refuses the key',
       { workspace: { ...unanswered(90_000), state: 'paused', pause } },
       ['workspace-paused acme holds', 'service-down acme unknown'],
     ],
     ['a list that should have been read three minutes ago', { lateSeconds: 180 }, ['reading-late acme/101 holds']],
-    ['nothing of one that is late for less', { lateSeconds: 179 }, []],
+    ['nothing when a list is less than three minutes late', { lateSeconds: 179 }, []],
     [
-      'that nobody knows whether a list is late while the quota is used up',
+      'that the lateness of a list is unknown while the quota is used up',
       { lateSeconds: 600, workspace: { ...waits, quota: used } },
       ['quota-short acme holds', 'reading-late acme/101 unknown'],
     ],
     [
-      'one incident while the service does not answer',
+      'only one incident while the service does not answer',
       { lateSeconds: 600, workspace: { ...unanswered(600_000), state: 'waiting' } },
       ['service-down acme holds', 'reading-late acme/101 unknown'],
     ],
-    ['a change that waits for longer than is wanted', { waitMs: [10, 60_001] }, ['behind hooks holds']],
-    ['nothing of one that does not wait for longer', { waitMs: [60_000] }, []],
+    ['a change that has waited longer than the configured time', { waitMs: [10, 60_001] }, ['behind hooks holds']],
+    ['nothing when a change has waited exactly the configured time', { waitMs: [60_000] }, []],
     ['nothing of the backlog of a sink that only observes', { sink: { observation }, waitMs: [90_000] }, []],
     [
-      'the backlog of one that was approved',
+      'the backlog of an observing sink that was approved',
       { sink: { observation, approval: { since: 'now' } }, waitMs: [90_000] },
       ['behind hooks holds'],
     ],
     [
-      'that nobody knows whether a paused sink is behind',
+      'that the lag of a paused sink is unknown',
       { sink: { state: 'paused', pause }, waitMs: [90_000] },
       ['sink-paused hooks holds', 'behind hooks unknown'],
     ],
-    ['as many dead letters as are wanted', { sink: { dead: { a: 1, b: 1 } } }, ['dead-letters hooks holds']],
-    ['nothing of fewer', { sink: { dead: { a: 1 } } }, []],
-    ['deletions that are held, by pigeonhole', { held: 7 }, ['deletions-held acme/101 holds']],
+    ['dead letters that reach the configured number', { sink: { dead: { a: 1, b: 1 } } }, ['dead-letters hooks holds']],
+    ['nothing when there are fewer dead letters', { sink: { dead: { a: 1 } } }, []],
+    ['held deletions, by pigeonhole', { held: 7 }, ['deletions-held acme/101 holds']],
     ['nothing of a quota that lasts', { workspace: { quota } }, []],
-    ['nothing of a quota that nobody knows', { workspace: { quota: { ...quota, left: null } } }, []],
+    ['nothing when the remaining quota is unknown', { workspace: { quota: { ...quota, left: null } } }, []],
     [
       'a quota that will not last',
       { workspace: { quota: { ...quota, lastsUntil: '2026-11-21T11:00:00.000Z' } } },
       ['quota-short acme holds'],
     ],
-    ['a quota of which the reserve alone is left', { workspace: { quota: used } }, ['quota-short acme holds']],
+    ['a quota of which only the reserve is left', { workspace: { quota: used } }, ['quota-short acme holds']],
     [
-      'nothing of one that nobody needs',
+      'nothing when no request needs the used-up quota',
       { workspace: { quota: { ...used, nextHour: { live: 0, idle: 0, sweep: 0, all: 0 } } } },
       [],
     ],
     ['a workspace that waits for its quota', { workspace: waits }, ['quota-short acme holds']],
-    ['nothing of one that waits for another reason', { workspace: { ...waits, reason: 'throttled' } }, []],
+    ['nothing when a workspace waits for another reason', { workspace: { ...waits, reason: 'throttled' } }, []],
   ])('finds %s', (_, given, expected) => {
     const found = findConditions(snapshot(given), everything);
     expect(found.map(({ occasion, subject, found: how }) => `${occasion} ${subject} ${how}`)).toEqual(expected);
     expect(findConditions(snapshot(given), nothing)).toEqual([]);
   });
 
-  it('finds that a paused sink is behind where nobody wants to hear of the pause', () => {
+  it('reports a paused sink as behind if alerts about pauses are off', () => {
     const given = snapshot({ sink: { state: 'paused', pause }, waitMs: [90_000] });
     expect(findConditions(given, { ...nothing, behindMs: 60_000 })).toMatchObject([
       { occasion: 'behind', found: 'holds' },
     ]);
   });
 
-  it('contains counts, codes and instants, and no text', () => {
+  it('contains counts, codes and instants, but no free text', () => {
     const [found] = findConditions(snapshot({ sink: { state: 'paused', pause } }), everything);
     expect(found!.facts).toEqual({ pausedBy: 'cause', cause: 'credential', pausedAt: '2026-11-21T09:59:59.000Z' });
   });
 
-  it('counts what it finds, and says since when', () => {
+  it('counts the findings and includes the instant of the oldest one', () => {
     const given = snapshot({
       sink: { dead: { a: 4, b: 1 } },
       waitMs: [70_000, 90_000],

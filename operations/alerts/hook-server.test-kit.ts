@@ -12,14 +12,14 @@ export interface ReceivedAlert {
   };
 }
 
-/** A receiver of alerts that knows Standard Webhooks by another implementation than ours. */
+/** Receives alerts and verifies them with the published Standard Webhooks library, which shares no code with pigeonpost. */
 export interface HookServer {
   readonly url: string;
-  /** Accepted messages in order. A message that is not signed with the secret is refused. */
+  /** Accepted messages in order. The server rejects a message that is not signed with the secret. */
   readonly taken: ReceivedAlert[];
-  /** Every request, also those that it refused. */
+  /** Returns the number of requests, including refused ones. */
   readonly asked: () => number;
-  /** From now on; null hangs. */
+  /** Sets the status of all later answers; null never answers. */
   answer(status: number | null, headers?: Readonly<Record<string, string>>): void;
   close(): Promise<void>;
 }

@@ -8,22 +8,29 @@ const over: AlertState = { ...calming, told: false };
 describe('an alert', () => {
   it.each<[string, AlertState | null, Found, number, AlertState | null, 'raised' | 'recovered' | null]>([
     ['is raised as soon as it holds', null, 'holds', 5, { ...told, sinceMs: 5 }, 'raised'],
-    ['is not told again while it holds', told, 'holds', 5, told, null],
-    ['is not over at the first look that does not find it', told, 'over', 5, { ...calming, sinceMs: 5 }, null],
-    ['is not over before the calm', calming, 'over', 9, calming, null],
-    ['is over after the calm', calming, 'over', 10, over, 'recovered'],
+    ['is not reported again while it holds', told, 'holds', 5, told, null],
+    ['is not over at the first check that does not find it', told, 'over', 5, { ...calming, sinceMs: 5 }, null],
+    ['is not over before the quiet time has passed', calming, 'over', 9, calming, null],
+    ['is over after the quiet time', calming, 'over', 10, over, 'recovered'],
     ['that returns during the quiet time is reported neither time', calming, 'holds', 9, { ...told, sinceMs: 9 }, null],
     [
-      'needs twice the quiet time when it has returned once',
+      'needs twice the quiet time if it returned once',
       { ...calming, raises: 2 },
       'over',
       19,
       { ...calming, raises: 2 },
       null,
     ],
-    ['is over after twice the calm then', { ...calming, raises: 2 }, 'over', 20, { ...over, raises: 2 }, 'recovered'],
     [
-      'never needs more than the longest calm',
+      'that returned once is over after twice the quiet time',
+      { ...calming, raises: 2 },
+      'over',
+      20,
+      { ...over, raises: 2 },
+      'recovered',
+    ],
+    [
+      'never needs more than the longest quiet time',
       { ...calming, raises: 99 },
       'over',
       60,
@@ -31,12 +38,12 @@ describe('an alert', () => {
       'recovered',
     ],
     ['is raised again when it returns', over, 'holds', 50, { ...told, sinceMs: 50, raises: 2 }, 'raised'],
-    ['that is over is remembered for a while', over, 'over', 99, over, null],
-    ['is forgotten after a long calm', over, 'over', 100, null, null],
-    ['that nobody can see now stays as it is while told', told, 'unknown', 500, told, null],
-    ['that nobody can see now is not over', calming, 'unknown', 500, calming, null],
-    ['that nobody can see now is not raised', null, 'unknown', 5, null, null],
-    ['that never was is nothing', null, 'over', 5, null, null],
+    ['that is over stays stored for a while', over, 'over', 99, over, null],
+    ['is deleted after a long quiet time', over, 'over', 100, null, null],
+    ['whose condition is unknown stays raised', told, 'unknown', 500, told, null],
+    ['whose condition is unknown is not over', calming, 'unknown', 500, calming, null],
+    ['whose condition is unknown is not raised', null, 'unknown', 5, null, null],
+    ['that was never raised is not stored when its condition does not hold', null, 'over', 5, null, null],
   ])('%s', (_, before, found, nowMs, state, tell) => {
     expect(judgeAlert(before, found, nowMs, calm)).toEqual({ state, tell });
   });
@@ -45,24 +52,27 @@ describe('an alert', () => {
     ['that begins', null, 'holds'],
     ['that returns', over, 'holds'],
     ['that is over', calming, 'over'],
-  ])('%s and is postponed is reported by the next check as it would have been by this one', (_, before, found) => {
-    const now = judgeAlert(before, found, 50, calm);
-    const later = judgeAlert(postponedState(before, now), found, 60, calm);
-    expect(now.tell).not.toBeNull();
-    expect(later).toEqual(now);
-  });
+  ])(
+    '%s and is postponed is reported by the next check exactly as this check would have reported it',
+    (_, before, found) => {
+      const now = judgeAlert(before, found, 50, calm);
+      const later = judgeAlert(postponedState(before, now), found, 60, calm);
+      expect(now.tell).not.toBeNull();
+      expect(later).toEqual(now);
+    },
+  );
 
-  it('that was postponed and is over by then is not reported', () => {
+  it('that was postponed and then ended is never reported', () => {
     const later = postponedState(null, judgeAlert(null, 'holds', 5, calm));
     const calmed = judgeAlert(later, 'over', 10, calm);
     expect([calmed.tell, judgeAlert(calmed.state, 'over', 90, calm).tell]).toEqual([null, null]);
   });
 
-  it('that changes at every check for an hour is reported a dozen times at most', () => {
+  it('whose condition changes every minute for an hour is reported at most 12 times', () => {
     let state: AlertState | null = null;
     let tells = 0;
     for (let nowMs = 0; nowMs < 3_600_000; nowMs += 5000) {
-      const isOn = Math.floor(nowMs / 60_000) % 2 === 0; // a minute on, a minute off
+      const isOn = Math.floor(nowMs / 60_000) % 2 === 0; // one minute on, one minute off
       const judged = judgeAlert(state, isOn ? 'holds' : 'over', nowMs);
       state = judged.state;
       tells += judged.tell === null ? 0 : 1;

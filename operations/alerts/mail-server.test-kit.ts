@@ -2,14 +2,14 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 
-/** As much of SMTP (RFC 5321, AUTH PLAIN of RFC 4954) as a mail of ours needs; STARTTLS where it has a certificate. */
+/** The part of SMTP (RFC 5321, AUTH PLAIN of RFC 4954) that alerts use. A certificate enables STARTTLS. */
 export interface MailServer {
   readonly port: number;
-  /** Each mail as it came, headers and body. */
+  /** Each received mail, headers and body. */
   readonly taken: string[];
-  /** Users and passwords that were presented, decoded. */
+  /** User names and passwords that clients presented, decoded. */
   readonly presented: string[];
-  /** Sets the answer to a command such as `RCPT` or `AUTH`; null: no answer. */
+  /** Sets the answer to a command such as `RCPT` or `AUTH`; null sends no answer. */
   answer(command: string, line: string | null): void;
   close(): Promise<void>;
 }

@@ -39,15 +39,15 @@ function told(...looks: readonly [ms: number, pending: readonly PendingMessage[]
   });
 }
 
-describe('messages of one check', () => {
+describe('the messages of several checks', () => {
   const storm = Array.from({ length: 200 }, (_, n) => `s${n}`);
 
   it.each<[string, readonly [number, readonly PendingMessage[]][], readonly (readonly string[])[][]]>([
-    ['one message each of three', [[0, paused('a', 'b', 'c')]], [[['a'], ['b'], ['c']]]],
-    ['one message of four', [[0, paused('a', 'b', 'c', 'd')]], [[['a', 'b', 'c', 'd']]]],
-    ['one message of two hundred', [[0, paused(...storm)]], [[storm]]],
+    ['three single messages about three subjects', [[0, paused('a', 'b', 'c')]], [[['a'], ['b'], ['c']]]],
+    ['one message about four subjects', [[0, paused('a', 'b', 'c', 'd')]], [[['a', 'b', 'c', 'd']]]],
+    ['one message about two hundred subjects', [[0, paused(...storm)]], [[storm]]],
     [
-      'one by one while there are few, then what has waited for a minute',
+      'single while there are few, then one message about everything that waited for a minute',
       [
         [0, paused('a')],
         [5 * second, paused('b')],
@@ -61,7 +61,7 @@ describe('messages of one check', () => {
       [[['a']], [['b']], [['c']], [], [], [['d', 'e', 'f']], [], [['g']]],
     ],
     [
-      'what else happens during a storm, each kind by a pace of its own',
+      'limited for each kind separately, so that a recovery is reported during a storm',
       [
         [0, paused('a', 'b', 'c')],
         [5 * second, [...paused('d'), ...recovered('a')]],
@@ -69,7 +69,7 @@ describe('messages of one check', () => {
       [[['a'], ['b'], ['c']], [['a']]],
     ],
     [
-      'three again after three minutes of nothing',
+      'three single messages again after three minutes without any',
       [
         [0, paused('a', 'b', 'c')],
         [180 * second, paused('d', 'e', 'f')],
@@ -79,18 +79,18 @@ describe('messages of one check', () => {
         [['d'], ['e'], ['f']],
       ],
     ],
-  ])('is %s', (_, looks, messages) => {
+  ])('are %s', (_, looks, messages) => {
     expect(told(...looks)).toEqual(messages);
   });
 
-  it('are at most one a minute in a storm of an hour', () => {
+  it('are limited to one a minute during an hour-long storm', () => {
     const looks = Array.from({ length: 720 }, (_, n): [number, PendingMessage[]] => [n * 5 * second, paused(`s${n}`)]);
     expect(told(...looks).flat()).toHaveLength(62); // three at once, then one at each full minute
   });
 });
 
-describe('what waits', () => {
-  it('is stored as not sent, and does not change the pace', () => {
+describe('a postponed message', () => {
+  it('is stored as not sent, and does not count against the rate limit', () => {
     const full = new Map([['sink-paused raised', at(180 * second)]]);
     const paced = limitMessages(paused('a'), full, at(0), pace);
     expect(paced).toEqual({
@@ -100,14 +100,14 @@ describe('what waits', () => {
     });
   });
 
-  it('is not known at all when it would be found again', () => {
+  it('about a recovery is not stored, because the next check finds the recovery again', () => {
     const full = new Map([['sink-paused recovered', at(180 * second)]]);
     expect(limitMessages(recovered('a'), full, at(0), pace).rows).toEqual([]);
   });
 });
 
 describe('a gathered message', () => {
-  it('has all subjects, sums of counts, the earliest instants and what all have in common', () => {
+  it('has all subjects, the sums of their counts, their earliest instants and the facts that they share', () => {
     const facts = [
       { letters: 2, cause: 'credential', pausedBy: 'cause', oldestAt: '2026-11-21T09:00:00.000Z', left: null },
       { letters: 3, cause: 'gone', pausedBy: 'cause', oldestAt: '2026-11-21T08:00:00.000Z', left: 5 },

@@ -6,7 +6,7 @@ import { localhostCertificate, localhostKey } from '../../sinks/network/localhos
 import { startMailServer } from './mail-server.test-kit.js';
 import { type OutgoingAlert, openSlackReceiver, openWebhookReceiver, openSmtpReceiver } from './receivers.js';
 
-/** The original object: Jest gives tests a copy, which Node's TLS ignores. */
+/** The original object. Jest gives tests a copy, which Node's TLS ignores. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
 const network = { allowHosts: [] };
@@ -33,8 +33,8 @@ function closing<Part extends { close(): Promise<void> }>(part: Part): Part {
   return part;
 }
 
-describe('a channel of Slack', () => {
-  /** Alerts go only where the app was invited: an alert joins no channel. */
+describe('a Slack receiver', () => {
+  /** The app is already a member: sending an alert never joins a channel. */
   const invited = [{ id: DEFAULT_CHANNEL, name: 'alerts', isMember: true }];
   const open = async (token = DEFAULT_TOKEN, channel = DEFAULT_CHANNEL) => {
     const slack = closing(await startSlackDouble({ channels: invited }));
@@ -42,7 +42,7 @@ describe('a channel of Slack', () => {
     return { slack, receiver: closing(openSlackReceiver(settings, network, Date.now)) };
   };
 
-  it('is posted an alert with its link, and with what Slack would take for marks escaped', async () => {
+  it('posts an alert with its link, and escapes characters that Slack would read as markup', async () => {
     const { slack, receiver } = await open();
     expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
     const [message] = slack.workspace.channels.get(DEFAULT_CHANNEL)!.all;
@@ -52,9 +52,9 @@ describe('a channel of Slack', () => {
   });
 
   it.each([
-    ['a token that is refused', 'xoxb-wrong', DEFAULT_CHANNEL, 'invalid_auth'],
-    ['a channel that is not there', DEFAULT_TOKEN, 'C9999999999', 'channel_not_found'],
-  ])('tells %s by its code, without the token', async (_, token, channel, code) => {
+    ['a rejected token', 'xoxb-wrong', DEFAULT_CHANNEL, 'invalid_auth'],
+    ['a missing channel', DEFAULT_TOKEN, 'C9999999999', 'channel_not_found'],
+  ])('reports %s by its code, without the token', async (_, token, channel, code) => {
     const { receiver } = await open(token, channel);
     const outcome = await receiver.send(alert, never);
     expect(outcome).toEqual({ kind: 'failed', detail: expect.stringContaining(`(${code})`) });
@@ -62,14 +62,14 @@ describe('a channel of Slack', () => {
   });
 });
 
-describe('an endpoint', () => {
+describe('a webhook receiver', () => {
   const open = async () => {
     const server = closing(await startHookServer(hookSecret));
     const settings = { type: 'webhook', url: server.url, secret: new Secret(hookSecret) } as const;
     return { server, receiver: closing(openWebhookReceiver(settings, network, Date.now)) };
   };
 
-  it('is posted an alert that another implementation of Standard Webhooks verifies', async () => {
+  it('posts an alert that another implementation of Standard Webhooks verifies', async () => {
     const { server, receiver } = await open();
     expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
     const { title, says, todo, link } = alert;
@@ -83,7 +83,7 @@ describe('an endpoint', () => {
     ]);
   });
 
-  it('is not followed, and only its host is reported', async () => {
+  it('does not follow a redirect, and reports nothing of the URL but its host', async () => {
     const { server, receiver } = await open();
     server.answer(307, { location: 'http://127.0.0.1:1/elsewhere' });
     const outcome = await receiver.send(alert, never);
@@ -92,13 +92,13 @@ describe('an endpoint', () => {
     expect(server.asked()).toBe(1);
   });
 
-  it('is not tried during the time that it requests', async () => {
+  it('reports how long the endpoint asks to wait', async () => {
     const { server, receiver } = await open();
     server.answer(429, { 'retry-after': '90' });
     expect(await receiver.send(alert, never)).toMatchObject({ kind: 'failed', afterMs: 90_000 });
   });
 
-  it('that hangs does not outlive the process', async () => {
+  it('stops waiting for an endpoint that hangs when the process stops', async () => {
     const { server, receiver } = await open();
     server.answer(null);
     const stopping = new AbortController();
@@ -108,14 +108,14 @@ describe('an endpoint', () => {
   });
 });
 
-describe('a mailbox', () => {
+describe('a mail receiver', () => {
   const open = async (user: { username?: string; password?: Secret } = {}) => {
     const server = closing(await startMailServer());
     const settings = { type: 'smtp', host: '127.0.0.1', port: server.port, from: 'pigeonpost@example.com' } as const;
     return { server, receiver: openSmtpReceiver({ ...settings, to: 'ops@example.com', ...user }, {}) };
   };
 
-  it('is sent an alert that no machine answers, with the same id at every attempt', async () => {
+  it('sends a mail with the alert’s id as message id, and with the header that suppresses automatic replies', async () => {
     const { server, receiver } = await open();
     expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
     const [mail] = server.taken;
@@ -130,7 +130,7 @@ describe('a mailbox', () => {
     }
   });
 
-  it('is presented the user and password', async () => {
+  it('sends the user name and password', async () => {
     const { server, receiver } = await open({ username: 'ops', password: new Secret('a-password') });
     expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });
     expect(server.presented).toEqual(['\0ops\0a-password']);
@@ -140,7 +140,7 @@ describe('a mailbox', () => {
     ['AUTH', '535 no, ops@example.com', 'refuses username and password (SMTP 535)'],
     ['RCPT', '550 no such mailbox ops@example.com', 'check "from" and "to" (SMTP 550)'],
     ['MAIL TAKEN', '554 spam, says ops@example.com', 'refuses the message (SMTP 554)'],
-  ])('that refuses at %s is reported by its codes, without text from the server', async (command, line, told) => {
+  ])('reports a refusal at %s by its codes, without text from the server', async (command, line, told) => {
     const { server, receiver } = await open({ username: 'ops', password: new Secret('a-password') });
     server.answer(command, line);
     const outcome = await receiver.send(alert, never);
@@ -148,7 +148,7 @@ describe('a mailbox', () => {
     expect(JSON.stringify(outcome)).not.toMatch(/example\.com|a-password/);
   });
 
-  it('whose server says nothing does not outlive the process', async () => {
+  it('stops waiting for a silent server when the process stops', async () => {
     const { server, receiver } = await open();
     server.answer('GREETING', null);
     const stopping = new AbortController();
@@ -158,7 +158,7 @@ describe('a mailbox', () => {
   });
 
   it.each(['0', undefined])(
-    'is sent nothing by a server whose certificate nobody vouches for (%s)',
+    'sends nothing to a server with an untrusted certificate (NODE_TLS_REJECT_UNAUTHORIZED=%s)',
     async (weakened) => {
       if (weakened !== undefined) environment['NODE_TLS_REJECT_UNAUTHORIZED'] = weakened;
       try {
@@ -176,11 +176,12 @@ describe('a mailbox', () => {
     },
   );
 
-  // Another name of this machine. pigeonpost does not know that it is loopback, so it requires TLS, which this server lacks.
+  // Another address of this machine that pigeonpost does not recognize as loopback, so it requires TLS, which this
+  // server lacks.
   const offLoopback = { type: 'smtp', host: '0.0.0.0', from: 'a@example.com', to: 'b@example.com' } as const;
 
   it.each([[{ username: 'ops', password: new Secret('a-password') }], [{}]])(
-    'off loopback receives nothing without TLS (%j), and the reason names the key that allows it',
+    'off loopback sends nothing without TLS (%j), and names the key that allows it',
     async (user) => {
       const { server } = await open();
       const outcome = await openSmtpReceiver({ ...offLoopback, port: server.port, ...user }, {}).send(alert, never);
@@ -189,7 +190,7 @@ describe('a mailbox', () => {
     },
   );
 
-  it('off loopback receives mail without TLS if the configuration allows plain text', async () => {
+  it('off loopback sends without TLS if the configuration allows plain text', async () => {
     const { server } = await open();
     const receiver = openSmtpReceiver({ ...offLoopback, port: server.port, allowPlainText: true }, {});
     expect(await receiver.send(alert, never)).toEqual({ kind: 'delivered' });

@@ -39,7 +39,7 @@ function replaceByLink(path: string, target: string): void {
   symlinkSync(target, path);
 }
 
-/** A ledger with a sink that has delivered, one that was archived, and an import in progress. */
+/** Fills a ledger with a paused sink, an archived sink, a pigeonhole, and their lanes. */
 async function fill(db: Database): Promise<void> {
   await openLedger(db, testKey);
   await db.script(`
@@ -76,7 +76,7 @@ async function expectMarked(db: Database): Promise<void> {
   ).toEqual([{ n: 0 }]);
 }
 
-/** A person in a pigeonhole that the backup knows and, with the same id, in one that it does not. */
+/** Forgets a person in a pigeonhole that the backup contains and, with the same id, in one that it does not. */
 async function forgetSomebody(ledger: Ledger): Promise<void> {
   await ledger.db.query(`insert into pigeonholes (workspace, pigeonhole_id) values ('before', 102)`);
   const pigeonholes = await ledger.db.query<{ ref: number; pigeonhole_id: number }>(
@@ -162,13 +162,13 @@ describe('a backup of an embedded store', () => {
     await db.close();
   });
 
-  it('takes the place of a store, which is kept, and of what Temporal has since done', () => {
+  it('replaces a store, which is kept under another name, and deletes the database of Temporal', () => {
     const [kept] = readdirSync(used).filter((name) => name.startsWith('postgres.replaced-'));
     expect(readdirSync(used).toSorted()).toEqual(['lock', 'postgres', kept]);
     expect(readFileSync(join(used, kept!, 'was-here'), 'utf8')).toBe('a store');
   });
 
-  it('leaves forgotten who was forgotten after it, as the store that was there knows', async () => {
+  it('keeps people forgotten whose erasure is recorded only in the replaced store', async () => {
     expect((await restoreEmbedded(file, folderOf('since'), mark, terms)).erasures).toBeNull();
     const since = join(folder, 'since');
     const there = await openEmbedded({ folder: since });
@@ -181,7 +181,7 @@ describe('a backup of an embedded store', () => {
     await db.close();
   });
 
-  it('of another ledger takes the place of one only where that was said', async () => {
+  it('of another ledger replaces a store only if the operator confirms it', async () => {
     const other = join(folder, 'another');
     const db = await openEmbedded({ folder: other });
     await openLedger(db, testKey);
@@ -195,7 +195,7 @@ describe('a backup of an embedded store', () => {
     expect(erasures).toBeNull();
   });
 
-  it('is of no use without the key of its ledger, which is not in it', async () => {
+  it('does not contain the key of its ledger, and cannot be restored without it', async () => {
     const keyless = { erasures: null, otherLedger: false };
     await expect(restoreEmbedded(file, folderOf('keyless'), mark, keyless)).rejects.toMatchObject({
       kind: 'key',
@@ -207,13 +207,13 @@ describe('a backup of an embedded store', () => {
     await restoreEmbedded(file, folderOf('keyless'), mark, { ...keyless, key: testLedgerKey });
     const kept = join(folder, 'keyless/ledger.key');
     expect([readFileSync(kept, 'utf8'), statSync(kept).mode & 0o777]).toEqual([testLedgerKey.reveal(), 0o600]);
-    await restoreEmbedded(file, folderOf('keyless'), mark, keyless); // by now it is there
+    await restoreEmbedded(file, folderOf('keyless'), mark, keyless); // the key file is now in the folder
     expect(readdirSync(join(folder, 'keyless')).filter((name) => name.startsWith('ledger.key'))).toEqual([
       'ledger.key',
     ]);
   });
 
-  it('of a version that kept the key inside gives it to the folder, and not to the store', async () => {
+  it('of a version that kept the key in the store moves the key to a file in the folder', async () => {
     const inside = LedgerKey.of(LedgerKey.generate().keys);
     const { hash, subject, fingerprint } = inside.keys;
     const old = join(folder, 'old');
@@ -236,33 +236,33 @@ describe('a backup of an embedded store', () => {
     await restored.close();
   });
 
-  it('holds nothing of what was erased before it, not even as dead rows, old log or statistics', async () => {
+  it('contains nothing of a person who was erased before, not even in dead rows, old log or statistics', async () => {
     const erased = join(folder, 'erased');
     const db = await openEmbedded({ folder: erased });
     await eraseMarked(db);
     await db.close();
-    // The files of the store itself have it still: this is what a copy of them would hold.
+    // The files of the store still contain the text, so a copy of them would as well.
     expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', join(erased, 'postgres')])).not.toThrow();
     const archive = join(folder, 'erased.tar.gz');
     await packUnusedStore(erased, (bytes) => writeBackup(archive, bytes));
     const unpacked = join(folder, 'erased-unpacked');
     mkdirSync(unpacked);
     execFileSync('tar', ['-C', unpacked, '-xzf', archive]);
-    expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', unpacked])).toThrow(); // grep ends with 1: nothing found
+    expect(() => execFileSync('grep', ['-rqa', 'MARK-erased', unpacked])).toThrow(); // grep exits with 1 if it finds nothing
     await restoreEmbedded(archive, folderOf('erased-restored'), mark, terms);
     const restored = await openEmbedded({ folder: join(folder, 'erased-restored') });
     expect(await restored.query('select count(*)::int as n from items')).toEqual([{ n: 2000 }]);
     await restored.close();
   });
 
-  it('is neither made nor restored where another process has the store', async () => {
+  it('is neither created nor restored while another process uses the store', async () => {
     const holder = await openEmbedded({ folder: source });
     await expect(packUnusedStore(source, async () => undefined)).rejects.toMatchObject({ kind: 'locked' });
     await expect(restoreEmbedded(file, folderOf('source'), mark, noTerms)).rejects.toMatchObject({ kind: 'locked' });
     await holder.close();
   });
 
-  it('never overwrites a file, and leaves none when it breaks off', async () => {
+  it('never overwrites a file, and leaves no partial file after a failure', async () => {
     const older = readFileSync(file);
     await expect(packUnusedStore(source, (bytes) => writeBackup(file, bytes))).rejects.toMatchObject({ kind: 'inUse' });
     expect(readFileSync(file).equals(older)).toBe(true);
@@ -275,7 +275,7 @@ describe('a backup of an embedded store', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('half'))).toEqual([]);
   });
 
-  it('that was cut short, or is another archive, changes nothing', async () => {
+  it('that is incomplete or another kind of archive changes nothing', async () => {
     const cut = join(folder, 'cut.tar.gz');
     writeFileSync(cut, readFileSync(file).subarray(0, 20_000));
     const other = join(folder, 'other.tar.gz');
@@ -292,13 +292,13 @@ describe('a backup of an embedded store', () => {
   });
 
   it.each<[string, (unpacked: string) => void, string[]]>([
-    ['a link to a place outside', (at) => symlinkSync(folder, join(at, 'postgres/pg_link')), []],
+    ['a link to a path outside the store', (at) => symlinkSync(folder, join(at, 'postgres/pg_link')), []],
     ['a link out of its folder', (at) => symlinkSync('../../..', join(at, 'postgres/pg_link')), []],
-    ['a folder that is a link', (at) => replaceByLink(join(at, 'postgres/base'), folder), []],
-    ['a second name of a file', (at) => linkSync(join(at, 'postgres/PG_VERSION'), join(at, 'postgres/again')), []],
-    ['a file that is a pipe', (at) => void execFileSync('mkfifo', [join(at, 'postgres/pipe')]), []],
+    ['a link in place of a folder', (at) => replaceByLink(join(at, 'postgres/base'), folder), []],
+    ['a hard link', (at) => linkSync(join(at, 'postgres/PG_VERSION'), join(at, 'postgres/again')), []],
+    ['a named pipe', (at) => void execFileSync('mkfifo', [join(at, 'postgres/pipe')]), []],
     [
-      'a path that leads out',
+      'a path that leaves the folder',
       (at) => writeFileSync(join(at, 'postgres/out'), ''),
       ['--transform=s#postgres/out#postgres/../../out#'],
     ],
@@ -307,11 +307,11 @@ describe('a backup of an embedded store', () => {
       (at) => writeFileSync(join(at, 'postgres/out'), ''),
       [`--transform=s#postgres/out#${folder}/out#`],
     ],
-  ])('is refused with %s, and nothing is written anywhere', async (what, spoil, more) => {
+  ])('with %s is refused, and none of its files is written', async (what, spoil, more) => {
     const name = what.replaceAll(' ', '-');
     const unpacked = join(folder, `unpacked-${name}`);
     mkdirSync(unpacked);
-    // As much of the backup as makes it one. A whole store would only take longer to pack.
+    // Only the parts that identify a backup. A whole store would only take longer to pack.
     execFileSync('tar', [
       '-C',
       unpacked,
@@ -333,7 +333,7 @@ describe('a backup of an embedded store', () => {
     expect(readdirSync(folder)).toEqual([...before, `into-${name}`].toSorted());
   });
 
-  it('is refused by an older version, which says which one is needed', async () => {
+  it('of a newer pigeonpost is refused, and the message names the version that made it', async () => {
     const newer = join(folder, 'newer');
     mkdirSync(join(newer, 'postgres'), { recursive: true });
     writeFileSync(join(newer, 'postgres/PG_VERSION'), '18');
@@ -352,7 +352,7 @@ describe('a backup of an embedded store', () => {
     expect(readdirSync(join(folder, 'older'))).toEqual(['lock']);
   });
 
-  it('that was copied back by hand is marked automatically', async () => {
+  it('whose files were copied back by hand is marked as restored, with every sink paused', async () => {
     await markStoreRestored({ kind: 'embedded', folder: source }, mark, noTerms);
     const db = await openEmbedded({ folder: source });
     await expectMarked(db);
@@ -392,7 +392,7 @@ describe('a backup of an embedded store', () => {
     expect(dump).not.toContain('MARK-erased');
   });
 
-  it('is marked, with every sink paused', async () => {
+  it('is marked as restored, with every sink paused', async () => {
     const url = await restoredDatabase('restored');
     expect(await markStoreRestored(storeAt(url), mark, terms)).toEqual({ erasures: null, keyProblem: null });
     const db = await openPostgres({ url });
@@ -401,7 +401,7 @@ describe('a backup of an embedded store', () => {
     await db.close();
   });
 
-  it('is marked without its key or with another one, and says that it needs it', async () => {
+  it('is marked as restored without its key or with another key, and names the required key', async () => {
     const url = await restoredDatabase('without_key');
     const without = await markStoreRestored(storeAt(url), mark, { erasures: null });
     expect(without.keyProblem).toMatch(/set LEDGER_KEY before you start/);
@@ -409,7 +409,7 @@ describe('a backup of an embedded store', () => {
     expect(other.keyProblem).toMatch(/LEDGER_KEY is not the key of the restored ledger/);
   });
 
-  it('is marked with a list of people who were erased since, and with none of another ledger', async () => {
+  it('carries over a list of people erased since the backup, but no list of another ledger', async () => {
     const db = await openPostgres({ url: postgres.url });
     await forgetSomebody(await openLedger(db, testKey));
     const list = join(folder, 'erasures.json');
@@ -427,7 +427,7 @@ describe('a backup of an embedded store', () => {
     await expect(readErasureListFile(list)).rejects.toMatchObject({ kind: 'unusable' });
   });
 
-  it('is refused while pigeonpost runs on it', async () => {
+  it('is refused while pigeonpost uses it', async () => {
     const url = await postgres.createDatabase('busy');
     const running = await openPostgres({ url });
     await running.query('select 1');

@@ -15,7 +15,7 @@ function asking() {
 }
 
 describe('a shared answer', () => {
-  it('is shared by concurrent requests and those shortly after', async () => {
+  it('is used for concurrent requests and for requests within 10 ms', async () => {
     const { ask, asked, pass } = asking();
     expect(await Promise.all([ask('a'), ask('a'), ask('b')])).toEqual(['a 1', 'a 1', 'b 2']);
     pass(9);

@@ -16,25 +16,29 @@ const morning = session(1, '22T09:00', '22T10:00', { location: 'Hall A' });
 describe('the sessions of an event', () => {
   it.each<[string, Item[], string]>([
     ['are in order within its days', [morning, session(2, '23T22:00', '23T23:59')], 'ok'],
-    ['may run side by side in two places', [morning, session(2, '22T09:30', '22T10:30', { location: 'Hall B' })], 'ok'],
     [
-      'may run side by side where nobody says the place',
+      'may run at the same time in two places',
+      [morning, session(2, '22T09:30', '22T10:30', { location: 'Hall B' })],
+      'ok',
+    ],
+    [
+      'may run at the same time without a place',
       [session(1, '22T09:00', '22T10:00'), session(2, '22T09:30', '22T11:00')],
       'ok',
     ],
-    ['may follow each other at one place', [morning, session(2, '22T10:00', '22T11:00', { location: 'Hall A' })], 'ok'],
+    ['may follow each other in one place', [morning, session(2, '22T10:00', '22T11:00', { location: 'Hall A' })], 'ok'],
     [
-      'of two types may run at one place',
+      'of two types may run in one place at the same time',
       [morning, session(2, '22T09:00', '22T10:00', { location: 'Hall A', type: 'poll_quiz' })],
       'ok',
     ],
     [
-      'may lie within each other',
+      'may be part of another session',
       [morning, session(2, '22T09:10', '22T09:20', { location: 'Hall A', parentSessionId: 1 })],
       'ok',
     ],
     [
-      'that are breaks may lie beside everything',
+      'may overlap with breaks',
       [
         morning,
         session(2, '22T09:00', '22T10:00', { location: 'Hall A', type: 'break' }),
@@ -47,8 +51,8 @@ describe('the sessions of an event', () => {
   });
 
   it.each<[string, Item[], string, RegExp]>([
-    ['that are none', [], 'failed', /^there are no sessions/],
-    ['that end before they begin', [session(7, '22T10:00', '22T09:00')], 'failed', /session 7 ends before it begins/],
+    ['that do not exist', [], 'failed', /^there are no sessions/],
+    ['that end before they start', [session(7, '22T10:00', '22T09:00')], 'failed', /session 7 ends before it begins/],
     [
       'before its first day',
       [session(7, '21T23:00', '22T01:00')],
@@ -62,9 +66,9 @@ describe('the sessions of an event', () => {
       /sessions 7, 8 are not within/,
     ],
     ['without times', [{ id: 7, type: 'qna' }], 'warning', /session 7 has no times/],
-    ['that last for days', [session(7, '22T09:00', '23T10:00')], 'warning', /session 7 lasts more than a day/],
+    ['that last longer than a day', [session(7, '22T09:00', '23T10:00')], 'warning', /session 7 lasts more than a day/],
     [
-      'at one place at once',
+      'that overlap in one place',
       [morning, session(2, '22T09:59', '22T11:00', { location: 'Hall A' })],
       'warning',
       /sessions 1 and 2 overlap at the same place/,
@@ -81,14 +85,14 @@ describe('the sessions of an event', () => {
     expect(check.todo).toBeDefined();
   });
 
-  it('are reported only by id, and only some of many', () => {
+  it('are reported by id, without names, and at most five of them', () => {
     const strangers = Array.from({ length: 9 }, (_, n) => session(n + 1, '21T09:00', '21T10:00'));
     const { says } = judgeSessions(event, strangers);
     expect(says).toMatch(/sessions 1, 2, 3, 4, 5 and 4 more are not within/);
     expect(says).not.toContain('Session 1');
   });
 
-  it('cannot be compared with days that are not known', () => {
+  it('cannot be compared with the days of the event if these are unknown', () => {
     expect(judgeSessions(null, [morning])).toMatchObject({
       state: 'warning',
       says: expect.stringContaining('not known'),

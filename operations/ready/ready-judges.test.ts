@@ -11,34 +11,34 @@ const hour = 3_600_000;
 const today = Date.parse('2026-11-21T00:00:00Z');
 const now = today + 18 * hour;
 
-describe('the people of a sink', () => {
+describe('the consent check of a sink', () => {
   it.each<[string, { list: string; items: number; withheld: Record<string, number> }[], string, string]>([
     [
-      'all of whom it takes',
+      'counts the people whom the sink accepts',
       [{ list: 'attendees', items: 20_000, withheld: {} }],
       'ok',
       'will send 20,000 attendees, withhold 0',
     ],
     [
-      'some of whom have refused',
+      'counts the people who refused',
       [{ list: 'attendees', items: 1, withheld: { 'consent-refused': 1200 } }],
       'ok',
       'will send 1 attendee, withhold 1,200 (1,200 have refused)',
     ],
     [
-      'none of whom has said anything',
+      'warns if nobody has answered yet',
       [{ list: 'registrants', items: 0, withheld: { 'consent-not-known': 20_000 } }],
       'warning',
       'will send 0 registrants, withhold 20,000 (20,000 have not said yet); it accepts consent obtained',
     ],
-    ['none of whom is there', [], 'ok', 'no attendee has been read yet; it accepts consent obtained'],
+    ['is ok if no attendee was read yet', [], 'ok', 'no attendee has been read yet; it accepts consent obtained'],
   ])('%s', (_, counts, state, says) => {
     expect(judgeConsent('crm', ['obtained'], counts)).toMatchObject({ id: 'consent:crm', state, says });
   });
 });
 
-describe('the destination of a sink', () => {
-  it('is in order when all lines of its check are, else the failed lines are reported', () => {
+describe('the check of a destination', () => {
+  it('is ok if all its lines are, and otherwise reports the failed lines', () => {
     const good = { ok: true, text: 'the token is taken' };
     const bad = { ok: false, text: 'there is no property "eventId"' };
     expect(judgeSink('crm', 'hubspot', [good])).toMatchObject({ id: 'sink:crm', state: 'ok', says: good.text });
@@ -46,22 +46,22 @@ describe('the destination of a sink', () => {
   });
 });
 
-describe('the event at the service', () => {
+describe('the check of the event in the service', () => {
   const event = { status: 'upcoming', startDate: '2026-11-22', endDate: '2026-11-23', timezone: 'UTC' };
   const failure = (kind: 'transient' | 'credential'): ApiError =>
     new ApiError({ method: 'GET', path: '/x' }, { kind, problem: 'it is refused', mayHaveTakenEffect: false });
 
   it.each<[string, Parameters<typeof judgeService>[0], string]>([
-    ['that is to come', { item: event, failure: null }, 'ok'],
-    ['that is over', { item: { ...event, status: 'ended' }, failure: null }, 'warning'],
+    ['is ok if the event is upcoming', { item: event, failure: null }, 'ok'],
+    ['warns if the event has ended', { item: { ...event, status: 'ended' }, failure: null }, 'warning'],
     [
-      'whose days have passed',
+      'warns if the days of the event have passed',
       { item: { ...event, startDate: '2026-11-01', endDate: '2026-11-02' }, failure: null },
       'warning',
     ],
-    ['without days', { item: { status: 'new' }, failure: null }, 'warning'],
-    ['that cannot be asked for', { item: event, failure: failure('transient') }, 'unknown'],
-    ['whose key is refused', { item: event, failure: failure('credential') }, 'failed'],
+    ['warns if the event has no days', { item: { status: 'new' }, failure: null }, 'warning'],
+    ['is unknown if the request fails', { item: event, failure: failure('transient') }, 'unknown'],
+    ['fails if the service refuses the key', { item: event, failure: failure('credential') }, 'failed'],
   ])('%s', (_, asked, state) => {
     expect(judgeService(asked, now).state).toBe(state);
   });
@@ -81,27 +81,27 @@ describe('the quota on the days of an event', () => {
   const facts = { event: days(1, 2), pigeonholes: [planned(days(1, 2))], workspacePlans: [], reserve: 0.1, now };
 
   it.each<[string, Partial<Parameters<typeof judgeQuota>[0]>, string, RegExp]>([
-    ['that suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8640 .* it fits/],
-    ['that does not', { limit: 9000 }, 'failed', /reading may use 8100 of 9000/],
+    ['is ok if it suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8640 .* it fits/],
+    ['fails if it does not suffice', { limit: 9000 }, 'failed', /reading may use 8100 of 9000/],
     [
-      'that the service does not state',
+      'gets a warning if the service does not report it',
       { limit: null },
       'warning',
       /needs about 8,640 requests; the service does not report/,
     ],
-    ['of an event without days', { event: { startsAt: null, endsAt: null } }, 'warning', /not known/],
-    ['of an event that is over', { event: days(-3, -1) }, 'ok', /is over/],
+    ['gets a warning if the event has no days', { event: { startsAt: null, endsAt: null } }, 'warning', /not known/],
+    ['is ok if the event is over', { event: days(-3, -1) }, 'ok', /is over/],
   ])('%s', (_, given, state, says) => {
     const check = judgeQuota({ ...facts, limit: 20_000, ...given });
     expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
   });
 
-  it('is that of its own days, whatever another event needs later', () => {
+  it('counts only the days of the event, not the demand of later events', () => {
     const others = Array.from({ length: 20 }, () => planned(days(9, 10)));
     expect(judgeQuota({ ...facts, limit: 20_000, pigeonholes: [...facts.pigeonholes, ...others] }).state).toBe('ok');
   });
 
-  it('is shared with another event on the same day', () => {
+  it('includes the demand of another event on the same day', () => {
     const other = planned(days(1, 2));
     expect(judgeQuota({ ...facts, limit: 15_000, pigeonholes: [...facts.pigeonholes, other] }).state).toBe('failed');
   });
@@ -124,11 +124,17 @@ describe('the profile fields of an event', () => {
   const known = { workspace: 'acme', pigeonholeId: 101, profile: ['E-mail', 'Name'], seen: new Map() };
 
   it.each<[string, string, readonly string[], string, RegExp]>([
-    ['that mappings read', 'item.Name', known.profile, 'ok', /"E-mail", "Name"; the mappings find all/],
-    ['by another name', 'item.Email', known.profile, 'warning', /reads item.Email.*seen: "E-mail"/],
-    ['beside those that the service gives', 'item.consent.obtained', known.profile, 'ok', /find all/],
-    ['of which none is known', 'item.Email', [], 'warning', /nobody was imported/],
-    ['that nothing reads', '"constant"', [], 'ok', /no mapping reads any/],
+    ['are ok if mappings read them', 'item.Name', known.profile, 'ok', /"E-mail", "Name"; the mappings find all/],
+    [
+      'get a warning if they have another name',
+      'item.Email',
+      known.profile,
+      'warning',
+      /reads item.Email.*seen: "E-mail"/,
+    ],
+    ['are ok if the service sets them', 'item.consent.obtained', known.profile, 'ok', /find all/],
+    ['get a warning if none is known', 'item.Email', [], 'warning', /nobody was imported/],
+    ['are ok if no mapping reads any', '"constant"', [], 'ok', /no mapping reads any/],
   ])('%s', (_, text, profile, state, says) => {
     const check = judgeFields(configWith(text), { ...known, profile });
     expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);

@@ -64,7 +64,7 @@ function found(given: Partial<Omit<EventWork, 'pigeonhole'>> & { pigeonhole?: Pa
 }
 
 describe('the state of work before an event', () => {
-  it('is in order when it is read, nothing is paused, and nothing parked', () => {
+  it('is ok if the event is read, nothing is paused, and no change is a dead letter', () => {
     const checks = Object.values(found({}));
     expect(checks.map(({ id, state, todo }) => [id, state, todo])).toEqual([
       ['reading', 'ok', undefined],
@@ -77,22 +77,28 @@ describe('the state of work before an event', () => {
   it.each<[string, Parameters<typeof found>[0], string, string, RegExp]>([
     ['no sync reads it', { pigeonhole: { syncs: [] } }, 'reading', 'failed', /no sync reads pigeonhole acme\/101/],
     [
-      'it is gone',
+      'the pigeonhole was deleted',
       { pigeonhole: { goneAt: '2026-11-20T00:00:00.000Z' } },
       'reading',
       'failed',
       /was deleted in the service/,
     ],
     [
-      'it cannot be read',
+      'the pigeonhole cannot be read',
       { troubles: [trouble('pigeonhole-failing')] },
       'reading',
       'failed',
       /it is pigeonhole-failing/,
     ],
-    ['it was never read whole', { pigeonhole: { freshAsOf: null } }, 'reading', 'warning', /for the first time/],
     [
-      'it is being read for the first time',
+      'the pigeonhole was never read completely',
+      { pigeonhole: { freshAsOf: null } },
+      'reading',
+      'warning',
+      /for the first time/,
+    ],
+    [
+      'the pigeonhole is being read for the first time',
       { pigeonhole: { state: 'backfilling' } },
       'reading',
       'warning',
@@ -120,7 +126,7 @@ describe('the state of work before an event', () => {
       /^Sink crm has refused 3 changes$/,
     ],
     ['deletions wait', { pigeonhole: { heldDeletions: 1 } }, 'parked', 'failed', /1 deletion/],
-  ])('is reported where %s', (_, given, id, state, says) => {
+  ])('is reported if %s', (_, given, id, state, says) => {
     const check = found(given)[id]!;
     expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
   });
@@ -133,7 +139,7 @@ describe('the state of work before an event', () => {
     });
   });
 
-  it('is not ready while something could not be checked', () => {
+  it('is not ready while a check is unknown', () => {
     const check = { id: 'event', label: 'Event', says: 'it is so' };
     expect(isReady([{ ...check, state: 'warning' }])).toBe(true);
     expect(isReady([{ ...check, state: 'unknown' }])).toBe(false);
