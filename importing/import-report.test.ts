@@ -22,7 +22,7 @@ function reportRow(row: number, profile: Record<string, string>, more: Partial<R
   return { row, profile, outcome: 'created', field: null, message: null, requestId: null, ...more };
 }
 
-/** Reads a file as an import does. */
+/** Reads and checks a file as an import does. */
 async function imported(text: string) {
   const file = await openRegistrantFile(inChunks(text), { name: 'report.csv' });
   const check = new RowCheck({ mapping: guessMapping(file.columns, []) });
@@ -32,7 +32,7 @@ async function imported(text: string) {
 }
 
 describe('the report as CSV', () => {
-  it('says what became of each row, beside its fields', async () => {
+  it('lists the outcome of each row next to its fields', async () => {
     const rows = [
       reportRow(2, { attendeeCode: 'A1', Name: 'Ada' }),
       reportRow(
@@ -59,7 +59,7 @@ describe('the report as CSV', () => {
     expect(cells.filter((cell) => /^[=+\-@\t\r\n＝＋－＠]/.test(cell))).toEqual([]);
   });
 
-  it('can be imported unchanged with the same resulting profiles', async () => {
+  it('can be imported unchanged, with the same resulting profiles', async () => {
     const value = fc
       .string({
         unit: fc.constantFrom('a', 'Z', '0', '1', '=', '+', '-', '@', "'", '"', ',', ';', '\n', 'é', '/', 'E', ' '),
@@ -87,8 +87,8 @@ describe('the report as CSV', () => {
   });
 });
 
-describe('the codes as CSV', () => {
-  it('are a file that can be imported in place of the one without codes', async () => {
+describe('the file with generated codes', () => {
+  it('can be imported in place of the file without codes', async () => {
     const rows = [{ row: 2, profile: { attendeeCode: '00123', Name: '=Ada' } }];
     const text = await textOf(codesCsv(oneBatch(rows), ['Name']));
     expect(text).toBe('\ufeff"Import row","attendeeCode","Name"\r\n"2","\'00123","\'=Ada"\r\n');
@@ -132,11 +132,11 @@ describe('a cell for spreadsheets', () => {
     'a=b',
     'Marie',
     'ada@example.com',
-  ])('is otherwise unchanged: %j', (text) => {
+  ])('is left unchanged otherwise: %j', (text) => {
     expect(spreadsheetSafe(text)).toBe(text);
   });
 
-  it('is restored unchanged, whatever it was', () => {
+  it('can be restored to any original text', () => {
     const unit = fc.constantFrom(
       "'",
       '=',

@@ -28,7 +28,7 @@ function* batches(count: number): Generator<StagedRow[]> {
   }
 }
 
-/** A store whose statements the test releases, and the highest number in progress. */
+/** Wraps a store. The test delays or fails its statements and reads the highest number in progress. */
 function watched(db: Database, before: () => Promise<void>): { db: Database; most: () => number } {
   let underWay = 0;
   let most = 0;
@@ -46,7 +46,7 @@ function watched(db: Database, before: () => Promise<void>): { db: Database; mos
 }
 
 describe.each(kinds)('staging a file on %s', (kind) => {
-  it('keeps every row, and knows the last one', async () => {
+  it('stores every row and the number of the last one', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     expect(await stageAll(ledger, number, batches(20))).toBe(60);
@@ -64,7 +64,7 @@ describe.each(kinds)('staging a file on %s', (kind) => {
     expect(slow.most()).toBe(3);
   });
 
-  it('ends with the first failure, with nothing in progress, and stops reading the file', async () => {
+  it('stops at the first failure, with no statement in progress, and reads no further batches', async () => {
     const db = databases.of(kind);
     const { ledger, number } = await staging(db);
     let read = 0;

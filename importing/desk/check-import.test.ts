@@ -13,35 +13,43 @@ const termsOf = (given: Partial<SendingTerms> = {}): SendingTerms => ({
 describe('the estimate of an import', () => {
   it.each<[string, Partial<SendingTerms>, object]>([
     [
-      'is a second a request where the quota reaches',
+      'needs one second per request if the quota suffices',
       {},
       { requests: 10, waits: 0, doneAt: '2026-11-21T18:00:10.000Z' },
     ],
     ['counts a last request that is not full', { rows: 5001 }, { requests: 11, waits: 1 }],
-    ['begins again at the reset', { rows: 10_000 }, { requests: 20, waits: 1, doneAt: '2026-11-21T19:00:10.000Z' }],
     [
-      'waits for further windows',
+      'continues after the reset of the quota',
+      { rows: 10_000 },
+      { requests: 20, waits: 1, doneAt: '2026-11-21T19:00:10.000Z' },
+    ],
+    [
+      'waits for as many further windows as the rows need',
       { rows: 100_000, windowMs: 3_600_000 },
       { requests: 200, waits: 2, doneAt: '2026-11-21T20:01:30.000Z' },
     ],
-    ['names no end where the length of a window is not known', { rows: 100_000 }, { waits: 2, doneAt: null }],
+    ['names no end if the length of a window is unknown', { rows: 100_000 }, { waits: 2, doneAt: null }],
     [
-      'names no end where the reset is not told',
+      'names no end if the reset is unknown',
       { rows: 10_000, quota: { ...quota, resetTold: false } },
       { waits: 1, doneAt: null, resetAt: null },
     ],
-    ['has nothing left while a refusal is waited out', { quota: { ...quota, waitMs: 5 } }, { left: 0, waits: 1 }],
     [
-      'knows nothing of a key that was never used',
+      'counts no quota as left while the service refuses requests',
+      { quota: { ...quota, waitMs: 5 } },
+      { left: 0, waits: 1 },
+    ],
+    [
+      'knows neither quota nor waits if the key was never used',
       { quota: undefined },
       { left: null, limit: null, waits: null, doneAt: null },
     ],
     [
-      'knows no number of waits without a limit',
+      'does not know the number of waits without a limit',
       { rows: 10_000, quota: { ...quota, limit: null } },
       { waits: null, doneAt: null },
     ],
-    ['is nothing for no rows', { rows: 0 }, { requests: 0, waits: 0 }],
+    ['is zero without rows', { rows: 0 }, { requests: 0, waits: 0 }],
   ])('%s', (_, given, expected) => {
     expect(estimateSending(termsOf(given), now)).toMatchObject(expected);
   });

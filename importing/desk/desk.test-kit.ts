@@ -1,6 +1,6 @@
 import type { ImportDesk } from './import-desk.js';
 
-/** A desk of which only this much is asked; the rest fails the test. */
+/** Returns an import desk with only these operations. Every other call fails the test. */
 export function deskOf(given: Partial<ImportDesk> = {}): ImportDesk {
   const unasked = (): never => {
     throw new Error('not asked for here');

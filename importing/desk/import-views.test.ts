@@ -51,36 +51,36 @@ const pauseOf = (given: Partial<ImportProgress['pauses'][number]>): ImportProgre
   ...given,
 });
 
-describe('an import as people see it', () => {
+describe('the view of an import', () => {
   it.each<[string, Partial<ImportProgress>, object]>([
-    ['is known by its number', {}, { id: '7', state: 'running', reason: null, until: null, pausedBy: null }],
+    ['shows its number and state', {}, { id: '7', state: 'running', reason: null, until: null, pausedBy: null }],
     [
-      'waits for the quota',
+      'shows that it waits for the quota',
       { state: 'waiting', waitReason: 'quota', waitUntil: since },
       { reason: 'quota used up', until: since.toISOString() },
     ],
     [
-      'tells a failure of the service in its words',
+      'shows a failure in the words of the service',
       { state: 'waiting', waitReason: 'failing', failure: 'code 5000' },
       { reason: 'code 5000' },
     ],
     [
-      'is paused by a person',
+      'names the person who paused it',
       { state: 'paused', pauses: [pauseOf({})] },
       { reason: 'by ada: wrong list', pausedBy: 'person' },
     ],
     [
-      'is paused with its workspace',
+      'shows that it is paused with its workspace',
       { state: 'paused', pauses: [pauseOf({ scope: 'workspace', actor: null })] },
       { reason: 'by an operator (the workspace): wrong list' },
     ],
     [
-      'is paused by a cause',
+      'shows the cause of an automatic pause',
       { state: 'paused', pauses: [pauseOf({ pausedBy: 'cause', detail: 'switch registrants on' })] },
       { reason: 'switch registrants on', pausedBy: 'cause' },
     ],
     [
-      'still runs while it is being cancelled',
+      'shows an import as running while it is being cancelled',
       { state: 'cancelling' },
       { state: 'running', reason: 'being cancelled: requests in progress are settled first' },
     ],
@@ -114,7 +114,7 @@ describe('a row of the report', () => {
       [{ column: 'Mail', code: 'rejected', message: 'no', requestId: 'r', optionalColumn: true }],
     ],
     [
-      'names the field itself where no column is known for it',
+      'names the field if its column is unknown',
       { outcome: 'rejected', field: 'Seat', message: 'no' },
       [{ column: 'Seat', optionalColumn: false }],
     ],
@@ -124,7 +124,7 @@ describe('a row of the report', () => {
       [{ column: 'Ticket', code: 'conflict', optionalColumn: false, message: expect.stringContaining('dashboard') }],
     ],
     [
-      'tells each problem of a row that was never sent',
+      'lists each problem of a row that was never sent',
       {
         outcome: 'invalid',
         problems: [
@@ -137,14 +137,14 @@ describe('a row of the report', () => {
         { column: null, code: 'too-few-cells', message: 'n' },
       ],
     ],
-    ['has nothing more to say of one that was created', {}, [{ code: 'created', column: null, message: null }]],
+    ['adds nothing for a row that was created', {}, [{ code: 'created', column: null, message: null }]],
   ])('%s', (_, given, expected) => {
     const rows = viewReportRow(rowOf(given), columns);
     expect(rows).toHaveLength(expected.length);
     expect(rows).toMatchObject(expected);
   });
 
-  it('has no columns if none were stored', () => {
+  it('finds no columns if none were stored', () => {
     expect([null, 5, {}, { columns: 'x' }].map(storedColumns)).toEqual(Array(4).fill({ columns: [] }));
   });
 });

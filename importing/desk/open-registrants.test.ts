@@ -7,7 +7,7 @@ import { ImportRefusal } from './import-request.js';
 import { hashedBytes, openRegistrants } from './open-registrants.js';
 import { startImport } from './start-import.js';
 
-/** Every thread that was started. Its id is -1 once it has ended. */
+/** Every thread that was started. The id of a thread is -1 after its end. */
 const threads: WorkerThreads.Worker[] = [];
 jest.mock('node:worker_threads', () => {
   const actual = jest.requireActual<typeof WorkerThreads>('node:worker_threads');
@@ -26,10 +26,10 @@ async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
   for (const piece of pieces) yield Buffer.from(piece);
 }
 
-describe('a stream of bytes that is hashed', () => {
+describe('the hash of a byte stream', () => {
   const whole = createHash('sha256').update(pieces.join('')).digest('hex');
 
-  it('have the hash of the whole, also when their reader stopped early', async () => {
+  it('is that of all bytes, even if the reader stopped early', async () => {
     const early = hashedBytes(source());
     for await (const piece of early.bytes) if (piece.length > 0) break;
     expect(await early.digest()).toBe(whole);
@@ -51,11 +51,11 @@ describe('the thread that reads a file of registrants', () => {
     expect(threads.map(({ threadId }) => threadId)).toEqual([-1]);
   });
 
-  it('ends when no column has the codes', async () => {
+  it('ends if no column contains the codes', async () => {
     await expect(openRegistrants(inChunks('Name\nAda\n'), terms)).rejects.toThrow(RegistrantFileError);
   });
 
-  it('ends when an import refuses a field of the file', async () => {
+  it('ends if an import rejects an unknown field of the file', async () => {
     const starting = startImport({} as never, inChunks('attendeeCode,Shoe size\nA1,38\n'), {
       ...terms,
       id: '0a7c3f52-7f0c-4c1b-9a53-0d7b7f6c2e11',
@@ -70,7 +70,7 @@ describe('the thread that reads a file of registrants', () => {
     await expect(starting).rejects.toThrow(ImportRefusal);
   });
 
-  it('ends when the store does not answer a check', async () => {
+  it('ends if the store fails during a check', async () => {
     const ledger = { db: { query: () => Promise.reject(new Error('the store is away')) } };
     const checking = checkImport({ ledger } as never, inChunks('attendeeCode,Name\nA1,Ada\n'), {
       ...terms,

@@ -16,7 +16,7 @@ describe('the problems of a file', () => {
     expect([tally.kept.length, tally.leftOut]).toEqual([3, 0]);
   });
 
-  it('are kept word for word up to a hundred thousand, and counted beyond', () => {
+  it('are kept individually up to 100,000, and only counted beyond', () => {
     const tally = new ProblemTally();
     for (let row = 2; row < 100_012; row += 1) tally.add({ row, column: null, code: 'a', message: 'm' });
     expect([tally.kept.length, tally.leftOut, tally.counts[0]!.rows]).toEqual([100_000, 10, 100_010]);

@@ -19,19 +19,19 @@ describe.each(kinds)('a dropped file on %s', (kind) => {
   const claim = (terms = 1) =>
     claimDroppedFile(ledger, file, { importId: randomUUID(), termsHash: Buffer.alloc(32, terms), owner: 'process' });
 
-  it('with which three processes have ended is set aside, and says so at every later look', async () => {
+  it('that was being read when three processes ended stays unusable until it is read with other terms', async () => {
     for (let start = 0; start < 3; start += 1) {
       expect(await claim()).toMatchObject({ state: 'claimed' });
-      await freeDroppedFiles(ledger); // the next start, after a kill
+      await freeDroppedFiles(ledger); // what the next start does after a kill
     }
     const aside = { state: 'unusable', problem: expect.stringContaining('ended 3 times while it read this file') };
     expect(await claim()).toMatchObject(aside);
     await freeDroppedFiles(ledger);
     expect(await claim()).toMatchObject(aside);
-    expect(await claim(2)).toMatchObject({ state: 'claimed' }); // it is to be read in another way
+    expect(await claim(2)).toMatchObject({ state: 'claimed' }); // other terms, such as another mapping
   });
 
-  it('that was released properly is not counted', async () => {
+  it('that was released properly can be claimed again any number of times', async () => {
     for (let look = 0; look < 5; look += 1) {
       expect(await claim()).toMatchObject({ state: 'claimed' });
       await giveBackDroppedFile(ledger, file, 'process');

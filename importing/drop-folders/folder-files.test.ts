@@ -17,7 +17,7 @@ async function textOf(name: string): Promise<string> {
 }
 
 describe('a dropped file', () => {
-  it('is a file, and neither a link nor a pipe', async () => {
+  it('is found only if it is a regular file, not a link or a pipe', async () => {
     writeFileSync(join(folder, 'people.csv'), 'attendeeCode');
     symlinkSync(join(folder, 'people.csv'), join(folder, 'link.csv'));
     execFileSync('mkfifo', [join(folder, 'pipe.csv')]);
@@ -26,7 +26,7 @@ describe('a dropped file', () => {
     expect(found.map(({ path }) => path)).toEqual([join(folder, 'people.csv')]);
   });
 
-  it('is not read if a link or a pipe has replaced it since it was found', async () => {
+  it('is not read if a link or a pipe has replaced it since', async () => {
     writeFileSync(join(folder, 'theirs'), 'secret');
     symlinkSync(join(folder, 'theirs'), join(folder, 'people.csv'));
     await expect(textOf('people.csv')).rejects.toMatchObject({ code: 'ELOOP', path: join(folder, 'people.csv') });
@@ -38,7 +38,7 @@ describe('a dropped file', () => {
 
 describe('a name in a drop folder', () => {
   it.each(['people.csv', 'People.XLSX', 'list', 'people (1).csv', 'people.csv.corrected.csv'])(
-    'is that of a list: %s',
+    'belongs to a list: %s',
     (name) => expect(isDroppedName(name)).toBe(true),
   );
 
@@ -52,7 +52,7 @@ describe('a name in a drop folder', () => {
     'people.csv.part',
     'people.csv.4711.tmp',
     'people.csv.crdownload',
-  ])('is that of no list: %s', (name) => expect(isDroppedName(name)).toBe(false));
+  ])('does not belong to a list: %s', (name) => expect(isDroppedName(name)).toBe(false));
 });
 
 const lookOf = (given: Partial<FileLook> = {}): FileLook => ({
@@ -64,7 +64,7 @@ const lookOf = (given: Partial<FileLook> = {}): FileLook => ({
 });
 
 describe('a file in a drop folder', () => {
-  it('is whole when it has looked the same for three seconds, whatever times it carries', () => {
+  it('is complete once it has not changed for three seconds, even with a modification time in the future', () => {
     const files = new SettledFiles();
     const look = lookOf({ modifiedMs: 9e12 });
     expect(files.whole([look], 0)).toEqual([]);
@@ -75,15 +75,15 @@ describe('a file in a drop folder', () => {
   it.each<[string, Partial<FileLook>]>([
     ['it grows', { bytes: 101 }],
     ['it is written to', { modifiedMs: 2 }],
-    ['another one takes its place', { inode: 6 }],
-  ])('is waited for again when %s', (_, change) => {
+    ['another file replaces it', { inode: 6 }],
+  ])('starts its three seconds again if %s', (_, change) => {
     const files = new SettledFiles();
     files.whole([lookOf()], 0);
     expect(files.whole([lookOf(change)], 3000)).toEqual([]);
     expect(files.whole([lookOf(change)], 6000)).toEqual([lookOf(change)]);
   });
 
-  it('is another one when it was away in between', () => {
+  it('starts its three seconds again after it was missing', () => {
     const files = new SettledFiles();
     files.whole([lookOf()], 0);
     files.whole([], 1000);

@@ -11,7 +11,7 @@ import { RegistrantFileError } from './registrant-file.js';
 
 const known = ['Name', 'Email', 'Company', 'Job title'];
 
-/** column → property, with a ? behind what was guessed. */
+/** Returns the property of each column, with a question mark after each guessed one. */
 function mapped(
   columns: readonly string[],
   fields: readonly string[] = known,
@@ -28,49 +28,49 @@ function mapped(
 describe('the mapping of columns', () => {
   it.each([
     [
-      'headers that are field names map to themselves',
+      'maps headers that are field names to these fields',
       ['attendeeCode', 'Name', 'Email'],
       { attendeeCode: 'attendeeCode', Name: 'Name', Email: 'Email' },
     ],
     [
-      'obvious names are guessed',
+      'guesses obvious names',
       ['Attendee code', 'Full name', 'E-Mail', 'Organisation'],
       { 'Attendee code': 'attendeeCode?', 'Full name': 'Name?', 'E-Mail': 'Email?', Organisation: 'Company?' },
     ],
     [
-      'case and signs do not matter',
+      'ignores case and punctuation',
       ['ATTENDEE_CODE', 'name', 'job-title'],
       { ATTENDEE_CODE: 'attendeeCode?', name: 'Name?', 'job-title': 'Job title?' },
     ],
     [
-      'German',
+      'guesses German headers',
       ['Ticketnummer', 'Vor- und Nachname', 'E-Mail-Adresse', 'Firma'],
       { Ticketnummer: 'attendeeCode?', 'Vor- und Nachname': 'Name?', 'E-Mail-Adresse': 'Email?', Firma: 'Company?' },
     ],
     [
-      'French',
+      'guesses French headers',
       ['Code participant', 'Nom complet', 'Courriel', 'Société'],
       { 'Code participant': 'attendeeCode?', 'Nom complet': 'Name?', Courriel: 'Email?', Société: 'Company?' },
     ],
     [
-      'Spanish',
+      'guesses Spanish headers',
       ['Código', 'Nombre completo', 'Correo electrónico', 'Compañía'],
       { Código: 'attendeeCode?', 'Nombre completo': 'Name?', 'Correo electrónico': 'Email?', Compañía: 'Company?' },
     ],
     [
-      'Japanese',
+      'guesses Japanese headers',
       ['参加者コード', '氏名', 'メール', '会社名'],
       { 参加者コード: 'attendeeCode?', 氏名: 'Name?', メール: 'Email?', 会社名: 'Company?' },
     ],
-    ['other columns keep their own header', ['Code', 'Table no.'], { Code: 'attendeeCode?', 'Table no.': 'Table no.' }],
+    ['keeps the headers of other columns', ['Code', 'Table no.'], { Code: 'attendeeCode?', 'Table no.': 'Table no.' }],
     [
-      'a second column for a field keeps its header, and the exact one wins',
+      'sends a second column for a field under its header, and prefers the exact name',
       ['Full name', 'Name', 'Ticket', 'Code'],
       { 'Full name': 'Full name', Name: 'Name', Ticket: 'attendeeCode?', Code: 'Code' },
     ],
-    ['columns without a name are not sent', ['Code', '(column 2)'], { Code: 'attendeeCode?', '(column 2)': null }],
+    ['does not send columns without a name', ['Code', '(column 2)'], { Code: 'attendeeCode?', '(column 2)': null }],
     [
-      'the columns of a report are not sent',
+      'does not send the columns of a report',
       [...reportColumns, 'attendeeCode'],
       { ...Object.fromEntries(reportColumns.map((column) => [column, null])), attendeeCode: 'attendeeCode' },
     ],
@@ -78,11 +78,11 @@ describe('the mapping of columns', () => {
     expect(mapped(columns)).toEqual(expected);
   });
 
-  it('keeps the header of an e-mail column where no field of that kind is known', () => {
+  it('keeps the header of an e-mail column if no e-mail field is known', () => {
     expect(mapped(['Code', 'E-Mail'], [])).toEqual({ Code: 'attendeeCode?', 'E-Mail': 'E-Mail' });
   });
 
-  it('follows what a person wishes before it guesses', () => {
+  it('prefers what the user requests to its own guesses', () => {
     const wishes = parseMapping(['Badge=attendeeCode', 'full name = Display name', 'Notes=']);
     expect(mapped(['Code', 'Badge', 'Full name', 'Notes'], known, wishes)).toEqual({
       Code: 'Code',
@@ -92,7 +92,7 @@ describe('the mapping of columns', () => {
     });
   });
 
-  it('does not send a column under a field that a person gave to another', () => {
+  it('does not send a column whose field the user assigned to another column', () => {
     expect(mapped(['Code', 'Full name', 'Name'], known, { 'Full name': 'Name' })).toEqual({
       Code: 'attendeeCode?',
       'Full name': 'Name',
@@ -102,7 +102,7 @@ describe('the mapping of columns', () => {
 
   it.each([
     [
-      'a column that the file does not have',
+      'a column that is not in the file',
       { Gone: 'Name' },
       'The mapping names a column "Gone", which the file does not have; correct the name.',
     ],
@@ -112,7 +112,7 @@ describe('the mapping of columns', () => {
       'The mapping sends two columns as "attendeeCode"; leave one of them out.',
     ],
     [
-      'one column under two names',
+      'one column that is named twice',
       { Code: 'attendeeCode', code: 'Name' },
       'The mapping names the column "Code" twice; leave one out.',
     ],
@@ -120,12 +120,12 @@ describe('the mapping of columns', () => {
     expect(() => guessMapping(['Code', 'Ticket'], known, wishes)).toThrow(new RegistrantFileError('mapping', sentence));
   });
 
-  it('has no word for two kinds of fields', () => {
+  it('does not use the same word for two fields', () => {
     const words = fieldWords.flatMap(({ words: each }) => [...each]);
     expect(words.filter((word, index) => words.indexOf(word) !== index)).toEqual([]);
   });
 
-  it('names the fields that were never seen', () => {
+  it('names the fields that the pigeonhole does not have yet', () => {
     const mapping = guessMapping(['Code', 'Name', 'Table', '(column 4)'], ['Name']);
     expect(unknownFields(mapping, ['Name'])).toEqual([{ column: 'Table', property: 'Table', guessed: false }]);
     expect(unknownFields(mapping, [])).toHaveLength(2);
@@ -152,11 +152,11 @@ describe('a requested mapping', () => {
   });
 });
 
-describe('a mapping without a code', () => {
+describe('a mapping without a code column', () => {
   const check = (columns: string[], codes: 'required' | 'generated') => () =>
     checkMapping(guessMapping(columns, known), codes);
 
-  it('is refused, unless codes are generated', () => {
+  it('is refused unless codes are generated', () => {
     expect(check(['Name', 'Email'], 'required')).toThrow(
       'pigeonpost did not recognise a column with the attendee code; name it with --map "<column>=attendeeCode", or have codes generated.',
     );
@@ -169,7 +169,7 @@ describe('a mapping without a code', () => {
     [['00123', 'Ada']],
     [['Ada', '+49 170 1234']],
     [['Ada', '2026-11-21']],
-  ])('is refused for a missing header if the first row is a person, whom the sentence does not name: %j', (columns) => {
+  ])('is refused for a missing header if the first row looks like a person, without quoting the row: %j', (columns) => {
     for (const codes of ['required', 'generated'] as const) {
       expect(check(columns, codes)).toThrow(
         new RegistrantFileError(

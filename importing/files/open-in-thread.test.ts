@@ -27,7 +27,7 @@ const relations = (inner: string): string => `<Relationships>${inner}</Relations
 const rootRelations = relations(relation(1, 'officeDocument', 'xl/workbook.xml'));
 const sheetData = '<sheetData><row r="1"><c t="inlineStr"><is><t>code</t></is></c></row></sheetData>';
 
-/** A workbook whose parts a test chooses: what no spreadsheet program writes. */
+/** Returns a workbook with these parts, which may be ones that no spreadsheet program writes. */
 function workbookOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
   return writeZip({
     '_rels/.rels': rootRelations,
@@ -39,7 +39,7 @@ function workbookOf(parts: Readonly<Record<string, string | Buffer>>): Buffer {
 }
 
 describe('a file that is read in a thread', () => {
-  it('has the rows and the facts that it has in this one, for each format', async () => {
+  it('has the same rows and facts as a file read in the main thread, in each format', async () => {
     const csv = 'code;name\nA1;Zoë\nA2;Ünal\n';
     const xlsx = writeXlsx({
       sheets: [
@@ -60,13 +60,13 @@ describe('a file that is read in a thread', () => {
     await file.close();
   });
 
-  it('is refused with the sentence that it is refused with here', async () => {
+  it('is refused with the same message as a file read in the main thread', async () => {
     for (const content of ['', 'code\n', '"never closed', '%PDF-1.7 and so on']) {
       expect((await refusalThere(content)).message).toBe((await refusalOf(content)).message);
     }
   });
 
-  it('is refused when it takes too much memory or time, and the process continues', async () => {
+  it('is refused if it needs too much memory or time, while the process continues', async () => {
     let ticks = 0;
     const ticking = setInterval(() => (ticks += 1), 5);
     const many = writeXlsx({
@@ -88,7 +88,7 @@ describe('a file that is read in a thread', () => {
     expect(ticks).toBeGreaterThan(3);
   });
 
-  it('lets go of its source when the source fails, and says what the source says', async () => {
+  it('fails with the error of its source', async () => {
     async function* broken(): AsyncGenerator<Uint8Array> {
       yield Buffer.from('code\nA1\n');
       throw new Error('the upload broke off');
@@ -97,7 +97,7 @@ describe('a file that is read in a thread', () => {
   });
 });
 
-describe('an XLSX file that is made to exhaust its reader', () => {
+describe('a file that is made to exhaust its reader', () => {
   it.each<[string, () => Readonly<Record<string, string | Buffer>>]>([
     [
       'a comment of 160 MB',
@@ -119,7 +119,7 @@ describe('an XLSX file that is made to exhaust its reader', () => {
       'an attribute of 40 MB',
       () => ({ 'xl/sheet1.xml': `<worksheet x="${'a'.repeat(40 * 2 ** 20)}">${sheetData}</worksheet>` }),
     ],
-    ['elements in one another a million deep', () => ({ 'xl/sheet1.xml': `<worksheet>${'<a>'.repeat(1_000_000)}` })],
+    ['a million nested elements', () => ({ 'xl/sheet1.xml': `<worksheet>${'<a>'.repeat(1_000_000)}` })],
     [
       '200,000 relations',
       () => ({
@@ -143,7 +143,7 @@ describe('an XLSX file that is made to exhaust its reader', () => {
         'xl/styles.xml': `<styleSheet><cellXfs>${'<xf numFmtId="0"/>'.repeat(1_000_000)}</cellXfs></styleSheet>`,
       }),
     ],
-  ])('is refused in a moment: %s', async (_what, parts) => {
+  ])('is refused as too large: %s', async (_what, parts) => {
     const file = workbookOf(parts());
     expect(file.length).toBeLessThan(2 * 2 ** 20);
     const refusal = await refusalOf(file);
@@ -151,7 +151,7 @@ describe('an XLSX file that is made to exhaust its reader', () => {
     expect((await refusalThere(file)).message).toBe(refusal.message);
   });
 
-  it('with cells far to the right is read without the empty ones between', async () => {
+  it('is read in 64 MB of memory although each row has a cell in the last column', async () => {
     const rows = Array.from(
       { length: 2_000 },
       (_, row) => `<row r="${row + 2}"><c r="A${row + 2}"><v>7</v></c><c r="XFD${row + 2}"><v>1</v></c></row>`,
@@ -162,7 +162,7 @@ describe('an XLSX file that is made to exhaust its reader', () => {
     expect(await readThere(file)).toHaveLength(2_000);
   });
 
-  it('copes with a CSV of commas only: rows of many cells arrive in small batches', async () => {
+  it('is read in 64 MB of memory although each CSV row has 100,000 empty cells', async () => {
     const file = await openInThread(
       inChunks(`a,b\n${`${','.repeat(100_000)}x\n`.repeat(40)}`),
       { name: 'p.csv' },

@@ -5,13 +5,13 @@ export interface ReadFile extends Pick<RegistrantFile, 'format' | 'encoding' | '
   readonly rows: readonly RawRow[];
 }
 
-/** A file's bytes in chunks of a length, as a socket may cut them. */
+/** Yields a file's bytes in chunks of this length, as a socket may deliver them. */
 export async function* inChunks(content: Uint8Array | string, chunkBytes = 64 * 1024): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(content);
   for (let at = 0; at < bytes.length; at += chunkBytes) yield bytes.subarray(at, at + chunkBytes);
 }
 
-/** Opens a file and reads it to its end. */
+/** Opens a file and reads all its rows. */
 export async function readAll(
   content: Uint8Array | string,
   options: Partial<FileOptions> & { readonly chunkBytes?: number } = {},
@@ -24,7 +24,7 @@ export async function readAll(
   return { format, encoding, delimiter, sheet, columns, rows };
 }
 
-/** The values alone. */
+/** Returns only the values of the rows. */
 export async function valuesOf(
   content: Uint8Array | string,
   options?: Parameters<typeof readAll>[1],
@@ -32,7 +32,7 @@ export async function valuesOf(
   return (await readAll(content, options)).rows.map(({ values }) => values);
 }
 
-/** The sentence with which a file is refused, or throws when it is not. */
+/** Returns the error that refuses a file. Throws if the file is accepted. */
 export async function refusalOf(
   content: Uint8Array | string,
   options?: Parameters<typeof readAll>[1],

@@ -2,13 +2,13 @@ import { openRegistrantFile } from './open-registrant-file.js';
 import { readAll, refusalOf } from './open-registrant-file.test-kit.js';
 import { RegistrantFileError } from './registrant-file.js';
 
-describe('a file of another kind', () => {
+describe('an unusable file', () => {
   it.each([
     ['nothing', '', 'empty', 'The file is empty; export it again.'],
     ['white space', ' \r\n\r\n', 'empty', 'The file holds nothing but white space; export it again.'],
-    ['a byte order mark alone', '\ufeff', 'empty', 'The file holds nothing but white space; export it again.'],
-    ['a header alone', 'Code,Name\n', 'empty', 'The file has a header and no row below it; export it again.'],
-    ['delimiters alone', ',,\n,,\n', 'empty', 'The file holds no rows; export it again.'],
+    ['only a byte order mark', '\ufeff', 'empty', 'The file holds nothing but white space; export it again.'],
+    ['only a header', 'Code,Name\n', 'empty', 'The file has a header and no row below it; export it again.'],
+    ['only delimiters', ',,\n,,\n', 'empty', 'The file holds no rows; export it again.'],
     [
       'an image',
       Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]),
@@ -29,13 +29,13 @@ describe('a file of another kind', () => {
       'The file is compressed (gzip); unpack it and import what is in it.',
     ],
     [
-      'a web page that calls itself Excel',
+      'a web page with the name of an Excel file',
       '<html><table>',
       'not-a-table',
       'The file is a web page or XML, whatever its name says; save it as CSV or XLSX.',
     ],
     [
-      'two columns of one name',
+      'two columns with one name',
       'Code,Name, Name \nA1,Ada,x\n',
       'header',
       'Columns 2 and 3 have the same name; rename or remove one of them.',
@@ -45,12 +45,12 @@ describe('a file of another kind', () => {
     expect([refusal.kind, refusal.message]).toEqual([kind, message]);
   });
 
-  it('is refused when its header has more columns than the limit', async () => {
+  it('is refused if its header has more than 500 columns', async () => {
     const header = Array.from({ length: 501 }, (_column, index) => `c${index}`).join(',');
     expect((await refusalOf(`${header}\nx\n`)).message).toBe('The header has 501 columns; at most 500 are allowed.');
   });
 
-  it.each([['ab'], [''], ['"'], ['\n']])('is refused with an invalid delimiter: %j', async (delimiter) => {
+  it.each([['ab'], [''], ['"'], ['\n']])('is refused with the invalid delimiter %j', async (delimiter) => {
     const refusal = await refusalOf('Code\nA1', { delimiter });
     expect([refusal.kind, refusal.message]).toEqual([
       'options',
@@ -64,8 +64,8 @@ describe('a file of another kind', () => {
   });
 });
 
-describe('the kind of a file', () => {
-  it('is detected by its content, whatever its name', async () => {
+describe('the format of a file', () => {
+  it('is detected by its content, regardless of the name', async () => {
     expect((await readAll('[{"a": "b"}]', { name: 'people.xlsx' })).format).toBe('json');
     expect((await readAll('{"a": "b"}', { name: 'people.csv' })).format).toBe('ndjson');
     expect((await readAll('Code\nA1', { name: 'people.json' })).format).toBe('csv');
@@ -76,24 +76,24 @@ describe('the kind of a file', () => {
     expect([file.format, file.columns]).toEqual(['csv', ['["Code"]', 'Name']]);
   });
 
-  it('is CSV for a header in brackets that is no JSON', async () => {
+  it('is CSV if a header in brackets is not JSON', async () => {
     expect((await readAll('[Code],Name\nA1,Ada\n')).format).toBe('csv');
   });
 
-  it('names a column without line ends and what cannot be seen', async () => {
+  it('removes line ends and invisible characters from column names', async () => {
     expect((await readAll('"Attendee\r\n code\u200b"," Na\u0007me\u00a0"\nA1,Ada\n')).columns).toEqual([
       'Attendee code',
       'Name',
     ]);
   });
 
-  it('names a column without a name after its place', async () => {
+  it('names a column without a name by its position', async () => {
     expect((await readAll('Code,,Name\nA1,x,Ada\n')).columns).toEqual(['Code', '(column 2)', 'Name']);
   });
 });
 
 describe('a file that is not read to its end', () => {
-  /** A source without end, or with one kind of start, that says when it was let go of. */
+  /** Returns an endless source that starts with this text and records when it was released. */
   function source(start: string) {
     const state = { released: false };
     async function* endless(): AsyncGenerator<Buffer> {
@@ -112,7 +112,7 @@ describe('a file that is not read to its end', () => {
     return state.released;
   }
 
-  it('lets go of its source when its rows are abandoned', async () => {
+  it('releases its source when the reader abandons its rows', async () => {
     const { state, bytes } = source('Code,Name\n');
     const file = await openRegistrantFile(bytes, { name: 'people.csv' });
     for await (const batch of file.rows) {
@@ -131,7 +131,7 @@ describe('a file that is not read to its end', () => {
   });
 
   it.each([['%PDF'], ['<html>'], ['{"a": 1}, '], [',,,\n"']])(
-    'lets go of its source when it is refused: %j',
+    'releases its source when it is refused: %j',
     async (start) => {
       const { state, bytes } = source(start);
       await expect(openRegistrantFile(bytes, { name: 'people' })).rejects.toThrow(RegistrantFileError);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { readAll, refusalOf, valuesOf } from './open-registrant-file.test-kit.js';
 
 describe('a CSV file', () => {
-  it('is read with its own delimiter', async () => {
+  it('is read with the delimiter that it uses', async () => {
     for (const delimiter of [',', ';', '\t', '|']) {
       const text = [
         ['Code', 'Name'],
@@ -20,14 +20,14 @@ describe('a CSV file', () => {
     }
   });
 
-  it('keeps codes and numbers as the text that they are', async () => {
+  it('keeps codes and numbers as text', async () => {
     expect(await valuesOf('Code,Phone\n00123,+49 170\n1E5,0049\n')).toEqual([
       ['00123', '+49 170'],
       ['1E5', '0049'],
     ]);
   });
 
-  it('counts rows as a spreadsheet does: quoted line ends are one row, empty rows count and are left out', async () => {
+  it('numbers rows as a spreadsheet does: quoted line ends do not count, and empty rows count but are omitted', async () => {
     const { rows } = await readAll('Code,Name\nA1,"Ada\nLovelace"\n\n,\nA2,Bob\n');
     expect(rows).toEqual([
       { row: 2, values: ['A1', 'Ada\nLovelace'] },
@@ -39,7 +39,7 @@ describe('a CSV file', () => {
     ['LF', '\n'],
     ['CRLF', '\r\n'],
     ['CR', '\r'],
-  ])('is read with lines that end in %s, wherever it is cut into chunks', async (_name, end) => {
+  ])('is read with lines that end in %s, regardless of how it is split into chunks', async (_name, end) => {
     const text = ['Code,Name', 'A1,Ada', 'A2,Bob'].join(end);
     for (let chunkBytes = 1; chunkBytes < 12; chunkBytes++) {
       expect(await valuesOf(text, { chunkBytes })).toEqual([
@@ -53,7 +53,7 @@ describe('a CSV file', () => {
     expect(await valuesOf('Code,Name\r\nA1,Ada\nA2,Bob\r\n')).toHaveLength(2);
   });
 
-  it('finds rows of another length than the header, and lets empty cells beyond it be', async () => {
+  it('reports rows that are shorter or longer than the header, and ignores empty cells after its end', async () => {
     const { rows } = await readAll('Code,Name,,\nA1\nA2,Bob,,\nA3,Cy,x\n');
     expect(rows).toEqual([
       { row: 2, values: ['A1', ''], findings: [{ column: null, kind: 'too-few-cells' }] },
@@ -62,7 +62,7 @@ describe('a CSV file', () => {
     ]);
   });
 
-  it('may begin with a hint for Excel, which is no row', async () => {
+  it('may start with a delimiter hint for Excel, which is not a row', async () => {
     const { rows, delimiter } = await readAll('sep=;\r\nCode;Name\r\nA,1;Ada\r\n');
     expect(delimiter).toBe(';');
     expect(rows).toEqual([{ row: 2, values: ['A,1', 'Ada'] }]);
@@ -72,23 +72,23 @@ describe('a CSV file', () => {
     expect(await valuesOf('Code\nA1\nA2')).toEqual([['A1'], ['A2']]);
   });
 
-  it('keeps a quotation mark within a cell that does not begin with one', async () => {
+  it('keeps a quotation mark inside an unquoted cell', async () => {
     expect(await valuesOf('Code,Name\nA1,Ada "the first" L\n')).toEqual([['A1', 'Ada "the first" L']]);
   });
 
-  it('is refused with the place of a quotation mark that is never closed, without the cell', async () => {
+  it('is refused with the position of a quotation mark that is never closed, without quoting the cell', async () => {
     const refusal = await refusalOf('Code,Name\nA1,Ada\nA2,"Secret Person\nA3,Cy\n');
     expect(refusal.kind).toBe('damaged');
     expect(refusal.message).toBe('A quotation mark that opens after row 2 is never closed; close or remove it.');
     expect(JSON.stringify(refusal, Object.getOwnPropertyNames(refusal))).not.toContain('Secret');
   });
 
-  it('is refused when a row takes more than the limit, before memory does', async () => {
+  it('is refused if a row exceeds the size limit', async () => {
     const refusal = await refusalOf(`Code,Name\nA1,"${'x'.repeat(1_100_000)}"\n`);
     expect(refusal.kind).toBe('too-large');
   });
 
-  it('reads any table that is written by the rules, with any delimiter', async () => {
+  it('is read correctly for any quoted table and any delimiter', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', 'é', '0', '"', ',', ';', '\t', '|', '\n', ' ', '=', '日'),
       maxLength: 8,

@@ -13,18 +13,18 @@ describe('a JSON file', () => {
     ['a list over several lines', JSON.stringify(people, null, 2), 'json'],
     ['a list in data', JSON.stringify({ data: people }), 'json'],
     [
-      'a list in data beside other things',
+      'a list in data beside other fields',
       JSON.stringify({ meta: { data: [1], note: '"data": [' }, data: people, more: [2] }, null, 1),
       'json',
     ],
-    ['an object a line', people.map((one) => JSON.stringify(one)).join('\n'), 'ndjson'],
+    ['one object per line', people.map((one) => JSON.stringify(one)).join('\n'), 'ndjson'],
     [
-      'an object a line with empty lines',
+      'one object per line with empty lines',
       `\n${people.map((one) => JSON.stringify(one)).join('\r\n\r\n')}\r\n`,
       'ndjson',
     ],
-    ['objects over several lines', people.map((one) => JSON.stringify(one, null, 2)).join('\n'), 'ndjson'],
-  ])('is read as %s, however it is cut into chunks', async (_name, text, format) => {
+    ['objects that span several lines', people.map((one) => JSON.stringify(one, null, 2)).join('\n'), 'ndjson'],
+  ])('is read as %s, regardless of how it is split into chunks', async (_name, text, format) => {
     for (const chunkBytes of [1, 2, 5, 64, 4096]) {
       const file = await readAll(text, { chunkBytes });
       expect(file.format).toBe(format);
@@ -36,7 +36,7 @@ describe('a JSON file', () => {
     }
   });
 
-  it('has the fields of all elements at its start as columns, in the order in which they appear', async () => {
+  it('has the fields of all elements as columns, in the order in which they appear', async () => {
     const text = JSON.stringify([{ a: '1' }, { b: '2', a: '3' }, { c: null }]);
     expect((await readAll(text)).columns).toEqual(['a', 'b', 'c']);
     expect(await valuesOf(text)).toEqual([
@@ -46,7 +46,7 @@ describe('a JSON file', () => {
     ]);
   });
 
-  it('reports a field that first appears after the inspected part, so that none is lost silently', async () => {
+  it('reports a field that first appears after the inspected part, so that no value is lost silently', async () => {
     const lines = Array.from({ length: 5_000 }, (_one, index) =>
       JSON.stringify({ code: `A${index}`, note: 'x'.repeat(1_000) }),
     );
@@ -59,12 +59,12 @@ describe('a JSON file', () => {
     ]);
   });
 
-  it('makes texts of numbers and truth values, never in scientific notation', async () => {
+  it('converts numbers and booleans to text, never in scientific notation', async () => {
     const text = '[{"a": 1E5, "b": 1.50, "c": true, "d": 0.0000001, "e": 1e14, "f": -0}]';
     expect(await valuesOf(text)).toEqual([['100000', '1.5', 'true', '0.0000001', '100000000000000', '0']]);
   });
 
-  it('reports numbers that have lost digits, and values that are not text', async () => {
+  it('reports numbers that lost digits, and values that are not text', async () => {
     const { rows } = await readAll('[{"a": 12345678901234567890, "b": {"x": 1}, "c": ["y"]}, "nobody"]');
     expect(rows).toEqual([
       {
@@ -80,7 +80,7 @@ describe('a JSON file', () => {
     ]);
   });
 
-  it('takes a field called __proto__ for a field', async () => {
+  it('keeps a field that is called __proto__', async () => {
     expect(await valuesOf('[{"__proto__": "x", "constructor": "y"}, {"a": "z"}]')).toEqual([
       ['x', 'y', ''],
       ['', '', 'z'],
@@ -101,7 +101,7 @@ describe('a JSON file', () => {
       'The JSON breaks off or closes a bracket too many after element 1; export it again.',
     ],
     [
-      'a list that breaks off',
+      'a list that is cut off',
       '[{"a": "Secret"}, {"a": "b"}',
       'damaged',
       'The JSON breaks off or closes a bracket too many after element 1; export it again.',
@@ -113,30 +113,30 @@ describe('a JSON file', () => {
       'not-a-table',
       'The JSON list holds no objects with fields; give one object for each registrant.',
     ],
-  ])('is refused with one sentence and without its data: %s', async (_name, text, kind, message) => {
+  ])('is refused with one sentence that quotes no data: %s', async (_name, text, kind, message) => {
     const refusal = await refusalOf(text);
     expect([refusal.kind, refusal.message, refusal.cause]).toEqual([kind, message, undefined]);
   });
 
-  it('is refused when an object larger than the inspected part has no list in it', async () => {
+  it('is refused if an object larger than the inspected part contains no list', async () => {
     const refusal = await refusalOf(`{"a": "${'x'.repeat(70_000)}", "b": [1], "c": {"data": [2]}}`);
     expect(refusal.message).toBe(
       'The JSON is not a list of registrants; use [{…}, …], {"data": [{…}, …]}, or one object a line.',
     );
   });
 
-  it('is handed on in batches that are never empty', async () => {
+  it('yields batches that are never empty', async () => {
     const file = await openRegistrantFile(inChunks('{"a": 1}\n'.repeat(2_000)), { name: 'people' });
     const lengths: number[] = [];
     for await (const batch of file.rows) lengths.push(batch.length);
     expect(lengths).toEqual([1_000, 1_000]);
   });
 
-  it('is refused when one element takes more than the limit, before memory does', async () => {
+  it('is refused if one element exceeds the size limit', async () => {
     expect((await refusalOf(`[{"a": "${'x'.repeat(1_100_000)}"}]`)).kind).toBe('too-large');
   });
 
-  it('reads any texts, in any of its forms', async () => {
+  it('is read correctly for any texts, in each of its forms', async () => {
     const text = fc.string({
       unit: fc.constantFrom('a', '"', '\\', '[', ']', '{', '}', ',', ':', '\n', 'é', '日', '😀'),
       maxLength: 12,

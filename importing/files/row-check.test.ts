@@ -12,14 +12,14 @@ function check(rows: readonly (readonly string[])[], codeKey?: Uint8Array, heade
   );
 }
 
-/** Returns the problems of each row: position and kind. */
+/** Returns the problems of the rows: row number, column and code. */
 function said(rows: readonly CheckedRow[]): string[] {
   return rows.flatMap((row) =>
     (isSendable(row) ? row.notes : row.problems).map(({ row: at, column, code }) => `${at} ${column} ${code}`),
   );
 }
 
-describe('checking rows', () => {
+describe('checking a row', () => {
   it('converts a row to the registrant to send, with the code first', () => {
     expect(check([['00123', 'Ada', '']])).toEqual([
       { row: 2, profile: { attendeeCode: '00123', Name: 'Ada', Note: '' }, notes: [] },
@@ -35,17 +35,17 @@ describe('checking rows', () => {
 
   it.each([
     ['no code', ['', 'Ada', ''], ['2 Code missing-code']],
-    ['white space for a code', [' \u00a0', 'Ada', ''], ['2 Code missing-code']],
+    ['white space as a code', [' \u00a0', 'Ada', ''], ['2 Code missing-code']],
     ['no name', ['A1', ' ', 'x'], ['2 Full name empty-name']],
-    ['neither', ['', '', 'x'], ['2 Full name empty-name', '2 Code missing-code']],
+    ['neither name nor code', ['', '', 'x'], ['2 Full name empty-name', '2 Code missing-code']],
     ['a control character', ['A1', 'Ada\u0007', ''], ['2 Full name control-character']],
     ['a line end in a code', ['A\n1', 'Ada', ''], ['2 Code control-character']],
-    ['something invisible in a code', ['A\u200b1', 'Ada', ''], ['2 Code control-character']],
-    ['half a character', ['A1', 'Ada\ud83d', ''], ['2 Full name control-character']],
+    ['an invisible character in a code', ['A\u200b1', 'Ada', ''], ['2 Code control-character']],
+    ['half a surrogate pair', ['A1', 'Ada\ud83d', ''], ['2 Full name control-character']],
     ['256 characters', ['A1', 'x'.repeat(256), ''], ['2 Full name too-long']],
     ['a code of 256 characters', ['x'.repeat(256), 'Ada', ''], ['2 Code too-long']],
     [
-      'several of them',
+      'several problems',
       ['', 'x'.repeat(256), '\u0000'],
       ['2 Full name too-long', '2 Note control-character', '2 Code missing-code'],
     ],
@@ -64,7 +64,7 @@ describe('checking rows', () => {
     ['grace.o\u2019hara+1@xn--bcher-kva.example', true],
     ['用户@例子.公司', true],
     ['', true],
-  ])('of an e-mail column, accepts %j: %s', (email, accepts) => {
+  ])('accepts %j in an e-mail column: %s', (email, accepts) => {
     for (const header of ['E-Mail', 'Correo electrónico']) {
       const rows = check([['A1', 'Grace', email]], undefined, ['Code', 'Full name', header]);
       expect(rows.every(isSendable)).toBe(accepts);
@@ -72,38 +72,38 @@ describe('checking rows', () => {
     }
   });
 
-  it('judges addresses in no column but those of e-mail', () => {
+  it('checks addresses only in e-mail columns', () => {
     expect(check([['A1', 'Grace', 'n/a']], undefined, ['Code', 'Full name', 'Email consent']).every(isSendable)).toBe(
       true,
     );
   });
 
   it.each([
-    ['255 characters beyond the 16-bit plane', ['A1', '😀'.repeat(255), '']],
+    ['255 characters outside the basic multilingual plane', ['A1', '😀'.repeat(255), '']],
     ['line ends and tabs in a note', ['A1', 'Ada', 'one\ntwo\tthree']],
     ['joiners in a name', ['A1', 'می\u200cخواهم', '👩\u200d💻']],
   ])('sends a row with %s', (_name, values) => {
     expect(said(check([values]))).toEqual([]);
   });
 
-  it('trims white space, takes protecting apostrophes away, and says so', () => {
+  it('removes surrounding white space and protecting apostrophes, and reports both', () => {
     const [row] = check([[' A1\u00a0', "'+49 170", "'t Hooft"]]);
     expect(row).toMatchObject({ profile: { attendeeCode: 'A1', Name: '+49 170', Note: "'t Hooft" } });
     expect(said([row!])).toEqual(['2 Code trimmed', '2 Full name apostrophe-removed']);
   });
 
-  it('keeps of a row with problems what a store can take', () => {
+  it('cuts and cleans the values of a row with problems so that the store accepts them', () => {
     const [row] = check([['A\u0000\ud83d1', 'x'.repeat(2_000), 'y'.repeat(999) + '😀']]);
     expect(row).toMatchObject({
       values: { attendeeCode: 'A\ufffd\ufffd1', Name: 'x'.repeat(1_000), Note: `${'y'.repeat(999)}\ufffd` },
     });
   });
 
-  it('makes one line end of all kinds', () => {
+  it('converts all line ends to one kind', () => {
     expect(check([['A1', 'Ada', 'a\r\nb\rc']])[0]).toMatchObject({ profile: { Note: 'a\nb\nc' } });
   });
 
-  it('reports a duplicate code with its first row', () => {
+  it('reports a duplicate code with the row that has it first', () => {
     const rows = check([
       ['A1', 'Ada', ''],
       ['A2', '', ''],
@@ -124,7 +124,7 @@ describe('checking rows', () => {
     expect(once.check(batch(10_000)).some(isSendable)).toBe(false);
   });
 
-  it('reports codes that differ only in case or form, in any order', () => {
+  it('reports codes that differ only in case or in Unicode form, in any order', () => {
     expect(
       said(
         check([
@@ -159,28 +159,31 @@ describe('checking rows', () => {
   });
 });
 
-describe('what reading found', () => {
+describe('a finding of the file reader', () => {
   const rowWith = (...findings: Finding[]) => {
     const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', '(column 3)'], []) });
     return once.check([{ row: 7, values: ['', '', ''], findings }]);
   };
 
   it.each([
-    ['an error in a cell that is sent', { column: 0, kind: 'error-cell' }, ['7 Code error-cell']],
-    ['digits that are lost', { column: 1, kind: 'digits-lost' }, ['7 Name digits-lost']],
+    ['an error value in a cell that is sent', { column: 0, kind: 'error-cell' }, ['7 Code error-cell']],
+    ['digits that were lost', { column: 1, kind: 'digits-lost' }, ['7 Name digits-lost']],
     ['too few cells', { column: null, kind: 'too-few-cells' }, ['7 null too-few-cells']],
     ['no object', { column: null, kind: 'not-an-object' }, ['7 null not-an-object']],
-  ] satisfies [string, Finding, string[]][])('is reported without its consequences: %s', (_name, finding, expected) => {
-    expect(said(rowWith(finding))).toEqual(expected);
-  });
+  ] satisfies [string, Finding, string[]][])(
+    'is reported without further problems of the same cell: %s',
+    (_name, finding, expected) => {
+      expect(said(rowWith(finding))).toEqual(expected);
+    },
+  );
 
-  it('does not matter in a column that is not sent', () => {
+  it('is ignored in a column that is not sent', () => {
     const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', '(column 3)'], []) });
     const findings: Finding[] = [{ column: 2, kind: 'error-cell' }];
     expect(once.check([{ row: 7, values: ['A1', 'Ada', ''], findings }]).every(isSendable)).toBe(true);
   });
 
-  it('is a problem if the code became a date, but not for other cells', () => {
+  it('is a problem if a code became a date, but not if another cell did', () => {
     const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', 'Arrival'], []) });
     const row = (column: number): RawRow => ({
       row: column + 2,
@@ -191,7 +194,7 @@ describe('what reading found', () => {
   });
 });
 
-describe('codes that are missing', () => {
+describe('missing codes', () => {
   const key = Buffer.alloc(32, 7);
   const people = [
     ['', 'Ada', 'x'],
@@ -205,15 +208,15 @@ describe('codes that are missing', () => {
     expect(said(rows)).toEqual(['2 Code code-generated', '3 Code code-generated']);
     expect(codes(rows)).toEqual([expect.stringMatching(/^[2-9B-DF-HJKMNP-TV-Z]{12}$/), expect.any(String), 'C9']);
     expect(codes(check([people[1]!, people[0]!], key))).toEqual([codes(rows)[1], codes(rows)[0]]);
-    expect(codes(check([['x', 'Ada']], key, ['Note', 'Name']))).toEqual([codes(rows)[0]]); // in other columns
+    expect(codes(check([['x', 'Ada']], key, ['Note', 'Name']))).toEqual([codes(rows)[0]]); // the same person in other columns
   });
 
-  it('are others under another key, and for another row', () => {
+  it('differ under another key and for another row', () => {
     const own = codes(check(people, key));
     expect(new Set([...own.slice(0, 2), ...codes(check(people, Buffer.alloc(32, 8))).slice(0, 2)]).size).toBe(4);
   });
 
-  it('are not given twice for identical rows: the second is reported', () => {
+  it('are generated only once for identical rows, of which the second is reported', () => {
     const rows = check([...people, ['', 'Ada', 'x']], key);
     expect(said(rows).at(-1)).toBe('5 null duplicate-row');
   });

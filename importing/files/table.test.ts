@@ -1,7 +1,7 @@
 import { RowBatch } from './table.js';
 
 describe('a batch of rows', () => {
-  it('is full with 1,000 rows; then the next begins', () => {
+  it('is full at 1,000 rows, after which the next batch starts', () => {
     const batch = new RowBatch();
     const full = Array.from({ length: 1_001 }, (_row, index) => batch.add({ row: index + 2, values: ['x'] })?.length);
     expect([full.indexOf(1_000), full.filter((length) => length !== undefined)]).toEqual([999, [1_000]]);
@@ -9,7 +9,7 @@ describe('a batch of rows', () => {
     expect(batch.take()).toEqual([]);
   });
 
-  it('is full earlier where rows are long, so that memory does not grow with their length', () => {
+  it('is full earlier if rows are long, so that memory use does not grow with their length', () => {
     const batch = new RowBatch();
     const long = 'x'.repeat(600_000);
     const full = Array.from({ length: 8 }, (_row, index) => batch.add({ row: index + 2, values: [long, ''] })?.length);

@@ -1,7 +1,7 @@
 import { readAll, refusalOf } from './open-registrant-file.test-kit.js';
 
 const text = 'Code,Name\nA1,Zoë “Z” €\n';
-/** 0x93, 0x94 and 0x80 are quotation marks and the euro sign in Windows-1252 alone. */
+/** 0x93, 0x94 and 0x80 are quotation marks and the euro sign only in Windows-1252. */
 const windows1252 = Buffer.from('Code,Name\nA1,Zo\xeb \x93Z\x94 \x80\n', 'latin1');
 
 function utf16(little: boolean): Buffer {
@@ -13,10 +13,10 @@ describe('the encoding of a text file', () => {
   it.each([
     ['UTF-8', Buffer.from(text), 'utf-8'],
     ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${text}`), 'utf-8'],
-    ['UTF-16 with a byte order mark', utf16(true), 'utf-16le'],
-    ['UTF-16 the other way round', utf16(false), 'utf-16be'],
+    ['little-endian UTF-16', utf16(true), 'utf-16le'],
+    ['big-endian UTF-16', utf16(false), 'utf-16be'],
     ['Windows-1252', windows1252, 'windows-1252'],
-  ])('is found: %s, however the bytes arrive', async (_name, bytes, encoding) => {
+  ])('is detected as %s, regardless of how the bytes arrive', async (_name, bytes, encoding) => {
     for (const chunkBytes of [1, 2, 3, 7, 1024]) {
       const file = await readAll(bytes, { chunkBytes });
       expect([file.encoding, file.columns, file.rows[0]?.values]).toEqual([
@@ -30,13 +30,13 @@ describe('the encoding of a text file', () => {
   it.each([
     ['Windows-1252', Buffer.from('\xeb\n', 'latin1'), 'windows-1252'],
     ['UTF-8', Buffer.from('ë\n'), 'utf-8'],
-  ])('is detected even if the first non-ASCII letter is late in the file: %s', async (_name, last, encoding) => {
+  ])('is detected even if the first non-ASCII letter comes late in the file: %s', async (_name, last, encoding) => {
     const plain = `Code,Name\n${'A1,Ada\n'.repeat(20_000)}B1,Zo`;
     const file = await readAll(Buffer.concat([Buffer.from(plain), last]));
     expect([file.encoding, file.rows.at(-1)?.values]).toEqual([encoding, ['B1', 'Zoë']]);
   });
 
-  it('is Windows-1252 if the file ends within a possible UTF-8 sequence', async () => {
+  it('is Windows-1252 if the file ends within what could be a UTF-8 sequence', async () => {
     const file = await readAll(Buffer.from('Code,Name\nA1,Zo\xeb', 'latin1'));
     expect([file.encoding, file.rows[0]?.values[1]]).toEqual(['windows-1252', 'Zoë']);
   });
@@ -45,13 +45,13 @@ describe('the encoding of a text file', () => {
     expect((await readAll('Code\nA1')).encoding).toBe('utf-8');
   });
 
-  it('can be given', async () => {
+  it('can be chosen by the user', async () => {
     const bytes = Buffer.from([...Buffer.from('Code,Name\nA1,'), 0x8e, 0x52, 0x93, 0x63, 0x0a]); // 山田 in Shift JIS
     expect((await readAll(bytes, { encoding: 'shift_jis' })).rows[0]?.values[1]).toBe('山田');
-    expect((await readAll(windows1252, { encoding: 'iso-8859-1' })).rows[0]?.values[1]).toBe('Zoë “Z” €'); // the same by the standard
+    expect((await readAll(windows1252, { encoding: 'iso-8859-1' })).rows[0]?.values[1]).toBe('Zoë “Z” €'); // the encoding standard decodes iso-8859-1 as windows-1252
   });
 
-  it('is refused when it is not known', async () => {
+  it('is refused if its name is unknown', async () => {
     expect((await refusalOf(text, { encoding: 'ebcdic' })).message).toBe(
       'The encoding "ebcdic" is not known; give utf-8, windows-1252, or leave it out.',
     );

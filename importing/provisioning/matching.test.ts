@@ -14,18 +14,18 @@ it.each<[unknown, unknown, boolean]>([
   [true, true, true],
   [7, '7', false],
   [{ a: [1] }, { a: [1] }, true],
-])('%j sent and %j shown are the same: %s', (sent, shown, same) => {
+])('%j sent and %j shown compare as equal: %s', (sent, shown, same) => {
   expect(isSame(sent, shown)).toBe(same);
 });
 
-describe('looks', () => {
-  it('of a pigeonhole are its name and days, of a session its name, type and start', () => {
+describe('the identity of an object', () => {
+  it('is the name and days of a pigeonhole, and the name, type and start of a session', () => {
     const fields = { name: 'A', startDate: 'x', endDate: 'y', timezone: 'UTC', type: 'qna' };
     expect(looksOf('pigeonhole', fields)).toEqual({ name: 'A', startDate: 'x', endDate: 'y' });
     expect(looksOf('session', { name: 'A', type: 'break' })).toEqual({ name: 'A', type: 'break', startDate: null });
   });
 
-  it('tell another start from the same name', () => {
+  it('distinguishes two sessions with the same name and different starts', () => {
     const looks = looksOf('session', { name: 'A', type: 'qna', startDate: '2026-11-21T08:00:00Z' });
     const shown = { id: 1, name: 'a', type: 'qna', startDate: '2026-11-21T09:00:00+01:00' };
     expect([looksLike(looks, { ...shown, name: 'A' }), looksLike(looks, shown), isNamesake(looks, shown)]).toEqual([

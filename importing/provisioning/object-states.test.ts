@@ -50,73 +50,81 @@ function standingOf(scene: Scene): ObjectState | undefined {
 
 describe('an object that the ledger does not know', () => {
   it.each<[string, Scene, ObjectState]>([
-    ['nothing like it', {}, { state: 'create', knownBefore: [] }],
+    ['no match', {}, { state: 'create', knownBefore: [] }],
     [
-      'a namesake that is another',
+      'an object of the same name and another type',
       { shown: [shown(1, { ...opening, type: 'break' })] },
       { state: 'create', knownBefore: [1] },
     ],
-    ['one like it', { shown: [shown(1)] }, { state: 'undecided', candidates: [1] }],
-    ['two like it', { shown: [shown(1), shown(2)] }, { state: 'undecided', candidates: [1, 2] }],
+    ['one match', { shown: [shown(1)] }, { state: 'undecided', candidates: [1] }],
+    ['two matches', { shown: [shown(1), shown(2)] }, { state: 'undecided', candidates: [1, 2] }],
     [
-      'one like it that is another object’s',
+      'a match that belongs to another object',
       { shown: [shown(1)], claimed: { 1: 'autumn/opening' } },
       { state: 'create', knownBefore: [1] },
     ],
     [
-      'one like it, and a person wants another',
+      'a match, if the operator wants a new object',
       { shown: [shown(1)], create: ['opening'] },
       { state: 'create', knownBefore: [1] },
     ],
     [
-      'one like it, and a person takes it',
+      'a match that the operator selects',
       { shown: [shown(1)], use: { opening: 1 } },
       { state: 'claim', id: 1, because: 'asked' },
     ],
     [
-      'one unlike it that a person takes',
+      'a different object that the operator selects',
       { shown: [shown(1, closing)], use: { opening: 1 } },
       { state: 'claim', id: 1, because: 'asked' },
     ],
     [
-      'none that a person could take',
+      'no object with the id that the operator selects',
       { use: { opening: 1 } },
       { state: 'impossible', problem: 'the service shows none with id 1' },
     ],
     [
-      'one that a person takes and that is another object’s',
+      'a selected object that belongs to another object',
       { shown: [shown(1)], use: { opening: 1 }, claimed: { 1: 'autumn/opening' } },
       { state: 'impossible', problem: '1 is already recorded for autumn/opening' },
     ],
-    ['a refusal of an earlier request', { known: row({ state: 'none' }) }, { state: 'create', knownBefore: [] }],
-  ])('with %s at the service', (_, scene, expected) => {
+    [
+      'no match, after the service refused an earlier request',
+      { known: row({ state: 'none' }) },
+      { state: 'create', knownBefore: [] },
+    ],
+  ])('with %s in the service', (_, scene, expected) => {
     expect(standingOf(scene)).toEqual(expected);
   });
 });
 
-describe('an object that was made', () => {
+describe('an object that was created', () => {
   const claimed = { 1: 'summit/opening' };
   it.each<[string, Scene, ObjectState]>([
-    ['is there', { known: madeAs(1), shown: [shown(1, closing)], claimed }, { state: 'exists', id: 1 }],
+    ['still exists', { known: madeAs(1), shown: [shown(1, closing)], claimed }, { state: 'exists', id: 1 }],
     [
-      'is there beside one like it',
+      'still exists beside a match',
       { known: madeAs(1), shown: [shown(1), shown(2)], claimed },
       { state: 'exists', id: 1 },
     ],
     [
-      'exists, and a person wants a new one',
+      'still exists, although the operator wants a new one',
       { known: madeAs(1), shown: [shown(1)], claimed, create: ['opening'] },
       { state: 'exists', id: 1 },
     ],
-    ['is gone', { known: madeAs(1), claimed }, { state: 'gone', id: 1 }],
-    ['is gone beside one like it', { known: madeAs(1), shown: [shown(2)], claimed }, { state: 'gone', id: 1 }],
+    ['was deleted', { known: madeAs(1), claimed }, { state: 'gone', id: 1 }],
     [
-      'is gone, and a person wants a new one',
+      'was deleted, although there is a match',
+      { known: madeAs(1), shown: [shown(2)], claimed },
+      { state: 'gone', id: 1 },
+    ],
+    [
+      'was deleted, and the operator wants a new one',
       { known: madeAs(1), shown: [shown(2)], claimed, create: ['opening'] },
       { state: 'create', knownBefore: [2] },
     ],
     [
-      'is to be another one',
+      'is replaced by one that the operator selects',
       { known: madeAs(1), shown: [shown(1), shown(2)], claimed, use: { opening: 2 } },
       { state: 'claim', id: 2, because: 'asked' },
     ],
@@ -125,48 +133,52 @@ describe('an object that was made', () => {
   });
 });
 
-describe('an object whose answer was lost', () => {
+describe('an object whose response was lost', () => {
   it.each<[string, Scene, ObjectState]>([
     [
-      'waits before the look-up',
+      'waits for 1 min before the look-up',
       { known: row({ sentMsAgo: minute - 1 }), shown: [shown(1)] },
       { state: 'unknown', lookUpInMs: 1 },
     ],
     [
-      'is taken by a person meanwhile',
+      'is claimed immediately if the operator selects it',
       { known: row({ sentMsAgo: 0 }), shown: [shown(1)], use: { opening: 1 } },
       { state: 'claim', id: 1, because: 'asked' },
     ],
     ['is found', { known: row({}), shown: [shown(1), shown(2, closing)] }, { state: 'claim', id: 1, because: 'found' }],
     [
-      'is found beside those from before',
+      'is found beside objects that existed before the request',
       { known: row({ knownBefore: [1] }), shown: [shown(1), shown(2)] },
       { state: 'claim', id: 2, because: 'found' },
     ],
     [
-      'is found beside another object’s',
+      'is found beside an object that belongs to another one',
       { known: row({}), shown: [shown(1), shown(2)], claimed: { 1: 'summit/words' } },
       { state: 'claim', id: 2, because: 'found' },
     ],
     [
-      'is found as it was sent',
+      'is found by the fields that were sent',
       { known: row({ sent: closing }), shown: [shown(1), shown(2, closing)] },
       { state: 'claim', id: 2, because: 'found' },
     ],
-    ['is sent again when nothing is there', { known: row({}) }, { state: 'create', knownBefore: [] }],
+    ['is sent again if there is no match', { known: row({}) }, { state: 'create', knownBefore: [] }],
     [
-      'is sent again when only those from before are there',
+      'is sent again if every match existed before the request',
       { known: row({ knownBefore: [1] }), shown: [shown(1)] },
       { state: 'create', knownBefore: [1] },
     ],
-    ['may be one of two', { known: row({}), shown: [shown(1), shown(2)] }, { state: 'undecided', candidates: [1, 2] }],
     [
-      'may be a new namesake that the service has changed',
+      'is undecided if there are two matches',
+      { known: row({}), shown: [shown(1), shown(2)] },
+      { state: 'undecided', candidates: [1, 2] },
+    ],
+    [
+      'is undecided if there is a new object of the same name that the service may have changed',
       { known: row({ knownBefore: [1] }), shown: [shown(1), shown(2, { ...opening, startDate: null })] },
       { state: 'undecided', candidates: [2] },
     ],
     [
-      'is sent again when a person says so',
+      'is sent again if the operator wants a new one',
       { known: row({}), shown: [shown(1), shown(2)], create: ['opening'] },
       { state: 'create', knownBefore: [1, 2] },
     ],
@@ -178,7 +190,7 @@ describe('an object whose answer was lost', () => {
 describe('objects of one list', () => {
   const sibling = (key: string, looks: object, known?: Provisioned): Sibling => ({ key, looks: { ...looks }, known });
 
-  it('hold back a twin of one that may or may not have been made, and no other', () => {
+  it('wait if an identical object may have been created, but only then', () => {
     const lost = row({ sentMsAgo: 10_000 });
     const objectStates = decideObjectStates(
       [sibling('twin', opening), sibling('opening', opening, lost), sibling('closing', closing)],
@@ -200,7 +212,7 @@ describe('objects of one list', () => {
     expect(objectStates.get('twin')).toEqual({ state: 'create', knownBefore: [1] });
   });
 
-  it('are not taken for a changed namesake when another lost one has made it', () => {
+  it('do not claim an object of the same name that another lost request has created', () => {
     const later = { ...opening, startDate: '2026-11-21T10:00:00Z' };
     const objectStates = decideObjectStates(
       [sibling('opening', opening, row({})), sibling('later', later, row({ object: 'later', sent: later }))],

@@ -5,24 +5,24 @@ const others = { id: 8, name: 'Others', endDate: null };
 
 describe('the subscription', () => {
   it.each([
-    ['of the file by its name', 'Events', [events, others], 7],
-    ['of the file by its id', 8, [events, others], 8],
-    ['in a Personal workspace', null, [], null],
-  ])('%s is taken', (_, wanted, there, id) => {
+    ['in the file, by name,', 'Events', [events, others], 7],
+    ['in the file, by id,', 8, [events, others], 8],
+    ['of a Personal workspace', null, [], null],
+  ])('%s is used', (_, wanted, there, id) => {
     expect(chooseSubscription(wanted, there)).toMatchObject({ id });
   });
 
   it.each([
-    ['is named in a Personal workspace', 7, [], /has no subscriptions/],
+    ['is set in a Personal workspace', 7, [], /has no subscriptions/],
     [
-      'is not named in a Team workspace, though it has but one',
+      'is not set in a Team workspace, even one with a single subscription,',
       null,
       [events],
       /Team workspace: choose one.*"Events" \(7\)/,
     ],
-    ['is none of the workspace’s', 9, [events, others], /no such subscription.*"Events" \(7\), "Others" \(8\)/],
+    ['does not exist in the workspace', 9, [events, others], /no such subscription.*"Events" \(7\), "Others" \(8\)/],
     ['is a number written as a name', '7', [events], /no such subscription/],
-    ['has a name that several have', 'Events', [events, { ...others, name: 'Events' }], /several.*7 or 8/],
+    ['has the name of several', 'Events', [events, { ...others, name: 'Events' }], /several.*7 or 8/],
   ])('that %s is a problem', (_, wanted, there, problem) => {
     expect(chooseSubscription(wanted, there)).toEqual({ problem: expect.stringMatching(problem) });
   });

@@ -26,7 +26,7 @@ describe.each(kinds)('the objects of an event file, on %s', (kind) => {
 
   const stored = async (): Promise<Provisioned | undefined> => (await provisionedOf(ledger, opening)).get('opening');
 
-  it('are known by what was sent, before any answer', async () => {
+  it('store what is sent before the response arrives', async () => {
     expect(await intendCreation(ledger, opening, intent)).toBe(1);
     expect(await stored()).toMatchObject({
       object: 'opening',
@@ -41,7 +41,7 @@ describe.each(kinds)('the objects of an event file, on %s', (kind) => {
     expect(await provisionedOf(ledger, { workspace: 'acme', event: 'autumn' })).toEqual(new Map());
   });
 
-  it('are sent by one of several who have decided the same', async () => {
+  it('are sent by only one of several processes that decide to send them', async () => {
     const all = await Promise.all(Array.from({ length: 5 }, () => intendCreation(ledger, opening, intent)));
     expect(all.filter((attempt) => attempt !== undefined)).toEqual([1]);
     const again = await Promise.all(
@@ -50,13 +50,13 @@ describe.each(kinds)('the objects of an event file, on %s', (kind) => {
     expect(again.filter((attempt) => attempt !== undefined)).toEqual([2]);
   });
 
-  it('are not sent by who knows an attempt that never was', async () => {
+  it('are not sent with an attempt number that does not follow the stored one', async () => {
     expect(await intendCreation(ledger, opening, { ...intent, attempt: 3 })).toBeUndefined();
     expect(await settleCreation(ledger, opening, { ...claim, attempt: 3 })).toBe(false);
     expect(await stored()).toBeUndefined();
   });
 
-  it('exist once their attempt is settled, and not by an attempt that was overtaken', async () => {
+  it('exist once their latest attempt is settled, and ignore an earlier attempt', async () => {
     await intendCreation(ledger, opening, intent);
     await intendCreation(ledger, opening, { ...intent, attempt: 1 });
     expect(await settleCreation(ledger, opening, { ...claim, attempt: 1 })).toBe(false);
@@ -68,7 +68,7 @@ describe.each(kinds)('the objects of an event file, on %s', (kind) => {
     expect(await claimedIds(ledger, 'acme', 102)).toEqual(new Map());
   });
 
-  it('keep counting attempts after one that has made nothing', async () => {
+  it('continue to count attempts after one that created nothing', async () => {
     await intendCreation(ledger, opening, intent);
     await dropIntent(ledger, opening, 1);
     expect(await stored()).toMatchObject({ state: 'none', remoteId: null });
@@ -76,11 +76,11 @@ describe.each(kinds)('the objects of an event file, on %s', (kind) => {
     expect(await intendCreation(ledger, opening, { ...intent, attempt: 1 })).toBe(2);
   });
 
-  it('can be taken over without a request, each id by one', async () => {
+  it('can be claimed without a request, each id by only one object', async () => {
     expect(await settleCreation(ledger, opening, claim)).toBe(true);
     expect(await settleCreation(ledger, closing, claim)).toBe(false);
     expect(await settleCreation(ledger, { ...opening, event: 'autumn' }, claim)).toBe(false);
-    // ids of pigeonholes and of sessions are counted apart
+    // ids of pigeonholes and of sessions are independent
     expect(await settleCreation(ledger, { ...opening, object: 'pigeonhole' }, { ...claim, parentId: 0 })).toBe(true);
     const all = [opening, closing].map((name) =>
       settleCreation(ledger, name, { ...claim, remoteId: 5011, attempt: 1 }),
@@ -89,7 +89,7 @@ describe.each(kinds)('the objects of an event file, on %s', (kind) => {
     expect(await stored()).toMatchObject({ remoteId: 5011 });
   });
 
-  it('can be sent again when they are gone', async () => {
+  it('can be sent again after they were deleted', async () => {
     await settleCreation(ledger, opening, claim);
     expect(await intendCreation(ledger, opening, { ...intent, parentId: 102, attempt: 1 })).toBe(2);
     expect(await stored()).toMatchObject({ state: 'sending', parentId: 102, remoteId: null });

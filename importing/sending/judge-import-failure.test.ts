@@ -11,7 +11,7 @@ function judge(kind: ApiErrorKind, facts: Partial<ApiErrorFacts> = {}, count = 1
   return judgeImportFailure(error, { count, indexBase: 0 }, before, clock);
 }
 
-describe('what an import does about a failed request', () => {
+describe('an import whose request failed', () => {
   const whose: Record<ApiErrorKind, ImportVerdict['who']> = {
     quota: 'workspace',
     throttled: 'workspace',
@@ -29,7 +29,7 @@ describe('what an import does about a failed request', () => {
     protocol: 'rows',
     aborted: 'rows',
   };
-  it.each(apiErrorKinds)('%s is decided', (kind) => {
+  it.each(apiErrorKinds)('knows whether %s affects the rows, the import or the workspace', (kind) => {
     expect(judge(kind).who).toBe(whose[kind]);
   });
 
@@ -43,18 +43,18 @@ describe('what an import does about a failed request', () => {
     ['invalid', { code: 4500 }, 'refused'],
     ['invalid', { code: null, status: 422 }, 'unknown'],
     ['invalid', { code: null, status: 413 }, 'tooMany'],
-  ])('%s with %j means %s for the rows', (kind, facts, answer) => {
+  ])('after %s with %j, settles its rows as %s', (kind, facts, answer) => {
     expect(judge(kind, facts)).toMatchObject({ who: 'rows', answer: { kind: answer } });
   });
 
-  it('names what to switch on where registrants are off', () => {
+  it('names the setting to change if registrants are switched off', () => {
     expect(judge('registrantsOff')).toMatchObject({
       cause: 'registrantsOff',
       detail: expect.stringMatching(/dashboard/),
     });
   });
 
-  it('waits for a permit without a request, for itself or with all others', () => {
+  it('after a refused permit, delays all requests of the key or only this request', () => {
     const refused = (scope: 'key' | 'request') =>
       judgeImportFailure(
         new PermitRefusal({ scope, reason: 'used-up', waitMs: 5000 }),
@@ -66,7 +66,7 @@ describe('what an import does about a failed request', () => {
     expect(refused('request')).toEqual({ who: 'request', waitMs: 5000 });
   });
 
-  it('waits longer the more often nothing is answered, and as long as the service says', () => {
+  it('waits longer after each request without an answer, or as long as the service requests', () => {
     const retry = (failures: number, facts: Partial<ApiErrorFacts> = {}) => {
       const error = new ApiError(call, { kind: 'transient', problem: 'x', mayHaveTakenEffect: true, ...facts });
       const verdict = judgeImportFailure(error, { count: 1, indexBase: null }, { ...before, failures }, clock);

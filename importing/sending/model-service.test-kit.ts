@@ -2,7 +2,7 @@ import type { FieldError } from '../../pigeonhole/api-error.js';
 import { readComplaints } from './read-complaints.js';
 import type { Answer } from './settle-answer.js';
 
-/** Behaviour that the specification leaves open. */
+/** The behaviour that the specification leaves open. */
 export interface ServiceBehavior {
   readonly atomic: boolean;
   readonly errors: 'indexed' | 'from-one' | 'first-only' | 'named' | 'none';
@@ -10,20 +10,20 @@ export interface ServiceBehavior {
   readonly maxRows: number;
 }
 
-/** A person of a file, as the service will find them. */
+/** A person in an imported file. */
 export interface Person {
   readonly code: string;
   readonly isBad: boolean;
 }
 
-/** The fate of a request on its way. */
+/** Whether a request is answered, lost before it reaches the service, or answered without the response arriving. */
 export type Fate = 'answered' | 'lost-before' | 'lost-after';
 
-/** A bulk create in memory. Written from the specification and from nothing of the code under test but its types. */
+/** A bulk create in memory, written from the specification. It shares only types with the code under test. */
 export class ModelService {
   readonly registered = new Map<string, number>();
   requests = 0;
-  /** Base of row numbers, from the first refusal on. */
+  /** Whether row numbers start at 0 or 1, known from the first refusal on. */
   #indexBase: 0 | 1 | null = null;
 
   constructor(

@@ -26,22 +26,22 @@ describe('a complaint that names its row', () => {
     ['data[12]["Name"]', '"Name"'],
     ['body.data[12].a.b', 'a.b'],
     ['data[12]', null],
-  ])('is understood as %s', (field, name) => {
+  ])('is found in %s', (field, name) => {
     expect(places(read([[field, taken]], 20, 0))).toEqual([[12, name]]);
   });
 
-  it('may name it in its message', () => {
+  it('can contain the row in its message', () => {
     expect(places(read([['attendeeCode', `Row 12: ${taken}`]], 20, 0))).toEqual([[12, 'attendeeCode']]);
   });
 
   it.each([
-    ['0 is among the places', ['data[0].Name', 'data[3].Name'], 20, 0, [0, 3]],
-    ['the count is among the places', ['data[3].Name', 'data[20].Name'], 20, 1, [2, 19]],
-    ['one row was sent, and it is 0', ['data[0].Name'], 1, 0, [0]],
-    ['one row was sent, and it is 1', ['data[1].Name'], 1, 1, [0]],
-    ['neither, so that none is named', ['data[3].Name'], 20, null, []],
-    ['a place lies beyond both', ['data[0].Name', 'data[21].Name'], 20, null, []],
-  ] as const)('counts from what can be: %s', (_, fields, count, base, expected) => {
+    ['the numbers include 0', ['data[0].Name', 'data[3].Name'], 20, 0, [0, 3]],
+    ['the numbers include the row count', ['data[3].Name', 'data[20].Name'], 20, 1, [2, 19]],
+    ['one row was sent, and its number is 0', ['data[0].Name'], 1, 0, [0]],
+    ['one row was sent, and its number is 1', ['data[1].Name'], 1, 1, [0]],
+    ['the numbers show neither, so no row is named', ['data[3].Name'], 20, null, []],
+    ['a number fits neither, so no row is named', ['data[0].Name', 'data[21].Name'], 20, null, []],
+  ] as const)('counts rows from 0 or from 1: %s', (_, fields, count, base, expected) => {
     const complaints = read(
       fields.map((field) => [field, 'is wrong'] as const),
       count,
@@ -50,17 +50,17 @@ describe('a complaint that names its row', () => {
     expect([...complaints.named.keys()]).toEqual(expected);
   });
 
-  it('leaves two candidates where it may count from 0 or from 1', () => {
+  it('leaves two candidates if it may count from 0 or from 1', () => {
     expect(read([['data[3].Name', 'is wrong']])).toMatchObject({ candidates: [2, 3], indexBase: null });
     expect(read([['data[21].Name', 'is wrong']])).toMatchObject({ candidates: [], indexBase: null });
   });
 
-  it('is not one when a profile field is called by a number beyond the rows', () => {
+  it('does not exist if a profile field is called by a number beyond the rows', () => {
     expect(read([['2024', 'is too long']], 20, 0).named.size).toBe(0);
   });
 });
 
-describe('what is said of a code', () => {
+describe('the meaning of a complaint about a code', () => {
   it.each([
     ['attendeeCode', taken, 'duplicate'],
     ['attendeeCode', 'must be unique', 'duplicate'],
@@ -73,12 +73,12 @@ describe('what is said of a code', () => {
     ['Name', 'already exists', 'value'],
     ['Notes', 'is wrong', 'value'],
     ['data', 'holds attendee codes that have already been taken', 'duplicate'],
-  ])('%s: %s', (field, message, meaning) => {
+  ])('in %s: "%s" means %s', (field, message, meaning) => {
     expect(read([[field, message]]).nameless[0]).toMatchObject({ meaning });
   });
 });
 
-describe('a refusal of the number of rows', () => {
+describe('a complaint about the number of rows', () => {
   it.each([
     ['data', 'must hold at most 1000 registrants', true],
     ['data', 'too many items', true],
@@ -86,11 +86,11 @@ describe('a refusal of the number of rows', () => {
     ['data', 'holds codes that exist, at most once each', false],
     ['data', 'is invalid', false],
     ['Name', 'must have at most 255 characters', false],
-  ])('%s: %s', (field, message, tooMany) => {
+  ])('is recognized in %s: "%s": %s', (field, message, tooMany) => {
     expect(read([[field, message]]).tooMany).toBe(tooMany);
   });
 
-  it('is recognized in the message of an answer without errors, like a duplicate, and nothing else is', () => {
+  it('is recognized in the message of a response without errors, as is a duplicate', () => {
     expect(readComplaints([], 'too many registrants', 5, null)).toMatchObject({ tooMany: true });
     expect(readComplaints([], 'Duplicate attendee code', 5, null).nameless).toMatchObject([{ meaning: 'duplicate' }]);
     expect(readComplaints([], 'Invalid format or value', 5, null).nameless).toEqual([]);

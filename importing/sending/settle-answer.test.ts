@@ -17,7 +17,10 @@ interface Told {
   sent: 'refused' | 'unknown' | null;
 }
 
-/** Sends people by the rules under test alone, as the ledger would keep them; chunk by chunk, piece by piece. */
+/**
+ * Sends people with the rules under test, chunk by chunk and piece by piece, and keeps the state that the ledger would
+ * store.
+ */
 function importAll(
   people: readonly Person[],
   service: ModelService,
@@ -28,7 +31,7 @@ function importAll(
   }: {
     chunkSize?: number;
     fateOf?: (request: number) => Fate;
-    /** Gets the codes of every request that was refused for one of its rows. */
+    /** Collects the codes of every request that was refused because of one of its rows. */
     refused?: Set<string>;
   } = {},
 ): Map<string, Told> {
@@ -90,7 +93,7 @@ function countOutcomes(told: ReadonlyMap<string, Told>): Record<string, number> 
 }
 
 describe('settling the answers to an import', () => {
-  it('takes one request a chunk where nothing is wrong', () => {
+  it('needs one request per chunk if no row is refused', () => {
     const people = peopleOf(2000);
     const service = serviceFor(people);
     expect(countOutcomes(importAll(people, service))).toEqual({ created: 2000 });
@@ -98,7 +101,7 @@ describe('settling the answers to an import', () => {
   });
 
   it.each(['scattered', 'in one heap', 'first of each chunk', 'last of each chunk'])(
-    'finds 300 bad rows of 30,000 (%s) with at most 12 requests each, where complaints name none',
+    'finds 300 bad rows of 30,000 (%s) with at most 12 requests each if complaints name no row',
     (where) => {
       const isBad = (index: number): boolean => {
         if (where === 'scattered') return (index * 7919) % 100 === 0;
@@ -113,7 +116,7 @@ describe('settling the answers to an import', () => {
     },
   );
 
-  it('confirms a chunk whose answer was lost by one request more, where complaints name rows', () => {
+  it('confirms a chunk whose response was lost with one more request if complaints name rows', () => {
     const people = peopleOf(500);
     const service = serviceFor(people);
     const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-after' : 'answered') });
@@ -121,7 +124,7 @@ describe('settling the answers to an import', () => {
     expect(service.requests).toBe(2);
   });
 
-  it('confirms rows one by one if a duplicate refuses the whole chunk, with few more requests than rows', () => {
+  it('confirms rows one by one if a duplicate refuses the whole chunk, with less than 4 % more requests than rows', () => {
     const people = peopleOf(500);
     const service = serviceFor(people, { duplicates: 'refuse-chunk' });
     const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-after' : 'answered') });
@@ -129,7 +132,7 @@ describe('settling the answers to an import', () => {
     expect(service.requests).toBeLessThan(520);
   });
 
-  it('sends a chunk that was lost on its way there again as a whole', () => {
+  it('sends a whole chunk again if its request was lost before it reached the service', () => {
     const people = peopleOf(500);
     const service = serviceFor(people, { duplicates: 'refuse-chunk' });
     const told = importAll(people, service, { fateOf: (request) => (request === 1 ? 'lost-before' : 'answered') });
@@ -137,7 +140,7 @@ describe('settling the answers to an import', () => {
     expect(service.requests).toBe(2);
   });
 
-  it('tells one who was there before from those that the same unanswered request might have created', () => {
+  it('distinguishes an existing registrant from those that the request without an answer has created', () => {
     const people = peopleOf(100);
     const service = serviceFor(people);
     service.registered.set('c7', 1);
@@ -146,14 +149,14 @@ describe('settling the answers to an import', () => {
     expect(told.get('c7')?.outcome).toBe('existing');
   });
 
-  it('learns the number of rows that a service takes', () => {
+  it('learns how many rows the service accepts', () => {
     const people = peopleOf(1000);
     const service = serviceFor(people, { maxRows: 120 });
     expect(countOutcomes(importAll(people, service))).toEqual({ created: 1000 });
     expect(service.requests).toBeLessThanOrEqual(1 + 2 + 4 + 8 + 16);
   });
 
-  it('halves a chunk after two missing answers, down to a single row', () => {
+  it('halves a chunk after each two missing answers, down to a single row', () => {
     const asked: number[] = [];
     let piece: Piece = { ...fresh, rows: 8 };
     for (let request = 1; request <= 8; request += 1) {
@@ -164,7 +167,7 @@ describe('settling the answers to an import', () => {
     expect(asked).toEqual([8, 8, 4, 4, 2, 2, 1, 1]);
   });
 
-  it('leaves a piece as it was when the request was certainly not carried out', () => {
+  it('leaves a piece unchanged if the request was certainly not carried out', () => {
     const piece = { ...fresh, rows: 10 };
     expect(settleAnswer(piece, { count: 10, request: 1, refusesWhole: false }, { kind: 'failed' }).pieces).toEqual([
       { ...piece, created: false },
@@ -179,8 +182,8 @@ const mannersArbitrary = fc.record({
   maxRows: fc.constantFrom(5, 1000),
 } as const);
 
-describe('whatever a service does with a bulk create', () => {
-  it('has every good registrant exactly once, and each row has the true outcome', () => {
+describe('an import, for every behaviour of a bulk create,', () => {
+  it('creates every good registrant exactly once, and reports the true outcome of each row', () => {
     fc.assert(
       fc.property(
         mannersArbitrary,
@@ -203,18 +206,18 @@ describe('whatever a service does with a bulk create', () => {
             fateOf: (request) => fates[request - 1] ?? 'answered',
             refused,
           });
-          // Only that shows that a refused request has created nothing.
+          // The only proof that a refused request has created nothing.
           const showsItself = people.some(({ code }) => refused.has(code) && told.get(code)?.outcome === 'created');
           const isLossy = fates.slice(0, service.requests).some((fate) => fate !== 'answered');
           for (const { code, isBad } of people) {
             const { outcome } = told.get(code)!;
             expect(service.registered.has(code)).toBe(!isBad);
-            // A service that gives no reasons can leave a row in doubt; nothing else may.
+            // Only a service that gives no reasons can leave a row in doubt.
             if (outcome === 'unknown') expect(manners.errors).toBe('none');
             else if (manners.errors !== 'none') expect([code, outcome === 'rejected']).toEqual([code, isBad]);
             else if (outcome === 'created') expect(isBad).toBe(false);
             if (outcome === 'existing' && !isLossy && manners.atomic) expect(before.has(code)).toBe(true);
-            // A registrant that existed before and was sent without an answer looks like one that the request created.
+            // A registrant that existed before an unanswered request looks like one that the request created.
             if (outcome === 'confirmed' && !isLossy && manners.atomic && showsItself) {
               expect(before.has(code)).toBe(false);
             }

@@ -15,10 +15,10 @@ import { settleWhole } from './settle-chunk.js';
 
 const databases = useBothDatabases();
 
-/** All of a piece. */
+/** Sends all rows of a piece. */
 const all = ({ rows }: { rows: number }): number => rows;
 
-/** An import of so many rows, from row 2 on, that is sent by ten. */
+/** Starts an import with this number of rows, from row 2 on, in chunks of ten. */
 async function sending(
   db: Database,
   rows: number,
@@ -45,7 +45,7 @@ function chunkIn(found: StartedChunk | NothingStarted | undefined): StartedChunk
   return found;
 }
 
-/** Makes them all wait for the import's row, each with its own snapshot, and then releases them. */
+/** Makes all transactions wait for the import's row, each with its own snapshot, and then releases them. */
 async function whileLocked<T>(db: Database, work: () => Promise<T>, waiting: number): Promise<T> {
   let release!: () => void;
   const released = new Promise<void>((resolve) => {
@@ -78,8 +78,8 @@ async function sender(db: Database): Promise<object> {
   return row!;
 }
 
-describe.each(kinds)('what settles a created chunk on %s', (kind) => {
-  it('marks the next rows in order, and ends with a chunk of the rest', async () => {
+describe.each(kinds)('settling a created chunk on %s', (kind) => {
+  it('marks the next rows in order, and finally the smaller rest', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 25);
     const first = chunkIn(await beginChunk(ledger, lease, all));
@@ -100,7 +100,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     expect(await sender(db)).toMatchObject({ position: 26, begun: 25, requests: 3, request_number: 3, passed: 3 });
   });
 
-  it('gives no row twice to those that settle at the same moment', async () => {
+  it('returns no row twice to callers that settle at the same time', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 120);
     await db.query(`insert into workspaces (name, registrants_at_once) values ('acme', 10)
@@ -123,7 +123,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     expect(open).toBe(0);
   });
 
-  it('changes nothing when a newer attempt has the import', async () => {
+  it('changes nothing if a newer attempt holds the import', async () => {
     const db = databases.of(kind);
     const { ledger, lease, id } = await sending(db, 25);
     const chunk = chunkIn(await beginChunk(ledger, lease, all));
@@ -162,7 +162,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     expect(third).toMatchObject({ firstRow: 16, count: 8, chunkSize: 8 });
   });
 
-  it('finds rows behind many that other imports hold', async () => {
+  it('finds rows that follow many rows of other imports', async () => {
     const db = databases.of(kind);
     const { ledger, lease } = await sending(db, 100);
     const first = chunkIn(await beginChunk(ledger, lease, all));
@@ -184,7 +184,7 @@ describe.each(kinds)('what settles a created chunk on %s', (kind) => {
     expect(await settleWhole(ledger, lease, second, { requestId: null, count: all })).toEqual({ kind: 'none' });
   });
 
-  it('settles, and marks nothing, when nothing is to be sent next', async () => {
+  it('settles the chunk and marks nothing if nothing may be sent next', async () => {
     const db = databases.of(kind);
     const { ledger, lease, id } = await sending(db, 60);
     const begin = async (): Promise<StartedChunk> => chunkIn(await beginChunk(ledger, lease, all));

@@ -9,7 +9,7 @@ describe('a number format', () => {
     ['h:mm AM/PM', { date: false, time: true }],
     ['[h]:mm:ss', { date: false, time: true }],
     ['[Red][$-409]dd.mm.yyyy;@', { date: true, time: false }],
-  ])('shows a date: %s', (code, shows) => {
+  ])('shows dates: %s', (code, shows) => {
     expect(formOf(code)).toEqual({ kind: 'date', ...shows });
   });
 
@@ -27,7 +27,7 @@ describe('a number format', () => {
     '[Red]General',
     '€ 0',
     '',
-  ])('is of no matter to digits: %j', (code) => {
+  ])('does not change the digits: %j', (code) => {
     expect(formOf(code)).toEqual({ kind: 'plain' });
   });
 
@@ -42,7 +42,7 @@ describe('a number format', () => {
     ['\\A000', 7, 'A007'],
     ['[Blue]000_);[Red]-000', 7, '007'],
     ['00-00', 123456, '1234-56'],
-  ])('shows whole numbers through a picture: %s of %d is %s', (code, value, shown) => {
+  ])('applies the pattern %s to the whole number %d: %s', (code, value, shown) => {
     const form = formOf(code);
     expect(form.kind === 'picture' && pictured(value, form.picture)).toBe(shown);
   });
@@ -55,7 +55,7 @@ describe('a number format', () => {
     [22, { kind: 'date', date: true, time: true }],
     [49, { kind: 'plain' }],
     [57, { kind: 'date', date: true, time: false }],
-  ])('is known by its number: %d', (id, form) => {
+  ])('can be identified by its built-in number: %d', (id, form) => {
     expect(builtInForm(id)).toEqual(form);
   });
 });
@@ -64,11 +64,11 @@ const date = { date: true, time: false };
 const both = { date: true, time: true };
 const time = { date: false, time: true };
 
-describe('a date number of a spreadsheet', () => {
+describe('a date serial number', () => {
   it.each([
     [1, date, false, '1900-01-01'],
     [59, date, false, '1900-02-28'],
-    [60, date, false, '1900-02-29'], // never was; Excel shows it
+    [60, date, false, '1900-02-29'], // Excel shows this day, which never existed
     [61, date, false, '1900-03-01'],
     [36526, date, false, '2000-01-01'],
     [46347.5, date, false, '2026-11-21'],
@@ -82,7 +82,7 @@ describe('a date number of a spreadsheet', () => {
     [1.5, time, false, '36:00:00'],
     [2958466, date, false, undefined],
     [-1, date, false, undefined],
-  ])('%d is shown as %j from 1904 %s: %s', (serial, shows, from1904, text) => {
+  ])('%d is shown as %j (1904 date system: %s): %s', (serial, shows, from1904, text) => {
     expect(serialDate(serial, shows, from1904)).toBe(text);
   });
 });

@@ -14,7 +14,7 @@ function sheetOf(rows: readonly (readonly WrittenCell[])[], more: Partial<Writte
   return writeXlsx({ sheets: [{ name: 'People', rows }], ...more });
 }
 
-/** The texts of one row of cells. */
+/** Writes one row of cells and returns the texts that are read from it. */
 async function textsOf(cells: readonly WrittenCell[], more?: Partial<WrittenWorkbook>): Promise<readonly string[]> {
   const header = cells.map((_cell, index) => `c${index}`);
   return (await valuesOf(sheetOf([header, cells], more)))[0]!;
@@ -26,7 +26,7 @@ describe('an XLSX file', () => {
     expect(await textsOf(texts)).toEqual(texts);
   });
 
-  it('writes numbers out, never in scientific notation, without the dust of binary fractions', async () => {
+  it('writes numbers without scientific notation and without binary rounding errors', async () => {
     const stored = ['1E5', '100000', '1.2E-7', '491701234567', '0.30000000000000004', '-1.5', '1.0E14'];
     expect(await textsOf(stored.map((number) => ({ number, style: 0 })))).toEqual([
       '100000',
@@ -39,7 +39,7 @@ describe('an XLSX file', () => {
     ]);
   });
 
-  it('applies the format of integers: leading zeros and separators', async () => {
+  it('applies integer formats with leading zeros and separators', async () => {
     const formats = ['00000', '000-00-0000', '"EMP-"0000', '0_)', '\\(000\\) 000', '#,##0', '0.00', '0%'];
     const numbers = ['123', '12345678', '7', '7', '123456', '1234', '5', '0.5'];
     expect(
@@ -50,7 +50,7 @@ describe('an XLSX file', () => {
     ).toEqual(['00123', '012-34-5678', 'EMP-0007', '7', '(123) 456', '1234', '5', '0.5']);
   });
 
-  it('makes ISO text of dates, and says that they were dates', async () => {
+  it('converts dates to ISO text, and reports that they were dates', async () => {
     const formats = [
       14,
       22,
@@ -87,7 +87,7 @@ describe('an XLSX file', () => {
     expect(await textsOf([{ number: '44885', style: 1 }], { formats: [14], from1904: true })).toEqual(['2026-11-21']);
   });
 
-  it('takes the stored result of a formula, and tells of errors and of formulas without one', async () => {
+  it('reads the stored result of a formula, and reports errors and formulas without a result', async () => {
     const cells = [
       { xml: '<c t="str"><f>A1&amp;"x"</f><v>Adax</v></c>' },
       { xml: '<c><f>1+1</f><v>2</v></c>' },
@@ -108,7 +108,7 @@ describe('an XLSX file', () => {
     ]);
   });
 
-  it('counts rows as the sheet does, and leaves empty ones out', async () => {
+  it('numbers rows as the sheet does, and omits empty rows', async () => {
     const { rows, columns } = await readAll(
       sheetOf([[], ['Code', 'Name'], ['A1'], [], [null, 'Bob'], ['A3', 'Cy', null, 'x']]),
     );
@@ -120,7 +120,7 @@ describe('an XLSX file', () => {
     ]);
   });
 
-  it('is read from its first visible sheet, or from the one that is named', async () => {
+  it('is read from its first visible sheet, or from the sheet that the user names', async () => {
     const file = writeXlsx({
       sheets: [
         { name: 'Lists', rows: [['x'], ['hidden']], state: 'hidden' },
@@ -141,7 +141,7 @@ describe('an XLSX file', () => {
     );
   });
 
-  it('is read whatever prefix its writer gave the names, and without places of rows and cells', async () => {
+  it('is read with any namespace prefix, and without references of rows and cells', async () => {
     const file = writeZip({
       '_rels/.rels':
         '<R:Relationships xmlns:R="r"><R:Relationship Id="a" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/officeDocument" Target="/book/main.xml"/></R:Relationships>',
@@ -156,16 +156,16 @@ describe('an XLSX file', () => {
   });
 });
 
-describe('an XLSX file of another hand', () => {
+describe('an XLSX file written by another library', () => {
   const fixture = (name: string) => readFileSync(join(__dirname, 'fixtures', name));
 
-  it('is read as it was meant: openpyxl 3.1', async () => {
+  it('is read with the intended values: openpyxl 3.1', async () => {
     const { columns, rows, sheet } = await readAll(fixture('openpyxl.xlsx'));
     expect(sheet?.name).toBe('Gäste');
     expect(columns).toEqual(['Attendee code', 'Full name', 'Arrival', 'Phone', 'Seats', 'Checked']);
     expect(rows.map(({ values }) => values)).toEqual([
       ['00123', 'Zoë "Z" <L>', '2026-11-21T09:30:00', '491701234567', '100000', 'TRUE'],
-      ['00123', 'Line\nbreak', '2026-11-21', '+49 170', '0.3', ''], // 123 in the format 00000; a formula never computed
+      ['00123', 'Line\nbreak', '2026-11-21', '+49 170', '0.3', ''], // 123 in the format 00000; a formula without a result
       ['1E5', '', '18:00:00', '', '12345678901234570', 'x'],
     ]);
     expect(rows.map(({ findings }) => findings?.filter(({ kind }) => kind !== 'date-cell'))).toEqual([
@@ -175,15 +175,15 @@ describe('an XLSX file of another hand', () => {
     ]);
   });
 
-  it('is read as it was meant: XlsxWriter 3.3', async () => {
+  it('is read with the intended values: XlsxWriter 3.3', async () => {
     expect(await valuesOf(fixture('xlsxwriter.xlsx'))).toEqual([
       ['00123', 'Zoë', '2026-11-21T09:30:00', '2'],
-      ['00123', 'Ada', '', '_x0041_'], // 123 in the format 00000; a text with formats within; an escaped escape
+      ['00123', 'Ada', '', '_x0041_'], // 123 in the format 00000; a rich text; an escaped escape sequence
     ]);
   });
 });
 
-describe('an archive that is no readable workbook', () => {
+describe('an archive that is not a readable workbook', () => {
   const good = sheetOf([['Code'], ['A1']]);
   const workbook = (parts: Record<string, string>) =>
     writeZip({
@@ -198,7 +198,7 @@ describe('an archive that is no readable workbook', () => {
 
   it.each([
     [
-      'a zip of something else',
+      'a zip archive of something else',
       writeZip({ 'readme.txt': 'hello' }),
       'not-a-table',
       /^The file is an archive but not an XLSX workbook; /,
@@ -212,14 +212,14 @@ describe('an archive that is no readable workbook', () => {
     ['no sheets', workbook({ 'w.xml': '<workbook/>' }), 'not-a-table', /^The workbook has no sheet with cells; /],
     ['an empty sheet', workbook({}), 'empty', /^The file holds no rows; /],
     [
-      'cut short',
+      'a truncated archive',
       good.subarray(0, good.length - 40),
       'damaged',
       /^The XLSX file is damaged or was not received whole; /,
     ],
-    ['its head alone', good.subarray(0, 30), 'damaged', /^The XLSX file is damaged/],
+    ['only its first 30 bytes', good.subarray(0, 30), 'damaged', /^The XLSX file is damaged/],
     [
-      'garbage within',
+      'overwritten bytes in the middle',
       Buffer.concat([
         good.subarray(0, good.indexOf('xl/worksheets') + 60),
         Buffer.alloc(20, 0xff),
@@ -235,7 +235,7 @@ describe('an archive that is no readable workbook', () => {
       /^The XLSX file is damaged: its XML is not well-formed; /,
     ],
     [
-      'a sheet that breaks off',
+      'a sheet that is cut off',
       workbook({ 's.xml': '<worksheet></worksheet>' }),
       'damaged',
       /^The XLSX file is damaged: it breaks off; /,
@@ -247,7 +247,7 @@ describe('an archive that is no readable workbook', () => {
       /^The XLSX file is damaged: its rows are out of order; /,
     ],
     [
-      'entities that unfold without end',
+      'nested entities',
       workbook({
         's.xml':
           '<!DOCTYPE w [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;">]><worksheet><sheetData><row><c t="str"><v>&b;</v></c></row></sheetData></worksheet>',
@@ -256,7 +256,7 @@ describe('an archive that is no readable workbook', () => {
       /^The XLSX file is damaged: its XML is not well-formed; /,
     ],
     [
-      'a cell without end',
+      'a cell that never ends',
       workbook({
         's.xml': `<worksheet><sheetData><row><c t="str"><v>${'x'.repeat(200_000)}</v></c></row></sheetData></worksheet>`,
       }),
@@ -268,7 +268,7 @@ describe('an archive that is no readable workbook', () => {
     expect([refusal.kind, refusal.message]).toEqual([kind, expect.stringMatching(sentence)]);
   });
 
-  it('is refused if any byte is damaged, or read correctly', async () => {
+  it('is either refused or read correctly if a byte is damaged', async () => {
     let refused = 0;
     for (let at = 0; at < good.length; at += 41) {
       const file = Buffer.from(good);
@@ -284,8 +284,8 @@ describe('an archive that is no readable workbook', () => {
   });
 });
 
-describe('the texts of an XLSX file', () => {
-  it('are found by their number, over pages and growing tables', () => {
+describe('the shared texts of an XLSX file', () => {
+  it('are found by their number, even if the table grows over several pages', () => {
     const texts = new SharedTexts();
     const written = Array.from({ length: 5_000 }, (_text, index) => `${index} é日😀 ${'x'.repeat(index % 700)}`);
     for (const text of ['', ...written]) texts.add(text);
@@ -294,7 +294,7 @@ describe('the texts of an XLSX file', () => {
     expect([texts.at(5_001), texts.at(-1), texts.at(Number.NaN)]).toEqual([undefined, undefined, undefined]);
   });
 
-  it('are refused beyond their limit, before memory is', () => {
+  it('are refused beyond their size limit', () => {
     const texts = new SharedTexts(2 * 1024 * 1024);
     const add = () => {
       for (let count = 0; count < 100; count++) texts.add('x'.repeat(30_000));
