@@ -35,7 +35,7 @@ async function emptied(kind: Database['kind']): Promise<Database> {
   return db;
 }
 
-/** A ledger created by a version before decision 0048, with its keys in the store. */
+/** Creates a ledger as versions before decision 0048 did, with its keys in the store. */
 async function madeBefore(kind: Database['kind']): Promise<{ db: Database; keys: [Buffer, Buffer, Buffer] }> {
   const db = await emptied(kind);
   const keys: [Buffer, Buffer, Buffer] = [randomBytes(32), randomBytes(32), randomBytes(32)];
@@ -51,7 +51,7 @@ const storedKeys = (db: Database): Promise<unknown[]> =>
 const removed = [{ hash_key: null, subject_key: null, fingerprint_key: null, checked: true }];
 
 describe.each(kinds)('the key of a ledger on %s', (kind) => {
-  it('is made with the ledger, in a file that only its owner can read, and is never in the store', async () => {
+  it('is created with the ledger in a file that only its owner can read, and is never in the store', async () => {
     const db = await emptied(kind);
     const file = freshFile();
     const ledger = await openLedger(db, apart(file));
@@ -69,7 +69,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(new Set(opened.map(({ hash }) => hash.content('{}').toString('hex'))).size).toBe(1);
   });
 
-  it('refuses a process that has another key or none, in one sentence', async () => {
+  it('is required: a process with another key or without one is refused in one sentence', async () => {
     const db = await emptied(kind);
     const ledger = await openLedger(db, givenKey(LedgerKey.generate()));
     const none = freshFile();
@@ -87,7 +87,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(ledger.id).toBeDefined();
   });
 
-  it('that an earlier version has stored leaves the store at the first start, and hashes as before', async () => {
+  it('moves from the store of an earlier version to a file at the first start, and gives the same hashes', async () => {
     const { db, keys } = await madeBefore(kind);
     const [hash, subject, fingerprint] = keys;
     const file = freshFile();
@@ -97,7 +97,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(ledger.hash.subject('acme', 7, 'anonymous')).toEqual(before.subject('acme', 7, 'anonymous'));
     expect(ledger.hash.rowKey('[]')).toBe(before.rowKey('[]'));
     expect((await openLedger(db, beside(file))).hash.content('{}')).toEqual(before.content('{}'));
-    // The old version of the row must not be left either: the table has one row, and its file contains nothing else.
+    // The old version of the row must not remain either: the table has one row, and its file contains nothing else.
     const [size] = await db.query<{ pages: number; dead: number }>(
       `select (pg_relation_size('ledger') / current_setting('block_size')::int)::int as pages, count(*)::int as dead from ledger`,
     );
@@ -105,14 +105,14 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(await db.query(`select ctid::text as place from ledger`)).toEqual([{ place: '(0,1)' }]);
   });
 
-  it('leaves a database only when a later start finds it outside: a file of a container may be gone by then', async () => {
+  it('stays in the database until a later start finds the key file, because the file of a container may not survive', async () => {
     const { db } = await madeBefore(kind);
     const file = freshFile();
     const notices: string[] = [];
     await openLedger(db, apart(file), { onNotice: (notice) => notices.push(notice) });
     expect(notices).toEqual([expect.stringContaining(`now also in ${file}`)]);
     expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
-    rmSync(file); // the container is replaced, and the file with it
+    rmSync(file); // the container is replaced, and its file is lost
     await openLedger(db, apart(file));
     expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
     await openLedger(db, apart(file), { onNotice: (notice) => notices.push(notice) });
@@ -120,7 +120,7 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(await storedKeys(db)).toEqual(removed);
   });
 
-  it('is refused if an operator creates another one for a ledger that already has a key', async () => {
+  it('is refused if it is not the key that the database contains', async () => {
     const { db } = await madeBefore(kind);
     await expect(openLedger(db, givenKey(LedgerKey.generate()))).rejects.toMatchObject({
       kind: 'key',
@@ -129,12 +129,12 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(await storedKeys(db)).toMatchObject([{ checked: false }]);
   });
 
-  it('is not moved while its new location cannot be written', async () => {
+  it('stays in the database while the key file cannot be written', async () => {
     const { db } = await madeBefore(kind);
     const closed = join(folder, 'a-file');
     writeFileSync(closed, '');
     chmodSync(closed, 0o600);
-    const nowhere = apart(join(closed, 'ledger.key')); // nobody can create a file below a file
+    const nowhere = apart(join(closed, 'ledger.key')); // no file can be created below a file
     const notices: string[] = [];
     await openLedger(db, nowhere, { onNotice: (notice) => notices.push(notice) });
     expect(notices).toEqual([expect.stringContaining('still in the database')]);
@@ -143,8 +143,8 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
   });
 });
 
-describe('the text of a key', () => {
-  it('is read in both alphabets of base64, with white space around it', () => {
+describe('the text form of a key', () => {
+  it('is accepted in both alphabets of base64 and with surrounding white space', () => {
     const bytes = Buffer.alloc(32, 0xfb);
     for (const text of [bytes.toString('base64'), bytes.toString('base64url'), `${bytes.toString('base64')}\n`]) {
       expect(LedgerKey.parse(text)?.reveal()).toBe(bytes.toString('base64url'));
@@ -152,19 +152,19 @@ describe('the text of a key', () => {
   });
 
   it.each(['', 'changeme', 'x'.repeat(42), Buffer.alloc(31).toString('base64'), Buffer.alloc(64).toString('base64')])(
-    'of another length is invalid: %j',
+    'is invalid with another length: %j',
     (text) => {
       expect(LedgerKey.parse(text)).toBeUndefined();
     },
   );
 
-  it('is shown to nobody by accident', () => {
+  it('is hidden when a key is printed or converted to JSON', () => {
     const key = LedgerKey.generate();
     expect(`${String(key)} ${JSON.stringify({ key })}`).toBe('[secret] {"key":"[secret]"}');
   });
 });
 
-it('keeps a key file that a person has put there', async () => {
+it('does not overwrite an existing key file', async () => {
   const file = freshFile();
   const key = LedgerKey.generate();
   await beside(file).keep(key);

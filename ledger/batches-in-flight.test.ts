@@ -11,7 +11,10 @@ import { lockPlaceWithLanes } from './lock-order.js';
 
 const databases = useBothDatabases();
 
-/** A lane with four new changes: the first is sent with the identity, the second without, the third is withheld. */
+/**
+ * Opens a lane with four new changes: the first and the last are sent with the identity, the second without it, and the
+ * third is withheld.
+ */
 async function openLane(kind: (typeof kinds)[number], name: string): Promise<{ ledger: Ledger; lease: LaneLease }> {
   const ledger = await openLedger(databases.of(kind), testKey);
   const { db } = ledger;
@@ -73,7 +76,7 @@ async function finish(ledger: Ledger, lease: LaneLease, { begun }: Batch): Promi
   });
 }
 
-/** Sequence, state, identity and whether it is due later. */
+/** Returns sequence, state, identity and whether the delivery is due later. */
 async function rows(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<unknown[]> {
   const found = await ledger.db.query<{ row: string }>(
     `select concat_ws(' ', sequence, state, coalesce(identity::text, '-'), coalesce(reason, detail), due_at > now()) as row
@@ -95,7 +98,7 @@ const settledRows = ['1 delivered true', '2 retry false refused t', '3 withheld 
 const begunRows = ['1 sending true', '2 sending false', '3 withheld - test', '4 sending true'];
 
 describe.each(kinds)('a batch of new changes on %s', (kind) => {
-  it('is one row while it is sent, and one delivery each with its outcome', async () => {
+  it('is one row while it is sent, and one delivery per change once its outcomes are stored', async () => {
     const { ledger, lease } = await openLane(kind, 'once');
     const batch = await begin(ledger, lease);
     expect(batch.sending.map(({ candidate, identity }) => [candidate.sequence, identity])).toEqual([
@@ -111,7 +114,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     expect(await ledger.db.query('select 1 from begun_batches')).toEqual([]);
   });
 
-  it('is what the next holder settles first when its holder ends in the middle', async () => {
+  it('is settled first by the next lease holder if its own holder ended before it settled the batch', async () => {
     const { ledger, lease } = await openLane(kind, 'taken-over');
     const batch = await begin(ledger, lease);
     await ledger.db.query('update lanes set lease_expires_at = now() where sink_id = $1', [lease.sinkId]);
@@ -128,7 +131,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     expect(await rows(ledger, next)).toEqual(begunRows);
   });
 
-  it('becomes deliveries when another step locks the lanes, and is settled all the same', async () => {
+  it('becomes deliveries if another step locks the lanes, and can still be settled', async () => {
     const { ledger, lease } = await openLane(kind, 'locked');
     const batch = await begin(ledger, lease);
     await ledger.db.transaction(async (tx) => {
@@ -143,7 +146,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     expect(await watermark(ledger, lease)).toBe(4);
   });
 
-  it('does not change deliveries that a process of an older version has made since', async () => {
+  it('does not change deliveries that a process of an older version has written meanwhile', async () => {
     const { ledger, lease } = await openLane(kind, 'older');
     await begin(ledger, lease);
     await ledger.db.query(

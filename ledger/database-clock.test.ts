@@ -4,7 +4,7 @@ import { DatabaseClock } from './database-clock.js';
 
 const noon = Date.UTC(2026, 10, 21, 12);
 
-/** A process with its two clocks, and a database whose clock is right. */
+/** Creates a process with two clocks, and a database whose clock is right. */
 function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?: number } = {}) {
   let wallAheadMs = startsAheadMs;
   let asked = 0;
@@ -24,7 +24,7 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
     setWallClock: (ms: number) => void (wallAheadMs += ms),
     timesAsked: () => asked,
     answer: (whether: boolean) => void (answers = whether),
-    /** The store that the process opens. */
+    /** The database of the process. Counts the queries for the time. */
     db: {
       query: async () => {
         asked += 1;
@@ -32,7 +32,7 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
         return [{ now: new Date(trueNow()) }];
       },
     } as unknown as Queryable,
-    /** Runs a statement that takes this long until it runs, and then until its answer arrives. */
+    /** Runs a statement that starts after `outMs` and whose answer arrives `backMs` later. */
     ask: (outMs: number, backMs: number, databaseAheadMs = 0): void => {
       const askedAt = clock.monotonic();
       elapsedMs += outMs;
@@ -43,20 +43,20 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
   };
 }
 
-describe('the clock of the database, as a process knows it', () => {
-  it('is the clock of the process until the database has answered', () => {
+describe('a process’s estimate of the database time', () => {
+  it('equals the clock of the process until the database has answered', () => {
     const { clock, trueNow } = processWith();
     expect(clock.nowMs()).toBe(trueNow());
   });
 
-  it.each([3_600_000, -3_600_000])('is not moved by a wall clock that is wrong by %s ms', (wallAheadMs) => {
+  it.each([3_600_000, -3_600_000])('is not affected by a wall clock that is wrong by %s ms', (wallAheadMs) => {
     const { clock, ask, pass, trueNow } = processWith({ wallAheadMs });
     ask(2, 3);
     pass(10_000);
     expect(clock.nowMs()).toBe(trueNow() - 3);
   });
 
-  it('is never ahead of the database, and best by the answer that arrived fastest', () => {
+  it('is never ahead of the database, and uses the answer that arrived fastest', () => {
     const { clock, ask, trueNow } = processWith();
     ask(1, 80);
     expect(clock.nowMs()).toBe(trueNow() - 80);
@@ -66,7 +66,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(clock.nowMs()).toBe(trueNow() - 1);
   });
 
-  it('follows after a pause that its own clock did not count', () => {
+  it('is corrected by the next answer after a pause that the process’s own clock did not count', () => {
     const { clock, ask, sleep, trueNow } = processWith();
     ask(1, 1);
     sleep(60_000);
@@ -75,14 +75,14 @@ describe('the clock of the database, as a process knows it', () => {
     expect(clock.nowMs()).toBe(trueNow() - 2);
   });
 
-  it('follows a database whose clock was set back', () => {
+  it('follows a database whose clock is set back', () => {
     const { clock, ask, trueNow } = processWith();
     ask(1, 1, 3_600_000);
     ask(1, 2);
     expect(clock.nowMs()).toBe(trueNow() - 2);
   });
 
-  it('is queried again by an idle process whose own clock did not count a pause', async () => {
+  it('is queried again after a pause that the clock of an idle process did not count', async () => {
     const { clock, db, sleep, trueNow, timesAsked } = processWith();
     await clock.ask(db);
     sleep(3_600_000);
@@ -93,7 +93,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(timesAsked()).toBe(2);
   });
 
-  it('is right after it was confirmed', async () => {
+  it('is right after confirm()', async () => {
     const { clock, db, sleep, trueNow } = processWith();
     await clock.ask(db);
     sleep(3_600_000);
@@ -101,7 +101,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(clock.nowMs()).toBe(trueNow());
   });
 
-  it.each([3_600_000, -3_600_000])('is not changed if the wall clock is moved by %s ms', async (ms) => {
+  it.each([3_600_000, -3_600_000])('does not change if the wall clock is moved by %s ms', async (ms) => {
     const { clock, db, setWallClock, trueNow, timesAsked } = processWith();
     await clock.ask(db);
     setWallClock(ms);
@@ -111,7 +111,7 @@ describe('the clock of the database, as a process knows it', () => {
     expect(timesAsked()).toBe(2);
   });
 
-  it('is queried again after the store was unreachable', async () => {
+  it('is queried again once an unreachable store answers', async () => {
     const { clock, db, sleep, trueNow, answer } = processWith();
     await clock.ask(db);
     sleep(3_600_000);

@@ -22,7 +22,7 @@ const identifyingNames = [
   'linkedIn',
 ];
 
-/** Any JSON whose identifying members hold the marker, at any depth. */
+/** Generates JSON whose identifying members contain the marker, at any depth. */
 const anyItem = fc.letrec((tie) => ({
   value: fc.oneof(
     { maxDepth: 4 },
@@ -41,7 +41,7 @@ const anyItem = fc.letrec((tie) => ({
 })).object as fc.Arbitrary<Record<string, unknown>>;
 
 describe('an item without identity', () => {
-  it('holds nothing that identifies, at any depth', () => {
+  it('contains no identifying value, at any depth', () => {
     fc.assert(
       fc.property(anyItem, (item) => {
         expect(JSON.stringify(withoutIdentity(item))).not.toContain(marker);
@@ -49,7 +49,7 @@ describe('an item without identity', () => {
     );
   });
 
-  it('does not change when the person is removed again', () => {
+  it('stays the same if the identity is removed a second time', () => {
     fc.assert(
       fc.property(anyItem, (item) => {
         const once = withoutIdentity(item);
@@ -58,12 +58,12 @@ describe('an item without identity', () => {
     );
   });
 
-  it('shows an attendee object as anonymous and nothing more, and no attendeeId', () => {
+  it('shows an attendee object only as anonymous, and has no attendeeId', () => {
     const item = { attendeeId: 7, attendee: { id: 7, attendeeCode: 'A7', anonymous: false }, createdAt: 'then' };
     expect(withoutIdentity(item)).toEqual({ attendee: { anonymous: true }, createdAt: 'then' });
   });
 
-  it('keeps what was said, where, and when', () => {
+  it('keeps the content, the session and the time', () => {
     const item = {
       id: 1,
       createdAt: 'then',
@@ -76,7 +76,7 @@ describe('an item without identity', () => {
     expect(withoutIdentity(item)).toEqual(item);
   });
 
-  it('loses no member named __proto__', () => {
+  it('keeps a member named __proto__', () => {
     const item = JSON.parse('{"__proto__":{"x":1}}') as Record<string, unknown>;
     expect(JSON.stringify(withoutIdentity(item))).toBe('{"__proto__":{"x":1}}');
   });

@@ -16,7 +16,7 @@ describe('the form of an item', () => {
     ['the text of its question', 'answer_ratings', { question: { ...vote.question, content: 'How?' } }],
     ['the name of its session', 'questions', { session: { ...vote.session, name: 'Renamed' } }],
     ['the text of its option', 'poll-mcq-votes', { option: { id: 4, content: 'Other' } }],
-  ])('has the same content when %s changes (%s), and other copies', (_what, list, change) => {
+  ])('has the same content but other copies if %s changes (%s)', (_what, list, change) => {
     const before = itemForm(list, { ...vote, option: { id: 4, content: 'So' } }, 'with');
     const after = itemForm(list, { ...vote, option: { id: 4, content: 'So' }, ...change }, 'with');
     expect(after.content).toBe(before.content);
@@ -25,19 +25,19 @@ describe('the form of an item', () => {
   });
 
   it.each([
-    ['its session is another one', 'votes', { session: { ...vote.session, id: 9 } }],
-    ['its question is another one', 'votes', { question: { ...vote.question, id: 9 } }],
-    ['its person is another one', 'votes', { attendeeId: 8 }],
+    ['its session is replaced', 'votes', { session: { ...vote.session, id: 9 } }],
+    ['its question is replaced', 'votes', { question: { ...vote.question, id: 9 } }],
+    ['its person is replaced', 'votes', { attendeeId: 8 }],
     ['its own text changes', 'questions', { question: { ...vote.question, content: 'How?' } }],
     ['its own status changes', 'questions', { question: { ...vote.question, status: 'hidden' } }],
-    ['a copy says that it is anonymous', 'votes', { question: { ...vote.question, anonymous: true } }],
-    ['its attendee turns anonymous', 'poll-quiz-votes', { attendee: { id: 7, anonymous: true } }],
-    ['a field appears that nobody has heard of', 'votes', { weight: 2 }],
-  ])('has another content when %s (%s)', (_what, list, change) => {
+    ['a copy becomes anonymous', 'votes', { question: { ...vote.question, anonymous: true } }],
+    ['its attendee becomes anonymous', 'poll-quiz-votes', { attendee: { id: 7, anonymous: true } }],
+    ['an unknown field appears', 'votes', { weight: 2 }],
+  ])('has other content if %s (%s)', (_what, list, change) => {
     expect(contentOf(list, { ...vote, ...change })).not.toBe(contentOf(list, vote));
   });
 
-  it('never holds links', () => {
+  it('never contains links', () => {
     expect(JSON.stringify(itemForm('votes', vote, 'with'))).not.toContain('links');
     expect(itemForm('sessions', { id: 1, links: { admin: 'x' } }, 'with').payload).toBe('{"id":1}');
   });
@@ -54,13 +54,13 @@ describe('the form of an item', () => {
 });
 
 describe('reading rules', () => {
-  it('are the same text whatever the order and repetition of the dropped fields', () => {
+  it('do not depend on the order and repetition of the dropped fields', () => {
     expect(readingRules(['b', 'a', 'b'])).toBe(readingRules(['a', 'b']));
     expect(readingRules(['a'])).not.toBe(readingRules([]));
     expect(readingRules(['a,b'])).not.toBe(readingRules(['a', 'b']));
   });
 
-  it('tell which fields they leave out', () => {
+  it('contain the names of the dropped fields', () => {
     expect(droppedBy(readingRules(['b', 'a "quoted"']))).toEqual(['a "quoted"', 'b']);
     expect(droppedBy(readingRules([]))).toEqual([]);
   });

@@ -13,7 +13,7 @@ const configured = (): string => `xoxe-1-configured-${(at += 1)}`;
 describe.each(kinds)('a credential that changes with use on %s', (kind) => {
   const open = async () => await openLedger(databases.of(kind), testKey);
 
-  it('is replaced by one process at a time, and known to all', async () => {
+  it('is replaced by one process at a time, and every process reads the new value', async () => {
     const ledger = await open();
     const [one, other] = [keptCredentials(ledger), keptCredentials(ledger)];
     const name = configured();
@@ -23,13 +23,13 @@ describe.each(kinds)('a credential that changes with use on %s', (kind) => {
     expect(await one.replace(name, 0, 'xoxe-1-next')).toBe(true);
     expect(await other.read(name)).toEqual({ version: 1, text: 'xoxe-1-next' });
     expect(await other.claim(name, 60_000)).toEqual({ version: 1, text: 'xoxe-1-next' });
-    await one.release(name); // not its own
+    await one.release(name); // a claim of another process
     expect(await one.claim(name, 60_000)).toBeUndefined();
     await other.release(name);
     expect(await one.claim(name, 60_000)).toBeDefined();
   });
 
-  it('is taken over after the claim of a process that ended, which overwrites nothing later', async () => {
+  it('can be claimed after its claim has expired, and the first process can no longer overwrite it', async () => {
     const ledger = await open();
     const [dead, other] = [keptCredentials(ledger), keptCredentials(ledger)];
     const name = configured();
@@ -40,7 +40,7 @@ describe.each(kinds)('a credential that changes with use on %s', (kind) => {
     expect(await dead.read(name)).toEqual({ version: 1, text: 'in force' });
   });
 
-  it('is stored encrypted, for its own name and under the key of its ledger', async () => {
+  it('is stored encrypted, and can be decrypted only under its own name and with the key of its ledger', async () => {
     const ledger = await open();
     const kept = keptCredentials(ledger);
     const [name, another] = [configured(), configured()];
@@ -51,7 +51,7 @@ describe.each(kinds)('a credential that changes with use on %s', (kind) => {
     const rows = await ledger.db.query<{ name: string; sealed: Buffer }>('select name, sealed from kept_credentials');
     const stored = rows.map(({ name: row, sealed }) => `${row} ${Buffer.from(sealed).toString('latin1')}`);
     expect(stored.join('\n')).not.toMatch(/xoxe/);
-    expect(new Set(stored).size).toBe(stored.length); // encrypting the same text twice never gives the same bytes
+    expect(new Set(stored).size).toBe(stored.length); // encrypting the same text twice gives different bytes
     const sealedAs = async (from: string, to: string): Promise<void> =>
       void (await ledger.db.query(
         'update kept_credentials set sealed = (select sealed from kept_credentials where name = $1) where name = $2',

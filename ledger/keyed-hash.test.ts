@@ -8,14 +8,14 @@ const keysOf = (fill: number) => ({
 });
 
 describe('keyed hashes', () => {
-  it('are the same for the same value and ledger, and others in another ledger', () => {
+  it('are the same for the same value in one ledger, and differ in another ledger', () => {
     const one = new KeyedHash(keysOf(1));
     expect(one.content('{}')).toEqual(new KeyedHash(keysOf(1)).content('{}'));
     expect(one.content('{}')).not.toEqual(new KeyedHash(keysOf(5)).content('{}'));
     expect(one.fingerprint('secret')).not.toBe(new KeyedHash(keysOf(5)).fingerprint('secret'));
   });
 
-  it('of one value for two purposes never meet, even where all keys are one', () => {
+  it('of one value for different purposes differ, even if all keys are equal', () => {
     const same = Buffer.alloc(32, 9);
     const hash = new KeyedHash({ hash: same, subject: same, fingerprint: same });
     const text = 'acme\n42';
@@ -46,7 +46,7 @@ describe('the id of a change', () => {
     expect(changeId('one')).not.toBe(changeId('two'));
   });
 
-  it.each([1365, 1366, 9000])('of %i characters of three bytes is the one of RFC 9562', (n) => {
+  it.each([1365, 1366, 9000])('of %i characters of three bytes matches RFC 9562', (n) => {
     const name = '漢'.repeat(n);
     const namespace = Buffer.from('8b0c6f3e5d5b4c0f9a76f1c7d2b3e410', 'hex');
     const digest = createHash('sha1').update(namespace).update(name).digest();
@@ -60,13 +60,13 @@ describe('the id of a replayed change', () => {
   const change = '6880c64a-a0c4-54a4-bcb8-994d364606f3';
   const replay = '3f1d2c4b-5a69-4788-9a6b-7c8d9e0f1a2b';
 
-  it('is a UUID as the store writes them, and the same for the same replay and change', () => {
+  it('is a UUID in the form that the store writes, and the same for the same replay and change', () => {
     const id = replayedChangeId(replay, change);
     expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(replayedChangeId(replay, change)).toBe(id);
   });
 
-  it('is another one for another replay, for another change, and than the change’s own', () => {
+  it('differs from the change’s own id, and for another replay or change', () => {
     const ids = [
       change,
       replayedChangeId(replay, change),

@@ -7,7 +7,7 @@ const databases = useBothDatabases();
 const items = 30_000;
 
 describe.each(kinds)('a lane on %s', (kind) => {
-  it('is released in one pass over the queue, due with the first delivery that no earlier one of its item blocks', async () => {
+  it('is released in one pass over the queue, and is due with the first delivery that no earlier delivery of its item blocks', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const { db } = ledger;
     const [place] = await db.query<{ ref: number }>(
@@ -31,7 +31,7 @@ describe.each(kinds)('a lane on %s', (kind) => {
     ]);
   });
 
-  it('waits for the delivery at the head of one line, also while a replay is not finished', async () => {
+  it('of a sink that keeps the order of a pigeonhole waits for its first delivery, even during a replay', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const { db } = ledger;
     const [place] = await db.query<{ ref: number }>(

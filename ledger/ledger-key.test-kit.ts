@@ -1,7 +1,7 @@
 import { givenKey } from './key-place.js';
 import { LedgerKey } from './ledger-key.js';
 
-/** The key of ledgers that tests make; a process gets its text as LEDGER_KEY. */
+/** The key of ledgers that tests create. A process receives its text as LEDGER_KEY. */
 export const testKeyText = Buffer.alloc(32, 7).toString('base64');
 
 export const testLedgerKey = LedgerKey.parse(testKeyText)!;

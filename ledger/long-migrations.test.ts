@@ -14,7 +14,7 @@ const setTheTable = '-- 0001: a table.\ncreate table guests (id integer primary 
 const buildTheIndex =
   '-- 0002: an index.\n-- Outside a transaction: guests is large.\ncreate index concurrently if not exists guests_by_name on guests (name);\n';
 
-/** A folder with these migrations, numbered from 1. */
+/** Creates a folder with these migrations, numbered from 1. */
 function migrations(...texts: string[]): string {
   const made = mkdtempSync(join(folder, 'of-'));
   for (const [at, text] of texts.entries()) writeFileSync(join(made, `000${at + 1}_step_${at + 1}.sql`), text);
@@ -28,7 +28,7 @@ const indexes = (db: Database): Promise<object[]> =>
 
 const databases = useBothDatabases({ isEmpty: true });
 
-describe.each(kinds)('an index that is built outside a transaction, on %s', (kind) => {
+describe.each(kinds)('an index that a migration builds outside a transaction, on %s', (kind) => {
   afterEach(() => databases.of(kind).script('drop table if exists guests, migrations cascade'));
 
   it('is valid afterwards, and its number is recorded', async () => {
@@ -38,7 +38,7 @@ describe.each(kinds)('an index that is built outside a transaction, on %s', (kin
     expect(await numbersOf(db)).toEqual([{ number: 1 }, { number: 2 }]);
   });
 
-  it('is dropped and built again where an earlier attempt ended in the middle', async () => {
+  it('is dropped and built again if an earlier attempt ended before it was complete', async () => {
     const db = databases.of(kind);
     await migrate(db, { folder: migrations(setTheTable) });
     await db.script('create index guests_by_name on guests (name)');
@@ -47,7 +47,7 @@ describe.each(kinds)('an index that is built outside a transaction, on %s', (kin
     expect(await indexes(db)).toEqual([{ name: 'guests_by_name', valid: true }]);
   });
 
-  it('is kept where an earlier attempt ended after it, before its number was recorded', async () => {
+  it('is kept if an earlier attempt ended between the build and the record of its number', async () => {
     const db = databases.of(kind);
     const all = migrations(setTheTable, buildTheIndex);
     await migrate(db, { folder: all });
@@ -58,14 +58,14 @@ describe.each(kinds)('an index that is built outside a transaction, on %s', (kin
     expect(await numbersOf(db)).toEqual([{ number: 1 }, { number: 2 }]);
   });
 
-  it('may take the place of another, which is dropped the same way', async () => {
+  it('may replace another index, which is dropped the same way', async () => {
     const db = databases.of(kind);
     const replaced = `${buildTheIndex}create unique index concurrently if not exists guests_by_both on guests (name, id) where name is not null;\ndrop index concurrently if exists guests_by_name;\n`;
     await migrate(db, { folder: migrations(setTheTable, replaced) });
     expect(await indexes(db)).toEqual([{ name: 'guests_by_both', valid: true }]);
   });
 
-  it('has a file of its own: another statement in it would be half done after a crash', async () => {
+  it('must be alone in its file, because any other statement could remain half done after a crash', async () => {
     const db = databases.of(kind);
     const mixed = `${buildTheIndex}insert into guests values (1, 'Ada');\n`;
     await expect(migrate(db, { folder: migrations(setTheTable, mixed) })).rejects.toThrow(/0002_step_2\.sql/);
@@ -111,7 +111,7 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     expect(lines.filter((line) => /0002_step_2.* \d+ s/.test(line)).length).toBeGreaterThan(1);
   });
 
-  it('waits for a lock in short attempts, lets others through between them, and is done once the lock is free', async () => {
+  it('waits for a lock in short attempts, lets readers through between them, and finishes once the lock is free', async () => {
     const [db, other] = await fresh('locked');
     await migrate(db, { folder: migrations(setTheTable) });
     const add = '-- 0002: a column.\nalter table guests add column seat integer;\n';
@@ -147,7 +147,7 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     expect(await numbersOf(db)).toHaveLength(2);
   });
 
-  it('is waited for by the other process, however long it takes', async () => {
+  it('makes another process wait until it is finished, even if that takes longer than a statement may', async () => {
     const [first, second] = await fresh('waited');
     const slow = '-- 0002: takes long.\nselect pg_sleep(1.5);\n';
     const all = migrations(setTheTable, slow);
@@ -155,9 +155,10 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     expect(await numbersOf(second)).toHaveLength(2);
   });
 
-  // While a process waits within a statement, it holds a snapshot, for which an index build outside a transaction waits
+  // A process that waits within a statement holds a snapshot, and an index build outside a transaction waits for that
+  // snapshot.
   // in turn.
-  it('builds an index while other processes wait for it, and others write', async () => {
+  it('builds an index while another process waits for it and a third one writes', async () => {
     const [first, second] = await fresh('written');
     await migrate(first, { folder: migrations(setTheTable) });
     const all = migrations(setTheTable, buildTheIndex);
@@ -178,13 +179,13 @@ onServer('a migration of a server whose statements may take 300 ms', () => {
     );
     await until('the build waits for the writer', () => lines.some((line) => /waiting for writers/.test(line)));
     await until('the other waits for the build', () => lines.some((line) => /another process/.test(line)));
-    await first.query(`insert into guests values (2, 'Grace')`); // within 300 ms, or it fails
+    await first.query(`insert into guests values (2, 'Grace')`); // fails unless it finishes within 300 ms
     finish();
     await Promise.all([...migrating, writing]);
     expect(await indexes(first)).toEqual([{ name: 'guests_by_name', valid: true }]);
   });
 
-  it('whose server connection dies in the middle of a build is completed by the next start', async () => {
+  it('is completed by the next start if its connection dies during an index build', async () => {
     const [first, second] = await fresh('killed');
     await migrate(first, { folder: migrations(setTheTable) });
     const all = migrations(setTheTable, buildTheIndex);

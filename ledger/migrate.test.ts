@@ -28,7 +28,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     expect(await db.query('select number from migrations order by 1')).toEqual(numbers.map((number) => ({ number })));
   });
 
-  it('that were made beside a later one are applied after it', async () => {
+  it('are applied even if a migration with a higher number was applied before', async () => {
     const db = databases.of(kind);
     await openLedger(db, testKey);
     const late = join(folder, '0000_late.sql');
@@ -39,7 +39,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     await db.script('drop table late; delete from migrations where number = 0');
   });
 
-  it('that fail leave neither their number nor a part of themselves', async () => {
+  it('leave neither their number nor any of their changes if they fail', async () => {
     const db = databases.of(kind);
     await openLedger(db, testKey);
     const broken = join(folder, '9990_broken.sql');
@@ -50,7 +50,7 @@ describe.each(kinds)('migrations on %s', (kind) => {
     expect(await db.query('select max(number) as number from migrations')).toEqual([{ number: newest }]);
   });
 
-  it('of a newer version are refused with both numbers', async () => {
+  it('of a newer version are refused, and the message names both numbers', async () => {
     const db = databases.of(kind);
     await openLedger(db, testKey);
     await db.query('insert into migrations (number) values ($1)', [newest + 1]);

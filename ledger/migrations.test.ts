@@ -9,7 +9,7 @@ import { join } from 'node:path';
 const firstHeld = 15;
 const folder = join(__dirname, 'migrations');
 
-/** Forbidden statements, each with the alternative. */
+/** Forbidden statements, each with its alternative. */
 const breaking: readonly { readonly what: RegExp; readonly instead: string }[] = [
   {
     what: /\bdrop (?:table|column|view|type|function|schema)\b/,
@@ -33,13 +33,13 @@ const large =
   'items|changes|deliveries|sink_objects|pages|missing|engagement_counts|engagement_prompts|import_rows|registrants|audit|progress';
 const builtOutside = 19;
 
-/** An exception is declared at the head of the file, with its reason, for the operator who upgrades. */
+/** A migration may declare an exception at the top of its file, with the reason, for the operator who upgrades. */
 const admitted = /^-- Breaks the version before: \S/m;
 
 function faultsOf(sql: string): string[] {
   if (admitted.test(sql)) return [];
   const statements = sql.replaceAll(/--.*$/gm, ' ').replaceAll(/\s+/g, ' ').toLowerCase();
-  // nobody else knows a table that the migration itself creates
+  // no other process uses a table that the migration itself creates
   const own = [...statements.matchAll(/create table (?:if not exists )?(\w+)/g)].map(([, name]) => name!);
   const onOthers = statements
     .split(/(?<=;)/)
@@ -65,12 +65,12 @@ describe('a migration', () => {
     .filter((name) => Number(name.slice(0, 4)) >= firstHeld)
     .toSorted();
 
-  it('has a number of its own: of two with one number, a store would only ever run one', () => {
+  it('has a unique number, because a store runs only one migration of each number', () => {
     const numbers = readdirSync(folder).map((name) => name.slice(0, 4));
     expect(numbers.filter((number, at) => numbers.indexOf(number) !== at)).toEqual([]);
   });
 
-  it('keeps everything that the previous version reads and writes', () => {
+  it('does not remove or change anything that the previous version reads or writes', () => {
     expect(Object.fromEntries(files.map((name) => [name, faultsOf(readFileSync(join(folder, name), 'utf8'))]))).toEqual(
       Object.fromEntries(files.map((name) => [name, []])),
     );
@@ -84,7 +84,7 @@ describe('a migration', () => {
     expect(silent).toEqual([]);
   });
 
-  it('builds no index of a large table in its transaction, which would keep writers out (decision 0051)', () => {
+  it('builds no index of a large table in its transaction, because that blocks writers (decision 0051)', () => {
     const found = files
       .filter((name) => Number(name.slice(0, 4)) >= builtOutside)
       .flatMap((name) => buildsThatKeepWritersOut(readFileSync(join(folder, name), 'utf8')).map((at) => [name, at]));
@@ -111,7 +111,7 @@ describe('a migration', () => {
     ],
     ['create table colours (name text not null);\nalter table colours alter column name type varchar(9);', 0],
     ['-- Breaks the version before: it cannot send meanwhile.\nalter table sinks drop column wake;', 0],
-  ])('is parsed correctly: %s', (sql, faults) => {
+  ])('with %s has the expected number of faults: %d', (sql, faults) => {
     expect(faultsOf(sql)).toHaveLength(faults);
   });
 });

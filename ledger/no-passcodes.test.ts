@@ -4,7 +4,7 @@ import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 
 const migration = readFileSync(join(__dirname, 'migrations/0023_no_passcodes.sql'), 'utf8');
 
-/** Stored text, and the text after the migration. */
+/** Each stored text with the text after the migration. */
 const payloads: readonly (readonly [string, string])[] = [
   ['{"id":1,"name":"A","passcode":"MARK42","status":"live"}', '{"id":1,"name":"A","status":"live"}'],
   ['{"id":1,"passcode":"MARK42"}', '{"id":1}'],
@@ -21,10 +21,10 @@ const payloads: readonly (readonly [string, string])[] = [
 
 const databases = useBothDatabases({ isEmpty: true });
 
-describe.each(kinds)('the passcodes of events that are stored, on %s', (kind) => {
+describe.each(kinds)('the stored passcodes of events, on %s', (kind) => {
   afterEach(() => databases.of(kind).script('drop table items, changes'));
 
-  it('are taken out of payloads and snapshots, and of no other list, whatever their texts hold', async () => {
+  it('are removed from payloads and snapshots of pigeonholes, and no other list or text changes', async () => {
     const db = databases.of(kind);
     await db.script(
       'create table items (n integer, list text, payload json); create table changes (n integer, list text, snapshot json)',

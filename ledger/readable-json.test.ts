@@ -7,8 +7,8 @@ import { readableJson } from './readable-json.js';
 
 const databases = useBothDatabases();
 
-describe.each(kinds)('JSON of the service, in a statement on %s', (kind) => {
-  it('can be read whatever texts it holds, and says the same with U+FFFD for what the store has no text for', async () => {
+describe.each(kinds)('JSON from the service, in a statement on %s', (kind) => {
+  it('can be read whatever texts it contains, with U+FFFD in place of characters that the store cannot represent', async () => {
     const json = fc.dictionary(
       hostileText,
       fc.oneof(hostileText, fc.array(hostileText, { maxLength: 3 }), fc.dictionary(hostileText, hostileText)),
@@ -32,17 +32,17 @@ describe.each(kinds)('JSON of the service, in a statement on %s', (kind) => {
 
 const foldersWithStatements = ['ledger', 'work', 'people', 'reading', 'delivering', 'importing', 'operations', 'api'];
 
-describe('a statement that looks into a stored value', () => {
-  /** Operators that unescape every text of the value they are applied to. `json_typeof` does not. */
+describe('a statement that reads inside a stored JSON value', () => {
+  /** Operators that unescape every text of their value. `json_typeof` does not. */
   const looksInside = /->|#>|::jsonb|\bjsonb?_(?:each|object_keys|array_elements|to_record|populate|extract|path)/;
 
-  it('makes it readable first', () => {
+  it('calls readableJson first', () => {
     const root = join(__dirname, '..');
     const careless = foldersWithStatements
       .flatMap((folder) => sourcesIn(join(root, folder)))
       .flatMap((file) => {
         const text = readFileSync(file, 'utf8');
-        // the SQL of a file: its literals, without what TypeScript puts into them
+        // the SQL of a file: its template literals, without arrow functions in them
         const statements = (text.match(/`(?:[^`\\]|\\.)*`/gs) ?? []).map((each) => each.replaceAll(/=>/g, ''));
         return statements.some((each) => looksInside.test(each)) && !text.includes('readableJson')
           ? [file.slice(root.length + 1)]

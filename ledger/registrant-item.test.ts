@@ -25,8 +25,8 @@ function itemOf(
 
 const at = (second: number): string => `2026-11-21T08:00:0${second}Z`;
 
-describe('a registrant as an item', () => {
-  it('exists without an attendee, and the consent is not known', () => {
+describe('the item of a registrant', () => {
+  it('exists without an attendee, with unknown consent', () => {
     expect(itemOf([])).toMatchObject({
       attendeeId: null,
       consent: 'not-known',
@@ -45,37 +45,37 @@ describe('a registrant as an item', () => {
 
   it.each<[string, LinkedAttendee[], Record<string, unknown>]>([
     [
-      'a record without a sign-in',
+      'has a record without a sign-in',
       [attendee(5, { consent: 'not-asked', registrantId: 9 })],
       { attendeeId: 5, registrantId: 9, attendees: 1, signedIn: false, signedInAt: null, consent: 'not-asked' },
     ],
     [
-      'several sign-ins: the first counts',
+      'shows the first of several sign-ins',
       [attendee(5, { signedInAt: at(3) }), attendee(6, { signedInAt: at(1) }), attendee(7, { signedInAt: at(2) })],
       { attendeeId: 6, attendees: 3, signedInAt: at(1) },
     ],
     [
-      'the earliest sign-in counts, whatever the format of its time',
+      'shows the earliest sign-in, whatever the format of its time',
       [attendee(5, { signedInAt: '2026-11-21T08:00:00Z' }), attendee(6, { signedInAt: '2026-11-21T08:30:00+01:00' })],
       { attendeeId: 6, signedInAt: '2026-11-21T08:30:00+01:00' },
     ],
     [
-      'an invalid time comes last',
+      'prefers a valid time to an invalid one',
       [attendee(5, { signedInAt: 'soon' }), attendee(6, { signedInAt: at(1) })],
       { attendeeId: 6, signedInAt: at(1) },
     ],
     [
-      'the attendee who refused consent counts, even without a sign-in',
+      'shows an attendee who refused consent, even without a sign-in',
       [attendee(5, { signedInAt: at(1) }), attendee(6, { consent: 'refused' })],
       { attendeeId: 6, consent: 'refused', signedIn: true, signedInAt: at(1) },
     ],
     [
-      'an attendee who signed in comes before one who did not',
+      'prefers an attendee who signed in to one who did not',
       [attendee(5, { consent: 'not-asked' }), attendee(6, { signedInAt: at(1) })],
       { attendeeId: 6, consent: 'obtained' },
     ],
     [
-      'of those who signed in, the one with the most restrictive consent counts',
+      'shows the most restrictive consent of those who signed in',
       [
         attendee(5, { signedInAt: at(1) }),
         attendee(6, { signedInAt: at(2), consent: 'not-asked' }),
@@ -89,7 +89,7 @@ describe('a registrant as an item', () => {
     expect(itemOf(attendees)).toMatchObject({ attendeeId: expected['attendeeId'], consent: null });
   });
 
-  it('has the fields of pigeonpost, even if the profile has fields of the same names', () => {
+  it('has its own fields, even if the profile has fields of the same names', () => {
     const profile = '{"attendeeCode":"001","consent":"yes","signedInAt":"noon","attendeeId":"3"}';
     expect(itemOf([], { profile }).fields).toMatchObject({ consent: 'not-known', signedInAt: null, attendeeId: null });
   });
@@ -109,13 +109,13 @@ describe('a registrant as an item', () => {
       { attendees: ['consent'] },
       ['attendeeCode', 'Name', 'registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt'],
     ],
-  ])('has no field that would reveal a dropped field (%j)', (drop, left) => {
+  ])('has no field that would reveal the dropped fields %j', (drop, left) => {
     expect(Object.keys(itemOf([attendee(5, { signedInAt: at(1) })], { drop }).fields).toSorted()).toEqual(
       left.toSorted(),
     );
   });
 
-  it('has a key that differs between pigeonholes and does not contain the code', () => {
+  it('has a key that differs between pigeonholes and does not contain the hash of the code', () => {
     const keys = [7, 8].map((ref) => registrantKey(hash, ref, registrant.codeHash));
     expect(new Set(keys).size).toBe(2);
     expect(keys.join()).not.toContain(registrant.codeHash.toString('hex'));

@@ -11,7 +11,7 @@ const head =
   '-- The schema that all migrations together make: for reading, never run. A test compares it; UPDATE_SCHEMA=1 rewrites it.\n\n';
 
 describe.each(kinds)('the schema on %s', (kind) => {
-  it('is what schema.sql says after the last migration', async () => {
+  it('matches schema.sql after the last migration', async () => {
     await openLedger(databases.of(kind), testKey);
     const schema = head + (await describeSchema(databases.of(kind)));
     if (process.env['UPDATE_SCHEMA'] === '1') writeFileSync(file, schema);

@@ -27,14 +27,14 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
   const fieldOf = ([place]: readonly SeenFields[], name: string): unknown =>
     place!.fields.find(({ field, member }) => (member === null ? field : `${field}.${member}`) === name);
 
-  it('are listed by pigeonhole, with the number of items that have them and that fill them', async () => {
+  it('are listed by pigeonhole, with the number of items that have them and the number with a value', async () => {
     await store(101, 'attendees', [
       { id: 1, Email: 'a@example.com' },
       { id: 2, Email: '' },
       { id: 3, Email: '  ' },
       { id: 4, Email: null },
       { id: 5 },
-      null, // deleted
+      null, // a deleted item
     ]);
     await store(102, 'attendees', [{ id: 1, 'E-mail': 'b@example.com' }]);
     const found = await seen('attendees');
@@ -54,7 +54,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(await seen('votes')).toEqual([]);
   });
 
-  it('are listed with their kinds and the members of objects', async () => {
+  it('are listed with their JSON types and the members of objects', async () => {
     await store(101, 'attendees', [
       { id: 1, linkedIn: { url: 'x' }, tags: ['a'], vip: true },
       { id: 2, linkedIn: null, vip: false },
@@ -66,7 +66,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(fieldOf(found, 'vip')).toMatchObject({ types: { boolean: 2 }, values: null });
   });
 
-  it('show the values of statuses and kinds, and of no other text', async () => {
+  it('show the values of statuses and types, but of no other text', async () => {
     await store(101, 'questions', [
       { question: { id: 1, content: 'same', status: 'approved' }, session: { id: 5, name: 'same', type: 'qna' } },
       { question: { id: 2, content: 'same', status: 'approved' }, session: { id: 5, name: 'same', type: 'qna' } },
@@ -78,7 +78,7 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     expect(JSON.stringify(place)).not.toContain('same');
   });
 
-  it('show boolean values, but in lists of people only the consent', async () => {
+  it('show boolean values, but in lists of people only those of consent', async () => {
     await store(101, 'sessions', [{ id: 1, anonymousResponses: true }]);
     await store(101, 'attendees', [{ id: 1, vegan: true, consent: { obtained: true, obtainedAt: 'then' } }]);
     expect(fieldOf(await seen('sessions'), 'anonymousResponses')).toMatchObject({ values: { true: 1 } });
@@ -88,14 +88,14 @@ describe.each(kinds)('the fields seen in a ledger on %s', (kind) => {
     ]);
   });
 
-  it('show no text of a person, whatever the names of the fields', async () => {
+  it('show no text of a person, whatever the fields are called', async () => {
     await store(101, 'attendees', [
       { id: 1, status: 'PERSONAL', type: 'PERSONAL', consent: { obtainedAt: 'PERSONAL' } },
     ]);
     expect(JSON.stringify(await seen('attendees'))).not.toContain('PERSONAL');
   });
 
-  it('show no values if there are too many for a status', async () => {
+  it('show no values of a status with too many different values', async () => {
     await store(
       101,
       'qna-questions',

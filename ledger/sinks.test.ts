@@ -13,7 +13,7 @@ const sink = (name: string): RegisteredSink => ({
 });
 
 describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
-  it('rises once, and is reported only by the page that raised it', async () => {
+  it('is raised once, and is reported only by the page that raised it', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const ids = [...(await registerSinks(ledger, [sink('one'), sink('two')])).values()];
     await ledger.db.query('update sinks set wake = false');
@@ -26,7 +26,7 @@ describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
     expect(await raise(ids)).toEqual(['one']);
   });
 
-  it('is not lowered while a page that found it raised is about to commit', async () => {
+  it('is not lowered until a page that found it raised has committed', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     const [id] = [...(await registerSinks(ledger, [sink('one')])).values()];
     await ledger.db.query('update sinks set wake = true');
@@ -38,7 +38,7 @@ describe.each(kinds)('the wake flag of a sink, on %s', (kind) => {
     const stored = ledger.db.transaction(async (tx) => {
       await wakeSinks(tx, [id!]);
       onFound();
-      await tx.query('select pg_sleep(0.1)'); // time for a cycle that would not wait
+      await tx.query('select pg_sleep(0.1)'); // long enough for a cycle that does not wait
       events.push('page is stored');
     });
     await found;

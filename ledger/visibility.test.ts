@@ -2,7 +2,7 @@ import { effective, judgeVisibility } from './visibility.js';
 
 describe('the visibility of an interaction', () => {
   it.each([
-    // list, anonymousResponses of its session, flag of its twin
+    // list, anonymousResponses of its session, flag of its `qna-questions` item
     ['questions', undefined, undefined, 'unknown'],
     // the `qna-questions` item may still say that the question is not anonymous
     ['questions', true, undefined, 'unknown'],
@@ -21,13 +21,13 @@ describe('the visibility of an interaction', () => {
     ['votes', true, false, 'anonymous'], // the flag of a question does not apply to its votes
     ['votes', undefined, false, 'unknown'],
   ] as const)(
-    'of %s is, with session %s and twin %s, %s',
+    'of %s with anonymousResponses %s and flag %s is %s',
     (list, anonymousResponses, questionIsAnonymous, expected) => {
       expect(judgeVisibility(list, { anonymousResponses, questionIsAnonymous })).toBe(expected);
     },
   );
 
-  it('shows a person only when it is named', () => {
+  it('shows a person only if it is "named"', () => {
     expect([effective('named'), effective('anonymous'), effective('unknown')]).toEqual([
       'named',
       'anonymous',

@@ -11,7 +11,7 @@ import { newStoreFolder } from './embedded-folder.js';
 import { openPostgres } from './postgres.js';
 import type { StoreError } from './store-error.js';
 
-/** The drivers that can be tested here. */
+/** The drivers that can be tested on this machine. */
 export const kinds: Database['kind'][] = hasPostgres() ? ['embedded', 'postgres'] : ['embedded'];
 
 /**
@@ -34,10 +34,10 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
       databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
     }
     await lasting()?.keepEmbeddedEngine();
-    // Does what opening a new store does, without syncing each of its 600 files.
+    // Does the same as opening a new store, but without syncing each of its 600 files to disk.
     execFileSync('cp', ['-r', newStoreFolder(), join(folder, 'postgres')]);
     const embedded = await openEmbedded({ folder, idleInTransactionTimeoutMs });
-    // there is one session, so this applies to all later statements
+    // the embedded store has one session, so this applies to all later statements
     if (!isDurable) await embedded.script('set synchronous_commit = off');
     if (isEmpty) await embedded.script('drop schema public cascade; create schema public');
     databases.set('embedded', embedded);

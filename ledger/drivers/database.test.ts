@@ -29,7 +29,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([1, 2]);
   });
 
-  it('rolls back a transaction whose work throws, and throws the same', async () => {
+  it('rolls back a transaction whose work throws, and throws the same error', async () => {
     const error = new Error('changed my mind');
     const transaction = db.transaction(async (tx) => {
       await insert(tx, 1);
@@ -68,7 +68,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toHaveLength(20);
   });
 
-  it('fails a transaction by the first failure of statements sent together, and prepares the later ones again', async () => {
+  it('fails a transaction with the first error of statements sent together, and prepares the later statements again', async () => {
     const late = (on: Queryable): Promise<object[]> => on.query('insert into item (id) values ($1) returning id', [9]);
     const transaction = db.transaction((tx) => Promise.all([insert(tx, 1), insert(tx, 1), insert(tx, 2), late(tx)]));
     expect(await storeErrorOf(transaction)).toMatchObject({ kind: 'constraint', sqlState: '23505' });
@@ -76,7 +76,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await late(db)).toEqual([{ id: 9 }]);
   });
 
-  it('commits the statements that its work sent and did not wait for, before it returns a result', async () => {
+  it('commits statements that the work sent without waiting, before it returns the result', async () => {
     let answered = 0;
     const result = await db.transaction(async (tx) => {
       const count = (): void => void (answered += 1);
@@ -87,7 +87,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([1, 2]);
   });
 
-  it('commits or rolls back alike when it begins by locking, which is sent with the begin', async () => {
+  it('commits and rolls back transactions that send a lock together with the begin', async () => {
     await db.query('insert into item (id) values (1)');
     const lock = (tx: Queryable): Promise<object[]> => tx.query('select id from item for no key update');
     const work = async (tx: Queryable): Promise<void> => {
@@ -108,7 +108,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([1, 2]);
   });
 
-  it('rolls back by the first failure among what its work did not wait for, and stays usable', async () => {
+  it('rolls back if a statement fails that the work did not wait for, and stays usable', async () => {
     const transaction = db.transaction(async (tx) => {
       for (const id of [1, 2, 1, 3]) insert(tx, id).catch(() => undefined);
     });
@@ -118,7 +118,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([4]);
   });
 
-  it('does not let a transaction that fails at its end affect the next ones', async () => {
+  it('does not let a transaction that fails at its end affect the transactions after it', async () => {
     const fails = db.transaction(async (tx) => {
       for (const id of [1, 1]) insert(tx, id).catch(() => undefined);
     });
@@ -134,7 +134,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([3, 4]);
   });
 
-  it('reports that a commit was sent before it is answered, and never for a rollback', async () => {
+  it('reports that a commit was sent before it is answered, but reports nothing for a rollback', async () => {
     const happened: string[] = [];
     const onSent = (): number => happened.push('sent');
     await db.transaction((tx) => insert(tx, 1), { onSent });
@@ -143,7 +143,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(happened).toEqual(['sent', 'committed']);
   });
 
-  it('tells why a transaction was lost, whichever later statement its work happened to wait for', async () => {
+  it('fails a transaction with its first error, even if the work waited for a later statement', async () => {
     const lost = db.transaction(async (tx) => {
       tx.query('select 1 / 0').catch(() => undefined);
       await tx.query('select 1');
@@ -151,13 +151,13 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await storeErrorOf(lost)).toMatchObject({ sqlState: '22012' });
   });
 
-  it('refuses its own use within one of its transactions, instead of waiting for ever', async () => {
+  it('refuses to be used within one of its transactions, instead of waiting forever', async () => {
     const transaction = db.transaction(async () => ids());
     expect((await storeErrorOf(transaction)).message).toContain('use `tx` there');
     expect(await ids()).toEqual([]);
   });
 
-  it('can be used by code that a transaction left running, once the transaction has ended', async () => {
+  it('can be used by code that a transaction started and that runs after its end', async () => {
     let later: Promise<number[]> | undefined;
     let start: () => void = () => undefined;
     const ended = new Promise<void>((resolve) => (start = resolve));
@@ -199,7 +199,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await storeErrorOf(db.query('select 1; select 2'))).toMatchObject({ kind: 'other', sqlState: '42601' });
   });
 
-  it('tells a refused row from other errors, with the constraint and without the row', async () => {
+  it('reports a refused row as a constraint error that names the constraint but not the row', async () => {
     await insert(db, 1);
     const error = await storeErrorOf(insert(db, 1, 'ada@example.com'));
     expect(error).toMatchObject({ kind: 'constraint', sqlState: '23505', constraint: 'item_pkey', table: 'item' });
@@ -207,7 +207,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(error.cause).toBeUndefined();
   });
 
-  it('names a statement it does not understand, and not the values', async () => {
+  it('names the failed statement in an error, but not its values', async () => {
     const error = await storeErrorOf(db.query('select nothing from item where name = $1', ['ada@example.com']));
     expect(error.message).toContain('column "nothing" does not exist');
     expect(error.message).toContain('in: select nothing from item');
@@ -216,7 +216,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(cast.message).not.toContain('ada@');
   });
 
-  it('goes on after errors of every kind of statement', async () => {
+  it('stays usable after an error in any kind of statement', async () => {
     await storeErrorOf(db.query('selec 1'));
     await storeErrorOf(db.query('select 1/0'));
     await storeErrorOf(db.script('selec 1'));
@@ -224,7 +224,7 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await db.query('select 1 as one')).toEqual([{ one: 1 }]);
   });
 
-  it('fails once at most for a plan from before its table changed, as a conflict that may be run again', async () => {
+  it('fails at most once with a query plan that a table change made invalid, as a conflict that can be retried', async () => {
     await insert(db, 1);
     const read = (): Promise<object[]> => db.query('select * from item');
     expect(await read()).toEqual([{ id: 1, name: 'a name' }]);
@@ -233,14 +233,14 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await read()).toEqual([{ id: 1, name: 'a name', more: null }]);
   });
 
-  it('can be maintained while it is used', async () => {
+  it('can run maintenance while it is used', async () => {
     await db.query('insert into item select n, $1 from generate_series(1, 1000) as n', ['a name']);
     await db.query('delete from item where id > $1', [10]);
     const [, left] = await Promise.all([db.maintain(), ids()]);
     expect(left).toHaveLength(10);
   });
 
-  it('analyzes a table that has grown, and again only after further growth', async () => {
+  it('analyzes a table that has grown, but not again until it has grown much further', async () => {
     const analyzed = async (): Promise<object[]> =>
       await db.query(`select reltuples > 0 as known, relpages as pages from pg_class where relname = 'item'`);
     await db.query('insert into item select n, $1 from generate_series(1, 30000) as n', [
@@ -261,13 +261,13 @@ describe.each(kinds)('the store on %s', (kind) => {
 // for a moment.
 const impatientStores = useBothDatabases({ idleInTransactionTimeoutMs: 200 });
 
-describe.each(kinds)('a store with a short idle limit on %s', (kind) => {
-  it('rolls back a transaction that is left idle, so that it holds nobody up', async () => {
+describe.each(kinds)('a store with a limit of 200 ms for idle transactions on %s', (kind) => {
+  it('rolls back a transaction that is left idle, so that it blocks no other', async () => {
     const db = impatientStores.of(kind);
     await db.script('create table item (id integer)');
     const transaction = db.transaction(async (tx) => {
       await tx.query('insert into item (id) values (1)');
-      await new Promise(() => undefined); // waits for something else and never returns
+      await new Promise(() => undefined); // waits forever for something other than the database
     });
     expect(await storeErrorOf(transaction)).toMatchObject({
       kind: 'conflict',

@@ -10,6 +10,7 @@ import { lockFolder } from './folder-lock.js';
 
 // Tests what only the embedded store has: a folder that one process owns, and an engine in this process. The other
 // processes use the last build.
+// processes use the last build.
 const built = join(__dirname, '../../dist/ledger/drivers/embedded.js');
 
 let folder: string;
@@ -25,7 +26,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Starts a process that opens `db` and runs `script`, and collects the lines that it writes. */
+/** Starts a process that opens `db` and runs `script`, and collects the lines that it prints. */
 function startProcess(script: string, shell = ''): { process: ChildProcess; lines: () => string[] } {
   const program = `
     require(${JSON.stringify(built)}).openEmbedded({ folder: ${JSON.stringify(folder)} }).then(async (db) => {
@@ -49,7 +50,7 @@ function killed(child: ChildProcess): Promise<void> {
 }
 
 describe('the folder of an embedded store', () => {
-  it('is refused to a second process, naming folder and holder, until the first is killed', async () => {
+  it('is refused to a second process with the folder and the process that uses it, until that process is killed', async () => {
     const first = startProcess(`say('open'); setInterval(() => {}, 1000);`);
     await until('it is open', () => first.lines().includes('open'));
 
@@ -63,14 +64,14 @@ describe('the folder of an embedded store', () => {
     await (await openEmbedded({ folder })).close();
   });
 
-  it('is refused to a second use by the same process, and free after closing', async () => {
+  it('is refused to a second use by the same process, and available again after closing', async () => {
     const db = await openEmbedded({ folder });
     expect(await storeErrorOf(openEmbedded({ folder }))).toMatchObject({ kind: 'locked' });
     await db.close();
     await (await lockFolder(folder)).release();
   });
 
-  it('is made whole after a kill of the process that started to make it', async () => {
+  it('is completed by the next process after the one that started to create it was killed', async () => {
     const first = startProcess(`say('open');`);
     await until('it has started', () => existsSync(folder) && readdirSync(folder).some((name) => name !== 'lock'));
     await killed(first.process);
@@ -82,7 +83,7 @@ describe('the folder of an embedded store', () => {
     expect(readdirSync(folder).toSorted()).toEqual(['lock', 'postgres']);
   });
 
-  it('has the newest schema from the beginning, and nothing in it', async () => {
+  it('has the newest schema and no ledger when it is created', async () => {
     const db = await openEmbedded({ folder });
     const applied = await db.query<{ newest: number }>('select max(number) as newest from migrations');
     expect(applied).toEqual([{ newest: await newestMigration() }]);
@@ -90,7 +91,7 @@ describe('the folder of an embedded store', () => {
     await db.close();
   });
 
-  it('is not changed if it contains files of another version', async () => {
+  it('is refused if it contains files of another PostgreSQL version', async () => {
     await (await openEmbedded({ folder })).close();
     writeFileSync(join(folder, 'postgres/PG_VERSION'), '17\n');
     expect((await storeErrorOf(openEmbedded({ folder }))).message).toContain('written by PostgreSQL 17');
@@ -98,7 +99,7 @@ describe('the folder of an embedded store', () => {
 });
 
 describe('the embedded store, killed while rows are inserted', () => {
-  it('has every row that was acknowledged, three times over', async () => {
+  it('contains every acknowledged row after each of three kills', async () => {
     const acknowledged = new Set<string>();
     for (let round = 1; round <= 3; round += 1) {
       const writer = startProcess(`
@@ -125,7 +126,7 @@ describe('the embedded store, killed while rows are inserted', () => {
 });
 
 describe('the engine of the embedded store', () => {
-  it('fails all pending calls and tells its owner when it dies, and its data are good', async () => {
+  it('fails all pending calls and notifies its owner when it dies, and keeps the stored rows', async () => {
     await (await openEmbedded({ folder })).close();
     // No file may grow beyond 12 MB, and PostgreSQL panics if it cannot fill the 16 MB of a log file.
     const limited = startProcess(
@@ -155,7 +156,7 @@ describe('the engine of the embedded store', () => {
     await db.close();
   });
 
-  it('does not hold up this thread while it computes', async () => {
+  it('does not block the main thread while it computes', async () => {
     const db = await openEmbedded({ folder });
     let turns = 0;
     const counting = setInterval(() => (turns += 1), 1);
@@ -165,7 +166,7 @@ describe('the engine of the embedded store', () => {
     await db.close();
   });
 
-  it('does not see our environment', async () => {
+  it('ignores the environment variables of PostgreSQL', async () => {
     process.env['PGOPTIONS'] = '-c search_path=nowhere';
     process.env['PGDATABASE'] = 'nowhere';
     const db = await openEmbedded({ folder });
@@ -177,7 +178,7 @@ describe('the engine of the embedded store', () => {
     await db.close();
   });
 
-  it('refuses everything once it is closed, and closing twice is closing once', async () => {
+  it('refuses statements once it is closed, and can be closed twice', async () => {
     const db = await openEmbedded({ folder });
     const last = db.query('select 1 as one');
     await Promise.all([db.close(), db.close()]);

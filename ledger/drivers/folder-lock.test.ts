@@ -15,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe.each(lockPrograms.map((program) => [program[0], program] as const))('a folder locked by %s', (_, program) => {
-  it('is refused to others until it is released, and names its holder', async () => {
+  it('is refused to others until it is released, and the message names its holder', async () => {
     const lock = await lockFolder(folder, [program]);
     for (const other of lockPrograms) {
       expect(await storeErrorOf(lockFolder(folder, [other]))).toMatchObject({
@@ -28,7 +28,7 @@ describe.each(lockPrograms.map((program) => [program[0], program] as const))('a 
     await (await lockFolder(folder)).release();
   });
 
-  it('is free when its holder has been killed', async () => {
+  it('is available once its holder was killed', async () => {
     const script = `require(${JSON.stringify(built)})
       .lockFolder(${JSON.stringify(folder)}, [${JSON.stringify(program)}])
       .then((lock) => setInterval(() => lock, 1000));`;
@@ -49,26 +49,26 @@ describe.each(lockPrograms.map((program) => [program[0], program] as const))('a 
   });
 });
 
-describe('a folder', () => {
-  it('is locked by the second program if the first is not installed', async () => {
+describe('locking a folder', () => {
+  it('uses the second program if the first is not installed', async () => {
     const [, last] = lockPrograms;
     const lock = await lockFolder(folder, last === undefined ? [] : [['no-such-program', []], last]);
     expect(await storeErrorOf(lockFolder(folder))).toMatchObject({ kind: 'locked' });
     await lock.release();
   });
 
-  it('is refused with the programs to install if none is available', async () => {
+  it('fails with the programs to install if none is available', async () => {
     const error = await storeErrorOf(lockFolder(folder, [['no-such-program', []]]));
     expect(error.message).toBe(`${folder} cannot be locked: install "flock" (util-linux) or Perl`);
   });
 
-  it('that cannot be made is refused with the reason', async () => {
+  it('fails with the reason if the folder cannot be created', async () => {
     writeFileSync(join(folder, 'file'), '');
     const error = await storeErrorOf(lockFolder(join(folder, 'file/below')));
     expect(error.message).toContain('(ENOTDIR)');
   });
 
-  it('is not locked by a leftover process number in its lock file', async () => {
+  it('ignores a leftover process number in the lock file', async () => {
     writeFileSync(join(folder, 'lock'), `${process.pid}\n`);
     await (await lockFolder(folder)).release();
   });

@@ -10,10 +10,10 @@ import { storeErrorOf } from './both-databases.test-kit.js';
 import { openPostgres } from './postgres.js';
 import { storeTls } from './postgres-tls.js';
 
-/** Node's own object: Jest gives tests a copy, which Node's TLS never reads. */
+/** Node's own object. Jest gives tests a copy, which Node's TLS never reads. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;
 
-describe('the way to a store', () => {
+describe('the TLS mode of a store', () => {
   it.each([
     ['postgres://u:p@db.example.com/d', 'verify-full'],
     ['postgres://u:p@10.0.0.1:5432/d', 'verify-full'],
@@ -30,9 +30,9 @@ describe('the way to a store', () => {
     ['postgres://u:p@%2Fvar%2Frun%2Fpostgresql/d', 'disable'],
     ['postgres:///d?host=/var/run/postgresql', 'disable'],
     ['postgres://u:p@localhost/d?sslmode=verify-full', 'verify-full'],
-  ])('%s is %s', (url, mode) => expect(storeTls(url)).toMatchObject({ mode }));
+  ])('for %s is %s', (url, mode) => expect(storeTls(url)).toMatchObject({ mode }));
 
-  it('is decided only here: the driver receives none of the parameters', () => {
+  it('comes only from the URL, whose TLS parameters the driver does not receive', () => {
     const { url, ssl } = storeTls(
       'postgres://u:p@db/d?sslmode=verify-full&ssl=0&application_name=x&uselibpqcompat=true',
     );
@@ -40,7 +40,7 @@ describe('the way to a store', () => {
     expect(ssl).toMatchObject({ rejectUnauthorized: true, minVersion: 'TLSv1.2' });
   });
 
-  it('is refused by a word or a file that there is not, without the URL', () => {
+  it('is refused with an unknown sslmode or a missing file, without quoting the URL', () => {
     for (const [parameters, says] of [
       ['sslmode=allow', /sslmode that is not known: allowed are verify-full/],
       ['sslrootcert=/there/is/none.pem', /none\.pem.*ENOENT/],
@@ -87,7 +87,7 @@ describe('the way to a store', () => {
     });
   });
 
-  describe('of a server that offers it', () => {
+  describe('with a server that offers TLS', () => {
     beforeAll(async () => {
       const superuser = new Client({ connectionString: server.url });
       await superuser.connect();
@@ -115,14 +115,14 @@ describe('the way to a store', () => {
       return row!.ssl;
     };
 
-    it('is trusted by the authority that sslrootcert names', async () => {
+    it('trusts the authority in sslrootcert', async () => {
       expect(await isEncrypted(urlWith(`sslmode=verify-full&sslrootcert=${join(folder, 'ca.pem')}`))).toBe(true);
       expect(await isEncrypted(urlWith('sslmode=no-verify'))).toBe(true);
       expect(await isEncrypted(urlWith('sslmode=disable'))).toBe(false);
     });
 
     it.each(['verify-full', 'require', 'verify-ca'])(
-      'is trusted by no other with sslmode=%s, whatever the environment says',
+      'trusts no other authority with sslmode=%s, regardless of the environment',
       async (sslmode) => {
         environment['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
         environment['PGSSLMODE'] = 'no-verify';
@@ -134,9 +134,9 @@ describe('the way to a store', () => {
       },
     );
 
-    it('is checked for its name, too, unless the URL says otherwise', async () => {
+    it('checks the name in the certificate unless the URL disables this', async () => {
       const ca = `sslrootcert=${join(folder, 'ca.pem')}`;
-      // another address of this machine, for which the certificate is not
+      // another address of this machine, which the certificate does not name
       const error = await storeErrorOf(openPostgres({ url: urlWith(`sslmode=verify-full&${ca}`, '0.0.0.0') }));
       expect(error.message).toMatch(/certificate for another name/);
       expect(await isEncrypted(urlWith(`sslmode=verify-ca&${ca}`, '0.0.0.0'))).toBe(true);

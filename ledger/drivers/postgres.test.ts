@@ -30,7 +30,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
       ['pigeonpost'],
     );
 
-  it('that dies within a transaction fails it, and the next call uses another', async () => {
+  it('fails its transaction if it dies in it, and the next call uses another connection', async () => {
     const transaction = db.transaction(async (tx) => {
       const [row] = await tx.query<{ pid: number }>('insert into item values (1) returning pg_backend_pid() as pid');
       const other = await openPostgres({ url: server.url });
@@ -42,7 +42,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     expect(await db.query('select id from item')).toEqual([]);
   });
 
-  it('that dies while idle is replaced', async () => {
+  it('is replaced if it dies while idle', async () => {
     await Promise.all([db.query('select pg_sleep(0.05)'), db.query('select pg_sleep(0.05)')]);
     await endOthers();
     await until('the dead ones are out of use', async () => {
@@ -52,7 +52,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
   });
 
   it('reports an unknown outcome if it dies during a commit', async () => {
-    // a deferred trigger ends the session in the middle of the commit
+    // a deferred trigger ends the session during the commit
     await db.script(`
       create function end_session() returns trigger language plpgsql as
         $$ begin perform pg_terminate_backend(pg_backend_pid()); perform pg_sleep(10); return null; end $$;
@@ -64,7 +64,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     expect(error.message).toContain('whether it happened is not known');
   });
 
-  it('is used by the allowed number of concurrent transactions, and others wait', async () => {
+  it('is limited to the allowed number of concurrent transactions, and others wait', async () => {
     let open = 0;
     let most = 0;
     const transactions = Array.from({ length: 9 }, () =>
@@ -79,7 +79,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     expect(most).toBe(3);
   });
 
-  it('tells a deadlock as a conflict that may be run again', async () => {
+  it('reports a deadlock as a conflict that can be retried', async () => {
     await db.script('insert into item values (1), (2)');
     const lockBoth = (first: number, second: number, whenFirst: () => Promise<void>): Promise<void> =>
       db.transaction(async (tx) => {
@@ -99,7 +99,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     ]);
   });
 
-  it('tells a statement over its time as a conflict', async () => {
+  it('reports a statement that exceeds its time limit as a conflict', async () => {
     const impatient = await openPostgres({ url: server.url, statementTimeoutMs: 500 });
     expect(await storeErrorOf(impatient.query('select pg_sleep(10)'))).toMatchObject({
       kind: 'conflict',
@@ -108,13 +108,13 @@ onPostgres('a connection to a PostgreSQL server', () => {
     await impatient.close();
   });
 
-  it('carries the name pigeonpost', async () => {
+  it('has the application name pigeonpost', async () => {
     expect(await db.query('select current_setting($1) as name', ['application_name'])).toEqual([
       { name: 'pigeonpost' },
     ]);
   });
 
-  it('is refused with the name of the database that does not exist, and without the password', async () => {
+  it('is refused with the server’s address and without the password if the database does not exist', async () => {
     const url = new URL(server.url.replace('app@', 'app:s3cret@'));
     url.pathname = '/nowhere';
     const error = await storeErrorOf(openPostgres({ url: url.href }));
@@ -123,7 +123,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     expect(error.message + String(error.stack)).not.toContain('s3cret');
   });
 
-  it('refuses everything once it is closed, and closing twice is closing once', async () => {
+  it('refuses statements once it is closed, and can be closed twice', async () => {
     const closed = await openPostgres({ url: server.url });
     await Promise.all([closed.close(), closed.close()]);
     expect((await storeErrorOf(closed.query('select 1'))).message).toContain('closed');
@@ -131,7 +131,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
 });
 
 describe('opening a store on PostgreSQL', () => {
-  it('fails as unreachable where nothing listens, and names the place', async () => {
+  it('fails as unreachable with the address if nothing listens', async () => {
     const port = await unusedPort();
     const error = await storeErrorOf(openPostgres({ url: `postgres://app:s3cret@127.0.0.1:${port}/test` }));
     expect(error.kind).toBe('unreachable');
@@ -140,7 +140,7 @@ describe('opening a store on PostgreSQL', () => {
     );
   });
 
-  it('fails as unreachable where something listens that never answers', async () => {
+  it('fails as unreachable if the server never answers', async () => {
     const silent = await listen();
     const url = `postgres://app:s3cret@127.0.0.1:${silent.port}/test`;
     const error = await storeErrorOf(openPostgres({ url, connectTimeoutMs: 100 }));

@@ -6,7 +6,7 @@ import { StoreError } from './store-error.js';
 const limits = { owner: {}, idleTimeoutMs: 1000 };
 
 describe('a transaction that begins by locking', () => {
-  it('sends its first statement before the begin is answered', async () => {
+  it('sends its first statement before `begin` is answered', async () => {
     const { connection, sent, answerBegin } = watchedConnection();
     const done = runTransaction(connection, (tx) => tx.query('lock'), limits, { beginsByLocking: true });
     expect(sent).toEqual(['begin', 'lock']);
@@ -46,7 +46,7 @@ describe('any other transaction', () => {
   });
 });
 
-/** A connection that answers everything immediately except `begin`. */
+/** Creates a connection that answers everything immediately except `begin`. */
 function watchedConnection(): {
   connection: Connection;
   sent: string[];

@@ -2,7 +2,7 @@ import { kinds, storeErrorOf, useBothDatabases } from './both-databases.test-kit
 import type { Database } from './database.js';
 import { type SqlValue, EncodedArray, encodeColumn, toSqlParameter } from './sql-values.js';
 
-/** Texts that break hand-made quoting. */
+/** Texts that break manual quoting. */
 const texts = [
   '',
   ' ',
@@ -17,7 +17,7 @@ const texts = [
   '$1 ; drop table x; --',
 ];
 
-/** JSON that must keep its bytes, spaces and key order included. */
+/** JSON whose bytes must not change, including spaces and key order. */
 const jsonTexts = [
   '{"b": 1,  "a":2}',
   '{"nul":"\\u0000"}',
@@ -98,11 +98,11 @@ describe.each(kinds)('values on %s', (kind) => {
         ['c,', '\\'],
       ],
     ],
-  ])('of type %s are returned whole', async (type, values) => {
+  ])('of type %s are returned unchanged', async (type, values) => {
     expect(await one(`$1::${type}`, [values])).toEqual(values);
   });
 
-  it('of an array are refused by the store if its type cannot represent them, and converted if it can', async () => {
+  it('of an array are refused if the element type cannot represent them, and otherwise converted', async () => {
     expect(await storeErrorOf(one('$1::int4[]', [[2 ** 31]]))).toMatchObject({ sqlState: '22003' });
     expect(await storeErrorOf(one('$1::int8[]', [[1.5]]))).toMatchObject({ sqlState: '22P02' });
     expect(await one('$1::int8[]', [[12n]])).toEqual([12]);
@@ -112,7 +112,7 @@ describe.each(kinds)('values on %s', (kind) => {
     ]);
   });
 
-  it('of type json keep their bytes on the way through a text[] into rows', async () => {
+  it('of type json keep their bytes when a text[] is converted to rows', async () => {
     const rows = await db.query<{ j: string | null }>(
       'select j from unnest($1::text[]::json[]) with ordinality as t(j, n) order by n',
       [[...jsonTexts, null]],
@@ -120,20 +120,20 @@ describe.each(kinds)('values on %s', (kind) => {
     expect(rows.map(({ j }) => j)).toEqual([...jsonTexts, null]);
   });
 
-  it('that a number would round are refused instead', async () => {
+  it('that a JavaScript number would round are refused', async () => {
     for (const sql of ['9007199254740993::int8', '9007199254740993::numeric', `'{9007199254740993}'::int8[]`]) {
       expect(await storeErrorOf(one(sql))).toMatchObject({ kind: 'other', message: expect.stringContaining('2^53') });
     }
     expect(await one('1')).toBe(1); // the connection stays usable
   });
 
-  it('that are no instant of our calendar are refused', async () => {
+  it('that a JavaScript date cannot represent are refused', async () => {
     for (const sql of [`'infinity'::timestamptz`, `'0044-03-15 BC'::timestamptz`]) {
       expect(await storeErrorOf(one(sql))).toMatchObject({ kind: 'other' });
     }
   });
 
-  it('that cannot be parameters are refused without being named', async () => {
+  it('that cannot be parameters are refused without being quoted', async () => {
     const object = { email: 'ada@example.com' } as unknown as SqlValue;
     const error = await storeErrorOf(one('$1::json', [object]));
     expect(error.message).toBe('a statement was given an object as a parameter: pass JSON as its text');
@@ -142,14 +142,14 @@ describe.each(kinds)('values on %s', (kind) => {
 
   it.each([
     ['a NUL character', 'a\u0000b'],
-    ['half a character', 'a\ud800b'],
-  ])('with %s, which the store cannot hold in text, have the replacement character there', async (_, text) => {
+    ['half a surrogate pair', 'a\ud800b'],
+  ])('with %s, which a text column cannot store, are stored with U+FFFD in its place', async (_, text) => {
     expect(await one('$1::text', [text])).toBe('a\ufffdb');
     expect(await one('$1::text[]', [[text, 'whole']])).toEqual(['a\ufffdb', 'whole']); // in binary form
-    expect(await one('$1::varchar[]', [[text, 'whole']])).toEqual(['a\ufffdb', 'whole']); // as text
+    expect(await one('$1::varchar[]', [[text, 'whole']])).toEqual(['a\ufffdb', 'whole']); // in text form
   });
 
-  it('of five megabytes in one row, and of 20,000 rows, are returned whole', async () => {
+  it('of 5 MB in one row, and in 20,000 rows, are returned unchanged', async () => {
     const long = 'ä'.repeat(2_500_000);
     expect(await one('$1::text', [long])).toBe(long);
     const ids = Array.from({ length: 20_000 }, (_, id) => id);
@@ -162,8 +162,8 @@ describe.each(kinds)('values on %s', (kind) => {
   });
 });
 
-describe.each(kinds)('a column that is encoded before its statement is run on %s', (kind) => {
-  it('arrives as the values do, also beside one without any value', async () => {
+describe.each(kinds)('a column that is encoded before its statement runs on %s', (kind) => {
+  it('is stored as plain values are, even next to a column without any value', async () => {
     const sql = `select * from unnest($1::text[], $2::int8[], $3::json[], $4::bytea[]) with ordinality
       as n (key, id, payload, hash, nth)`;
     const columns = {
@@ -186,18 +186,18 @@ describe.each(kinds)('a column that is encoded before its statement is run on %s
   });
 });
 
-describe('a column', () => {
-  it('without a value takes no room', () => {
+describe('an encoded column', () => {
+  it('takes 12 bytes if it has no value', () => {
     const column = encodeColumn('text', [null, null]);
     expect(column).toBeInstanceOf(EncodedArray);
     expect((column as EncodedArray).bytes).toHaveLength(12);
   });
 
-  it('with a value that has no binary form goes as text', () => {
+  it('is sent as text if a value has no binary form', () => {
     expect(toSqlParameter(encodeColumn('int4', [1, 2 ** 40]), 'int4')).toBe('{1,1099511627776}');
   });
 
-  it('is refused by a statement that takes another type, without naming a value', () => {
+  it('is refused by a statement that expects another type, without quoting a value', () => {
     const column = encodeColumn('text', ['secret']);
     expect(() => toSqlParameter(column, 'uuid')).toThrow(/^a statement was given an array of text: it takes another/);
     expect(() => toSqlParameter(column, undefined)).toThrow(/array of text/);
