@@ -39,7 +39,7 @@ const isToCome = { startsAt: now + 3 * hour, endsAt: now + 5 * hour };
 
 type Row = readonly [string, Partial<StreamFacts>, Partial<ReturnType<typeof cadenceOf>>];
 
-describe('how often a stream is read', () => {
+describe('the interval of a stream', () => {
   it.each<Row>([
     ['as configured', {}, { pollInMs: 5 * second, priority: 'live', dormant: false }],
     ['as configured, however long nothing has changed', { quietReads: 1000 }, { pollInMs: 5 * second }],
@@ -112,7 +112,7 @@ describe('how often a stream is read', () => {
     expect(cadenceOf(facts({ ...votes, sessionType: 'poll_quiz', ...more }), every, now)).toMatchObject(expected);
   });
 
-  it('does not depend on the session type if the type is unknown', () => {
+  it('is not lengthened for a session type that is unknown', () => {
     expect(cadenceOf(facts({ ...votes, sessionType: undefined, session: isOn }), every, now).pollInMs).toBe(5 * second);
   });
 

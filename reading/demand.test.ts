@@ -32,7 +32,7 @@ const facts = (more: Partial<StreamFacts>): StreamFacts => ({
   ...more,
 });
 
-describe('what a stream needs of the quota', () => {
+describe('the demand of a stream', () => {
   it.each<[string, Partial<StreamFacts>, number, { live: number; idle: number; sweep: number }]>([
     ['is its live polls, which sweep a single page', {}, hour, { live: 360, idle: 0, sweep: 0 }],
     [
@@ -99,6 +99,6 @@ describe('what a stream needs of the quota', () => {
     const needs = demandBetween(facts(more), every, now, now + lengthMs);
     expect(needs.live).toBeCloseTo(expected.live, 5);
     expect(needs.sweep).toBeCloseTo(expected.sweep, 5);
-    expect(Math.abs(needs.idle - expected.idle)).toBeLessThanOrEqual(1.05); // the span is split at the instants of the schedule
+    expect(Math.abs(needs.idle - expected.idle)).toBeLessThanOrEqual(1.05); // The schedule splits the span at these instants.
   });
 });

@@ -14,7 +14,7 @@ import { dueStreams, ensureStreams, type StreamLease, acquireStream } from '../l
 
 const databases = useBothDatabases();
 
-describe.each(kinds)('a page that is recorded on %s', (kind) => {
+describe.each(kinds)('a page recorded on %s', (kind) => {
   let db: Database;
   let ledger: Ledger;
   let lease: StreamLease;
@@ -54,7 +54,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
       [lease.ref],
     );
 
-  it('stores its items once, in its order, whether they are compared or taken for new', async () => {
+  it('stores its items once, in their order, whether the walk compares them or treats all as new', async () => {
     expect(await record([3, 1, 2], { allNew: true })).toMatchObject({ created: 3, updated: 0 });
     expect(await record([3, 1, 2])).toMatchObject({ created: 0, updated: 0 });
     expect(await record([1, 4, 2])).toMatchObject({ created: 1, updated: 0 });
@@ -66,7 +66,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     ]);
   });
 
-  it('stores nothing of who was forgotten after its items were made ready', async () => {
+  it('stores no item of a person who was forgotten after the items were prepared', async () => {
     const items = [1, 2].map((id) => ({ ...attendee(id), attendeeId: id }));
     const hashed = items.map((item) => ({ ...item, hashed: hashedForm(ledger.hash, 'attendees', item.fields, null) }));
     const workspace = `forgets-${kind}`;
@@ -88,8 +88,8 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect(await stored()).toEqual([{ key: '2', revision: 1, sequence: 1 }]);
   });
 
-  it('stores prepared items like all others', async () => {
-    // Every column has a value in some row, so that none is the same by being empty in both.
+  it('stores prepared items exactly like other items', async () => {
+    // Every column has a value in at least one row, so that no column is equal only because it is always empty.
     const items = [3, 1, 2, 1].map((id, index) => ({ ...attendee(id), ...(index === 0 ? filled : {}) }));
     const hashed = items.map((item, index) => ({
       ...item,
@@ -110,7 +110,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect(records[0]).toMatchObject([{ key: '3' }, { key: '1' }, { key: '2' }]);
   });
 
-  it('is compared after all when its items were made ready as new and one is not', async () => {
+  it('is compared with the ledger if one of its prepared items already exists', async () => {
     const items = [2, 3].map((id) => ({ ...attendee(id), hashed: hashedForm(ledger.hash, 'attendees', { id }, null) }));
     const place = { workspace: 'acme', pigeonholeId, list: 'attendees' };
     await record([1, 2]);
@@ -137,13 +137,13 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
       [lease.ref],
     );
 
-  it('is compared all the same when it was taken for new and is not', async () => {
+  it('is compared with the ledger if it was treated as new but one item already exists', async () => {
     await record([1, 2]);
     expect(await record([2, 3], { allNew: true })).toMatchObject({ created: 1, updated: 0 });
     expect(await stored()).toHaveLength(3);
   });
 
-  it('says that its items can be written while the store is at work, and not before it is locked', async () => {
+  it('calls onWriting while the transaction runs, but not if its lease is stale', async () => {
     const told: string[] = [];
     await record([1], { onWriting: () => told.push('writing') });
     expect(told).toEqual(['writing']);
@@ -154,7 +154,7 @@ describe.each(kinds)('a page that is recorded on %s', (kind) => {
     expect(told).toEqual(['writing']);
   });
 
-  it('leaves behind the highest id that its stream ever stored', async () => {
+  it('keeps the highest id that its stream ever stored', async () => {
     await record([5, 9]);
     await record([7]);
     await record([8], { highestId: null });

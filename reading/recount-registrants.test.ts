@@ -64,7 +64,7 @@ async function listed({ ledger, ref }: { ledger: Ledger; ref: number }): Promise
 const end = `update imports set state = 'done', ended_at = now() where number = $1`;
 
 describe.each(kinds)('the list of registrants, on %s', (kind) => {
-  it('follows an import chunk by chunk, up to the first that is not settled', async () => {
+  it('grows chunk by chunk with an import, up to the first chunk that is not settled', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 6);
     const [first, second] = [await send(place, lease, 2), await send(place, lease, 2)];
@@ -82,7 +82,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(changes).toHaveLength(6);
   });
 
-  it('omits missing registrants, and waits for the end of the import if only that decides', async () => {
+  it('omits registrants that were not created, and decides about ambiguous ones at the end of the import', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 6);
     await created(place, await send(place, lease, 6));
@@ -120,7 +120,7 @@ describe.each(kinds)('the list of registrants, on %s', (kind) => {
     expect(await listed(place)).toEqual(['P0', 'P1', 'P2', 'P3']);
   });
 
-  it('has the registrants that a cancelled import has created, and none that it has not sent', async () => {
+  it('contains the registrants that a cancelled import created, and none that it did not send', async () => {
     const place = await openPlace(databases.of(kind));
     const lease = await beginSending(place, 4);
     await created(place, await send(place, lease, 2));

@@ -9,12 +9,15 @@ describe('the days of a pigeonhole', () => {
     ['Australia/Adelaide', '2026-11-19T13:30:00.000Z', '2026-11-22T13:30:00.000Z'],
     ['America/New_York', '2026-11-20T05:00:00.000Z', '2026-11-23T05:00:00.000Z'],
     ['Nowhere/Atlantis', '2026-11-20T00:00:00.000Z', '2026-11-23T00:00:00.000Z'],
-  ])('in %s begin and end there', (timezone, startsAt, endsAt) => {
-    const { startsAt: from, endsAt: to } = eventTimes({ startDate: '2026-11-20', endDate: '2026-11-22', timezone });
-    expect([iso(from), iso(to)]).toEqual([startsAt, endsAt]);
-  });
+  ])(
+    'start and end at midnight in the time zone %s, or in UTC if the zone is unknown',
+    (timezone, startsAt, endsAt) => {
+      const { startsAt: from, endsAt: to } = eventTimes({ startDate: '2026-11-20', endDate: '2026-11-22', timezone });
+      expect([iso(from), iso(to)]).toEqual([startsAt, endsAt]);
+    },
+  );
 
-  it('start and end by the time zone’s clock on each day', () => {
+  it('start and end at local midnight if daylight saving time changes in between', () => {
     const { startsAt, endsAt } = eventTimes({
       startDate: '2026-03-29',
       endDate: '2026-03-29',
@@ -24,7 +27,7 @@ describe('the days of a pigeonhole', () => {
   });
 
   it.each([[null], ['soon'], [{}], [{ startDate: 'soon', endDate: 20261122 }], [{ startDate: '2026-13-45' }]])(
-    'are not known of %j',
+    'are unknown for %j',
     (pigeonhole) => {
       expect(eventTimes(pigeonhole)).toEqual({ startsAt: null, endsAt: null });
     },
@@ -32,7 +35,7 @@ describe('the days of a pigeonhole', () => {
 });
 
 describe('the times of a session', () => {
-  it('are read with their offset', () => {
+  it('are read with their UTC offset', () => {
     const times = sessionTimes({
       type: 'qna',
       startDate: '2026-11-21T09:00:00+09:00',

@@ -22,7 +22,7 @@ const flagged = {
   session: { id: 1 },
 };
 
-describe('an item from a row', () => {
+describe('the conversion of a row', () => {
   it.each<[ListName, Row, { key: string; sessionId: number | null; attendeeId: number | null }]>([
     ['pigeonholes', { id: 101, name: 'E' }, { key: '101', sessionId: null, attendeeId: null }],
     ['subscriptions', { id: 7 }, { key: '7', sessionId: null, attendeeId: null }],
@@ -34,11 +34,11 @@ describe('an item from a row', () => {
     ['poll-mcq-votes', flagged, { key: '51', sessionId: 1, attendeeId: 7 }],
     ['poll-quiz-votes', flagged, { key: '51', sessionId: 1, attendeeId: 7 }],
     ['qna-questions', flagged, { key: '51', sessionId: 1, attendeeId: 7 }],
-  ])('of %s is known by its id, session and person', (list, row, expected) => {
+  ])('of %s reads its id, session and person', (list, row, expected) => {
     expect(one(list, row)).toMatchObject(expected);
   });
 
-  it('of votes is identified by a hash of question, person and time that reveals neither person nor time', () => {
+  it('identifies a vote by a hash of question, person and time that reveals neither person nor time', () => {
     const { key, ...vote } = one('votes', said);
     expect(vote).toMatchObject({ sessionId: 1, attendeeId: 7, visibility: 'judge' });
     expect(key).toMatch(/^[\w-]{43}$/);
@@ -53,7 +53,7 @@ describe('an item from a row', () => {
     }
   });
 
-  it('exists for each copy of a vote on one page, with keys that differ and stay the same when the page is read again', () => {
+  it('creates an item for each copy of a vote on one page, with different keys that are the same when the page is read again', () => {
     const keys = read('votes', [said, { ...said, attendeeId: 8 }, said, said]).items.map(({ key }) => key);
     expect(new Set(keys).size).toBe(4);
     expect(keys.slice(2)).toEqual([`${keys[0]}#2`, `${keys[0]}#3`]);
@@ -70,7 +70,7 @@ describe('an item from a row', () => {
     ['answers', said],
     ['votes', { attendeeId: 7, createdAt: at, session: { id: 1 } }],
     ['votes', { attendeeId: 7, question: { id: 11 }, session: { id: 1 } }],
-  ])('of %s cannot be made of a row that nothing identifies, which is counted', (list, row) => {
+  ])('of %s omits a row that nothing identifies, and counts it', (list, row) => {
     expect(read(list, [row, row])).toEqual({ items: [], unidentified: 2, foreign: 0 });
   });
 
@@ -82,7 +82,7 @@ describe('an item from a row', () => {
     [null, 'not-asked'],
     [undefined, 'not-known'],
     ['N/A', 'not-known'],
-  ])('of attendees with consent %j has the state %s', (consent, expected) => {
+  ])('reads consent %j of an attendee as %s', (consent, expected) => {
     expect(one('attendees', { id: 7, consent }).consent).toBe(expected);
     expect(one('attendees', { id: 7, consent }, { drop: ['consent'] })).toMatchObject({
       consent: expected,
@@ -96,7 +96,7 @@ describe('an item from a row', () => {
     [undefined, 'anonymous'],
     ['false', 'anonymous'],
     [null, 'anonymous'],
-  ])('of a flagged list whose flag is %j is %s, and holds the person only when named', (anonymous, expected) => {
+  ])('reads the flag %j as %s, and keeps the person only in a named item', (anonymous, expected) => {
     for (const list of ['poll-mcq-votes', 'poll-quiz-votes', 'qna-questions'] as const) {
       const item = one(list, { ...flagged, attendee: { ...flagged.attendee, anonymous } });
       expect(item).toMatchObject({ visibility: expected, saysAnonymous: expected === 'anonymous' });
@@ -104,7 +104,7 @@ describe('an item from a row', () => {
     }
   });
 
-  it('of a flagged list without an attendee object is anonymous', () => {
+  it('treats an item without an attendee object as anonymous in a list that has a flag', () => {
     expect(one('qna-questions', { id: 51, attendeeId: 7 })).toMatchObject({
       visibility: 'anonymous',
       fields: { id: 51 },
@@ -112,7 +112,7 @@ describe('an item from a row', () => {
   });
 
   it.each<Row>([{ anonymous: true }, { attendee: { id: 7, anonymous: true } }])(
-    'of a list without a flag is anonymous all the same when its row says %j',
+    'treats an item as anonymous if its row has %j, even in a list that documents no flag',
     (flag) => {
       const item = one('votes', { ...said, ...flag });
       expect(item.visibility).toBe('anonymous');
@@ -121,7 +121,7 @@ describe('an item from a row', () => {
     },
   );
 
-  it('of a session shows whether responses are anonymous, if the session does', () => {
+  it('reads whether a session’s responses are anonymous, if the session says so', () => {
     expect(
       [true, false, null, 'no'].map(
         (anonymousResponses) => one('sessions', { id: 1, anonymousResponses }).saysAnonymous,
@@ -129,7 +129,7 @@ describe('an item from a row', () => {
     ).toEqual([true, false, null, null]);
   });
 
-  it('of a session that was not requested is set aside and counted, because the service ignores the filter', () => {
+  it('omits and counts rows of a session that was not requested, because the service ignored the filter', () => {
     const rows = [said, { ...said, session: { id: 9 } }, { ...said, session: { id: 9 } }];
     const { items, unidentified, foreign } = read('votes', rows, { sessionId: 1 });
     expect(items.map(({ sessionId }) => sessionId)).toEqual([1]);
@@ -138,29 +138,29 @@ describe('an item from a row', () => {
   });
 
   it.each([undefined, null, {}, { id: '1' }])(
-    'of a row whose session is %j belongs to no session, regardless of the request',
+    'assigns a row with session %j to no session, regardless of the request',
     (own) => {
       expect(one('votes', { ...said, session: own }, { sessionId: 1 }).sessionId).toBeNull();
     },
   );
 
-  it('lacks the dropped fields, but its key, session, attendee and time are read from them', () => {
+  it('removes the dropped fields, but reads key, session, attendee and time from them', () => {
     const item = one('questions', said, { drop: ['createdAt', 'session', 'attendeeId', 'question'] });
     expect(item).toMatchObject({ key: '11', sessionId: 1, attendeeId: 7, at: Date.parse(at), fields: {} });
     expect(item.fields).toEqual({});
   });
 
-  it('has a creation time if its row has one', () => {
+  it('reads a creation time if the row has a valid one', () => {
     expect(one('attendees', { id: 7, signInTime: at }).at).toBe(Date.parse(at));
     expect(one('attendees', { id: 7, signInTime: 'soon' }).at).toBeUndefined();
     expect(one('pigeonholes', { id: 101 }).at).toBeUndefined();
   });
 
-  it('does not exist for an empty row, in any list', () => {
+  it('omits and counts an empty row, in any list', () => {
     for (const list of [...workspaceLists, ...pigeonholeLists]) expect(read(list, [{}]).unidentified).toBe(1);
   });
 
-  it('does not exist for a row that is nested too deep, which does not affect the next row', () => {
+  it('omits a row that is nested too deeply, and keeps the next row', () => {
     const deep = JSON.parse(`{"id":1,"x":${'['.repeat(5000)}${']'.repeat(5000)}}`) as Record<string, unknown>;
     expect(read('attendees', [deep, { id: 2 }])).toMatchObject({ items: [{ key: '2' }], unidentified: 1 });
   });

@@ -70,7 +70,7 @@ const rows = fc
 const size = fc.integer({ min: 1, max: 8 });
 
 describe('the checkpoint of a walk', () => {
-  it('never skips an item that the walk has not stored, so that a poll from it finds all items that are appended', () => {
+  it('never skips an item, so that a poll from it finds every item that was appended', () => {
     fc.assert(
       fc.property(
         rows,
@@ -91,7 +91,7 @@ describe('the checkpoint of a walk', () => {
     );
   });
 
-  it('is so early that the next poll finds an item committed late, among items younger than a minute', () => {
+  it('is early enough for the next poll to find an item committed late, among items younger than a minute', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 5, max: 40 }),
@@ -102,7 +102,7 @@ describe('the checkpoint of a walk', () => {
           const ids = Array.from({ length: old + young }, (_, index) => 10 * (index + 1));
           const before = ids.map((id, index) => ({ id, at: index < old ? now - 2 * minuteMs : now - 1000 }));
           const { end } = walkAll(before, null, perPage);
-          const late = { id: 10 * (old + 1) + 5 + 10 * (pick % young), at: now - 500 }; // after the first young item
+          const late = { id: 10 * (old + 1) + 5 + 10 * (pick % young), at: now - 500 }; // after the first item that is younger than a minute
           expect(walkAll([...before, late], end.checkpoint, perPage).seen).toContain(late.id);
         },
       ),
@@ -120,7 +120,7 @@ describe('the checkpoint of a walk', () => {
     });
   });
 
-  it('does not move while the first page of a poll is young', () => {
+  it('does not move while the items on the first page of a poll are younger than a minute', () => {
     const before = Array.from({ length: 25 }, (_, index) => ({ id: index + 1, at: now - 1000 }));
     expect(walkAll(before, '10', 10).end).toMatchObject({ checkpoint: '10', checkpointKey: '20' });
   });
@@ -175,7 +175,7 @@ describe('the order of a walk', () => {
         [2, 9],
       ],
       is: 'ascending',
-    }, // late rows moved the others during the walk
+    }, // late rows moved the other rows during the walk
     {
       pages: [
         [1, 5],
@@ -206,11 +206,11 @@ describe('a checkpoint', () => {
   const page = { perPage: 10, keys: ['1', '2', '3'] };
   const stored = { checkpoint: 'c', checkpointKey: '3', perPage: 10 };
 
-  it('holds on a page of the same size that shows its key', () => {
+  it('is valid on a page of the same size that contains its key', () => {
     expect(checkpointHolds(stored, page)).toBe(true);
   });
 
-  it('does not hold if the page lacks its key, or the pages have another size', () => {
+  it('is invalid if the page lacks its key, or if the page size differs', () => {
     expect(checkpointHolds({ ...stored, checkpointKey: '4' }, page)).toBe(false);
     expect(checkpointHolds({ ...stored, perPage: 300 }, page)).toBe(false);
   });
@@ -235,7 +235,7 @@ describe('a read from the head', () => {
   });
 });
 
-describe('a page with the values of the page before', () => {
+describe('the detection of a repeated page', () => {
   const after = (pages: number): WalkProgress => ({ ...walkStart, pages, pageFirst: 5, pageLast: 9 });
   const page = (firstValue: number | null, lastValue: number | null) => ({
     ...summarizePage([]),
@@ -245,15 +245,15 @@ describe('a page with the values of the page before', () => {
 
   it.each([
     ['of ids', after(1), page(5, 9), true, true],
-    ['of several instants', after(1), page(5, 9), false, true],
-    ['of one id', { ...after(1), pageLast: 5 }, page(5, 5), true, true],
-    ['of one instant', { ...after(99), pageLast: 5 }, page(5, 5), false, false],
-    ['of one instant, after a hundred pages', { ...after(100), pageLast: 5 }, page(5, 5), false, true],
+    ['with several instants', after(1), page(5, 9), false, true],
+    ['with one id', { ...after(1), pageLast: 5 }, page(5, 5), true, true],
+    ['with one instant', { ...after(99), pageLast: 5 }, page(5, 5), false, false],
+    ['with one instant, after a hundred pages', { ...after(100), pageLast: 5 }, page(5, 5), false, true],
     ['without values', after(99), page(null, null), true, false],
     ['without values, after a hundred pages', after(100), page(null, null), true, true],
-    ['that has grown', after(1), page(5, 10), true, false],
+    ['whose last value is higher', after(1), page(5, 10), true, false],
     ['in a walk that has just started', walkStart, page(5, 9), true, false],
-  ])('%s: whether it is the same page again', (_, walk, summary, hasIds, isRepeated) => {
+  ])('for a page %s: is repeated', (_, walk, summary, hasIds, isRepeated) => {
     expect(repeatsPage(walk, summary, { hasIds })).toBe(isRepeated);
   });
 });
@@ -268,7 +268,7 @@ const after = (known: KnownOrder, ...walks: ('ascending' | 'descending' | 'mixed
 };
 
 describe('the order of a stream', () => {
-  it('is what the first walk with two items shows', () => {
+  it('is the order of the first walk with at least two items', () => {
     expect(after(unknown, null, 'ascending', null, 'ascending')).toEqual([
       'unknown',
       'ascending',
@@ -297,7 +297,7 @@ describe('the order of a stream', () => {
     ]);
   });
 
-  it('is not trusted after a page that breaks it', () => {
+  it('needs three clean walks again after a page that contradicts it', () => {
     expect(after(demoted({ ...unknown, order: 'ascending', cleanWalks: 9 }), 'ascending', 'ascending')).toEqual([
       'unordered',
       'unordered',
@@ -311,7 +311,7 @@ describe('the order of a stream', () => {
     { order: 'descending', shown: 'descending', breaks: false },
     { order: 'unordered', shown: 'mixed', breaks: false },
     { order: 'unknown', shown: 'mixed', breaks: false },
-  ] as const)('$order: pages that show $shown break it: $breaks', ({ order, shown, breaks }) => {
+  ] as const)('$order: pages that show $shown contradict it: $breaks', ({ order, shown, breaks }) => {
     expect(breaksOrder(order, shown)).toBe(breaks);
   });
 });
