@@ -113,7 +113,7 @@ describe('the decision on a change for a sink', () => {
     ],
     ['an older revision whose data is no longer stored', { payload: null, latest: false }, { kind: 'supersede' }],
     ['an older revision, for a sink that receives every revision', { latest: false }, { kind: 'send', identity: true }],
-  ])('is right for %s', (_what, more, expected) => {
+  ])('is correct for %s', (_what, more, expected) => {
     expect(decideDelivery(candidate(more), sink())).toEqual(expected);
   });
 
@@ -172,7 +172,7 @@ describe('the decision on a change for a sink', () => {
     ['is being removed', { sentWithIdentity: false }, { kind: 'send', identity: false }],
     ['was never sent', {}, { kind: 'withhold', reason: 'consent-refused' }],
   ])(
-    'on engagement counts of a person who withdrew consent, whose record %s, uses up no removal',
+    'about engagement counts of a person who withdrew consent, whose record %s, does not count as a removal',
     (_what, more, expected) => {
       const counted = candidate({ list: 'engagement', kind: 'updated', consent: 'refused', ...more });
       const forgetful = sink({ onConsentWithdrawn: 'forget', mayForget: () => false });

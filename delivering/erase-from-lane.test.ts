@@ -26,7 +26,7 @@ describe('the receipt of an erasure for a sink', () => {
     ['that forwards changes', { type: 'webhook' }, 'told'],
     ['with an open removal', { open: 1 }, 'waiting'],
     ['that never received anything', { delivered: 0, withheld: 4, reasons: ['never-sent'] }, 'nothing'],
-    ['that held nothing any more', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
+    ['that had already removed everything', { delivered: 0, withheld: 4, reasons: ['consent-withdrawn'] }, 'nothing'],
     ['that cannot remove some items', { withheld: 1, reasons: ['not-editable'] }, 'by-hand'],
     ['whose data has to be removed by hand', { delivered: 0, withheld: 4, reasons: ['forget-by-hand'] }, 'by-hand'],
     ['that refused a removal', { dead: 1, reasons: ['hubspot:archive:FORBIDDEN'] }, 'by-hand'],

@@ -44,7 +44,7 @@ async function fill(db: Database): Promise<void> {
 }
 
 describe.each(kinds)('the answers of a person to one question, on %s', (kind) => {
-  it('are read through the index of that person’s items, with and without statistics', async () => {
+  it('are read through the index on the person’s items, with and without statistics', async () => {
     const db = databases.of(kind);
     const sink = { name: 'lms', type: 'xapi', destination: 'lms', historyMs: null, observing: false };
     await registerSinks(await openLedger(db, testKey), [sink]);
@@ -77,7 +77,7 @@ describe.each(kinds)('the answers of a person to one question, on %s', (kind) =>
 });
 
 describe.each(kinds)('the objects of a sink, on %s', (kind) => {
-  it('are read from all its lanes, each item once, and from no other sink', async () => {
+  it('are read from all lanes of the sink, each item once, and from no other sink', async () => {
     const db = databases.of(kind);
     const ledger = await openLedger(db, testKey);
     const sink = { type: 'file', historyMs: null, observing: false };

@@ -8,7 +8,7 @@ const decided = (
   Array.from({ length: n }, () => ({ list: 'attendees', state, reason }));
 
 describe('the latest decisions about a list', () => {
-  it('fade as newer ones arrive', () => {
+  it('lose weight as newer ones arrive', () => {
     const first = addDecisions({}, decided('delivered', null, 200));
     expect(first).toEqual({ attendees: { sent: 200, lacking: 0 } });
     const second = addDecisions(first, decided('withheld', 'no-match', 100));

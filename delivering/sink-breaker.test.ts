@@ -4,7 +4,7 @@ const healthy = { failingForMs: 0, retryInMs: 0, ramp: null };
 const down = { failingForMs: 60_000, retryInMs: -1, ramp: null };
 
 describe('the breaker of a sink', () => {
-  it('lets four lanes send full batches as long as something passes', () => {
+  it('lets four lanes send full batches while some batches succeed', () => {
     const breaker = new SinkBreaker(healthy, 100);
     breaker.failed(1000, false);
     breaker.passed();
@@ -26,7 +26,7 @@ describe('the breaker of a sink', () => {
     expect([breaker.isOpen, breaker.verdict]).toEqual([true, { retryInMs: 3000, ramp: null }]);
   });
 
-  it('is not opened by lanes that failed before while others passed, however many', () => {
+  it('is not opened by any number of lanes that failed before while others succeeded', () => {
     const breaker = new SinkBreaker(healthy, 100);
     for (let lane = 0; lane < 3; lane += 1) breaker.failed(1000, true);
     expect([breaker.isOpen, breaker.verdict]).toEqual([false, undefined]);
@@ -43,14 +43,14 @@ describe('the breaker of a sink', () => {
     expect(new SinkBreaker(down, 100).isOpen).toBe(false);
   });
 
-  it('is tried with one change of one lane, and opens again immediately if that fails', () => {
+  it('lets one lane try one change, and opens again immediately if that fails', () => {
     const breaker = new SinkBreaker(down, 100);
     expect([breaker.lanesAtOnce, breaker.batchSize]).toEqual([1, 1]);
     breaker.failed(30_000, false);
     expect(breaker.verdict).toEqual({ retryInMs: 30_000, ramp: null });
   });
 
-  it('increases batches over several cycles until they are full again', () => {
+  it('increases batches over several cycles until they have their full size again', () => {
     const first = new SinkBreaker(down, 10);
     const sizes: number[] = [];
     for (let batch = 0; batch < 3; batch += 1) {
