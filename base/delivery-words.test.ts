@@ -2,11 +2,11 @@ import { mappingReasons } from '../delivering/decide-delivery.js';
 import { causedByWords, outcomeText, plannedWords, reasonText, reasonWords, sentByPlan } from './delivery-words.js';
 
 describe('the words of deliveries', () => {
-  it.each(mappingReasons)('exist for the reason %s of a mapping, short and as a sentence', (reason) => {
+  it.each(mappingReasons)('describe the mapping reason %s in a short and in a long form', (reason) => {
     expect([reasonWords(reason), reasonText(reason)]).toEqual([expect.stringMatching(/ /), expect.stringMatching(/ /)]);
   });
 
-  it('show the code of a reason that a sink outside this repository has', () => {
+  it('show the code of a reason that this repository does not define', () => {
     expect([reasonWords('no-badge'), reasonText('no-badge')]).toEqual(['no-badge', 'no-badge']);
   });
 
@@ -32,25 +32,30 @@ const told = (state: string, reason: string | null = null, replay: string | null
 describe('the outcome of a delivery in words', () => {
   it.each([
     [
-      'is "again" if the sink had the revision before',
+      'says "again" if the sink had received the revision before',
       told('delivered', null, 'r1'),
       [told('delivered')],
       'delivered again by a replay',
     ],
     [
-      'is not "again" if it had been withheld',
+      'does not say "again" if the revision had been withheld',
       told('delivered', null, 'r1'),
       [told('delivered', 'by-replay')],
       'delivered by a replay',
     ],
-    ['names the replay of what still waits', told('waiting', null, 'r1'), [told('delivered')], 'queued by a replay'],
+    [
+      'says that a replay queued a delivery that still waits',
+      told('waiting', null, 'r1'),
+      [told('delivered')],
+      'queued by a replay',
+    ],
     [
       'says that a replay delivered what was withheld',
       told('delivered', 'by-replay'),
       [],
       'not delivered at first, but later by a replay',
     ],
-    ['is the state without a replay', told('dead', 'http:422'), [], 'dead letter'],
+    ['is the state of the delivery without a replay', told('dead', 'http:422'), [], 'dead letter'],
   ])('%s', (_, delivery, others, outcome) => {
     expect(outcomeText(delivery, others)).toBe(outcome);
   });

@@ -2,7 +2,7 @@ import { JumpingClocks } from '../test/kit/jumping-clocks.js';
 import { confirmAfterMs, LeaseWatch } from './lease-watch.js';
 import { Stopwatch } from './stopwatch.js';
 
-/** A lease that was just taken. `renewed` counts its renewals. */
+/** Creates a lease that was just acquired. `renewed` counts its renewals. */
 function heldLease(renew: () => Promise<void> = () => Promise.resolve()) {
   const clocks = new JumpingClocks();
   const renewed = jest.fn(renew);
@@ -35,7 +35,7 @@ describe('a lease', () => {
     expect(watch.confirm()).toBeUndefined();
   });
 
-  it.each(jumps)('prevents every call when it was lost during a jump of %s', async (_, jump) => {
+  it.each(jumps)('prevents every call if it was lost during a jump of %s', async (_, jump) => {
     const { watch, clocks } = heldLease(() => Promise.reject(new Error('taken over')));
     jump(clocks);
     await expect(watch.confirm()).rejects.toThrow('taken over');
