@@ -1,5 +1,5 @@
-"""Loads all attendees of a pigeonhole into PostgreSQL with dlt, as its documentation says: a REST client that follows
-the cursor, a resource with a primary key, merged. Prints one line: the word `measured` and JSON.
+"""Loads all attendees of a pigeonhole into PostgreSQL with dlt, as its documentation recommends: a REST client follows
+the cursor, and rows are merged by the primary key of the resource. Prints one line: the word `measured` and JSON.
 
 Usage: load_with_dlt.py '{"baseUrl": …, "apiKey": …, "pigeonholeId": …, "databaseUrl": …, "folder": …}'
 """

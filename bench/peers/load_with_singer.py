@@ -1,6 +1,6 @@
 """Loads all attendees of a pigeonhole into PostgreSQL with Singer: a tap of the Meltano SDK piped into target-postgres.
-Measured from the first line of the tap, so that the starts of Python count for nothing. Prints one line: the word
-`measured` and JSON.
+The measurement starts at the first line of the tap, so it excludes the start of the Python processes. Prints one line:
+the word `measured` and JSON.
 
 Usage: load_with_singer.py '{"baseUrl": …, "apiKey": …, "pigeonholeId": …, "databaseUrl": …, "folder": …}'
 """

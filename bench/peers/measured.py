@@ -1,4 +1,4 @@
-"""How the peers tell their figures: one line, the word `measured` and JSON."""
+"""Measures a peer and prints its figures in one line: the word `measured` and JSON."""
 
 import json
 import resource
@@ -9,11 +9,11 @@ def print_measured(**figures):
 
 
 def cpu_seconds():
-    """Of this process and of the children that it waited for."""
+    """Returns the CPU time of this process and of the child processes that it waited for."""
     usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def peak_rss_mb():
-    """Of this process, or of the largest of its children."""
+    """Returns the peak memory of this process or of its largest child process, whichever is higher."""
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) / 1024

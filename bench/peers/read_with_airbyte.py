@@ -1,10 +1,10 @@
-"""Reads all attendees of a pigeonhole with Airbyte's CDK, as its documentation says: a declarative source, run by the
-CDK's entrypoint, whose messages are counted instead of printed. Prints one line: the word `measured` and JSON.
+"""Reads all attendees of a pigeonhole with Airbyte's CDK, as its documentation recommends: the CDK's entrypoint runs a
+declarative source. The messages are counted instead of printed. Prints one line: the word `measured` and JSON.
 
 Usage: read_with_airbyte.py '{"baseUrl": …, "apiKey": …, "pigeonholeId": …, "folder": …, "reading": …}'
 
-`reading`: "plain" passes records on as they came; "checked" holds each to a declared schema and remembers how far it
-read (an incremental stream), as a connector does that is to be run again.
+`reading`: "plain" passes records on unchanged. "checked" validates each record against a declared schema and stores a
+cursor (an incremental stream), as a connector does that runs more than once.
 """
 
 import json

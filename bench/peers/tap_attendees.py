@@ -1,4 +1,4 @@
-"""A Singer tap of the attendees of a pigeonhole, as the SDK's documentation says. Takes `--config FILE`."""
+"""A Singer tap that reads a pigeonhole's attendees, as the SDK's documentation recommends. Accepts `--config FILE`."""
 
 import json
 import sys
