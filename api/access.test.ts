@@ -18,7 +18,7 @@ const serverToken = 'the-token-of-the-server';
 
 const everyMs = { live: 5000, new: 5000, upcoming: 5000, ended: 5000, sweep: 5000, lists: {} };
 
-/** Off loopback, every request needs a token. */
+/** A server off loopback, where every request needs a token. */
 const config = {
   ...emptyConfig({ host: '0.0.0.0', port: 8088, token: new Secret(serverToken) }),
   workspaces: { acme: {}, other: {} },
@@ -42,7 +42,7 @@ interface Asked {
   readonly may: readonly Role[];
 }
 
-/** Every route with the rights that it requires, stated independently of the code. */
+/** Every route with the roles that may use it, written independently of the code. */
 const routes: readonly Asked[] = [
   ...[
     '/api/status',
@@ -235,8 +235,8 @@ const pauseHooks = {
   body: { do: 'pause', kind: 'sink', name: 'hooks', by: 'another person' },
 };
 
-describe.each(kinds)('who may ask what, on %s', (kind) => {
-  it('covers every route of the API', async () => {
+describe.each(kinds)('access to the API, on %s', (kind) => {
+  it('is specified here for every route', async () => {
     const { app } = await open(kind);
     const described = app.openAPIRegistry.definitions.flatMap((each) =>
       each.type === 'route' ? [`${each.route.method} ${each.route.path}`] : [],
@@ -253,7 +253,7 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
     expect(covered).toEqual(described);
   });
 
-  it.each(roles)('is for the role %s what its line of the table says', async (role) => {
+  it.each(roles)('for the role %s matches the table', async (role) => {
     const { app, ledger } = await open(kind);
     const token = await tokenWith(ledger, role, [role]);
     for (const route of routes) {
@@ -267,7 +267,7 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
     }
   });
 
-  it('is nothing without a token, with a wrong, an expired or a revoked one, whatever the route', async () => {
+  it('is refused at every route without a token and with an invalid, expired or revoked token', async () => {
     const { app, ledger } = await open(kind);
     const expired = await tokenWith(ledger, 'expired', ['admin'], { expiresAt: new Date(Date.now() - 1000) });
     const revoked = await tokenWith(ledger, 'revoked', ['admin']);
@@ -289,7 +289,7 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
     expect(told.headers.get('www-authenticate')).toContain('Bearer');
   });
 
-  it('is, for a token of one workspace, what concerns that one alone', async () => {
+  it('with a token of one workspace is limited to this workspace', async () => {
     const { app, ledger, acted } = await open(kind);
     const own = await tokenWith(ledger, 'own', ['admin'], { workspace: 'acme' });
     const refused = [
@@ -328,7 +328,7 @@ describe.each(kinds)('who may ask what, on %s', (kind) => {
 });
 
 describe.each(kinds)('the audit log, on %s', (kind) => {
-  it('records for every action who requested it with which token, and the result', async () => {
+  it('records each change with the token that requested it and the result', async () => {
     const { app, ledger, acted } = await open(kind);
     const token = await tokenWith(ledger, 'on-duty', ['operator']);
     await ask(app, pauseHooks, token);
@@ -339,7 +339,7 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
       token,
     );
     await ask(app, status, token);
-    expect(acted).toEqual(['hooks by on-duty']); // whatever the request says
+    expect(acted).toEqual(['hooks by on-duty']); // regardless of the name in the request
     const { items } = JSON.parse((await ask(app, { method: 'GET', path: '/api/audit' }, serverToken)).text) as {
       items: Record<string, unknown>[];
     };
@@ -353,17 +353,17 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
 
   it.each([
     [
-      'refused for its workspace',
+      'refused because of its workspace',
       { method: 'POST', path: '/api/actions', body: { do: 'pause', kind: 'workspace', name: 'other' } },
       403,
     ],
     [
-      'refused since nothing of that name is there',
+      'refused because the name does not exist',
       { method: 'POST', path: '/api/erasures/plan', body: { attendee: 'id:1' } },
       404,
     ],
-    ['done, but without a lasting change', { method: 'POST', path: '/api/page-codes', body: {} }, 200],
-  ])('holds a bounded number of lines for what one token repeats and is %s', async (_, request, first) => {
+    ['done without a lasting change', { method: 'POST', path: '/api/page-codes', body: {} }, 200],
+  ])('has a limited number of lines for a request that one token repeats and that is %s', async (_, request, first) => {
     const { app, ledger } = await open(kind);
     const token = await tokenWith(ledger, 'own', ['operator', 'privacy'], { workspace: 'acme' });
     const statuses = new Set<number>();
@@ -371,10 +371,10 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
     expect([...statuses]).toEqual(first === 403 ? [403] : [first, 429]);
     const [row] = await ledger.db.query<{ n: number }>('select count(*)::int as n from audit');
     expect(row!.n).toBeLessThanOrEqual(240);
-    expect((await ask(app, pauseHooks, token)).status).toBe(200); // another action of the same token is still done
+    expect((await ask(app, pauseHooks, token)).status).toBe(200); // other actions of the same token still work
   });
 
-  it('cannot be rewritten', async () => {
+  it('cannot be changed', async () => {
     const { app, ledger } = await open(kind);
     await ask(app, pauseHooks, serverToken);
     await expect(ledger.db.query("update audit set who = 'nobody'")).rejects.toThrow();
@@ -387,7 +387,7 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
 });
 
 describe.each(kinds)('a token, on %s', (kind) => {
-  it('is shown once, kept as a hash, and known by its name until it is revoked', async () => {
+  it('is shown once, stored as a hash, and accepted until it is revoked', async () => {
     const { app, ledger } = await open(kind);
     const body = { name: 'page', roles: ['viewer', 'privacy'], workspace: 'acme', expiresInDays: 30 };
     const made = await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken);
@@ -401,7 +401,7 @@ describe.each(kinds)('a token, on %s', (kind) => {
     });
     const stored = JSON.stringify(await ledger.db.query('select * from tokens'));
     const audit = JSON.stringify(await ledger.db.query('select * from audit'));
-    const secret = token.split('_').slice(2).join('_'); // it may hold the character itself
+    const secret = token.split('_').slice(2).join('_'); // the secret may contain the separator itself
     for (const text of [stored, audit]) expect(text).not.toContain(secret);
     expect((await ask(app, { method: 'GET', path: '/api/tokens' }, serverToken)).text).not.toContain(secret);
     await ask(app, { method: 'POST', path: '/api/tokens/page/revoke', body: {} }, serverToken);
@@ -416,15 +416,15 @@ describe.each(kinds)('a token, on %s', (kind) => {
       404,
     ],
     ['without a role', { name: 'x', roles: [], expiresInDays: 1 }, 400],
-    ['with a role that there is not', { name: 'x', roles: ['owner'], expiresInDays: 1 }, 400],
-    ['with a name that is none', { name: '../x y', roles: ['viewer'], expiresInDays: 1 }, 400],
+    ['with an unknown role', { name: 'x', roles: ['owner'], expiresInDays: 1 }, 400],
+    ['with an invalid name', { name: '../x y', roles: ['viewer'], expiresInDays: 1 }, 400],
     [
-      'that would pass for the server’s in the audit log',
+      'with the name that the audit log uses for server.token',
       { name: 'server.token', roles: ['viewer'], expiresInDays: 1 },
       400,
     ],
-    ['that does not say until when', { name: 'x', roles: ['viewer'] }, 400],
-  ])('%s is not made', async (_, body, expected) => {
+    ['without an expiry', { name: 'x', roles: ['viewer'] }, 400],
+  ])('%s is not created', async (_, body, expected) => {
     const { app } = await open(kind);
     expect((await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken)).status).toBe(expected);
   });
@@ -433,24 +433,24 @@ describe.each(kinds)('a token, on %s', (kind) => {
 describe('a server on loopback without server.token', () => {
   const loopback = { host: '127.0.0.1', port: 8088, maxConnectionsPerAddress: 250 };
 
-  it('takes nobody without a token, its own token for the administrator, and a named one for what it is', async () => {
+  it('rejects requests without a token, and gives its own token the rights of the administrator and a named token those of its roles', async () => {
     const { app, ledger, acted } = await open('embedded', loopback);
     expect((await ask(app, pauseHooks)).status).toBe(401);
     expect((await ask(app, status, 'wrong')).status).toBe(401);
     expect(acted).toEqual([]);
     expect((await ask(app, pauseHooks, localToken)).status).toBe(200);
-    expect(acted).toEqual(['hooks by another person']); // the administrator may say on whose behalf
+    expect(acted).toEqual(['hooks by another person']); // the administrator may act in the name of another person
     const viewer = await tokenWith(ledger, 'viewer', ['viewer']);
     expect((await ask(app, pauseHooks, viewer)).status).toBe(403);
   });
 
-  it('does not take its own token once server.token is set', async () => {
+  it('rejects its own token once server.token is set', async () => {
     const { app } = await open('embedded', { ...loopback, token: new Secret(serverToken) } as Config['server']);
     expect((await ask(app, status, localToken)).status).toBe(401);
     expect((await ask(app, status, serverToken)).status).toBe(200);
   });
 
-  it('lets only /metrics be read without a token, and only without a public address', async () => {
+  it('allows only /metrics without a token, and only without a public address', async () => {
     const { app } = await open('embedded', loopback);
     expect((await ask(app, { method: 'GET', path: '/metrics' })).status).toBe(200);
     const server = { ...loopback, publicUrl: 'https://desk.example.com' } as Config['server'];

@@ -5,8 +5,8 @@ import { withoutValues } from './preview.js';
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
-describe('the position of a reader of changes', () => {
-  it('is read back as it was written', () => {
+describe('the position of a client that follows changes', () => {
+  it('can be parsed from its own text', () => {
     const position = new Map([
       [1, 5],
       [40_000, 2 ** 40],
@@ -16,20 +16,20 @@ describe('the position of a reader of changes', () => {
   });
 
   it.each(['x', '1-', '-1', '1-2.', '1-2,3-4', '1-zzzzzzzzzzzz', `1-2${'.1-2'.repeat(4000)}`])(
-    'is none in %.20s',
+    'cannot be parsed from %.20s',
     (text) => {
       expect(positionFrom(text)).toBeUndefined();
     },
   );
 
-  it('has no text if it would be too long for a header', () => {
+  it('has no text if the text would be too long for a header', () => {
     const many = new Map(Array.from({ length: 3000 }, (_, ref) => [ref, 100_000]));
     expect(positionText(many)).toBeUndefined();
   });
 });
 
-describe('the minutes of a chart', () => {
-  it('end with the present one and leave out what is older or not meant', () => {
+describe('the counts for a chart', () => {
+  it('cover the last 60 minutes up to now, and ignore older and excluded counts', () => {
     const at = (ms: number, changes: number, name: string | null = null) => ({
       workspace: 'acme',
       pigeonholeId: 101,
@@ -48,7 +48,7 @@ describe('the minutes of a chart', () => {
 });
 
 describe('data without its values', () => {
-  it('keeps only its keys and types', () => {
+  it('contains only keys and types', () => {
     expect(withoutValues({ Name: 'Ann', ids: [7, 'x'], yes: true, none: null, empty: '', deep: { a: 'b' } })).toEqual({
       Name: '(text)',
       ids: ['(number)', '(text)'],

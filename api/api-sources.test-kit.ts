@@ -6,7 +6,9 @@ import { ProcessMeters } from './metrics/process-meters.js';
 import type { ApiSources } from './api-app.js';
 import { PageCodes } from './page-links.js';
 
-/** A process that has nothing to tell and does what it is asked; a test gives what it is about. */
+/**
+ * Returns the sources of an idle process in which every action succeeds. A test overrides the sources that it is about.
+ */
 export function apiSources(given: Partial<ApiSources> & { readonly ledger: Ledger }): ApiSources {
   const notAsked = async (): Promise<never> => await Promise.reject(new Error('not asked for here'));
   return {
@@ -42,12 +44,12 @@ export function emptyConfig(server: { host: string; port: number; token?: Secret
   return { file: '/etc/pigeonpost.yaml', workspaces: {}, sinks: {}, syncs: {}, server } as unknown as Config;
 }
 
-/** A store that takes what it is given and holds nothing. */
+/** Returns a ledger that accepts every statement and contains nothing. */
 export function emptyLedger(query: () => Promise<unknown[]> = async () => [{ number: 1 }]): Ledger {
   return { db: { query }, clock: { nowMs: Date.now, confirm: () => undefined } } as unknown as Ledger;
 }
 
-/** The token that the installation has made for itself. */
+/** The token that the installation created for itself. */
 export const localToken = `pp_0123456789abcdef_${'x'.repeat(43)}`;
 
 /** Headers of a client on this machine. */

@@ -36,7 +36,7 @@ async function target(
   return { port: Number(new URL(api.url).port), acted };
 }
 
-/** Sends bytes unchanged and returns the answer, up to the end of the connection. */
+/** Sends bytes unchanged and returns the response once the connection has ended. */
 async function raw(port: number, ...parts: readonly string[]): Promise<string> {
   return await new Promise((resolve) => {
     let answer = '';
@@ -44,13 +44,13 @@ async function raw(port: number, ...parts: readonly string[]): Promise<string> {
       for (const part of parts) socket.write(part);
     });
     socket.setEncoding('utf8').on('data', (text: string) => (answer += text));
-    socket.on('error', () => undefined); // the server has broken it off
+    socket.on('error', () => undefined); // the server closed the connection
     socket.on('close', () => resolve(answer));
   });
 }
 
 function requestText(port: number, first: string, headers: Record<string, string> = {}, body = ''): string {
-  const authorization = `Bearer ${localToken}`; // a browser that is signed in: what guards it has to hold all the same
+  const authorization = `Bearer ${localToken}`; // A signed-in browser. The protection must work for it as well.
   const all = { host: `127.0.0.1:${port}`, connection: 'close', authorization, ...headers };
   const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   return `${first} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
@@ -63,28 +63,32 @@ describe('a page of another site', () => {
   it.each([
     ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
     ['a form with files', { 'content-type': 'multipart/form-data; boundary=x' }, 415],
-    ['a form of text that looks like JSON', { 'content-type': 'text/plain' }, 415],
-    ['bytes without a type', {}, 415],
+    ['a form whose text is valid JSON', { 'content-type': 'text/plain' }, 415],
+    ['bytes without a content type', {}, 415],
     [
-      'JSON that its browser says comes from another site',
+      'JSON that the browser marks as cross-site',
       { 'content-type': 'application/json', 'sec-fetch-site': 'cross-site' },
       403,
     ],
-    ['JSON from its origin', { 'content-type': 'application/json', origin: 'https://evil.example.com' }, 403],
-    ['JSON to a name that leads here', { 'content-type': 'application/json', host: 'evil.example.com' }, 421],
     [
-      'JSON to a name like the public one',
+      'JSON with the origin of the other site',
+      { 'content-type': 'application/json', origin: 'https://evil.example.com' },
+      403,
+    ],
+    ['JSON sent to another name of this host', { 'content-type': 'application/json', host: 'evil.example.com' }, 421],
+    [
+      'JSON sent to a name that starts with the public one',
       { 'content-type': 'application/json', host: 'desk.example.com.evil.example.com' },
       421,
     ],
-  ])('gets nothing done by %s', async (_, headers, status) => {
+  ])('cannot perform an action with %s', async (_, headers, status) => {
     const { port, acted } = await target();
     const length = { 'content-length': String(pause.length) };
     const answer = await raw(port, requestText(port, 'POST /api/actions', { ...length, ...headers }, pause));
     expect([statusOf(answer), acted]).toEqual([status, []]);
   });
 
-  it('may not ask first, either, and no answer allows it to', async () => {
+  it('cannot pass a CORS preflight', async () => {
     const { port } = await target();
     const headers = { origin: 'https://evil.example.com', 'access-control-request-method': 'POST' };
     const answer = await raw(port, requestText(port, 'OPTIONS /api/actions', headers));
@@ -92,15 +96,18 @@ describe('a page of another site', () => {
     expect(answer.toLowerCase()).not.toContain('access-control-allow');
   });
 
-  it.each(['/openapi.json', '/', '/api/status', '/nothing'])('does not see %s by a name of its own', async (path) => {
-    const { port } = await target();
-    expect(statusOf(await raw(port, requestText(port, `GET ${path}`, { host: 'evil.example.com' })))).toBe(421);
-  });
+  it.each(['/openapi.json', '/', '/api/status', '/nothing'])(
+    'cannot read %s through a host name of its own',
+    async (path) => {
+      const { port } = await target();
+      expect(statusOf(await raw(port, requestText(port, `GET ${path}`, { host: 'evil.example.com' })))).toBe(421);
+    },
+  );
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   it.each(['/openapi.json', '/api/status', '/nothing', '/healthz'])(
-    'at %s may be framed, sniffed and kept by nobody',
+    'at %s forbids framing, content sniffing and caching',
     async (path) => {
       const { port } = await target();
       const answer = await fetch(`http://127.0.0.1:${port}${path}`, {
@@ -128,13 +135,13 @@ describe('the public address', () => {
     ['pigeonpost:8088', 401],
     ['evil.example.com', 421],
     ['desk.example.com.evil.org', 421],
-  ])('makes %s answer with %d to a caller without a token', async (host, status) => {
+  ])('makes requests for the host %s without a token end with %d', async (host, status) => {
     const { port } = await target(server);
     expect(statusOf(await raw(port, requestText(port, 'GET /api/status', { host, authorization: '' })))).toBe(status);
   });
 });
 
-describe('a path that leads elsewhere', () => {
+describe('a path with a traversal or an unusual name', () => {
   it.each([
     '/api/../../etc/passwd',
     '/api/imports/..%2f..%2fetc%2fpasswd/report',
@@ -147,7 +154,7 @@ describe('a path that leads elsewhere', () => {
     '/api/sinks/__proto__',
     '/api/sinks/constructor/lanes',
     '/api/syncs/toString',
-  ])('%s finds nothing', async (path) => {
+  ])('is not found: %s', async (path) => {
     const { port } = await target();
     const answer = await raw(port, requestText(port, `GET ${path}`));
     expect([400, 404, 500]).toContain(statusOf(answer));
@@ -156,16 +163,16 @@ describe('a path that leads elsewhere', () => {
   });
 });
 
-describe('a client that is slow', () => {
+describe('a slow client', () => {
   const waits = { headersMs: 100, requestMs: 200, uploadMs: 300, silentMs: 60_000, checkEveryMs: 20 };
 
-  it('with its headers is sent away', async () => {
+  it('is disconnected if its headers do not arrive in time', async () => {
     const { port } = await target({}, waits);
     expect(statusOf(await raw(port, 'GET /api/status HTTP/1.1\r\nhost: 127.0.0.1\r\nx-one: '))).toBe(408);
   });
 
   it.each(['/api/actions', '/api/status', '/nothing', '/api/imports?pigeonhole=1&name=a'])(
-    'with the body of %s is sent away, and nothing is done',
+    'is disconnected if the body of %s does not arrive in time, and no action runs',
     async (path) => {
       const { port, acted } = await target({}, waits);
       const type = path.includes('imports?') ? 'application/octet-stream' : 'application/json';
@@ -176,12 +183,22 @@ describe('a client that is slow', () => {
   );
 });
 
-describe('a request that is too large', () => {
+describe('an oversized request', () => {
   it.each([
     ['headers', 431, { 'x-large': 'x'.repeat(70_000) }, '/api/status'],
-    ['an announced body', 413, { 'content-type': 'application/json', 'content-length': '9999999' }, '/api/actions'],
-    ['an announced preview', 413, { 'content-type': 'application/json', 'content-length': '99999999' }, '/api/preview'],
-  ])('by %s is refused with %d before it is read', async (_, status, headers, path) => {
+    [
+      'the announced length of a body',
+      413,
+      { 'content-type': 'application/json', 'content-length': '9999999' },
+      '/api/actions',
+    ],
+    [
+      'the announced length of a preview',
+      413,
+      { 'content-type': 'application/json', 'content-length': '99999999' },
+      '/api/preview',
+    ],
+  ])('is refused because of its %s with %d before the body is read', async (_, status, headers, path) => {
     const { port, acted } = await target();
     const method = path === '/api/status' ? 'GET' : 'POST';
     const answer = await raw(port, requestText(port, `${method} ${path}`, headers as Record<string, string>));

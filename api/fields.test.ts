@@ -16,7 +16,7 @@ async function ask(query: string): Promise<{ status: number; body: unknown; aske
   return { status: answer.status, body: answer.ok ? await answer.json() : await answer.text(), asked };
 }
 
-describe('the fields that the API tells', () => {
+describe('the fields that the API returns', () => {
   it('are those of a list', async () => {
     expect((await ask('?list=attendees')).body).toEqual({
       list: 'attendees',
@@ -29,12 +29,12 @@ describe('the fields that the API tells', () => {
     ['?list=votes&pigeonhole=101', ['votes', null, 101]],
     ['?list=votes&pigeonhole=acme%2F101', ['votes', 'acme', 101]],
     ['?list=engagement&pigeonhole=acme-2/0', ['engagement', 'acme-2', 0]],
-  ])('are asked of the ledger as they are of the API: %s', async (query, parameters) => {
+  ])('are read from the ledger with the parameters of the request: %s', async (query, parameters) => {
     expect((await ask(query)).asked.slice(0, 3)).toEqual(parameters);
   });
 
   it.each(['', '?list=people', '?list=votes&pigeonhole=acme', '?list=votes&pigeonhole=1;2', '?list=votes&limit=1'])(
-    'are refused with 400 to a wrong question: %j',
+    'are refused with 400 for an invalid query: %j',
     async (query) => {
       expect(await ask(query)).toMatchObject({ status: 400, asked: [] });
     },

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const api of open.splice(0)) await api.close();
 });
 
-/** A source that is never at its end; says when it was let go. */
+/** An endless source that records when it is released. */
 class Endless {
   started = 0;
   readonly ended: Promise<void>;
@@ -50,7 +50,7 @@ async function serving(source: Endless): Promise<string> {
 }
 
 describe('HEAD /api/backup', () => {
-  it('tells the type and copies no store', async () => {
+  it('returns the type without copying the store', async () => {
     const source = new Endless();
     const url = await serving(source);
     const answer = await fetch(`${url}/api/backup`, { method: 'HEAD', headers });
@@ -59,7 +59,7 @@ describe('HEAD /api/backup', () => {
 });
 
 describe.each(['/api/imports/7/report', '/api/imports/7/report?format=csv'])('HEAD %s', (path) => {
-  it('lets go of what would feed the body', async () => {
+  it('releases the source of the body', async () => {
     const source = new Endless();
     const url = await serving(source);
     expect((await fetch(`${url}${path}`, { method: 'HEAD', headers })).status).toBe(200);
@@ -68,8 +68,8 @@ describe.each(['/api/imports/7/report', '/api/imports/7/report?format=csv'])('HE
   });
 });
 
-describe('a client that leaves while a backup is sent', () => {
-  it('ends what makes it', async () => {
+describe('a client that disconnects during a backup', () => {
+  it('ends the backup', async () => {
     const source = new Endless();
     const url = await serving(source);
     const leaving = new AbortController();

@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const api of open.splice(0)) await api.close();
 });
 
-/** Serves the real readers of texts behind the real routes. */
+/** Serves the real parsers of texts behind the real routes. */
 async function serving(): Promise<string> {
   const api = await startApi({ host: '127.0.0.1', port: 0 });
   open.push(api);
@@ -59,8 +59,8 @@ describe.each(Object.keys(bodies))('a text sent to %s', (path) => {
   it.each([
     ['100 KB of braces', '{'.repeat(100_000)],
     ['600 KB of brackets', '['.repeat(600_000)],
-    ['a list in a list in a list', '- '.repeat(50_000)],
-  ])('that is %s is refused, and the process goes on answering', async (_, text) => {
+    ['50,000 nested lists', '- '.repeat(50_000)],
+  ])('that is %s is refused, and the process keeps answering', async (_, text) => {
     const url = await serving();
     const { status, detail } = await post(`${url}${path}`, JSON.stringify(bodies[path]!(text)));
     expect([status, detail]).toEqual([422, expect.stringContaining('nested more than 50 levels deep')]);
@@ -68,12 +68,12 @@ describe.each(Object.keys(bodies))('a text sent to %s', (path) => {
   });
 });
 
-describe('a body', () => {
+describe('a request body', () => {
   it.each([
     ['/api/configuration/plan', '{"file":'.repeat(60_000)],
     ['/api/preview', `{"configuration":${'['.repeat(1_000_000)}${']'.repeat(1_000_000)}}`],
     ['/api/actions', `{"do":${'['.repeat(30_000)}${']'.repeat(30_000)}}`],
-  ])('for %s that nests without end is refused before it is parsed', async (path, body) => {
+  ])('for %s that is nested too deeply is refused before it is parsed', async (path, body) => {
     const url = await serving();
     const { status, detail } = await post(`${url}${path}`, body);
     expect([status, detail]).toEqual([

@@ -27,7 +27,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Sends all of `bytes`, however early the answer comes: as a client does that only then reads. */
+/** Sends all bytes even if the response arrives before their end, as a client does that reads only afterwards. */
 async function ask(url: string, method = 'GET', body: string | number = ''): Promise<Answer> {
   return await new Promise((resolve, reject) => {
     const type = url.endsWith('/actions') ? 'application/json' : 'application/octet-stream';
@@ -58,7 +58,7 @@ async function textOf(bytes: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 describe('the list of imports', () => {
-  it('is returned in pages, each after the page before', async () => {
+  it('is returned in pages that follow each other', async () => {
     const numbers = [11, 9, 7, 4, 2];
     const url = await serving({
       list: async ({ before, limit }) =>
@@ -79,7 +79,7 @@ describe('the list of imports', () => {
 });
 
 describe('an upload to the API', () => {
-  it('hands the body and how it is to be read to the desk', async () => {
+  it('passes the body and its options to the import desk', async () => {
     const seen: [ImportRequest, string][] = [];
     const url = await serving({
       start: async (asked, bytes) => {
@@ -108,14 +108,14 @@ describe('an upload to the API', () => {
     ['pigeonhole=1&name=a&map={}', 'map'],
     ['pigeonhole=1&name=a&canary=0', 'canary'],
     ['pigeonhole=1&name=a&force=yes', 'force'],
-  ])('with the query "%s" is refused, and %s is named', async (query, key) => {
+  ])('with the query "%s" is refused, and the message names %s', async (query, key) => {
     const url = await serving({});
     const answer = await ask(`${url}/api/imports/check?${query}`, 'POST', 'x');
     expect(answer.status).toBe(400);
     expect(detailOf(answer)).toMatch(new RegExp(`check: ${key}$`));
   });
 
-  it('gets its answer even if it is refused before most of it has arrived', async () => {
+  it('receives its response even if it is refused before most of it has arrived', async () => {
     const url = await serving({
       check: async (_, bytes) => {
         for await (const piece of bytes) if (piece.length > 0) break;
@@ -126,7 +126,7 @@ describe('an upload to the API', () => {
     expect([answer.status, detailOf(answer)]).toEqual([422, 'people.csv: The file is no table.']);
   });
 
-  it('is answered with codes while it is still being sent: neither is held in memory', async () => {
+  it('is answered with generated codes while it is still being sent', async () => {
     const url = await serving({
       async *generatedCodes(_, bytes) {
         yield 'attendeeCode\r\n';
@@ -145,9 +145,9 @@ describe('an upload to the API', () => {
     expect([answer.statusCode, text]).toEqual([200, 'attendeeCode\r\nfirst\r\nlast\r\n']);
   });
 
-  it('is refused before any code is answered', async () => {
+  it('is refused with 422 if it fails before the first code', async () => {
     const url = await serving({
-      // oxlint-disable-next-line require-yield -- it fails before there is anything
+      // oxlint-disable-next-line require-yield -- it fails before the first code
       async *generatedCodes() {
         throw new RegistrantFileError('not-a-table', 'The file is no table.');
       },
@@ -161,7 +161,7 @@ describe('an upload to the API', () => {
     ['wrong', 422],
     ['stopped', 409],
     ['unreachable', 503],
-  ])('that is refused as %s is answered with %i and the sentence', async (kind, status) => {
+  ])('that is refused as %s is answered with status %i and the reason', async (kind, status) => {
     const url = await serving({
       check: async () => await Promise.reject(new ImportRefusal(kind, 'registrants are off')),
     });
@@ -169,7 +169,7 @@ describe('an upload to the API', () => {
     expect([answer.status, detailOf(answer)]).toEqual([status, 'registrants are off']);
   });
 
-  it('tells nothing of an error that nobody wrote for people', async () => {
+  it('reveals nothing of an internal error', async () => {
     const url = await serving({ check: async () => await Promise.reject(new Error('ada@example.com')) });
     const answer = await ask(`${url}/api/imports/check?pigeonhole=1&name=a`, 'POST', 'x');
     expect([answer.status, answer.text.includes('ada')]).toEqual([500, false]);
@@ -185,17 +185,17 @@ describe('the bytes of an upload', () => {
       },
     });
 
-  it('end with a message if there are too many', async () => {
+  it('are limited, with an error beyond the limit', async () => {
     expect((await textOf(new UploadedBytes(bodyOf(5, 5), 10))).length).toBe(10);
     await expect(textOf(new UploadedBytes(bodyOf(5, 6), 10))).rejects.toThrow(UploadTooLarge);
   });
 
-  it('are none without a body', async () => {
+  it('are empty without a body', async () => {
     expect(await textOf(new UploadedBytes(null))).toBe('');
   });
 });
 
-describe('an import over the API', () => {
+describe('an import in the API', () => {
   const rows: ImportReportRow[] = [2, 3].map((row) => ({
     row,
     outcome: 'rejected',
@@ -206,7 +206,7 @@ describe('an import over the API', () => {
     requestId: 'r1',
   }));
 
-  it('is reported a line a row, or as CSV', async () => {
+  it('has a report with one line per row, or as CSV', async () => {
     const asked: string[] = [];
     const url = await serving({
       find: async () => view,
@@ -235,7 +235,7 @@ describe('an import over the API', () => {
     });
   });
 
-  it('that is not known is a 404 for everything', async () => {
+  it('is answered with 404 on every route if it does not exist', async () => {
     const url = await serving({ find: async () => undefined });
     for (const [method, path] of [
       ['GET', ''],
@@ -251,7 +251,7 @@ describe('an import over the API', () => {
     }
   });
 
-  it('takes actions that there are', async () => {
+  it('accepts only known actions', async () => {
     const asked: unknown[] = [];
     const url = await serving({
       find: async () => view,

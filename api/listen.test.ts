@@ -9,7 +9,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** An idle connection; resolves once the server has taken it or closed it. */
+/** Opens an idle connection. Resolves once the server has accepted or closed it. */
 async function idle(port: number, from: string): Promise<{ socket: Socket; closed: Promise<void> }> {
   const socket = connect({ port, host: '127.0.0.1', localAddress: from });
   closers.push(() => void socket.destroy());
@@ -20,7 +20,7 @@ async function idle(port: number, from: string): Promise<{ socket: Socket; close
 }
 
 describe('idle connections without a token', () => {
-  it('of one address use at most their share, so that others are answered', async () => {
+  it('from one address use at most their share, so that others are answered', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 20 });
     closers.push(() => api.close());
     api.serve(apiSources({ ledger: emptyLedger() }));
@@ -31,7 +31,7 @@ describe('idle connections without a token', () => {
     expect((await fetch(`${api.url}/healthz`)).status).toBe(200);
     const held = opened.filter(({ socket }) => !socket.destroyed);
     expect(held).toHaveLength(20);
-    // One that goes makes room for another.
+    // A closed connection makes room for another.
     held[0]!.socket.destroy();
     for (let isTaken = false; !isTaken;) {
       const next = await idle(port, '127.0.0.2');
@@ -43,7 +43,7 @@ describe('idle connections without a token', () => {
     }
   });
 
-  it('that use up all of the API leave the probes their own port', async () => {
+  it('that use up the API do not affect the separate port of the probes', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 5 });
     closers.push(() => api.close());
     const probes = await startProbes({ host: '127.0.0.1', port: 0 });

@@ -8,7 +8,7 @@ afterEach(async () => {
 });
 
 describe('the limit of live streams', () => {
-  it('holds when more requests arrive together, before any has been answered', async () => {
+  it('applies to requests that arrive together, before any of them is answered', async () => {
     let letThrough: () => void = () => undefined;
     const held = new Promise<void>((resolve) => {
       letThrough = resolve;
@@ -47,7 +47,7 @@ describe('the limit of live streams', () => {
     expect(status).toBe(200);
   });
 
-  it('counts no stream that was refused', async () => {
+  it('does not count refused streams', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0 });
     open.push(api);
     api.serve(apiSources({ ledger: emptyLedger(async () => []) }));

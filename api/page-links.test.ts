@@ -48,7 +48,7 @@ async function codeOf(app: ApiApp, headers: Record<string, string> = asLocalUser
 interface Opened {
   readonly status: number;
   readonly leadsTo: string | null;
-  /** As a browser would send it back. */
+  /** The cookie as a browser sends it back. */
   readonly cookie: string | null;
   readonly attributes: readonly string[];
 }
@@ -72,7 +72,7 @@ async function tokenWith(name: string, roles: readonly Role[]): Promise<string> 
 }
 
 describe('a link to the page', () => {
-  it('signs the browser in as the user who requested it, and leads to an address without the code', async () => {
+  it('signs the browser in as the user who requested the link, and redirects to an address without the code', async () => {
     const app = appAt();
     const opened = await openLink(app, await codeOf(app));
     expect(opened).toMatchObject({ status: 303, leadsTo: './' });
@@ -87,11 +87,11 @@ describe('a link to the page', () => {
     const code = await codeOf(app);
     const { cookie } = await openLink(app, code);
     expect(await openLink(app, code)).toEqual({ status: 401, leadsTo: null, cookie: null, attributes: [] });
-    // The browser that it has signed in is led to the page.
+    // A browser that is already signed in is still redirected to the page.
     expect(await openLink(app, code, { cookie: cookie! })).toMatchObject({ status: 303, cookie: null });
   });
 
-  it('works for ten minutes', async () => {
+  it('is valid for ten minutes', async () => {
     const app = appAt();
     const codes = [await codeOf(app), await codeOf(app)];
     nowMs += 10 * minuteMs - 1;
@@ -104,7 +104,7 @@ describe('a link to the page', () => {
     expect(await openLink(appAt(), code)).toMatchObject({ status: 401, cookie: null });
   });
 
-  it('has the rights of its token, and ends with it', async () => {
+  it('has the rights of its token, and ends when the token is revoked', async () => {
     const app = appAt();
     const viewer = await tokenWith('desk', ['viewer']);
     const { cookie } = await openLink(app, await codeOf(app, { ...fromHere, authorization: `Bearer ${viewer}` }));
@@ -116,7 +116,7 @@ describe('a link to the page', () => {
     expect(await callerWith(app, cookie)).toMatchObject({ status: 401 });
   });
 
-  it('is made by nobody without a token, and both making and opening are in the audit log', async () => {
+  it('cannot be created without a token, and its creation and its use are in the audit log', async () => {
     const app = appAt();
     const refused = await app.request('/api/page-codes', { method: 'POST', headers: fromHere, body: '{}' });
     expect(refused.status).toBe(401);
@@ -127,7 +127,7 @@ describe('a link to the page', () => {
     );
     expect(rows.map(({ who, action }) => `${who} ${action}`)).toEqual([
       'local create-page-code',
-      'null null', // how it ended
+      'null null', // the entry with the result
       'local sign-in',
       'null null',
     ]);
@@ -137,7 +137,7 @@ describe('a link to the page', () => {
 });
 
 describe('a session of the page', () => {
-  it('lasts a day, also over a restart', async () => {
+  it('lasts a day, even across a restart', async () => {
     const clock = jest.spyOn(ledger.clock, 'nowMs').mockReturnValue(start);
     const { cookie } = await openLink(appAt(), await codeOf(appAt()));
     clock.mockReturnValue(start + 24 * 60 * minuteMs - 1000);
@@ -151,7 +151,7 @@ describe('a session of the page', () => {
     expect(await callerWith(appAt({ token: new Secret('another-token') }), cookie)).toMatchObject({ status: 401 });
   });
 
-  it('cannot be altered', async () => {
+  it('is rejected if its cookie was altered', async () => {
     const app = appAt();
     const viewer = await tokenWith('desk', ['viewer']);
     const { cookie } = await openLink(app, await codeOf(app, { ...fromHere, authorization: `Bearer ${viewer}` }));
@@ -168,7 +168,7 @@ describe('a session of the page', () => {
   });
 
   it.each(['cross-site', 'same-site'])(
-    'is not taken with a request that a page of another origin makes: %s',
+    'is refused in a request that a page of another origin makes: %s',
     async (site) => {
       const app = appAt();
       const { cookie } = await openLink(app, await codeOf(app));
@@ -186,7 +186,7 @@ describe('a session of the page', () => {
     expect(await callerWith(app, opened.cookie, host)).toMatchObject({ status: 200 });
   });
 
-  it('is one of several on a machine whose installations have ports of their own', async () => {
+  it('is independent of sessions of other installations on the same host', async () => {
     const app = appAt();
     const { cookie } = await openLink(app, await codeOf(app));
     expect(await callerWith(app, `pigeonpost-9000=pps_other; ${cookie}`)).toMatchObject({ status: 200 });

@@ -1,6 +1,6 @@
 import { waysToName } from './persons.js';
 
-describe('what a text may name', () => {
+describe('the text that identifies a person', () => {
   it.each([
     ['42', ['id', 'code']],
     ['id:42', ['id']],
@@ -10,7 +10,7 @@ describe('what a text may name', () => {
     ['X-17', ['code']],
     ['042', ['code']],
     ['99999999999999999', ['code']],
-  ])('%s: %j', (text, ways) => {
+  ])('%s can be: %j', (text, ways) => {
     expect(waysToName(text).map(({ by }) => by)).toEqual(ways);
   });
 });

@@ -46,12 +46,12 @@ describe('the page', () => {
     expect(answer.headers.get('x-frame-options')).toBe('DENY');
   });
 
-  it('is requested again each time, but its files, whose names change with their content, only once', async () => {
+  it('is revalidated on every visit, while its files, whose names change with their content, are cached', async () => {
     expect((await get('/')).headers.get('cache-control')).toBe('no-cache');
     expect((await get('/assets/index-a1.js')).headers.get('cache-control')).toContain('immutable');
   });
 
-  it('is not sent again to a browser that has it', async () => {
+  it('is not sent again if the browser has the current version', async () => {
     const tag = (await get('/')).headers.get('etag')!;
     const again = await get('/', { 'if-none-match': `W/${tag}, "other"` });
     expect([again.status, await again.text()]).toEqual([304, '']);
@@ -64,7 +64,7 @@ describe('the page', () => {
     expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString()).toBe(html);
   });
 
-  it('needs no token, since it holds nothing that takes one', async () => {
+  it('needs no token, because it contains no data', async () => {
     const guarded = appWith(readPageFiles(folder), 'a-token');
     expect((await get('/', {}, guarded)).status).toBe(200);
   });
@@ -74,14 +74,14 @@ describe('the page', () => {
   });
 
   it.each([
-    ['inside a foreign page', '/', { ...byLink, 'sec-fetch-dest': 'iframe' }],
+    ['inside a frame of a foreign page', '/', { ...byLink, 'sec-fetch-dest': 'iframe' }],
     ['as a script of a foreign page', '/assets/index-a1.js', { 'sec-fetch-site': 'cross-site' }],
-    ['with a link to what the API answers', '/api/overview', byLink],
+    ['a route of the API from a link', '/api/overview', byLink],
   ])('does not open %s', async (_, path, headers) => {
     expect((await get(path, headers)).status).toBe(403);
   });
 
-  it('does not open under a name that is not served here', async () => {
+  it('does not open under an unknown host name', async () => {
     expect((await get('/', { host: 'evil.example.com' })).status).toBe(421);
   });
 
@@ -92,11 +92,11 @@ describe('the page', () => {
     '/assets/',
     '/index.html',
     '/..%2fpackage.json',
-  ])('has nothing at %s', async (path) => {
+  ])('serves nothing at %s', async (path) => {
     expect((await get(path)).status).toBe(404);
   });
 
-  it('says what to do if it was not built', async () => {
+  it('says how to build it if it is missing', async () => {
     const answer = await get('/', {}, appWith(readPageFiles(join(folder, 'nowhere'))));
     expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('npm run build')]);
   });

@@ -11,7 +11,7 @@ const token = 'the-right-token';
 
 interface Served {
   readonly api: ApiServer;
-  /** `127.0.0.1:<port>`, which is what a client on this machine names. */
+  /** `127.0.0.1:<port>`, the host that a client on this machine sends. */
   readonly host: string;
   readonly actions: Action[];
 }
@@ -27,7 +27,7 @@ async function listening(): Promise<ApiServer> {
   return api;
 }
 
-/** Serves an empty ledger. With a token, as off loopback: the socket itself stays on loopback. */
+/** Serves an empty ledger. `withToken` configures it as off loopback, although the socket stays on loopback. */
 async function serving(
   given: {
     withToken?: boolean;
@@ -56,7 +56,7 @@ async function serving(
   return { api, host: new URL(api.url).host, actions };
 }
 
-/** As the command line of the same user on this machine. */
+/** Headers of the command line of the same user on this machine. */
 const asLocal = { authorization: `Bearer ${localToken}` };
 
 interface Answer {
@@ -65,7 +65,10 @@ interface Answer {
   readonly text: string;
 }
 
-/** One request by node:http: `fetch` lets nobody choose Host or Origin. Without a length, a body goes in chunks. */
+/**
+ * Sends one request with node:http, because `fetch` does not allow a custom Host or Origin. A body without a length is
+ * sent in chunks.
+ */
 async function ask(
   { url }: ApiServer,
   path: string,
@@ -96,13 +99,16 @@ const pauseHooks = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks' });
 const bearer = { authorization: `Bearer ${token}` };
 
 describe('the API without server.token', () => {
-  it.each(['127.0.0.1:80', 'localhost', 'LOCALHOST:8088', '[::1]:8088'])('answers to the host %s', async (host) => {
-    const { api } = await serving();
-    expect(await ask(api, '/api/status', { headers: { host, ...asLocal } })).toMatchObject({ status: 200 });
-  });
+  it.each(['127.0.0.1:80', 'localhost', 'LOCALHOST:8088', '[::1]:8088'])(
+    'answers requests for the host %s',
+    async (host) => {
+      const { api } = await serving();
+      expect(await ask(api, '/api/status', { headers: { host, ...asLocal } })).toMatchObject({ status: 200 });
+    },
+  );
 
   it.each(['evil.example.com', '127.0.0.1.evil.example.com:8088', '10.0.0.5'])(
-    'refuses the host %s, as a page with a name of its own would have it',
+    'refuses requests for the host %s, which a foreign page may send after DNS rebinding',
     async (host) => {
       const { api, actions } = await serving();
       expect((await ask(api, '/api/status', { headers: { host, ...asLocal } })).status).toBe(421);
@@ -111,7 +117,7 @@ describe('the API without server.token', () => {
     },
   );
 
-  it('refuses a request without a token, on this machine as well: another account, or a client behind a proxy', async () => {
+  it('refuses a request without a token even on this machine, where another account or a proxy may have sent it', async () => {
     const { api, actions } = await serving();
     expect((await ask(api, '/api/status')).status).toBe(401);
     expect((await askToAct(api, pauseHooks, {})).status).toBe(401);
@@ -120,18 +126,21 @@ describe('the API without server.token', () => {
 });
 
 describe('the API with a token', () => {
-  it.each(['pigeonpost.example.com', '10.0.0.5:8088', 'localhost:8088'])('answers to the host %s', async (host) => {
-    const { api } = await serving({ withToken: true });
-    expect((await ask(api, '/api/status', { headers: { host, ...bearer } })).status).toBe(200);
-  });
+  it.each(['pigeonpost.example.com', '10.0.0.5:8088', 'localhost:8088'])(
+    'answers requests for the host %s',
+    async (host) => {
+      const { api } = await serving({ withToken: true });
+      expect((await ask(api, '/api/status', { headers: { host, ...bearer } })).status).toBe(200);
+    },
+  );
 
   it.each<[string, Record<string, string>]>([
-    ['none', {}],
-    ['another one', { authorization: 'Bearer the-wrong-token' }],
-    ['one of the same length', { authorization: `Bearer ${token.replace('t', 'T')}` }],
-    ['the beginning of it', { authorization: `Bearer ${token.slice(0, -1)}` }],
-    ['it under another scheme', { authorization: `Basic ${token}` }],
-  ])('refuses a request with %s, and does not repeat what it was given', async (_, headers) => {
+    ['no token', {}],
+    ['a different token', { authorization: 'Bearer the-wrong-token' }],
+    ['a different token of the same length', { authorization: `Bearer ${token.replace('t', 'T')}` }],
+    ['the beginning of the token', { authorization: `Bearer ${token.slice(0, -1)}` }],
+    ['the token with another scheme', { authorization: `Basic ${token}` }],
+  ])('refuses a request with %s, and does not repeat the token', async (_, headers) => {
     const { api, actions } = await serving({ withToken: true });
     const answers = [await ask(api, '/api/status', { headers }), await askToAct(api, pauseHooks, headers)];
     expect(answers.map(({ status }) => status)).toEqual([401, 401]);
@@ -143,17 +152,17 @@ describe('the API with a token', () => {
 describe.each([
   ['without server.token', false],
   ['with server.token', true],
-])('a request that names an origin, %s', (_, withToken) => {
+])('a request with an Origin header, %s', (_, withToken) => {
   const headers: Record<string, string> = withToken ? bearer : asLocal;
 
-  it('is answered when the origin is this very server', async () => {
+  it('is answered if the origin is this server', async () => {
     const { api, host } = await serving({ withToken });
     expect((await ask(api, '/api/status', { headers: { ...headers, origin: `http://${host}` } })).status).toBe(200);
     expect((await askToAct(api, pauseHooks, { ...headers, origin: `http://${host}` })).status).toBe(200);
   });
 
   it.each(['http://evil.example.com', 'http://127.0.0.1:1', 'http://127.0.0.1', 'null', 'file:///tmp/page.html', ''])(
-    'is refused when the origin is "%s", whatever the method and the type of the body',
+    'is refused if the origin is "%s", whatever the method and the content type',
     async (origin) => {
       const { api, actions } = await serving({ withToken });
       const foreign = { ...headers, origin };
@@ -167,22 +176,22 @@ describe.each([
 });
 
 describe('an action', () => {
-  it('is passed on as it was requested', async () => {
+  it('is performed as requested', async () => {
     const { api, actions } = await serving();
     expect(await askToAct(api, pauseHooks)).toMatchObject({ status: 200, text: '{"done":true}' });
     expect(actions).toEqual([{ do: 'pause', kind: 'sink', name: 'hooks' }]);
   });
 
   it.each([
-    ['no JSON', 'do=pause'],
-    ['nothing', ''],
+    ['not JSON', 'do=pause'],
+    ['empty', ''],
     ['a list', '[]'],
-    ['an unknown verb', '{"do":"drop","kind":"sink","name":"hooks"}'],
-    ['an unknown kind', '{"do":"pause","kind":"list","name":"hooks"}'],
-    ['no name', '{"do":"pause","kind":"sink"}'],
-    ['an empty name', '{"do":"pause","kind":"sink","name":""}'],
-    ['a name that is too long', JSON.stringify({ do: 'pause', kind: 'sink', name: 'n'.repeat(201) })],
-  ])('that is %s is refused with what an action looks like', async (_, body) => {
+    ['an object with an unknown verb', '{"do":"drop","kind":"sink","name":"hooks"}'],
+    ['an object with an unknown kind', '{"do":"pause","kind":"list","name":"hooks"}'],
+    ['an object without a name', '{"do":"pause","kind":"sink"}'],
+    ['an object with an empty name', '{"do":"pause","kind":"sink","name":""}'],
+    ['an object with a name that is too long', JSON.stringify({ do: 'pause', kind: 'sink', name: 'n'.repeat(201) })],
+  ])('whose body is %s is refused with a description of an action', async (_, body) => {
     const { api, actions } = await serving();
     const answer = await askToAct(api, body);
     expect(answer).toMatchObject({ status: 400, type: 'application/problem+json' });
@@ -190,7 +199,7 @@ describe('an action', () => {
     expect(actions).toEqual([]);
   });
 
-  it('that would read a sink is refused, since there is nothing to read', async () => {
+  it('that would read a sink is refused', async () => {
     const { api, actions } = await serving();
     const answer = await askToAct(api, '{"do":"poll-now","kind":"sink","name":"hooks"}');
     expect(answer.status).toBe(400);
@@ -198,7 +207,7 @@ describe('an action', () => {
     expect(actions).toEqual([]);
   });
 
-  it('on something unknown is answered with 404 and where to look', async () => {
+  it('on an unknown object is answered with 404 and the command that lists objects', async () => {
     const { api } = await serving({ act: async () => 'unknown' });
     const answer = await askToAct(api, pauseHooks);
     expect(answer.status).toBe(404);
@@ -208,7 +217,7 @@ describe('an action', () => {
     });
   });
 
-  it('with a body above the limit is refused, also when it is sent in chunks without a length', async () => {
+  it('with an oversized body is refused, even if the body is sent in chunks without a length', async () => {
     const { api, actions } = await serving();
     const large = JSON.stringify({ do: 'pause', kind: 'sink', name: 'hooks', more: 'x'.repeat(64 * 1024) });
     const inChunks = {
@@ -223,14 +232,14 @@ describe('an action', () => {
   });
 });
 
-describe('a question about an item', () => {
+describe('a request for the history of an item', () => {
   it.each([
-    ['a list that is none', { list: 'people', key: '1' }],
+    ['an unknown list', { list: 'people', key: '1' }],
     ['no key', { list: 'questions' }],
     ['an empty key', { list: 'questions', key: '' }],
-    ['a key that no text of the store can hold', { list: 'questions', key: 'a\0b' }],
+    ['a key that the store cannot represent', { list: 'questions', key: 'a\0b' }],
     ['a key that is too long', { list: 'questions', key: '9'.repeat(201) }],
-    ['something else', { list: 'questions', key: '1', sink: 'hooks' }],
+    ['another parameter', { list: 'questions', key: '1', sink: 'hooks' }],
   ])('with %s is refused with a message before the store is queried', async (_, asked) => {
     const query = () => Promise.reject(new Error('the store was asked'));
     const { api } = await serving({ query });
@@ -241,7 +250,7 @@ describe('a question about an item', () => {
   });
 
   it.each([`it's`, '"', '100 % sure', '%00', 'a&b=c', '../..', "1'; drop table items --"])(
-    'whose key is %j is answered that there is none',
+    'whose key is %j returns no items',
     async (key) => {
       const { api } = await serving({ query: async () => [] });
       const query = new URLSearchParams({ list: 'questions', key }).toString();
@@ -251,14 +260,14 @@ describe('a question about an item', () => {
   );
 });
 
-describe('a probe of health', () => {
-  it.each(['/healthz', '/readyz'])('is answered at %s without token, host or origin', async (path) => {
+describe('a health probe', () => {
+  it.each(['/healthz', '/readyz'])('is answered at %s without a token and with any host or origin', async (path) => {
     const { api } = await serving({ withToken: true });
     const headers = { host: 'evil.example.com', origin: 'null' };
     expect(await ask(api, path, { headers })).toMatchObject({ status: 200, text: 'ok' });
   });
 
-  it('is not ready while the process lacks something, names the part, and is healthy all the same', async () => {
+  it('reports a missing part as not ready, but the process as healthy', async () => {
     const { api } = await serving({
       health: async () => [
         { part: 'store', ready: false },
@@ -272,14 +281,14 @@ describe('a probe of health', () => {
 });
 
 describe('the metrics', () => {
-  it('are shown to nobody without a token, off loopback', async () => {
+  it('require a token off loopback', async () => {
     const { api } = await serving({ withToken: true });
     expect((await ask(api, '/metrics')).status).toBe(401);
     const answer = await ask(api, '/metrics', { headers: bearer });
     expect([answer.status, answer.type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
   });
 
-  it('report the counts of the process and a missing store when store and Temporal do not answer', async () => {
+  it('report the counters of the process and a store that is down if neither store nor Temporal answers', async () => {
     const query = () => Promise.reject(new StoreError('unreachable', 'the store does not answer: see that it runs'));
     const { api } = await serving({ query, temporalMetrics: () => Promise.reject(new Error('gone')) });
     const { status, text } = await ask(api, '/metrics');
@@ -288,32 +297,32 @@ describe('the metrics', () => {
     expect(text).toMatch(/^# TYPE pigeonpost_api_requests_total counter$/m);
   });
 
-  it('hold those of the Temporal SDK, too', async () => {
+  it('include those of the Temporal SDK', async () => {
     const { api } = await serving({ temporalMetrics: async () => '# TYPE temporal_x gauge\ntemporal_x 1\n' });
     expect((await ask(api, '/metrics')).text).toMatch(/^temporal_x 1$/m);
   });
 
-  it('are read on loopback without a token, unless a proxy has passed the request on', async () => {
+  it('need no token on loopback, unless a proxy forwarded the request', async () => {
     const { api } = await serving();
     expect((await ask(api, '/metrics')).status).toBe(200);
     expect((await ask(api, '/metrics', { headers: { 'x-forwarded-for': '203.0.113.9' } })).status).toBe(401);
     expect((await ask(api, '/metrics', { headers: { authorization: 'Bearer wrong' } })).status).toBe(401);
   });
 
-  it('are refused to a foreign host name', async () => {
+  it('are refused for a foreign host name', async () => {
     const { api } = await serving();
     expect((await ask(api, '/metrics', { headers: { host: 'evil.example.com' } })).status).toBe(421);
   });
 });
 
-describe('the API before it serves', () => {
-  it('is healthy, and not ready', async () => {
+describe('the API before the process is ready to serve', () => {
+  it('is healthy but not ready', async () => {
     const api = await listening();
     expect(await ask(api, '/healthz')).toMatchObject({ status: 200, text: 'ok' });
     expect((await ask(api, '/readyz')).status).toBe(503);
   });
 
-  it('says that the process is starting, and serves afterwards', async () => {
+  it('reports that the process is starting, and answers once it serves', async () => {
     const api = await listening();
     const answer = await ask(api, '/api/status');
     expect(answer.status).toBe(503);
@@ -330,14 +339,14 @@ describe('a request that fails', () => {
   it.each([
     ['the store', new StoreError('full', 'the disk is full: make room')],
     ['the ledger', new LedgerError('stale', 'another one is newer')],
-  ])('is answered with the sentence that %s has for a person', async (_, error) => {
+  ])('is answered with the message of an error of %s', async (_, error) => {
     const { api } = await serving({ act: () => Promise.reject(error) });
     const answer = await askToAct(api, pauseHooks);
     expect(answer.status).toBe(500);
     expect(answer.text).toContain(error.message);
   });
 
-  it('says nothing of an error that was not written for a person', async () => {
+  it('does not reveal an internal error', async () => {
     const inner = new Error('row {"Email":"ann@example.com"} at postgres://user:pass@db/main');
     const { api } = await serving({ act: () => Promise.reject(inner) });
     const answer = await askToAct(api, pauseHooks);
@@ -362,20 +371,20 @@ describe('an unknown address', () => {
   });
 });
 
-describe('an address that takes another method', () => {
+describe('an address that is used with a wrong method', () => {
   it.each([
     ['GET', '/api/actions', 'POST'],
     ['POST', '/api/status', 'GET'],
     ['PUT', '/api/deletions/7', 'GET, POST'],
-    ['GET', '/api/erasures/plan', 'POST'], // although it looks like one erasure, which can be read
-  ])('is answered with 405 and the methods it takes: %s %s', async (method, path, allow) => {
+    ['GET', '/api/erasures/plan', 'POST'], // It looks like the address of one erasure, which can be read.
+  ])('is answered with 405 and the allowed methods: %s %s', async (method, path, allow) => {
     const { api } = await serving();
     const answer = await fetch(`${api.url}${path}`, { method, headers: asLocal });
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, allow]);
   });
 });
 
-describe('a port that is taken', () => {
+describe('a port that is in use', () => {
   it('is reported in one sentence', async () => {
     const api = await listening();
     const { port } = new URL(api.url);

@@ -42,7 +42,7 @@ const everything = { who: null, action: null, target: null };
 const newest = { before: null, limit: 500 };
 
 describe('guesses of a token', () => {
-  it('must wait after ten, are counted, and are in the audit log without the invalid token', async () => {
+  it('are delayed after eleven, counted, and recorded in the audit log without the guessed token', async () => {
     const here = await served();
     const statuses: number[] = [];
     for (let n = 0; n < 20; n += 1) statuses.push((await ask(here, `guess-${n}`)).status);
@@ -63,7 +63,7 @@ describe('guesses of a token', () => {
     expect(JSON.stringify(entries)).not.toContain('guess-');
   });
 
-  it('that arrive together are counted together', async () => {
+  it('are limited together if they arrive together', async () => {
     const here = await served();
     const answers = await Promise.all(
       Array.from({ length: 60 }, async () => (await ask(here, makeToken().text)).status),
@@ -71,7 +71,7 @@ describe('guesses of a token', () => {
     expect(answers.filter((status) => status === 401).length).toBeLessThan(15);
   });
 
-  it('do not keep out a token that was accepted before, but one that is right only now', async () => {
+  it('do not block a token that was accepted before, but block one that is used for the first time', async () => {
     const here = await served();
     const { id, hash, text } = makeToken();
     const about = { name: `late-${id}`, roles: ['viewer'], workspace: null, createdBy: 'local', expiresAt: null };
@@ -82,15 +82,15 @@ describe('guesses of a token', () => {
     expect((await ask(here, text)).status).toBe(429);
   });
 
-  it('are not a page that goes on asking with one that has expired', async () => {
+  it('do not include repeated requests with the same invalid token', async () => {
     const here = await served();
     for (let n = 0; n < 30; n += 1) expect((await ask(here, 'the-same-old-token')).status).toBe(401);
     expect((await ask(here, serverToken)).status).toBe(200);
   });
 });
 
-describe('what a token may not do', () => {
-  it('is recorded once in the audit log, however often it is tried', async () => {
+describe('a request that a token may not make', () => {
+  it('is recorded once in the audit log, however often it is repeated', async () => {
     const here = await served();
     const { id, hash, text } = makeToken();
     const about = { name: `curious-${id}`, roles: ['viewer'], workspace: null, createdBy: 'local', expiresAt: null };
@@ -100,7 +100,7 @@ describe('what a token may not do', () => {
     expect(entries).toHaveLength(1);
   });
 
-  it('writes at most 120 lines in an hour', () => {
+  it('leads to at most 120 lines per hour', () => {
     let now = 0;
     const notes = new BoundedNotes(() => now);
     const taken = (): number => Array.from({ length: 1000 }, (_, n) => notes.take(`kind ${n}`)).filter(Boolean).length;
@@ -110,7 +110,7 @@ describe('what a token may not do', () => {
   });
 });
 
-describe('the group of an address', () => {
+describe('the group of an IP address', () => {
   it.each([
     ['127.0.0.1', '127.0.0.1'],
     ['::ffff:10.0.0.7', '10.0.0.7'],
@@ -119,7 +119,7 @@ describe('the group of an address', () => {
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
     [undefined, 'unknown'],
-  ])('%s is %s', (address, group) => {
+  ])('of %s is %s', (address, group) => {
     expect(addressGroup(address)).toBe(group);
   });
 });

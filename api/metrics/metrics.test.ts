@@ -90,12 +90,12 @@ const facts: LedgerFacts = {
 };
 const text = formatFigures(ledgerFigures(facts));
 
-describe('the figures of a ledger', () => {
+describe('the metrics of a ledger', () => {
   it.each([
-    'pigeonpost_undelivered_age_seconds{sync="events",sink="hooks"} 30', // what nothing is sent to any more is no lag
+    'pigeonpost_undelivered_age_seconds{sync="events",sink="hooks"} 30', // a lane that no sync delivers to any longer has no lag
     'pigeonpost_backlog_changes{sync="events",sink="hooks"} 12',
     'pigeonpost_read_age_seconds{sync="events"} 4', // of the lists that are live now
-    'pigeonpost_read_late_seconds{sync="events"} 400', // of any list, by its own interval
+    'pigeonpost_read_late_seconds{sync="events"} 400', // of any list, compared with its own interval
     'pigeonpost_sweep_age_seconds{sync="events"} 600',
     'pigeonpost_sweep_late_seconds{sync="events"} 180', // the sync sweeps every 7 min
     'pigeonpost_service_unanswered_seconds{workspace="acme"} 90',
@@ -110,24 +110,24 @@ describe('the figures of a ledger', () => {
     'pigeonpost_import_rows_left{workspace="acme"} 500',
     'pigeonpost_alerts_raised{occasion="behind"} 1',
     'pigeonpost_pigeonholes{sync="events",state="working"} 2',
-  ])('say %s', (line) => {
+  ])('include %s', (line) => {
     expect(text.split('\n')).toContain(line);
   });
 
-  it('have no label that pigeonholes, people or items add to', () => {
+  it('have no label whose values grow with pigeonholes, people or items', () => {
     const labels = new Set([...text.matchAll(/[{,](\w+)="/g)].map(([, name]) => name!));
     expect([...labels].toSorted()).toEqual(['by', 'code', 'occasion', 'sink', 'state', 'sync', 'version', 'workspace']);
     expect(text).not.toMatch(/101|102|Person/);
   });
 
-  it('leave out an unknown quota and report the rest', () => {
+  it('omit an unknown quota and report the rest', () => {
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, quota: null }));
     const unknown = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
     expect(unknown).not.toMatch(/^pigeonpost_quota_\w+\{/m);
     expect(unknown).toContain('pigeonpost_dead_letters{sink="hooks"} 3');
   });
 
-  it('escape what Prometheus would take for its own marks', () => {
+  it('escape characters that are special to Prometheus', () => {
     const figure = {
       name: 'x',
       help: 'a\nb',
@@ -138,8 +138,8 @@ describe('the figures of a ledger', () => {
   });
 });
 
-describe('what a process counts', () => {
-  it('has a label for each code of the specification, and none for what else a body calls a code', async () => {
+describe('the counter of requests', () => {
+  it('has a label for each code of the specification, and none for other codes in a body', async () => {
     const meters = new ProcessMeters({ withNode: false });
     const request = { workspace: 'acme', durationMs: 12 };
     meters.requested({ ...request, status: 200, code: null });
@@ -153,7 +153,7 @@ describe('what a process counts', () => {
 });
 
 describe('deploy/', () => {
-  it('names no metric of ours that is not there', async () => {
+  it('uses only pigeonpost metrics that exist', async () => {
     const all = `${text}${await new ProcessMeters({ withNode: true }).text()}# TYPE pigeonpost_store_up gauge\n`;
     const names = [...all.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!);
     const ours = namedMetrics().filter((name) => !name.startsWith('temporal_'));
@@ -162,7 +162,7 @@ describe('deploy/', () => {
     for (const name of names) expect(name).toMatch(/^(pigeonpost|process|nodejs)_[a-z0-9_]+$/);
   });
 
-  it('has only rules that the guide explains', () => {
+  it('has only alert rules that the guide explains', () => {
     const root = join(__dirname, '../..');
     const guide = readFileSync(join(root, 'docs/operations.md'), 'utf8');
     const headings = [...guide.matchAll(/^#+ (.+)$/gm)].map(([, title]) =>
