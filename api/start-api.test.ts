@@ -330,8 +330,8 @@ describe('the API before the process is ready to serve', () => {
       status: 503,
       detail: 'the process is starting: try again in a few seconds',
     });
-    const served = await serving();
-    expect((await ask(served.api, '/api/status', { headers: asLocal })).status).toBe(200);
+    api.serve(apiSources({ ledger: emptyLedger() }));
+    expect((await ask(api, '/api/status', { headers: asLocal })).status).toBe(200);
   });
 });
 
