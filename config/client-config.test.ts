@@ -18,14 +18,14 @@ const secrets = [
   'alerts: { to: [{ type: webhook, url: "https://a.example", secret: "${ALERTS}" }], when: {} }',
 ];
 
-describe('what a command needs that works on the store', () => {
+describe('the configuration of a command that opens the store', () => {
   const loadStore = async (lines: readonly string[], environment: Readonly<Record<string, string>> = {}) => {
     const file = join(folder, 'pigeonpost.yaml');
     writeFileSync(file, lines.join('\n'));
     return await loadStoreConfig(file, environment);
   };
 
-  it('is there without the secrets of workspaces, sinks and alerts', async () => {
+  it('loads without the secrets of workspaces, sinks and alerts', async () => {
     expect(await loadStore(secrets)).toEqual({
       file: join(folder, 'pigeonpost.yaml'),
       folder,
@@ -34,7 +34,7 @@ describe('what a command needs that works on the store', () => {
     });
   });
 
-  it('includes the URL of the store and the key of the ledger, which are required', async () => {
+  it('requires and contains the URL of the store and the key of the ledger', async () => {
     const store = ['store: "${DATABASE}"', 'ledgerKey: "${LEDGER}"'];
     await expect(loadStore([...secrets, ...store])).rejects.toThrow(
       /store: the environment variable DATABASE is not set[^]*ledgerKey: the environment variable LEDGER is not set/,
@@ -45,8 +45,8 @@ describe('what a command needs that works on the store', () => {
   });
 });
 
-describe('what a client command needs of a configuration', () => {
-  it('is there without any secret of the file', async () => {
+describe('the configuration of a client command', () => {
+  it('loads without any secret of the file', async () => {
     expect(await load(secrets)).toMatchObject({
       store: { kind: 'embedded', folder: join(folder, 'data') },
       server: { host: '127.0.0.1', port: 8088 },
@@ -56,13 +56,13 @@ describe('what a client command needs of a configuration', () => {
     });
   });
 
-  it('is there although other parts of the file hold mistakes, which are for the running process', async () => {
+  it('loads even if other parts of the file are invalid', async () => {
     expect(await load([...secrets, 'sinkz: {}', 'retention: { changes: soon }'])).toMatchObject({
       sinks: ['crm', 'hooks'],
     });
   });
 
-  it('leaves a store open whose URL is in a variable that is not set here', async () => {
+  it('has no known store if the store’s URL is in a variable that is not set', async () => {
     const store = ['store: "${DATABASE}"', 'ledgerKey: "${LEDGER}"'];
     expect((await load([...secrets, ...store])).store).toEqual({ kind: 'unknown' });
     const set = await load([...secrets, ...store], { DATABASE: 'postgres://db.example/pigeonpost' });
@@ -73,8 +73,8 @@ describe('what a client command needs of a configuration', () => {
     ['the token', 'server: { token: "${TOKEN}" }', /server\.token: the environment variable TOKEN is not set/],
     ['the port', 'server: { port: 99999 }', /server\.port: found 99999/],
     ['a mistyped key', 'server: { prot: 8089 }', /server\.prot: unknown key, did you mean "port"/],
-    ['a store that is none', 'store: nowhere', /store: found "nowhere"/],
-  ])('names %s when it cannot be used', async (_, line, sentence) => {
+    ['an invalid store', 'store: nowhere', /store: found "nowhere"/],
+  ])('is refused for %s, which the message names', async (_, line, sentence) => {
     await expect(load([...secrets, line])).rejects.toThrow(sentence);
   });
 });

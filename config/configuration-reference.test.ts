@@ -7,14 +7,14 @@ import { sinkSchemas } from './load-text.test-kit.js';
 import { configSchema } from './schema/config-schema.js';
 
 describe('docs/configuration.md', () => {
-  it('is what tools/write-configuration-reference.mjs would write now', () => {
+  it('starts with the general reference that tools/write-configuration-reference.mjs writes', () => {
     const written = readFileSync(join(__dirname, '..', 'docs', 'configuration.md'), 'utf8');
     expect(written.slice(0, generalReference().length)).toBe(generalReference());
   });
 });
 
-describe('the reference', () => {
-  it('has a row with a sentence for the keys of a sink type', () => {
+describe('the configuration reference', () => {
+  it('has a row with a description for each key of a sink type', () => {
     expect(configurationReference(sinkSchemas)).toContain('\n## Sinks of type file\n');
     expect(configurationReference(sinkSchemas)).toContain(
       '\n| `sinks.NAME.folder` | the path of a folder | required |  |\n',
@@ -26,7 +26,7 @@ describe('the reference', () => {
     expect(generalReference()).toContain('\n| `syncs.NAME.every.ended` | a duration from 1s to 30d | `6h` |');
   });
 
-  it('has a sentence for every key', () => {
+  it('has a description for every key', () => {
     expect(withoutSentence(inputSchemaOf(configSchema), '')).toEqual([]);
   });
 });

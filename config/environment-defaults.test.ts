@@ -15,7 +15,7 @@ describe('DATABASE_URL', () => {
     ['store:\n', url],
     ['store: ${STORE:-}\n', url],
     ['store: postgres://own/ledger\n', 'postgres://own/ledger'],
-  ])('beside %j keeps the ledger in %s', async (line, expected) => {
+  ])('with %j in the file keeps the ledger in %s', async (line, expected) => {
     const { store } = await load(line, { DATABASE_URL: url });
     expect(store.kind === 'postgres' && store.url.reveal()).toBe(expected);
   });
@@ -23,18 +23,18 @@ describe('DATABASE_URL', () => {
   it.each([
     ['', '', 'data'],
     ['store: embedded:./own\n', url, 'own'],
-  ])('beside %j leaves the ledger in a folder when it is %j', async (line, value, name) => {
+  ])('with %j in the file has no effect when its value is %j', async (line, value, name) => {
     const config = await load(line, { DATABASE_URL: value });
     expect(config.store).toEqual({ kind: 'embedded', folder: join(config.folder, name) });
   });
 
-  it('is named, and its value not shown, when it is no store', async () => {
+  it('is named without its value if it is not a valid store', async () => {
     expect(await problems('', { DATABASE_URL: 'mysql://me:word@db/ledger' })).toEqual([
       '1: store: found the value of the environment variable DATABASE_URL, because the file does not set this key, allowed: embedded:FOLDER, or a PostgreSQL URL such as postgres://db.example.com/pigeonpost',
     ]);
   });
 
-  it('of no use does not matter when the file has a store', async () => {
+  it('is not checked if the file has a store', async () => {
     expect(await problems('store: embedded:./own\n', { DATABASE_URL: 'mysql://db' })).toEqual([]);
   });
 });
@@ -48,22 +48,22 @@ describe('TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE', () => {
     ['temporal: { taskQueue: own }\n', { address: 'temporal:7233', namespace: 'events', taskQueue: 'own' }],
     ['temporal: { address: embedded }\n', { address: 'embedded', namespace: 'events' }],
     ['temporal: { address: "own:1", namespace: own }\n', { address: 'own:1', namespace: 'own' }],
-  ])('beside %j use %j', async (lines, temporal) => {
+  ])('with %j in the file lead to %j', async (lines, temporal) => {
     expect((await load(lines, environment)).temporal).toMatchObject(temporal);
   });
 
-  it('leave Temporal embedded when they are empty', async () => {
+  it('have no effect if they are empty', async () => {
     const { temporal } = await load('', { TEMPORAL_ADDRESS: '', TEMPORAL_NAMESPACE: '' });
     expect(temporal).toMatchObject({ address: 'embedded', namespace: 'default' });
   });
 
-  it('make an API key usable, which the embedded server takes none of', async () => {
+  it('allow an API key, which the embedded server does not accept', async () => {
     const lines = 'temporal: { apiKey: "${ACME_API_KEY}" }\n';
     expect(await problems(lines, environment)).toEqual([]);
     expect(await problems(lines, {})).toHaveLength(1);
   });
 
-  it('are named, and their values not shown, when they cannot be used', async () => {
+  it('are named without their values if they are invalid', async () => {
     expect(
       await problems('temporal:\n  taskQueue: own\n', { TEMPORAL_ADDRESS: 'http://word', TEMPORAL_NAMESPACE: ' ' }),
     ).toEqual([
@@ -72,7 +72,7 @@ describe('TEMPORAL_ADDRESS and TEMPORAL_NAMESPACE', () => {
     ]);
   });
 
-  it('do not hide a problem with the value in the file', async () => {
+  it('do not hide an invalid value in the file', async () => {
     expect(await problems('temporal: nonsense\n', environment)).toEqual([
       '13: temporal: found "nonsense", allowed: a group of keys',
     ]);

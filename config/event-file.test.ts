@@ -11,7 +11,7 @@ pigeonhole:
   timezone: Europe/Berlin
 `;
 
-/** Line 7 and those after it. */
+/** Adds these sessions, the first of them at line 8. */
 const withSessions = (...lines: string[]): string =>
   `${smallest}sessions:\n${lines.map((line) => `  - ${line}\n`).join('')}`;
 
@@ -26,7 +26,7 @@ function problemsOf(text: string): string[] {
 }
 
 describe('an event file', () => {
-  it('is sent with the service’s field names and times in UTC, without the file’s ids', () => {
+  it('is converted to the service’s field names and to times in UTC, without the ids of the file', () => {
     const text = withSessions(
       '{ id: opening, name: Opening, type: qna, startDate: 2026-11-21T09:00, endDate: 2026-11-21 10:00, answers: true }',
       '{ id: words, name: Words, type: poll_word_cloud, startDate: "2026-11-21T09:00+08:00", more: { options: [a, b] } }',
@@ -54,7 +54,7 @@ describe('an event file', () => {
     ]);
   });
 
-  it('places a message at the field that it is about, within "more" too, else at its object', () => {
+  it('has a line for each field, even inside "more", and otherwise the line of the object', () => {
     const [session] = readEventFile(
       withSessions('id: a\n    name: A\n    type: break\n    more:\n      seats: 3'),
       'event.yaml',
@@ -64,12 +64,12 @@ describe('an event file', () => {
     expect(session!.problemLine('unheardOf', 'is odd')).toBe('event.yaml:8: sessions[0].unheardOf: is odd');
   });
 
-  it('takes nothing for a reference, so that it reaches no secret', () => {
+  it('resolves no references, so that it cannot read secrets', () => {
     const text = smallest.replace('ACME Summit', '"${HOME} ${file:/etc/passwd}"');
     expect(readEventFile(text, 'event.yaml').pigeonhole.fields.name).toBe('${HOME} ${file:/etc/passwd}');
   });
 
-  it('warns of a session beside the days of its pigeonhole', () => {
+  it('causes a warning about a session outside the days of its pigeonhole', () => {
     const text = withSessions('{ id: a, name: A, type: break, startDate: 2026-11-23T09:00 }');
     expect(readEventFile(text, 'event.yaml').warnings).toEqual([
       'event.yaml:8: sessions[0].startDate: is not on a day of the pigeonhole',
@@ -77,8 +77,8 @@ describe('an event file', () => {
   });
 
   it.each<[string, string, string[]]>([
-    ['nothing in it', '', ['event.yaml:1: the file is empty; docs/provisioning.md shows what it must contain']],
-    ['no YAML', 'id: "a', [expect.stringMatching(/^event\.yaml:1: this is not YAML/)]],
+    ['no content', '', ['event.yaml:1: the file is empty; docs/provisioning.md shows what it must contain']],
+    ['invalid YAML', 'id: "a', [expect.stringMatching(/^event\.yaml:1: this is not YAML/)]],
     [
       'no pigeonhole',
       'id: a\n',
@@ -91,12 +91,12 @@ describe('an event file', () => {
       ['event.yaml:5: pigeonhole.endDate: is before startDate; correct one of the two'],
     ],
     [
-      'a day that is none',
+      'an invalid day',
       smallest.replace('2026-11-22', '2026-02-30'),
       ['event.yaml:5: pigeonhole.endDate: found "2026-02-30", allowed: a day such as 2026-01-31'],
     ],
     [
-      'a time zone that is none',
+      'an invalid time zone',
       smallest.replace('Europe/Berlin', 'CEST+2'),
       ['event.yaml:6: pigeonhole.timezone: found "CEST+2", allowed: an IANA time zone such as Europe/Berlin'],
     ],
@@ -109,7 +109,7 @@ describe('an event file', () => {
       ],
     ],
     [
-      'a time that is none',
+      'an invalid time',
       withSessions('{ id: a, name: A, type: break, startDate: 2026-11-21T24:30 }'),
       [
         expect.stringMatching(
@@ -118,7 +118,7 @@ describe('an event file', () => {
       ],
     ],
     [
-      'a time that the clocks leave out, and one that comes twice',
+      'a time that does not exist when clocks change, and one that exists twice',
       withSessions(
         '{ id: a, name: A, type: break, startDate: 2026-03-29T02:30 }',
         '{ id: b, name: B, type: break, startDate: 2026-10-25T02:30 }',
@@ -129,12 +129,12 @@ describe('an event file', () => {
       ],
     ],
     [
-      'a session that ends before it begins',
+      'a session that ends before it starts',
       withSessions('{ id: a, name: A, type: qna, startDate: 2026-11-21T09:00, endDate: "2026-11-21T08:30+01:00" }'),
       ['event.yaml:8: sessions[0].endDate: is before startDate; correct one of the two'],
     ],
     [
-      'an id twice, and one that is taken',
+      'an id that is used twice, and a reserved id',
       withSessions('{ id: a, name: A, type: break }', '{ id: a, name: B, type: break }'),
       ['event.yaml:9: sessions[1].id: this id is used twice; give each session its own'],
     ],
@@ -152,11 +152,11 @@ describe('an event file', () => {
       withSessions('{ id: a, name: A, type: break, more: { name: B } }'),
       ['event.yaml:8: sessions[0].more.name: is a key of its own; write it outside of "more"'],
     ],
-  ])('with %s is refused, each problem with its line', (_, text, expected) => {
+  ])('with %s is refused with the line of each problem', (_, text, expected) => {
     expect(problemsOf(text)).toEqual(expected);
   });
 
-  it('belongs to the only workspace, or to the one that it names', () => {
+  it('belongs to the workspace that it names, or to the only one', () => {
     const event = readEventFile(smallest, 'event.yaml');
     const named = readEventFile(smallest.replace('id: summit', 'id: summit\nworkspace: acme'), 'event.yaml');
     expect(workspaceOfEvent(event, 'event.yaml', ['acme'])).toBe('acme');
@@ -169,7 +169,7 @@ describe('an event file', () => {
     );
   });
 
-  it('is shown whole in docs/provisioning.md', () => {
+  it('is shown in docs/provisioning.md in a valid form', () => {
     const guide = readFileSync(join(__dirname, '../docs/provisioning.md'), 'utf8');
     const [, shown] = /```yaml\n([^]*?)```/.exec(guide)!;
     const event = readEventFile(shown!, 'event.yaml');

@@ -4,12 +4,12 @@ import { errorOf } from './load-text.test-kit.js';
 
 const sinkSchemas = Object.fromEntries([...allSinks].map(([type, { configSchema }]) => [type, configSchema]));
 
-describe('the example of the whole contract', () => {
-  it('is accepted unchanged', async () => {
+describe('the example of the complete contract', () => {
+  it('is accepted', async () => {
     expect(await errorOf(example, exampleEnvironment, exampleFiles, sinkSchemas)).toBeUndefined();
   });
 
-  it('tells every missing variable besides', async () => {
+  it('reports every missing variable', async () => {
     const problems = (await errorOf(example, {}, exampleFiles, sinkSchemas))?.problems ?? [];
     const missing = problems.flatMap(
       ({ message }) => /^the environment variable (\w+) is not set/.exec(message)?.[1] ?? [],

@@ -14,7 +14,7 @@ const environment = { NAME: 'value', EMPTY: '', HARD: 'a $& $1 ${NAME} b', _x1: 
 
 const fill = (text: string) => shown(fillReferences(text, { environment, folder }));
 
-/** A Secret hides its text from comparisons too. */
+/** Reveals the secret, which otherwise would be hidden from comparisons as well. */
 function shown(filled: Filled): unknown {
   return filled.kind === 'reference' ? { secret: filled.secret.reveal(), references: filled.references } : filled;
 }
@@ -29,7 +29,7 @@ describe('a text with references', () => {
     ['${HARD}', 'a $& $1 ${NAME} b', ['HARD']],
     ['${file:token}', 'from-file', ['file:token']],
     ['${file:key.pem}', 'line 1\nline 2\n', ['file:key.pem']],
-  ])('%s is filled with %j', (text, secret, references) => {
+  ])('%s becomes the secret %j', (text, secret, references) => {
     expect(fill(text)).toEqual({ secret, references });
   });
 
@@ -41,11 +41,11 @@ describe('a text with references', () => {
     ['$lowercase(item.Email)', '$lowercase(item.Email)'],
     ['$NAME and {NAME}', '$NAME and {NAME}'],
     ['', ''],
-  ])('%s is the literal %j', (text, literal) => {
+  ])('%s becomes the literal %j', (text, literal) => {
     expect(fill(text)).toEqual({ kind: 'literal', text: literal });
   });
 
-  it.each(['${UNSET:-}', '${EMPTY:-}', '${UNSET:-}${EMPTY:-}'])('%s counts as not written', (text) => {
+  it.each(['${UNSET:-}', '${EMPTY:-}', '${UNSET:-}${EMPTY:-}'])('%s is treated as absent', (text) => {
     expect(fill(text)).toEqual({ kind: 'absent' });
   });
 
@@ -67,7 +67,7 @@ describe('a text with references', () => {
     ['${file:.}', 'the file . cannot be read (EISDIR); create it, or correct the path'],
     ['${file:nothing}', 'the file nothing is empty; write the secret into it'],
     ['${file:}', 'the path after "file:" is missing; write ${file:/run/secrets/name}'],
-  ])('%s is a problem', (text, message) => {
+  ])('%s is reported as a problem', (text, message) => {
     expect(fill(text)).toMatchObject({ kind: 'problem', message });
   });
 });

@@ -22,7 +22,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
     ],
     ['a text for a sync', atEnd('temporal: embedded\n'), ['13: temporal: found "embedded", allowed: a group of keys']],
     [
-      'a name',
+      'an invalid name',
       instead('  archive:', '  The Archive:').replace('[archive]', '["The Archive"]'),
       [
         '10: sinks["The Archive"]: this is no name here, allowed: letters a-z, digits and -, at most 63 characters, such as acme-2026',
@@ -70,7 +70,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
       [`2: workspaces.acme.baseUrl: is missing, ${addressMessage}`],
     ],
     [
-      'a key with nothing',
+      'a key without a value',
       instead(' https://engagement.example.com', ''),
       [`3: workspaces.acme.baseUrl: is missing, ${addressMessage}`],
     ],
@@ -87,11 +87,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
       instead('    apiKey:', '    apiKey: ${ACME_API_KEY}\n    apiKey:'),
       ['5: workspaces.acme.apiKey: this key is written twice; remove one of the two'],
     ],
-    [
-      'a key that is the prototype',
-      atEnd('__proto__: {}\n'),
-      ['13: __proto__: this key is not allowed; give it another name'],
-    ],
+    ['the key __proto__', atEnd('__proto__: {}\n'), ['13: __proto__: this key is not allowed; give it another name']],
     [
       'an alias',
       instead('  acme:', '  acme: &a').replace('workspace: acme', 'workspace: *a'),
@@ -107,7 +103,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
   });
 });
 
-describe('a name that refers to nothing', () => {
+describe('a reference to an unknown name', () => {
   it.each<[string, string, string[]]>([
     [
       'an unknown workspace',
@@ -160,7 +156,7 @@ describe('a name that refers to nothing', () => {
       ['11: sinks.archive.type: found "teams", allowed: file, webhook'],
     ],
     [
-      'a sink type that Object has',
+      'a sink type that is the name of a property of every object',
       instead('type: file', 'type: constructor'),
       ['11: sinks.archive.type: found "constructor", allowed: file, webhook'],
     ],
@@ -185,27 +181,27 @@ describe('the folder of a sink', () => {
     ['./..data', ''],
     ['./data', 'store: postgres://db/ledger\n'],
     ['./data', 'store: embedded:./data/ledger\n'],
-  ])('%s beside %j is taken', async (folder, store) => {
+  ])('%s is accepted with %j', async (folder, store) => {
     expect(await problemsOf(instead('./archive', folder) + store, smallestEnvironment)).toEqual([]);
   });
 });
 
-describe('a mistake in a part', () => {
+describe('a mistake in one part of the file', () => {
   it.each<[string, string, string[]]>([
     [
-      'a sink type that there is not',
+      'an unknown sink type',
       instead('type: file', 'type: slack'),
       ['11: sinks.archive.type: found "slack", allowed: file, webhook'],
     ],
     [
-      'a receiver of alerts with a user and no password',
+      'an alert receiver with a user but no password',
       atEnd(
         'alerts: { to: [{ type: smtp, host: a.example, username: x, from: a@b.example, to: c@d.example }], when: {} }\n',
       ),
       ['13: alerts.to[0]: username and password belong together; give both or none'],
     ],
     [
-      'a password for a mail server that may be spoken to in plain text',
+      'a password for a mail server that allows plain text',
       atEnd(
         'alerts: { to: [{ type: smtp, host: a.example, username: x, password: "${ACME_API_KEY}", allowPlainText: true, from: a@b.example, to: c@d.example }], when: {} }\n',
       ),
@@ -233,7 +229,7 @@ describe('a problem', () => {
     ]);
   });
 
-  it('is printed with the file as it was named, its line, and its key', async () => {
+  it('is printed with the file as the user named it, its line, and its key', async () => {
     const error = await errorOf(inSync('    every:\n      live: 5x\n'), smallestEnvironment);
     expect(error?.message).toBe(
       `${error?.file}:9: syncs.conferences.every.live: found "5x", allowed: a duration such as 5s, 30m, 6h`,

@@ -11,14 +11,14 @@ const instead = (replace: string, by: string) => smallestWith({ replace, by });
 const headerMessage =
   'allowed: a secret without spaces, tabs, line breaks and letters beyond ASCII, not even at its end';
 
-describe('a secret that no header can carry', () => {
+describe('a secret that an HTTP header cannot contain', () => {
   it.each([
     ['a line break at its end', 'key-2a2a\n'],
-    ['a line break in it', 'key\r\n2a2a'],
+    ['a line break inside it', 'key\r\n2a2a'],
     ['a space before it', ' key-2a2a'],
     ['a tab in it', 'key\t2a2a'],
-    ['a letter beyond ASCII', 'k\u00e9y-2a2a'],
-  ])('because of %s is reported at every key that needs a secret, without showing it', async (_, secret) => {
+    ['a non-ASCII letter', 'k\u00e9y-2a2a'],
+  ])('is reported because of %s at every key that needs a secret, without being shown', async (_, secret) => {
     const text = atEnd('server: { token: "${KEY}" }\ntemporal: { address: "temporal:7233", apiKey: "${KEY}" }\n');
     expect(await problemsOf(text.replace('ACME_API_KEY', 'KEY'), { KEY: secret })).toEqual([
       `4: workspaces.acme.apiKey: found a value from \${KEY}, ${headerMessage}`,
@@ -53,7 +53,7 @@ describe('a reference or secret that cannot be used', () => {
       ],
     ],
     [
-      'a variable that is not set, in a choice of shapes',
+      'a variable that is not set, at a key with several allowed shapes',
       inSync('    pigeonholes: { name: "${EVENTS}" }\n'),
       [
         '8: syncs.conferences.pigeonholes.name: the environment variable EVENTS is not set; set it, or write ${EVENTS:-} where it may be absent',
@@ -71,7 +71,7 @@ describe('a reference or secret that cannot be used', () => {
       [`4: workspaces.acme.apiKey: ${secretMessage}`],
     ],
     [
-      'a literal secret where a list may stand',
+      'a literal secret at a key that allows a list',
       atEnd('  hooks:\n    type: webhook\n    url: https://hooks.example.com\n    secret: whsec_2a2a\n'),
       [`16: sinks.hooks.secret: ${secretMessage}`],
     ],
@@ -108,15 +108,15 @@ describe('a reference or secret that cannot be used', () => {
   });
 });
 
-describe('a file that is referred to', () => {
+describe('a referenced file', () => {
   it.each<[string, string, string[]]>([
     [
-      'a certificate file that is missing',
+      'a missing certificate file',
       atEnd('network: { ca: own.pem }\n'),
       ['13: network.ca: the file cannot be read, ENOENT; correct the path ("own.pem")'],
     ],
     [
-      'a certificate file without one',
+      'a certificate file without a certificate',
       atEnd('network: { ca: pigeonpost.yaml }\n'),
       [
         '13: network.ca: the file holds no PEM certificate; name one that has a line -----BEGIN CERTIFICATE----- ("pigeonpost.yaml")',
@@ -130,12 +130,12 @@ describe('a file that is referred to', () => {
 describe('drop folders', () => {
   it.each<[string, string, string[]]>([
     [
-      'a workspace that is not there',
+      'an unknown workspace',
       'imports: [{ workspace: acne, pigeonhole: 101, folder: in }]',
       ['13: imports[0].workspace: found "acne", which is not a workspace in this file, did you mean "acme"?'],
     ],
     [
-      'the same folder twice, however it is written',
+      'the same folder written in two ways',
       'imports: [{ workspace: acme, pigeonhole: 101, folder: in }, { workspace: acme, pigeonhole: 102, folder: ./in/ }]',
       ['13: imports[1].folder: another entry of imports has this folder; give each one of its own'],
     ],
@@ -144,8 +144,8 @@ describe('drop folders', () => {
       'imports: [{ workspace: acme, pigeonhole: 101, folder: ./data/in }]',
       ['13: imports[0].folder: this folder is, or is inside, the folder of the embedded store; choose another one'],
     ],
-    ['folders of their own', 'imports: [{ workspace: acme, pigeonhole: { name: "^A" }, folder: in }]', []],
-  ])('with %s are reported', async (_, line, problems) => {
+    ['valid folders', 'imports: [{ workspace: acme, pigeonhole: { name: "^A" }, folder: in }]', []],
+  ])('with %s have the expected problems', async (_, line, problems) => {
     expect(await problemsOf(atEnd(`${line}\n`), smallestEnvironment)).toEqual(problems);
   });
 });

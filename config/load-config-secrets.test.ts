@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { errorOf, loadText, smallestWith } from './load-text.test-kit.js';
 
-/** Every value that comes from the environment or a file, and every literal at a key that takes a secret, contains this. */
+/** Every secret value in these tests contains this word, as does every literal at a key that requires a secret. */
 const word = 'hunter2';
 
 const environment = {
@@ -22,7 +22,7 @@ const printed = (value: unknown) =>
   ].join('\n');
 
 describe('a configuration that loads', () => {
-  it('shows none of its secrets when it is printed', async () => {
+  it('shows none of its secrets if it is printed', async () => {
     const config = await loadText(
       smallestWith({
         append:
@@ -38,7 +38,7 @@ describe('a configuration that loads', () => {
   });
 });
 
-describe('an error', () => {
+describe('a configuration error', () => {
   const sink = (line: string) =>
     smallestWith({ append: `  hooks:\n    type: webhook\n    url: https://hooks.example.com\n    ${line}\n` });
   const sync = (line: string) => smallestWith({ replace: 'workspace: acme\n', by: `workspace: acme\n    ${line}\n` });
@@ -51,7 +51,7 @@ describe('an error', () => {
     ['a secret for a name of a workspace', smallestWith({ replace: 'workspace: acme', by: 'workspace: ${TOKEN}' })],
     ['a secret for a type', smallestWith({ replace: 'type: file', by: 'type: ${TOKEN}' })],
     ['a secret for a history', smallestWith({ append: '    history: ${TOKEN}\n' })],
-    ['a secret for a truth value', sink('secret: ${HOOK_SECRET}\n    allowPrivateAddresses: ${TOKEN}')],
+    ['a secret for a boolean', sink('secret: ${HOOK_SECRET}\n    allowPrivateAddresses: ${TOKEN}')],
     ['a secret for a port', smallestWith({ append: 'server: { port: "${TOKEN}" }\n' })],
     ['a secret for a path', smallestWith({ append: 'network: { ca: "${TOKEN}" }\n' })],
     ['a secret from a file for a store', smallestWith({ append: 'store: ${file:token}\n' })],
@@ -65,7 +65,7 @@ describe('an error', () => {
     ['a literal secret in a list', sink(`secret: ["\${HOOK_SECRET}", whsec_${word}]`)],
     ['a literal secret at an unknown key', smallestWith({ append: `tokn: key-${word}\n` })],
     ['a literal secret in a reference', smallestWith({ replace: '${ACME_API_KEY}', by: `\${key-${word}}` })],
-    ['a literal secret in an open reference', smallestWith({ replace: '${ACME_API_KEY}', by: `"\${key-${word}"` })],
+    ['a literal secret in an unclosed reference', smallestWith({ replace: '${ACME_API_KEY}', by: `"\${key-${word}"` })],
     [
       'a literal secret that is written twice',
       smallestWith({ append: `server: { token: key-${word}, token: key-${word} }\n` }),
@@ -82,7 +82,7 @@ describe('an error', () => {
     ['a literal password in the store', smallestWith({ append: `store: postgres://me:${word}@db/ledger\n` })],
     ['a literal password in another store', smallestWith({ append: `store: mysql://me:${word}@db/ledger\n` })],
     ['a literal password in the proxy', smallestWith({ append: `network: { proxy: "http://me:${word}@proxy" }\n` })],
-    ['a syntax error beside a secret', `server: { token: key-${word} ]\n`],
+    ['a syntax error next to a secret', `server: { token: key-${word} ]\n`],
     ['a syntax error in a secret', `server:\n  token: "key-${word}\n`],
     ['a syntax error after a secret', `token: 'a' key-${word}\n`],
   ])('about %s does not show it', async (_, text) => {

@@ -56,13 +56,13 @@ describe('a file that cannot be read as configuration', () => {
   it.each<[string, string, string, string]>([
     ['an empty file', '', 'empty', '1: the file is empty; docs/configuration.md shows what it must contain'],
     [
-      'comments alone',
+      'only comments',
       '# nothing yet\n\n',
       'empty',
       '1: the file is empty; docs/configuration.md shows what it must contain',
     ],
     [
-      'a tab',
+      'an indentation with a tab',
       'workspaces:\n\tacme: {}\n',
       'syntax',
       '2: this is not YAML: the line is indented with a tab; use spaces',
@@ -109,7 +109,7 @@ describe('a file that cannot be read as configuration', () => {
     expect(await problemsOf(text)).toEqual([problem]);
   });
 
-  describe('on disk', () => {
+  describe('read from disk', () => {
     let folder: string;
     beforeEach(async () => {
       folder = await mkdtemp(join(tmpdir(), 'pigeonpost-config-'));
@@ -122,7 +122,7 @@ describe('a file that cannot be read as configuration', () => {
         (error: unknown) => error as ConfigError,
       );
 
-    it('is reported as missing, with what to do', async () => {
+    it('is reported as missing, with the command that creates one', async () => {
       const file = join(folder, 'none.yaml');
       const error = await load(file);
       expect(error).toBeInstanceOf(ConfigError);
@@ -132,7 +132,7 @@ describe('a file that cannot be read as configuration', () => {
       });
     });
 
-    it('is reported to be a folder', async () => {
+    it('is reported as a folder', async () => {
       await mkdir(join(folder, 'here'));
       expect(await load(join(folder, 'here'))).toMatchObject({
         kind: 'unreadable',
@@ -140,7 +140,7 @@ describe('a file that cannot be read as configuration', () => {
       });
     });
 
-    it('is reported not to be UTF-8', async () => {
+    it('is reported if it is not UTF-8', async () => {
       const file = join(folder, 'latin1.yaml');
       await writeFile(file, Buffer.from('name: M\xfcnchen\n', 'latin1'));
       expect(await load(file)).toMatchObject({
@@ -149,22 +149,22 @@ describe('a file that cannot be read as configuration', () => {
       });
     });
 
-    it('is reported not to be readable', async () => {
+    it('is reported if it cannot be read', async () => {
       const file = join(folder, 'loop.yaml');
-      await symlink(file, file); // not by its permissions: root reads whatever they say
+      await symlink(file, file); // a symbolic link loop, because file permissions do not stop root
       expect(await load(file)).toMatchObject({
         kind: 'unreadable',
         message: `${file}: the file cannot be read (ELOOP); check the path and its permissions`,
       });
     });
 
-    it('is named as the user named it, less a leading ./', async () => {
+    it('is named as the user named it, without a leading ./', async () => {
       expect((await load('./none/such.yaml'))?.file).toBe(join('none', 'such.yaml'));
     });
   });
 });
 
-describe('a setting', () => {
+describe('loading', () => {
   const load = (text: string, environment = {}, files = {}) =>
     loadText(text, { ...smallestEnvironment, ...environment }, files);
 
@@ -188,7 +188,7 @@ describe('a setting', () => {
     expect(config.server.port).toBe(9_000);
   });
 
-  it('takes one secret or a list of them, without those that are absent', async () => {
+  it('accepts one secret or a list of secrets, and omits absent ones', async () => {
     const hooks = (written: string) =>
       atEnd(`  hooks:\n    type: webhook\n    url: https://hooks.example.com\n    secret: ${written}\n`);
     const secretsOf = async (written: string) =>
@@ -200,7 +200,7 @@ describe('a setting', () => {
     expect(revealed(await secretsOf('["${C:-}", "${B}"]'))).toEqual(['two']);
   });
 
-  it('takes a sync with everything that this version has', async () => {
+  it('accepts a sync with every key', async () => {
     const text = inSync(
       '    pigeonholes: { status: [live, upcoming], name: "^ACME ", startsAfter: 2026-01-01, exclude: [99] }\n' +
         '    lists: [attendees, votes]\n' +
@@ -214,7 +214,7 @@ describe('a setting', () => {
       lists: ['attendees', 'votes'],
       everyMs: {
         live: 1_000,
-        quiet: 1_000, // what is stated is kept
+        quiet: 1_000, // an explicit interval applies outside session times as well
         new: 7_200_000,
         upcoming: 600_000,
         ended: 86_400_000,
@@ -228,7 +228,7 @@ describe('a setting', () => {
     });
   });
 
-  it('takes the keys that all sinks share, and leaves the own ones to the type', async () => {
+  it('reads the keys that all sinks share, and leaves the other keys to the sink type', async () => {
     const text = atEnd(
       '    history: all\n    mode: send\n    lists: [votes]\n    consent: { accept: [obtained, not-asked], basis: "own records" }\n',
     );
@@ -249,7 +249,7 @@ describe('a setting', () => {
     ['store: embedded:ledger\n', 'ledger'],
     ['store: ${STORE:-embedded:./other}\n', 'other'],
     ['store: ${FOLDER}\n', 'from-environment'],
-  ])('%j keeps the ledger in the folder %s beside the file', async (line, folder) => {
+  ])('%j keeps the ledger in the folder %s next to the file', async (line, folder) => {
     const config = await load(atEnd(line), { FOLDER: 'embedded:from-environment' });
     expect(config.store).toEqual({ kind: 'embedded', folder: join(config.folder, folder) });
   });
@@ -265,7 +265,7 @@ describe('a setting', () => {
 
   const certificate = '-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n';
 
-  it('takes the texts of certificates from their files', async () => {
+  it('reads certificates from their files', async () => {
     const text = atEnd(
       'temporal:\n  address: "[::1]:7233"\n  tls: { ca: ca.pem, certificate: own.pem, key: "${file:own.key}" }\nnetwork: { ca: "${file:ca.pem}" }\n',
     );
@@ -286,7 +286,7 @@ describe('a setting', () => {
     ['  tls: {}\n', {}],
     ['  apiKey: ${ACME_API_KEY}\n', {}],
     ['', undefined],
-  ])('%j uses TLS to Temporal: %j', async (lines, tls) => {
+  ])('with %j uses TLS to Temporal: %j', async (lines, tls) => {
     expect((await load(atEnd(`temporal:\n  address: temporal:7233\n${lines}`))).temporal.tls).toEqual(tls);
   });
 
@@ -299,7 +299,7 @@ describe('a setting', () => {
     ['network: { proxy: "http://own:1" }\n', { HTTPS_PROXY: 'nonsense://x' }, 'http://own:1'],
     ['network: { proxy: "${OWN_PROXY}" }\n', { OWN_PROXY: 'http://me:word@own:1' }, 'http://me:word@own:1'],
     ['network: { proxy: none }\n', { HTTPS_PROXY: 'http://upper:1' }, undefined],
-  ])('%j with %j in the environment uses the proxy %s', async (line, environment, proxy) => {
+  ])('with %j in the file and %j in the environment uses the proxy %s', async (line, environment, proxy) => {
     expect((await load(atEnd(line), environment)).network.proxy?.reveal()).toBe(proxy);
   });
 
@@ -307,18 +307,18 @@ describe('a setting', () => {
     ['', { NO_PROXY: 'upper' }, 'upper'],
     ['', { NO_PROXY: 'upper', no_proxy: 'lower' }, 'lower'],
     ['network: { noProxy: own }\n', { NO_PROXY: 'upper' }, 'own'],
-  ])('%j with %j in the environment goes without a proxy to %s', async (line, environment, noProxy) => {
+  ])('with %j in the file and %j in the environment bypasses the proxy for %s', async (line, environment, noProxy) => {
     expect((await load(atEnd(line), environment)).network.noProxy).toBe(noProxy);
   });
 
-  it('refuses a proxy of the environment that cannot be used', async () => {
+  it('refuses an invalid proxy in the environment', async () => {
     const message = 'the environment variable HTTPS_PROXY holds no http or https URL; correct it, or set network.proxy';
     expect(await problemsOf(smallest, { ...smallestEnvironment, HTTPS_PROXY: 'socks://me:word@x' })).toEqual([
       `1: network.proxy: ${message}`,
     ]);
   });
 
-  it('listens off loopback with a token', async () => {
+  it('accepts an address off loopback with a token', async () => {
     const { server } = await load(atEnd('server: { host: 0.0.0.0, port: 0, token: "${TOKEN}" }\n'), {
       TOKEN: 'a-long-word-0123456789abc',
     });
@@ -326,7 +326,7 @@ describe('a setting', () => {
     expect(server.token?.reveal()).toBe('a-long-word-0123456789abc');
   });
 
-  it('of a sink that no sync names is allowed with a warning', async () => {
+  it('warns about a sink that no sync names', async () => {
     const config = await load(atEnd('  spare:\n    type: file\n    folder: ./spare\n'));
     expect(config.warnings).toEqual([
       {

@@ -9,17 +9,17 @@ import { loadConfig } from './load-config.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { folder, secret } from './values.js';
 
-/** Two sink types as the sinks' room has them, without their checks: this room's tests are about the loader. */
+/** Two sink types without their own checks, because these tests are about the loader. */
 export const sinkSchemas = {
   webhook: z.strictObject({
     url: z.url({ error: 'allowed: an http or https URL' }),
     secret: z.union([secret(), z.array(secret())]),
     allowPrivateAddresses: z.boolean().default(false),
   }),
-  file: z.object({ folder: folder() }), // loose by oversight
+  file: z.object({ folder: folder() }), // accepts unknown keys, as a sink might by mistake
 };
 
-/** Loads a text as pigeonpost.yaml from a folder of its own, which also holds `files`. */
+/** Loads a text as pigeonpost.yaml from a temporary folder that also contains `files`. */
 export async function loadText(
   text: string,
   environment: Environment = {},
@@ -36,7 +36,7 @@ export async function loadText(
   }
 }
 
-/** The problems of a text as `line: key: message`; none when it loads. */
+/** Returns the problems of a text as `line: key: message`; an empty list if it loads. */
 export async function problemsOf(
   text: string,
   environment: Environment = {},
@@ -63,7 +63,7 @@ export async function errorOf(
   }
 }
 
-/** The smallest file that loads, and what its references stand for. */
+/** The smallest file that loads. */
 export const smallest = `workspaces:
   acme:
     baseUrl: https://engagement.example.com
@@ -80,7 +80,7 @@ sinks:
 
 export const smallestEnvironment: Environment = { ACME_API_KEY: 'key-1f9c' };
 
-/** The smallest file with one thing changed; fails when the change does not apply. */
+/** Returns the smallest file with one change. Throws if the change does not apply. */
 export function smallestWith(change: { replace: string; by: string } | { append: string }): string {
   if ('append' in change) return smallest + change.append;
   if (!smallest.includes(change.replace)) throw new Error(`the smallest file has no ${change.replace}`);

@@ -15,7 +15,7 @@ describe('the nearest word', () => {
     expect(nearestWord(found, words)).toBe(meant);
   });
 
-  it.each(['colour', 'abc', 'x', ''])('to %j is none', (found) => {
+  it.each(['colour', 'abc', 'x', ''])('to %j does not exist', (found) => {
     expect(nearestWord(found, words)).toBeUndefined();
   });
 });

@@ -10,7 +10,7 @@ const richSync = (lines: string) =>
   smallestWith({ replace: '    sinks: [archive]\n', by: `    sinks: [archive]\n${lines}` });
 
 describe('the normalized configuration', () => {
-  it('holds workspaces, syncs and sinks with their defaults, and a fingerprint for each secret', async () => {
+  it('contains workspaces, syncs and sinks with their defaults, and a fingerprint instead of each secret', async () => {
     expect(await normalized(smallest)).toEqual({
       version: 1,
       workspaces: {
@@ -49,10 +49,14 @@ describe('the normalized configuration', () => {
     ['the order of dropped fields', '    drop: { votes: [a, b] }\n', '    drop: { votes: [b, a] }\n'],
     ['the order of lists', '    lists: [votes, answers]\n', '    lists: [answers, votes]\n'],
     ['the order of ids', '    pigeonholes: [9, 101]\n', '    pigeonholes: [101, 9]\n'],
-    ['the order of states', '    pigeonholes: { status: [new, live] }\n', '    pigeonholes: { status: [live, new] }\n'],
-    ['how a duration is written', '    every: { live: 60s }\n', '    every: { live: 1m }\n'],
-    ['a default that is written out', '', '    every: { sweep: 30m }\n'],
-  ])('is the same text whatever %s', async (_, one, other) => {
+    [
+      'the order of statuses',
+      '    pigeonholes: { status: [new, live] }\n',
+      '    pigeonholes: { status: [live, new] }\n',
+    ],
+    ['the form of a duration', '    every: { live: 60s }\n', '    every: { live: 1m }\n'],
+    ['whether a default is written out', '', '    every: { sweep: 30m }\n'],
+  ])('does not depend on %s', async (_, one, other) => {
     const text = JSON.stringify(await normalized(richSync(one)));
     expect(JSON.stringify(await normalized(richSync(other)))).toBe(text);
   });
@@ -66,17 +70,17 @@ describe('the normalized configuration', () => {
   it.each([
     ['an interval', richSync('    every: { live: 6s }\n')],
     ['the folder of a sink', smallestWith({ replace: './archive', by: './elsewhere' })],
-    ['consent', smallestWith({ append: '    consent: { accept: [obtained] }\n' })],
+    ['the accepted consent', smallestWith({ append: '    consent: { accept: [obtained] }\n' })],
     ['a dropped field', richSync('    drop: { votes: [a] }\n')],
-  ])('is another one with another %s', async (_, text) => {
+  ])('changes with %s', async (_, text) => {
     expect(await normalized(text)).not.toEqual(await normalized(smallest));
   });
 
-  it('is another one with another secret', async () => {
+  it('changes with a secret', async () => {
     expect(await normalized(smallest, { ACME_API_KEY: 'key-1f9d' })).not.toEqual(await normalized(smallest));
   });
 
-  it('holds what says how it is written as JSON, such as an expression, as that', async () => {
+  it('contains the JSON form of a value that defines one, such as an expression', async () => {
     const config = await loadText(smallest, smallestEnvironment);
     const sinks = { archive: { ...config.sinks.archive!, settings: { when: { toJSON: () => 'item.a' } } } };
     expect(normalizedConfig({ ...config, sinks }, fingerprint)).toMatchObject({
@@ -84,7 +88,7 @@ describe('the normalized configuration', () => {
     });
   });
 
-  it('refuses a setting that JSON cannot carry, rather than compare something else', async () => {
+  it('refuses a setting that has no JSON form', async () => {
     const config = await loadText(smallest, smallestEnvironment);
     const sinks = { archive: { ...config.sinks.archive!, settings: { when: new Map() } } };
     expect(() => normalizedConfig({ ...config, sinks }, fingerprint)).toThrow(

@@ -31,8 +31,8 @@ function linesOf(settings: unknown): void {
   tellPlaces(settings, document, ['sinks', 'crm']);
 }
 
-describe('a setting with a position', () => {
-  it('has the line of its own key', () => {
+describe('the position of a setting', () => {
+  it('is the line of its own key', () => {
     const [email, name, when] = [
       new Placed('item.Email'),
       new Placed('item.Name'),
@@ -42,7 +42,7 @@ describe('a setting with a position', () => {
     expect([email.line, name.line, when.line]).toEqual([6, 7, 9]);
   });
 
-  it('has the line of its text if the schema nested it deeper', () => {
+  it('is the line of its text if the schema nested it deeper', () => {
     const [email, event] = [new Placed('item.Email'), new Placed('pigeonhole.name')];
     linesOf({ records: [{ properties: { email: { value: email }, event: { value: event } } }] });
     expect([email.line, event.line]).toEqual([6, 8]);
@@ -50,19 +50,19 @@ describe('a setting with a position', () => {
     expect(event.key).toBe('sinks.crm.records[0].properties.event.value');
   });
 
-  it('has the line of its text if the schema renamed its key', () => {
+  it('is the line of its text if the schema renamed its key', () => {
     const name = new Placed('item.Name');
     linesOf({ records: [{ fields: [{ property: 'name', expression: name }] }] });
     expect(name.line).toBe(7);
   });
 
-  it('has the line of the nearest written key if its text is nowhere in the file', () => {
+  it('is the line of the nearest key in the file if its text is not in the file', () => {
     const standard = new Placed('item.id');
     linesOf({ records: [{ properties: { key: standard } }] });
     expect(standard.line).toBe(5);
   });
 
-  it('is found beside settings that want no place', () => {
+  it('can be assigned next to settings that accept no position', () => {
     expect(() => linesOf({ when: null, url: 'x', at: new Date(0), all: [1, undefined] })).not.toThrow();
   });
 });

@@ -14,8 +14,8 @@ function refusalOf(text: string): ConfigError {
   throw new Error('the text was accepted');
 }
 
-// A parser without these limits takes minutes for some of the texts below, or ends the process.
-describe('a text that nests without end', () => {
+// Without these limits, a parser takes minutes for some of the texts below, or ends the process.
+describe('a text that is nested too deeply', () => {
   it.each([
     ['braces', '{'.repeat(100_000)],
     ['brackets', '['.repeat(600_000)],
@@ -25,19 +25,19 @@ describe('a text that nests without end', () => {
     ['dashes', '- '.repeat(50_000)],
     ['question marks', '? '.repeat(50_000)],
     ['indented keys', Array.from({ length: 1000 }, (_, depth) => `${' '.repeat(depth)}a:`).join('\n')],
-  ])('of %s is refused with its place before it is read', (_, text) => {
+  ])('with %s is refused with its line before it is parsed', (_, text) => {
     const error = refusalOf(text);
     expect(error.message).toMatch(/^pigeonpost\.yaml:\d+: lists and groups are nested more than 50 levels deep/);
   });
 
-  it('is read up to the limit', () => {
+  it('is accepted up to the limit', () => {
     const levels = yamlLimits.depth - 1;
     const { tree } = readDocument(`a: ${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}`, 'pigeonpost.yaml', null);
     expect(tree).toHaveProperty('a');
   });
 });
 
-describe('a text that is larger than any configuration', () => {
+describe('an oversized text', () => {
   it.each([
     ['characters', `a: ${'x'.repeat(yamlLimits.characters)}`, 'the file is larger than 1,000,000 characters'],
     ['keys', Array.from({ length: 90_000 }, (_, n) => `k${n}: 1`).join('\n'), 'more than 200,000 words and signs'],
@@ -45,12 +45,12 @@ describe('a text that is larger than any configuration', () => {
     ['lines', '\n'.repeat(900_000), 'more than 200,000 words and signs'],
     ['references', `a: &a [x, x]\nb:\n${'- *a\n'.repeat(150_000)}`, 'more than 200,000 words and signs'],
     ['errors', ']\n'.repeat(200_000), 'this is not YAML'],
-  ])('by its %s is refused', (_, text, message) => {
+  ])('is refused because of its %s', (_, text, message) => {
     const error = refusalOf(text);
     expect(error.message).toContain(message);
   });
 
-  it('multiplies nothing by references to references', () => {
+  it('with references to references is refused before they multiply', () => {
     const bomb = ['a: &a [x, x]', 'b: &b [*a, *a]', 'c: &c [*b, *b]', 'd: [*c, *c]'].join('\n');
     const { problems } = readDocument(bomb, 'pigeonpost.yaml', null);
     expect(problems).toHaveLength(6);
@@ -59,7 +59,7 @@ describe('a text that is larger than any configuration', () => {
 });
 
 describe('a configuration with thousands of problems', () => {
-  it('lists the first hundred', async () => {
+  it('lists only the first hundred', async () => {
     const sinks = Array.from({ length: 5000 }, (_, n) => `  s${n}: { type: webhook }\n`).join('');
     const error = await errorOf(smallestWith({ append: sinks }));
     const lines = error!.message.split('\n');
@@ -76,7 +76,7 @@ describe('the depth of a JSON text', () => {
     ['[[],[],[]]', 2, false],
     ['['.repeat(1_000_000), 20, true],
     ['"never closed [[[', 0, false],
-  ])('%.40s goes deeper than %d levels: %s', (text, levels, deeper) => {
+  ])('%.40s exceeds %d levels: %s', (text, levels, deeper) => {
     expect(isNestedDeeper(text, levels)).toBe(deeper);
   });
 });

@@ -16,7 +16,7 @@ describe('a secret', () => {
     ['inspect without custom functions', () => inspect(secret, { customInspect: false, showHidden: true })],
     ['an error', () => new Error('refused', { cause: secret }).stack + inspect(new Error(`refused ${String(secret)}`))],
     ['its keys and values', () => JSON.stringify([Object.entries(secret), Object.assign({}, secret)])],
-  ])('does not show it in %s', (_, print) => {
+  ])('does not reveal it in %s', (_, print) => {
     expect(print()).not.toContain('hunter2');
   });
 });

@@ -35,7 +35,7 @@ describe('a duration', () => {
     ['30m', 1_800_000],
     ['6h', 21_600_000],
     ['400d', 34_560_000_000],
-  ])('%s is %d ms', (written, durationMs) => {
+  ])('%s means %d ms', (written, durationMs) => {
     expect(duration().parse(written)).toBe(durationMs);
   });
 
@@ -54,16 +54,16 @@ describe('a duration', () => {
     '999999999999999d',
     5,
     null,
-  ])('%j is none', (found) => {
+  ])('cannot be %j', (found) => {
     expect(messageOf(duration(), found)).toBe('allowed: a duration such as 5s, 30m, 6h');
   });
 
-  it('is the same length however it is written', () => {
+  it('keeps its length when it is formatted and parsed', () => {
     const lengths = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
     fc.assert(fc.property(lengths, (durationMs) => parseDurationMs(formatDuration(durationMs)) === durationMs));
   });
 
-  it('is written with the largest unit that fits', () => {
+  it('is formatted with the largest unit that fits', () => {
     const unit = fc.constantFrom(
       ...([
         ['ms', 1, 1000],
@@ -81,7 +81,7 @@ describe('a duration', () => {
     );
   });
 
-  it('is accepted exactly within its range', () => {
+  it('is accepted only within its range', () => {
     const range = fc.tuple(
       fc.integer({ min: 1, max: 1e9 }),
       fc.integer({ min: 0, max: 1e9 }),
@@ -97,11 +97,11 @@ describe('a duration', () => {
 });
 
 describe('an interval', () => {
-  it.each(['1s', '30d'])('may be %s', (written) => {
+  it.each(['1s', '30d'])('can be %s', (written) => {
     expect(interval().safeParse(written).success).toBe(true);
   });
 
-  it.each(['999ms', '0s', '31d'])('may not be %s', (written) => {
+  it.each(['999ms', '0s', '31d'])('cannot be %s', (written) => {
     expect(messageOf(interval(), written)).toBe('allowed: a duration from 1s to 30d');
   });
 });
@@ -112,17 +112,17 @@ describe('a percentage', () => {
     ['5%', 0.05],
     ['0.5%', 0.005],
     ['100%', 1],
-  ])('%s is the share %d', (written, share) => {
+  ])('%s means %d', (written, share) => {
     expect(percent().parse(written)).toBeCloseTo(share, 12);
   });
 
-  it.each(['101%', '5', '-1%', '%', '5 %', 0.05])('%j is none', (found) => {
+  it.each(['101%', '5', '-1%', '%', '5 %', 0.05])('cannot be %j', (found) => {
     expect(messageOf(percent(), found)).toBe('allowed: a percentage from 0% to 100%, such as 5%');
   });
 });
 
-describe('a key that takes a secret', () => {
-  it('keeps one as it is', () => {
+describe('a key that requires a secret', () => {
+  it('accepts a secret unchanged', () => {
     const found = new Secret('hunter2');
     expect(secret().parse(found)).toBe(found);
   });
@@ -133,7 +133,7 @@ describe('a key that takes a secret', () => {
     );
   });
 
-  it('says how to write one that is missing', () => {
+  it('describes the allowed forms if it is missing', () => {
     expect(messageOf(secret(), undefined)).toBe('allowed: a secret, written as ${NAME} or ${file:/path}');
   });
 });
@@ -146,7 +146,7 @@ describe('a base address', () => {
     ['http://127.0.0.1:9000', 'http://127.0.0.1:9000'],
     ['http://localhost:9000/', 'http://localhost:9000'],
     ['http://[::1]:9000', 'http://[::1]:9000'],
-  ])('%s is taken as %s', (written, taken) => {
+  ])('%s is accepted as %s', (written, taken) => {
     expect(baseUrl().parse(written)).toBe(taken);
   });
 
@@ -161,14 +161,14 @@ describe('a base address', () => {
     'https://engagement.example.com#a',
     'engagement.example.com',
     '',
-  ])('%j is refused', (written) => {
+  ])('cannot be %j', (written) => {
     expect(messageOf(baseUrl(), written)).toBe(
       'allowed: an https address such as https://engagement.example.com (http only for loopback), without user, query or fragment',
     );
   });
 });
 
-describe('other values', () => {
+describe('another value', () => {
   it.each([
     ['a name', name(), ['acme', 'a', '2026', 'a-b-c', 'a'.repeat(63)]],
     ['a folder', folder(), ['./archive', '/var/lib/a b']],
@@ -196,14 +196,14 @@ describe('other values', () => {
     ['a day', day(), ['2026-02-30', '2026-13-01', '2025-02-29', '2026-1-1', '01.02.2026', '2026-01-01T00:00:00Z']],
     ['a regular expression', regularExpression(), ['(', '[a', '']],
     ['a list', listOf(identifier(), { allowed: 'ids' }), [[], [1, 1], 1]],
-  ])('%s is not anything else', (_, schema: z.ZodType, values: unknown[]) => {
+  ])('%s must have the right form', (_, schema: z.ZodType, values: unknown[]) => {
     for (const value of values)
       expect([value, messageOf(schema, value)]).toEqual([value, expect.stringContaining('allowed: ')]);
   });
 });
 
-describe('the address of the service', () => {
-  it.each(['', '/', '/v2', '/v2/'])('is the same with "%s" at its end', (end) => {
+describe('the address of the API', () => {
+  it.each(['', '/', '/v2', '/v2/'])('is the same if it ends in "%s"', (end) => {
     expect(serviceUrl().parse(`https://engagement.example.com/events${end}`)).toBe(
       'https://engagement.example.com/events',
     );
@@ -219,11 +219,11 @@ describe('a token', () => {
     'abcabcabcabcabcabcabcabcabc',
     'passwordpasswordpassword',
     '1234567890'.repeat(4),
-  ])('%s can be guessed', (token) => {
+  ])('%s is rejected as easy to guess', (token) => {
     expect(isGuessable(token)).toBe(true);
   });
 
-  it.each(['hex', 'base64url'] as const)('of random bytes as %s cannot', (form) => {
+  it.each(['hex', 'base64url'] as const)('of random bytes as %s is accepted', (form) => {
     for (let n = 0; n < 200; n += 1) expect(isGuessable(randomBytes(18).toString(form))).toBe(false);
   });
 });
