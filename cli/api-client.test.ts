@@ -23,7 +23,7 @@ describe('a command that contacts a running pigeonpost', () => {
     [503, ExitCode.Unreachable],
     [500, ExitCode.Failed],
     [401, ExitCode.Failed],
-  ])('ends for HTTP %d with exit code %d and the sentence of the answer', async (status, exitCode) => {
+  ])('ends for HTTP %d with exit code %d and the message of the response', async (status, exitCode) => {
     answer = { status, body: JSON.stringify({ status, title: 'A Status', detail: 'the sentence' }) };
     await expect(
       apiClient(() => Promise.resolve({ url, token: undefined })).status({ counts: false }),
@@ -42,7 +42,7 @@ describe('a command that contacts a running pigeonpost', () => {
   });
 });
 
-/** A list of `n` numbers that is read page by page, and the requests it received. */
+/** Creates a list of `n` numbers that is read page by page, and records the requests. */
 function listOf(length: number) {
   const asked: PartAsked[] = [];
   const ask = async (part: PartAsked) => {
@@ -58,12 +58,12 @@ function listOf(length: number) {
 describe('the first items of a long list', () => {
   it.each([
     ['a list that is shorter than the limit', 3, 10, { count: 3, more: false, parts: 1 }],
-    ['a list that is just as long', 10, 10, { count: 10, more: false, parts: 1 }],
-    ['a longer one', 11, 10, { count: 10, more: true, parts: 1 }],
+    ['a list with exactly as many items as the limit', 10, 10, { count: 10, more: false, parts: 1 }],
+    ['a longer list', 11, 10, { count: 10, more: true, parts: 1 }],
     ['an empty one', 0, 10, { count: 0, more: false, parts: 1 }],
-    ['more than one answer holds', 1200, 1100, { count: 1100, more: true, parts: 3 }],
-    ['all of several answers', 1200, 5000, { count: 1200, more: false, parts: 3 }],
-  ])('is each item once, in order: %s', async (_, length, limit, { count, more, parts }) => {
+    ['more items than one response contains', 1200, 1100, { count: 1100, more: true, parts: 3 }],
+    ['exactly the items of several responses', 1200, 5000, { count: 1200, more: false, parts: 3 }],
+  ])('contain each item once, in order: %s', async (_, length, limit, { count, more, parts }) => {
     const { ask, asked } = listOf(length);
     const found = await firstOfList(limit, ask);
     expect(found).toEqual({ items: Array.from({ length: count }, (__, n) => n), more });

@@ -12,7 +12,7 @@ beforeAll(() => {
     'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${KEY}" } }',
     'syncs: { all: { workspace: acme, sinks: [archive] } }',
     'sinks: { archive: { type: file, folder: ./archive } }',
-    'server: { port: 1 }', // where nothing of a user's listens
+    'server: { port: 1 }', // no process of a user listens there
   ];
   writeFileSync(join(folder, 'good.yaml'), good.join('\n'));
   writeFileSync(join(folder, 'torn.yaml'), 'workspaces: [');
@@ -37,33 +37,37 @@ describe('wrong usage of pigeonpost', () => {
     ['an unknown option', ['status', '--nonsense'], /unknown option '--nonsense'/],
     ['no command', [], /Usage: pigeonpost/],
     ['too many arguments', ['status', 'now'], /too many arguments/],
-    ['a configuration that is missing', ['status', '--config', 'missing.yaml'], /missing\.yaml/],
-    ['the default configuration missing', ['start'], /pigeonpost\.yaml/],
-    ['YAML that is cut', ['start', '--config', 'torn.yaml'], /torn\.yaml:1/],
+    ['a missing configuration', ['status', '--config', 'missing.yaml'], /missing\.yaml/],
+    ['a missing default configuration', ['start'], /pigeonpost\.yaml/],
+    ['truncated YAML', ['start', '--config', 'torn.yaml'], /torn\.yaml:1/],
     ['every problem of a configuration at once', ['start', '--config', 'wrong.yaml'], /sinkz[^]*temporal\.address/],
     [
-      'something that names nothing',
+      'an unknown object',
       ['pause', 'everything', '--config', 'good.yaml'],
       /"everything" is unknown: write workspace:NAME/,
     ],
     [
-      'reading a sink',
+      'a request to read a sink',
       ['poll-now', 'sink:archive', '--config', 'good.yaml'],
       /a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE\/ID/,
     ],
     [
-      'a sweep of a list that is none',
+      'a sweep of an unknown list',
       ['sweep', 'workspace:acme', '--list', 'qustions', '--config', 'good.yaml'],
       /"qustions" is not a list: did you mean "questions"\?/,
     ],
     [
-      'fields of a list that is none',
+      'fields of an unknown list',
       ['fields', 'atendees', '--config', 'good.yaml'],
       /"atendees" is not a list: did you mean "attendees"\?/,
     ],
-    ['a replay to nobody', ['replay', '--config', 'good.yaml'], /give the name of a sink, or --all for every sink/],
     [
-      'a replay from no time',
+      'a replay without a sink',
+      ['replay', '--config', 'good.yaml'],
+      /give the name of a sink, or --all for every sink/,
+    ],
+    [
+      'a replay from an invalid time',
       ['replay', 'archive', '--from', 'noon', '--config', 'good.yaml'],
       /--from is "noon": give a day/,
     ],
@@ -72,29 +76,33 @@ describe('wrong usage of pigeonpost', () => {
       ['replay', 'archive', '--pigeonhole', '101', '--config', 'good.yaml'],
       /--pigeonhole is "101": give WORKSPACE\/ID/,
     ],
-    ['an import into nowhere', ['import', 'note.txt', '--config', 'good.yaml'], /add --pigeonhole ID/],
+    ['an import without a pigeonhole', ['import', 'note.txt', '--config', 'good.yaml'], /add --pigeonhole ID/],
     [
-      'an import of a file that is missing',
+      'an import of a missing file',
       ['import', 'missing.csv', '--pigeonhole', '1', '--config', 'good.yaml'],
       /missing\.csv: the file does not exist/,
     ],
     ['an import of a folder', ['import', '.', '--pigeonhole', '1', '--config', 'good.yaml'], /\. is not a file/],
     [
-      'a report in the place of what is imported',
+      'a report that would overwrite the imported file',
       ['import', 'note.txt', '--pigeonhole', '1', '--report', './note.txt', '--config', 'good.yaml'],
       /--report is the imported file itself/,
     ],
     [
-      'a canary of no size',
+      'a canary of zero rows',
       ['import', 'note.txt', '--pigeonhole', '1', '--canary', '0', '--config', 'good.yaml'],
       /give a whole number from 1 to 1000/,
     ],
     ['a configuration that cannot be planned', ['config', 'plan', '--config', 'wrong.yaml'], /sinkz/],
     ['a configuration that cannot be applied', ['config', 'apply', '--config', 'wrong.yaml'], /sinkz/],
-    ['a demo of no size', ['demo', '--attendees', 'many'], /--attendees.*many.* give a whole number from 1 to 1000000/],
-    ['a demo in a folder of other files', ['demo', '--folder', '.'], /contains files/],
-    ['an option that the sandbox does not know', ['sandbox', '--nonsense'], /unknown option '--nonsense'/],
-  ])('ends with 2 for %s, and says what is wrong on standard error alone', (_, args, sentence) => {
+    [
+      'a demo with an invalid size',
+      ['demo', '--attendees', 'many'],
+      /--attendees.*many.* give a whole number from 1 to 1000000/,
+    ],
+    ['a demo in a folder with other files', ['demo', '--folder', '.'], /contains files/],
+    ['an unknown option of the sandbox', ['sandbox', '--nonsense'], /unknown option '--nonsense'/],
+  ])('ends with 2 for %s, and prints the message only to standard error', (_, args, sentence) => {
     const { status, stdout, stderr } = run(...args);
     expect(stderr).toMatch(sentence);
     expect(stderr).not.toMatch(/^\s+at /m);
@@ -140,7 +148,7 @@ describe('pigeonpost', () => {
     [['import', 'note.txt', '--pigeonhole', '1']],
     [['import', 'list']],
     [['import', 'cancel', '7', '--yes']],
-  ])('ends with 3 for %j while nothing runs, in one sentence without a secret', (args) => {
+  ])('ends with 3 for %j if no process runs, in one sentence without a secret', (args) => {
     const { status, stderr } = run(...args, '--config', 'good.yaml');
     expect(stderr).toMatch(
       /^pigeonpost: no pigeonpost answers at http:\/\/127\.0\.0\.1:1: start it with "pigeonpost start".*\n$/,

@@ -25,7 +25,7 @@ interface Installation {
   readonly token: string;
 }
 
-/** Creates a folder with a configuration and the token that its first start generated. */
+/** Creates a folder with a configuration and the token that the first start generated. */
 function installation(name: string, more: Partial<InstanceConfig['server']> = {}): Installation {
   const store = join(folder, name, 'data');
   mkdirSync(store, { recursive: true });
@@ -40,7 +40,7 @@ function installation(name: string, more: Partial<InstanceConfig['server']> = {}
   return { config, ledger: `ledger of ${name}`, token };
 }
 
-/** Serves its API. @returns the port */
+/** Serves the API of this installation. @returns the port */
 async function serve({ config, ledger, token }: Installation, named?: { id: string; text: string }): Promise<number> {
   const api = await startApi({ host: '127.0.0.1', port: 0 });
   closers.push(() => api.close());
@@ -56,7 +56,7 @@ async function serve({ config, ledger, token }: Installation, named?: { id: stri
   return Number(new URL(api.url).port);
 }
 
-/** Writes the file that its process leaves in the data folder. */
+/** Writes the file that the process leaves in its data folder. */
 function noted({ config, ledger }: Installation, port: number): void {
   const file = join((config.store as { folder: string }).folder, 'api.instance');
   writeFileSync(file, JSON.stringify({ url: `http://127.0.0.1:${port}`, ledger, pid: 1 }));
@@ -90,15 +90,15 @@ async function closedPort(): Promise<number> {
   return port;
 }
 
-describe('a command searches for the pigeonpost of its configuration', () => {
-  it('and finds it at the address it recorded, even if the file names another by now', async () => {
+describe('the pigeonpost of a configuration', () => {
+  it('is found at the address that it recorded, even if the configuration has changed since', async () => {
     const own = installation('moved');
     const port = await serve(own);
     noted(own, port);
     expect(await findInstance(own.config)).toEqual({ url: `http://127.0.0.1:${port}`, token: own.token });
   });
 
-  it('and finds it at the configured address if the recorded one is of a killed process', async () => {
+  it('is found at the configured address if the recorded address belonged to a killed process', async () => {
     const own = installation('killed');
     const port = await serve(own);
     noted(own, await closedPort());
@@ -108,9 +108,9 @@ describe('a command searches for the pigeonpost of its configuration', () => {
   });
 
   it.each([
-    ['which was never started', false],
-    ['which was killed, and whose port another has', true],
-  ])('%s, and sends no request to another process that answers there', async (_, wasKilled) => {
+    ['that was never started', false],
+    ['that was killed, and whose port another process uses,', true],
+  ])('%s is not found, and no request is sent to another process at its address', async (_, wasKilled) => {
     const port = await serve(installation('other'));
     const own = installation(`own ${wasKilled}`);
     if (wasKilled) noted(own, port);
@@ -122,7 +122,7 @@ describe('a command searches for the pigeonpost of its configuration', () => {
     });
   });
 
-  it('and identifies it by its store if several share one server.token', async () => {
+  it('is identified by its store if several installations share one server.token', async () => {
     const token = new Secret('one-token-for-staging-and-production');
     const other = installation('staging', { token });
     const port = await serve(other);
@@ -131,7 +131,7 @@ describe('a command searches for the pigeonpost of its configuration', () => {
     expect(await findInstance(at(other.config, port))).toMatchObject({ token: token.reveal() });
   });
 
-  it('and sends no token to another program, or to one that imitates pigeonpost', async () => {
+  it('is not confused with another program or an imitation, neither of which receives the token', async () => {
     const own = installation('impersonated');
     const answer = { pigeonpost: '1.0.0', ledger: own.ledger, proof: 'a', store: 'b', file: 'c' };
     for (const text of ['hello', '{}', JSON.stringify(answer)]) {
@@ -141,7 +141,7 @@ describe('a command searches for the pigeonpost of its configuration', () => {
     }
   });
 
-  it('and accepts a named token in its own configuration', async () => {
+  it('is found with a named token in the configuration', async () => {
     const named = makeToken();
     const own = installation('named', { token: new Secret(named.text) });
     const port = await serve({ ...own, config: { ...own.config, server: { host: '127.0.0.1', port: 0 } } }, named);

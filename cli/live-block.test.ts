@@ -16,7 +16,7 @@ class Terminal {
     }
   };
 
-  /** The user presses Enter: the terminal moves the cursor. */
+  /** Acts as a user who presses Enter: the terminal moves the cursor. */
   enter(): void {
     this.#print('\n');
   }

@@ -58,13 +58,13 @@ describe.each([
     ['a live change', (out) => out.line(changeLine(change))],
     ['an item', (out) => out.line(itemLine('questions', item))],
     ['a message of a vendor', (out) => out.note(`the sink answers: ${hostile}`)],
-  ])('holds nothing of %s that a terminal obeys', (_name, print) => {
+  ])('contains nothing in %s that a terminal interprets', (_name, print) => {
     const { out, printed } = output(terminal);
     print(out);
     expect(printed()).not.toMatch(obeyed);
   });
 
-  it('parses to the same JSON for a program', () => {
+  it('is valid JSON with the same values for a program', () => {
     const { out, printed } = output(terminal);
     out.line(JSON.stringify({ data: hostile }));
     expect(printed()).not.toMatch(obeyed);
@@ -79,13 +79,13 @@ describe.each([
 });
 
 describe('a colour', () => {
-  it('of this program is printed on a terminal', () => {
+  it('chosen by pigeonpost is printed on a terminal', () => {
     const { out, printed } = output(true);
     out.line(paint('ready', 'green', true));
     expect(printed()).toBe('\u001b[32mready\u001b[39m\n');
   });
 
-  it('that hides the following text is not', () => {
+  it('in a text from outside is not printed', () => {
     const { out, printed } = output(true);
     out.line('\u001b[8mhidden\u001b[1;31m');
     expect(printed()).not.toContain('\u001b');
@@ -135,7 +135,7 @@ describe('a text beside a label', () => {
     expect(labelled(true, true)[0]).toBe('\u001b[31mPROBLEM\u001b[39m sink crm: the token is');
   });
 
-  it('is one line for other programs', () => {
+  it('is one line if another program reads the output', () => {
     expect(labelled(false, false)).toEqual(['PROBLEM sink crm: the token is refused, so nothing is sent']);
   });
 });

@@ -36,13 +36,13 @@ describe('the README', () => {
     expect(config.warnings).toEqual([]);
   });
 
-  it('shows how to name single pigeonholes instead', async () => {
+  it('shows how to select single pigeonholes instead', async () => {
     const [lines, ids] = / +pigeonholes:\n.*"(pigeonholes: \[.*\])".*\n/.exec(shownYaml)!;
     const { syncs } = await load(shownYaml.replace(lines, `    ${ids}\n`));
     expect(syncs['conferences']?.pigeonholes).toEqual({ ids: [101, 102] });
   });
 
-  it('shows a configuration that the variables of docker-compose.yml point to its servers', async () => {
+  it('shows a configuration that uses the variables of docker-compose.yml for its servers', async () => {
     const compose = readFileSync(join(__dirname, '../docker-compose.yml'), 'utf8');
     const [, variables] = /^# +export (.*)$/m.exec(compose)!;
     const { store, temporal } = await load(

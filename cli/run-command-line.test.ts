@@ -35,7 +35,7 @@ function programOf(columns: number): Command {
   return createProgram({ ...nothing, terminal: false, colours: false, columns, rows: 24 }, () => undefined);
 }
 
-/** Every command that can be run, by its full name. */
+/** Lists every command that can be run, by its full name. */
 function leavesOf(program: Command, path: readonly string[] = []): { path: string; command: Command }[] {
   return program.commands.flatMap((command) => {
     const own = [...path, command.name()];

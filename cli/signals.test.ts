@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../test/until.js';
 
-/** A server that accepts connections and never answers, so that a command keeps waiting. */
+/** Starts a server that accepts connections and never answers, so that a command keeps waiting. */
 let silent: Server;
 let silentPort: number;
 const connections: Socket[] = [];
@@ -69,7 +69,7 @@ function catchesHangUp(pid: number): boolean {
 }
 
 describe('a signal that arrives while a command is being loaded', () => {
-  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('makes "start" stop in order: %s', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('makes "start" shut down in order: %s', async (signal) => {
     const { child, ended, goOn } = runHeld('start');
     await until('the signal would be caught', () => catchesHangUp(child.pid!));
     child.kill(signal);

@@ -37,13 +37,13 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     ['poll-now', 'pigeonhole:acme/101', 'pigeonhole acme/101 is being read'],
     ['sweep', 'workspace:acme', 'workspace acme is being swept'],
     ['approve', 'sink:hooks', 'sink hooks is approved and sends from its watermark'],
-  ] as const)('answer %s %s with the sentence "%s"', async (verb, what, sentence) => {
+  ] as const)('confirm %s %s with the message "%s"', async (verb, what, sentence) => {
     expect(await run(verb, what)).toEqual({ code: ExitCode.Done, lines: [sentence] });
     const [kind, name] = what.split(':');
     expect(asked).toEqual([{ do: verb, kind, name, by: userInfo().username }]);
   });
 
-  it('accept only a name if the configuration has one object with it', async () => {
+  it('accept a name without its kind if the configuration has only one object of this name', async () => {
     expect((await run('pause', 'archive')).lines).toEqual(['sink archive is paused']);
     expect((await run('poll-now', '101')).lines).toEqual(['pigeonhole acme/101 is being read']);
     expect((await run('sweep', 'acme')).lines).toEqual(['workspace acme is being swept']);
@@ -70,7 +70,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
       'every list of pigeonhole acme/101 is read at the live interval for 90 s; end it with: pigeonpost poll-now pigeonhole:acme/101 --end',
     ],
     [{ end: true }, 0, 'the rehearsal of pigeonhole acme/101 has ended'],
-  ])('poll-now %j is a rehearsal of %d s', async (more, forSeconds, sentence) => {
+  ])('start or end a rehearsal with poll-now %j (for %d s)', async (more, forSeconds, sentence) => {
     expect((await run('poll-now', 'pigeonhole:acme/101', false, more)).lines).toEqual([sentence]);
     expect(asked).toMatchObject([{ do: 'poll-now', forSeconds }]);
   });
@@ -81,7 +81,7 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     ['pigeonhole:acme/101', { for: '0s' }, 'from 1s to 24h'],
     ['pigeonhole:acme/101', { for: '2h', end: true }, 'not both'],
     ['workspace:acme', { for: '2h' }, '--for and --end apply to one pigeonhole'],
-  ])('poll-now %s %j is refused', async (what, more, message) => {
+  ])('refuse poll-now %s %j', async (what, more, message) => {
     const refused = run('poll-now', what, false, more);
     await expect(refused).rejects.toMatchObject({
       exitCode: ExitCode.WrongUse,

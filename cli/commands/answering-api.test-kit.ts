@@ -43,7 +43,7 @@ function instanceAnswer(url: string, config: string): string {
   });
 }
 
-/** Starts an API with the answers of a test, and writes a configuration by which commands find it. */
+/** Starts an API with the responses of a test, and writes a configuration with which commands find it. */
 export async function answeringApi(
   answer: (asked: AskedOfApi) => string,
   configuration: readonly string[] = smallest,

@@ -35,7 +35,7 @@ function configuration(...more: string[]): string[] {
     'workspaces: { acme: { baseUrl: "https://engagement.example.com", apiKey: "${KEY}" } }',
     'syncs: { all: { workspace: acme, sinks: [archive] } }',
     'sinks: { archive: { type: file, folder: ./archive } }',
-    'server: { port: 1 }', // where nothing listens
+    'server: { port: 1 }', // no process listens there
     ...more,
   ];
 }

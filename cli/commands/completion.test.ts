@@ -54,7 +54,7 @@ describe('completion', () => {
     ['pigeonpost apply ', ['files']],
     ['pigeonpost status --config ', ['files']],
     ['pigeonpost completion z', ['zsh']],
-  ])('offers what fits at the end of "%s"', (line, words) => {
+  ])('offers matching words at the end of "%s"', (line, words) => {
     expect(offered(line)).toEqual(words);
   });
 

@@ -57,7 +57,7 @@ describe('pigeonpost fields', () => {
   it.each([
     [{ list: 'atendees' }, '"atendees" is not a list: did you mean "attendees"?'],
     [{ pigeonhole: 'acme' }, '--pigeonhole is "acme": give WORKSPACE/ID or ID'],
-  ])('asks nothing when it is used wrongly: %j', async (options, message) => {
+  ])('sends no request if it is used wrongly: %j', async (options, message) => {
     await expect(run(options)).rejects.toMatchObject({ exitCode: ExitCode.WrongUse, message });
     expect(asked).toEqual([]);
   });
@@ -75,7 +75,7 @@ const of = (fields: readonly SeenField[], items = 1_000): string[] =>
   formatFields({ workspace: 'acme', pigeonholeId: 101, items, fields });
 
 describe('the fields of a pigeonhole', () => {
-  it('are a table', () => {
+  it('are shown as a table', () => {
     expect(
       of([
         field('E-mail', { filled: 990 }),
@@ -99,11 +99,11 @@ describe('the fields of a pigeonhole', () => {
     [1_000, 1_000, '100 %'],
     [0, 1_000, '0 %'],
     [505, 1_000, '51 %'],
-  ])('%i of %i is %s: all and none are said only where it is so', (filled, items, expected) => {
+  ])('shows %i of %i as %s, and 100 % or 0 % only if exact', (filled, items, expected) => {
     expect(of([field('x', { filled })], items)[2]).toMatch(new RegExp(`^ +x +${expected} `));
   });
 
-  it('contain no control characters, whatever the service names a field', () => {
+  it('contain no control characters of a field name', () => {
     expect(of([field('\u001b[2Jx')]).join('')).not.toContain('\u001b');
   });
 

@@ -7,7 +7,7 @@ import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { actOnImport, importReport, listImports } from './imports.js';
 
-/** Answers of the running pigeonpost by method and path, and the requests it received. */
+/** The responses of a running pigeonpost by method and path, and the requests that it received. */
 let answers: Record<string, string> = {};
 let asked: string[] = [];
 let api: AnsweringApi;
@@ -156,7 +156,7 @@ describe('the query of an upload', () => {
     [{ pigeonhole: 'summit' }, '--pigeonhole is "summit": give an ID, or WORKSPACE/ID'],
     [{ pigeonhole: '0' }, '--pigeonhole is "0": give an ID, or WORKSPACE/ID'],
     [{ saveMap: 'a b' }, '--save-map is "a b": use letters, digits, ".", "_" and "-", at most 63 of them'],
-  ])('is refused for %j', (given, message) => {
+  ])('is refused with a message for %j', (given, message) => {
     expect(() => uploadQueryOf(importOf(given), undefined)).toThrow(message);
   });
 });

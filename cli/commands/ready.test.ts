@@ -30,7 +30,7 @@ function readinessOf(...checks: ReadyCheck[]): Readiness {
 const narrow = { columns: 60, colours: false };
 
 describe('the output of ready', () => {
-  it('is a line for each check, its remedy below it, and a summary', () => {
+  it('has a line for each check, the remedy below the line, and a summary', () => {
     expect(formatReady(readinessOf(sessions, quota), narrow)).toEqual([
       'ACME Summit (acme/101, upcoming, 2026-11-22 to 2026-11-23,',
       '  Asia/Tokyo)',
@@ -43,15 +43,15 @@ describe('the output of ready', () => {
   });
 
   it.each<[string, ReadyCheck['state'][], string]>([
-    ['all is in order', ['ok', 'ok'], 'ready: every check passed'],
-    ['something needs a check', ['ok', 'warning'], 'ready: no check failed, 1 warning'],
-    ['something could not be checked', ['ok', 'unknown'], 'not ready: 1 could not be checked'],
+    ['every check passed', ['ok', 'ok'], 'ready: every check passed'],
+    ['a check gave a warning', ['ok', 'warning'], 'ready: no check failed, 1 warning'],
+    ['a check could not run', ['ok', 'unknown'], 'not ready: 1 could not be checked'],
     [
-      'all kinds are there',
+      'checks have every kind of result',
       ['failed', 'unknown', 'warning'],
       'not ready: 1 to fix, 1 could not be checked, 1 to check',
     ],
-  ])('says at its end, where %s, what that means', (_, states, last) => {
+  ])('ends with the meaning of the results if %s', (_, states, last) => {
     const checks = states.map((state): ReadyCheck => ({ ...sessions, state }));
     expect(formatReady(readinessOf(...checks), narrow).at(-1)).toBe(last);
   });

@@ -10,7 +10,7 @@ afterEach(() => rmSync(log, { recursive: true, force: true }));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the log file of start', () => {
-  it('is beside the configuration, readable only by its owner, and is appended to', () => {
+  it('is next to the configuration, readable only by its owner, and is appended to', () => {
     expect(openLogFile(configuration)).toBe(log);
     expect(statSync(log).mode & 0o077).toBe(0);
     writeFileSync(log, 'line\n');

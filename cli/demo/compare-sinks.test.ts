@@ -62,19 +62,19 @@ describe('contacts compared with attendees', () => {
       { contacts: [{ ...contactOfAnn, lastname: '' }] },
       '1 contacts have a different name than the source',
     ],
-    ['two for one', { contacts: [contactOfAnn, contactOfAnn] }, '1 people have more than one contact'],
+    ['two contacts for one person', { contacts: [contactOfAnn, contactOfAnn] }, '1 people have more than one contact'],
     [
-      'a stranger',
+      'a contact without an attendee',
       { contacts: [contactOfAnn, { email: 'eve@example.com' }] },
       '1 contacts belong to no attendee with consent',
     ],
-    ['someone who only registered', { participations: [] }, '1 people do not attend their event'],
+    ['a person who registered but did not attend', { participations: [] }, '1 people do not attend their event'],
     [
-      'someone at another event',
+      'a person who attended another event',
       { participations: [{ event: '102', email: 'ann@example.com', state: 'ATTENDED' }] },
       '1 people do not attend their event',
     ],
-  ])('are found wrong with %s', (_, given, problem) => {
+  ])('are reported as wrong with %s', (_, given, problem) => {
     expect(compareContacts([ann], hubSpot(given))).toEqual({ delivered: 1, problems: [problem] });
   });
 
@@ -148,12 +148,22 @@ describe('messages compared with questions', () => {
   const problem = '1 messages show a text that matches no approved question, or repeat one';
   it.each<[string, readonly TrueQuestion[], SlackState, number]>([
     ['a question twice', [question('one')], slack('Ann: one', 'Ann: one'), 1],
-    ['what was edited since', [question('one (edited)')], slack('Ann: one'), 0],
-    ['what was withdrawn', [question('one', { status: 'withdrawn' })], slack('Ann: one'), 0],
-    ['who has not consented', [question('one', { attendee: { id: 2, anonymous: false } })], slack('Bob: one'), 0],
-    ['who wants to be anonymous', [question('one', { attendee: { id: 1, anonymous: true } })], slack('Ann: one'), 0],
+    ['a question as it was before an edit', [question('one (edited)')], slack('Ann: one'), 0],
+    ['a withdrawn question', [question('one', { status: 'withdrawn' })], slack('Ann: one'), 0],
+    [
+      'the name of a person without consent',
+      [question('one', { attendee: { id: 2, anonymous: false } })],
+      slack('Bob: one'),
+      0,
+    ],
+    [
+      'the name of a person who wants to be anonymous',
+      [question('one', { attendee: { id: 1, anonymous: true } })],
+      slack('Ann: one'),
+      0,
+    ],
     ['another session’s question', [question('one', { session: { name: 'Panel 2' } })], slack('Ann: one'), 0],
-  ])('are found wrong where they show %s', (_, questions, shown, delivered) => {
+  ])('are reported as wrong if they show %s', (_, questions, shown, delivered) => {
     expect(compareMessages(questions, people, shown)).toEqual({ delivered, problems: [problem] });
   });
 });

@@ -80,7 +80,7 @@ function writerOf(file: string): number {
     try {
       return /^\d+$/.test(pid) && readlinkSync(`/proc/${pid}/fd/1`) === file;
     } catch {
-      return false; // it ended meanwhile
+      return false; // the process ended meanwhile
     }
   });
   if (found === undefined) throw new Error(`nothing writes to ${file}`);

@@ -56,7 +56,7 @@ describe('the folder of a demo', () => {
 
   it.each([
     ['was killed', JSON.stringify({ pid: 2 ** 22 + 1 })],
-    ['was killed while it wrote down that it runs', '{"pid"'],
+    ['was killed while it recorded that it runs', '{"pid"'],
   ])('is taken over from a demo that %s', async (_, text) => {
     await (await claim()).release();
     writeFileSync(join(folder, 'demo.json'), text);

@@ -25,9 +25,9 @@ describe('following an import', () => {
     [0, 500],
     [100, 500],
     [600, 1800],
-  ])('looks again, after a look of %i ms, in %i ms', (tookMs, pauseMs) => expect(pauseAfter(tookMs)).toBe(pauseMs));
+  ])('polls again after a request of %i ms in %i ms', (tookMs, pauseMs) => expect(pauseAfter(tookMs)).toBe(pauseMs));
 
-  it('shows each state until the end, and waits during a restart', async () => {
+  it('shows each state until the end, and continues during a restart', async () => {
     const seen: string[] = [];
     const display = (view: ImportView): void => void seen.push(view.state);
     const client = answering(viewOf({ state: 'waiting' }), unreachable, done);
@@ -35,7 +35,7 @@ describe('following an import', () => {
     expect(seen).toEqual(['running', 'waiting', 'waiting', 'done']);
   });
 
-  it('shows a pause, which has no end time', async () => {
+  it('ends at a pause, which has no end time', async () => {
     const paused = viewOf({ state: 'paused' });
     const followed = await followImport(answering(paused), viewOf(), { display: () => undefined, stop: never });
     expect(followed).toEqual({ kind: 'paused', view: paused });

@@ -107,7 +107,7 @@ describe('the plan of an import', () => {
     [{ requests: 0 }, 'nothing would be sent'],
     [{ waits: null }, 'sending takes at most 1 s per request, and waits for the quota'],
     [{ waits: 3 }, 'sending takes at most 1 s per request, and waits for the quota 3 times'],
-  ])('with %j ends with "%s"', (given, last) => {
+  ])('with %j has the last line "%s"', (given, last) => {
     const { estimate } = checkOf();
     expect(formatCheck(checkOf({ estimate: { ...estimate, ...given } }), sheet).at(-1)).toBe(last);
   });

@@ -14,12 +14,12 @@ describe('the progress of an import', () => {
 
   it.each([
     [
-      'as wide as a narrow terminal allows',
+      'shortened to fit a narrow terminal',
       70,
       `${'█'.repeat(14)}${'░'.repeat(9)}  12,500 of 20,000 rows, 410 rows/s, 19 s left`,
     ],
-    ['without a bar where there is no room for one', 50, '12,500 of 20,000 rows, 410 rows/s, 19 s left'],
-    ['cut where there is not even room for that', 20, '12,500 of 20,000 ro…'],
+    ['shown without a bar if there is no room for one', 50, '12,500 of 20,000 rows, 410 rows/s, 19 s left'],
+    ['cut if there is no room for all words', 20, '12,500 of 20,000 ro…'],
   ])('is %s', (_, columns, line) => {
     const [only, ...more] = formatProgress(viewOf(), 410, { ...sheet, columns });
     expect([only, more]).toEqual([line, []]);
@@ -33,15 +33,15 @@ describe('the progress of an import', () => {
   });
 
   it.each([
-    ['rows of which nothing is known yet have no rate', viewOf(), null, '12,500 of 20,000 rows'],
+    ['shows no rate while the rate is unknown', viewOf(), null, '12,500 of 20,000 rows'],
     [
-      'one that is done has no time left',
+      'shows no time left for a finished import',
       viewOf({ counts: countsOf({ created: 20_000 }) }),
       410,
       '20,000 of 20,000 rows',
     ],
-    ['one that is paused has none either', viewOf({ state: 'paused' }), 410, '12,500 of 20,000 rows, 410 rows/s'],
-  ])('where %s', (_, view, perSecond, words) => {
+    ['shows no time left for a paused import', viewOf({ state: 'paused' }), 410, '12,500 of 20,000 rows, 410 rows/s'],
+  ])('%s', (_, view, perSecond, words) => {
     expect(progressInWords(view, perSecond, { now })).toBe(words);
   });
 
@@ -62,8 +62,8 @@ describe('the reason why an import waits', () => {
       viewOf({ ...waiting, reason: 'another import has the rest of these codes', until: null }),
       'another import has the rest of these codes',
     ],
-    ['to be read', viewOf({ state: 'staging' }), 'pigeonpost is reading the file'],
-  ])('is shown: %s', (_, view, words) => {
+    ['for the file to be read', viewOf({ state: 'staging' }), 'pigeonpost is reading the file'],
+  ])('is shown, waiting %s', (_, view, words) => {
     expect(standingInWords(view, { now, timeZone: 'UTC' })).toBe(words);
   });
 });

@@ -3,7 +3,7 @@ import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { exitCodeOf, formatReport } from './report-end.js';
 import { countsOf, viewOf } from './import-views.test-kit.js';
 
-/** Returns rows, from the second one on, with the same answer of the service. */
+/** Returns rows, from the second one on, with the same response of the service. */
 function refused(rows: number, column: string, optional: boolean): ProblemGroup[] {
   const groups = new ProblemGroups();
   for (let row = 2; row < rows + 2; row += 1) {

@@ -90,11 +90,11 @@ describe('the questions of init', () => {
   });
 
   it.each<[string, InitFlags, RegExp]>([
-    ['a flag that is missing', {}, /^--service is needed/],
-    ['a secret in the place of its name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*not the secret/],
-    ['statuses that are none', { service, pigeonholes: 'live,soon' }, /^--pigeonholes: /],
-    ['a destination that is missing', { service, sink: 'webhook' }, /^--destination is needed/],
-  ])('name, where nobody can be asked, %s', async (_, flags, message) => {
+    ['a missing option', {}, /^--service is needed/],
+    ['a secret in place of a variable name', { service, keyVariable: 'abc-def' }, /^--key-variable: .*not the secret/],
+    ['invalid statuses', { service, pigeonholes: 'live,soon' }, /^--pigeonholes: /],
+    ['a missing destination', { service, sink: 'webhook' }, /^--destination is needed/],
+  ])('are replaced by an error about %s if there is no terminal', async (_, flags, message) => {
     await expect(unasked(flags)).rejects.toThrow(message);
   });
 });
@@ -115,15 +115,15 @@ describe('the file written by init', () => {
   });
 
   it.each<[string, Partial<InitAnswers>, RegExp]>([
-    ['of all pigeonholes', { pigeonholes: 'all' }, /^ {4}# pigeonholes:/m],
-    ['of some', { pigeonholes: { ids: [101, 102] } }, /^ {4}pigeonholes: \[101, 102\]$/m],
-    ['of some statuses', {}, /^ {6}status: \[live\] #/m],
+    ['with all pigeonholes', { pigeonholes: 'all' }, /^ {4}# pigeonholes:/m],
+    ['with some pigeonholes', { pigeonholes: { ids: [101, 102] } }, /^ {4}pigeonholes: \[101, 102\]$/m],
+    ['with some statuses', {}, /^ {6}status: \[live\] #/m],
     [
-      'of a receiver on this machine',
+      'with a receiver on this machine',
       { sink: { type: 'webhook', destination: 'http://127.0.0.1:9000/', secretVariable: 'MY_SECRET' } },
       /allowPrivateAddresses: true/,
     ],
-  ])('says what was answered: %s', async (_, given, line) => {
+  ])('contains the answers %s', async (_, given, line) => {
     const text = writeConfiguration({ ...answersFor('webhook'), ...given });
     expect(text).toMatch(line);
     const environment = { MY_KEY: 'a-key', MY_SECRET: secrets.webhook };
