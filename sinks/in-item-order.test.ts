@@ -4,7 +4,10 @@ import type { Outcome } from './sink.js';
 const operation = (itemKey: string, revision: number) => ({ itemKey, revision });
 const kinds = (outcomes: readonly Outcome[]) => outcomes.map(({ kind }) => kind);
 
-/** Delivers with the outcome that `answers` has for `<item><revision>`, else delivered; records which deliveries started. */
+/**
+ * Delivers with the outcome in `answers` for `<item><revision>`, or else delivered, and records which deliveries
+ * started.
+ */
 function harness(answers: Record<string, Outcome> = {}) {
   const started: string[] = [];
   let inProgress = 0;
@@ -20,7 +23,7 @@ function harness(answers: Record<string, Outcome> = {}) {
 }
 
 describe('delivering in the order of items', () => {
-  it('holds back only the later changes of the item that failed', async () => {
+  it('holds back only later changes of the item that failed', async () => {
     const { deliver, started } = harness({ a1: { kind: 'retry', detail: 'down' } });
     const operations = [operation('a', 1), operation('b', 1), operation('a', 2), operation('b', 2), operation('a', 3)];
     const outcomes = await inItemOrder(operations, { concurrency: 2, mayStart: () => true, deliver });
@@ -28,7 +31,7 @@ describe('delivering in the order of items', () => {
     expect(started).toEqual(['a1', 'b1', 'b2']);
   });
 
-  it('goes on after a rejected change, which is settled', async () => {
+  it('continues after a rejected change, which is settled', async () => {
     const { deliver } = harness({ a1: { kind: 'rejected', cause: 'http:400', detail: 'refused' } });
     const outcomes = await inItemOrder([operation('a', 1), operation('a', 2)], {
       concurrency: 2,
@@ -38,7 +41,7 @@ describe('delivering in the order of items', () => {
     expect(kinds(outcomes)).toEqual(['rejected', 'delivered']);
   });
 
-  it('begins nothing after a pause', async () => {
+  it('starts nothing after a pause', async () => {
     const { deliver, started } = harness({ b1: { kind: 'pause', cause: 'gone', detail: 'HTTP 410' } });
     const operations = ['a', 'b', 'c', 'd'].map((item) => operation(item, 1));
     const outcomes = await inItemOrder(operations, { concurrency: 1, mayStart: () => true, deliver });
@@ -46,14 +49,14 @@ describe('delivering in the order of items', () => {
     expect(started).toEqual(['a1', 'b1']);
   });
 
-  it('begins nothing once it may not', async () => {
+  it('starts nothing once mayStart returns false', async () => {
     const { deliver, started } = harness();
     const operations = [operation('a', 1), operation('a', 2), operation('b', 1)];
     const outcomes = await inItemOrder(operations, { concurrency: 1, mayStart: () => started.length < 1, deliver });
     expect(kinds(outcomes)).toEqual(['delivered', 'unsent', 'unsent']);
   });
 
-  it('runs the allowed number concurrently and never two of one item', async () => {
+  it('runs at most the allowed number of deliveries concurrently, and never two of one item', async () => {
     const { deliver, maxInProgress } = harness();
     const operations = ['a', 'b', 'c', 'd', 'e'].map((item) => operation(item, 1));
     await inItemOrder(operations, { concurrency: 3, mayStart: () => true, deliver });

@@ -1,13 +1,13 @@
 import type { Change } from './change.js';
 import type { Fields, Operation, Sink, Subject } from './sink.js';
 
-/** A change with nothing around it but what a test gives. */
+/** Returns a change with only the context that a test adds. */
 export function subjectOf(change: Change, around: Partial<Subject> = {}): Subject {
   const removal = change.data === null ? 'deleted' : null;
   return { change, previous: null, attendee: null, session: null, pigeonhole: null, object: null, removal, ...around };
 }
 
-/** The operations that a sink plans for these changes. @throws when it would send nothing for one of them */
+/** Returns the operations that a sink plans for these changes. @throws if it would not send one of them */
 export async function operationsFor<Op extends Operation>(
   sink: Sink<Op>,
   changes: readonly Change[],

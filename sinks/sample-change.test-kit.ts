@@ -1,6 +1,6 @@
 import type { Change } from './change.js';
 
-/** A change for tests that are about one or two of its fields. */
+/** Returns a change for tests that are about one or two of its fields. */
 export function sampleChange(fields: Partial<Change> = {}): Change {
   return {
     id: '4f1c1e0a-6d1b-5a57-9d4e-0a8c3f1f6b21',

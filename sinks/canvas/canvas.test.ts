@@ -16,7 +16,7 @@ let double: CanvasDouble;
 let memory: Record<string, unknown>;
 const sinks: Sink[] = [];
 
-/** A fresh account of the stand-in, with course 42, assignment 7 and the students S001 to S024. */
+/** Starts a new account of the stand-in, with course 42, assignment 7 and the students S001 to S024. */
 async function start(options: CanvasOptions = {}): Promise<void> {
   double = await startCanvasDouble(options);
   memory = {};
@@ -27,7 +27,7 @@ afterEach(async () => {
   await double.close();
 });
 
-/** The example school with another assignment. */
+/** Returns the example school with a changed assignment. */
 function schoolWith(changed: Partial<Assignment>): SchoolPlan {
   const school = exampleSchool();
   const courses = school.courses.map((course) => ({
@@ -119,7 +119,7 @@ const send = async (sink: Sink<CanvasOperation>, grades: readonly Graded[]): Pro
 const recover = async (sink: Sink<CanvasOperation>, grades: readonly Graded[]): Promise<readonly Outcome[]> =>
   commit(sink.recover!(await operationsOf(sink, grades), lane(), signal));
 
-/** Sends, and the process dies before anything is committed. */
+/** Sends, as a process that dies before it commits anything. */
 const sendAndDie = async (sink: Sink<CanvasOperation>, grades: readonly Graded[]): Promise<void> => {
   await sink.send(await operationsOf(sink, grades), lane(), signal);
 };
@@ -139,7 +139,7 @@ const teacherGrades = (student: number, grade: string): void =>
   void double.canvas.school.grade(assignment(), idOf(student), grade, 77);
 
 describe('grades in Canvas', () => {
-  it('are not planned again while they are the same, and are sent when they change', async () => {
+  it('are not sent again while they are the same, and are sent if they change', async () => {
     await start();
     const sink = newSink();
     const [outcome] = await send(sink, [{ student: 1, points: 80 }]);
@@ -155,7 +155,7 @@ describe('grades in Canvas', () => {
     ['a percentage', '85%', '85%', 85],
     ['a letter', 'A-', 'A-', 93],
     ['zero', 0, '0', 0],
-  ])('are taken as %s', async (_, points, posted, score) => {
+  ])('can be given as %s', async (_, points, posted, score) => {
     await start({ school: schoolWith({ gradingType: posted === 'A-' ? 'letter_grade' : 'points' }) });
     expect(kinds(await send(newSink(), [{ student: 1, points }]))).toEqual(['delivered']);
     const job = double.requests.find(({ method }) => method === 'POST');
@@ -177,19 +177,19 @@ describe('grades in Canvas', () => {
   });
 });
 
-describe('a grade that a teacher', () => {
+describe('a grade', () => {
   beforeEach(() => start());
 
   it.each([
-    ['set before this sink did', () => teacherGrades(1, '70')],
-    ['replaced by an excuse', () => double.canvas.school.excuse(assignment(), idOf(1))],
-  ])('%s is left', async (_, act) => {
+    ['that a teacher set before this sink', () => teacherGrades(1, '70')],
+    ['that a teacher replaced with an excuse', () => double.canvas.school.excuse(assignment(), idOf(1))],
+  ])('%s is left unchanged', async (_, act) => {
     act();
     expect(await send(newSink(), [{ student: 1, points: 80 }])).toMatchObject([{ cause: 'graded-by-somebody-else' }]);
     expect(jobs()).toBe(0);
   });
 
-  it('cleared stays cleared', async () => {
+  it('that a teacher cleared stays cleared', async () => {
     const [outcome] = await send(newSink(), [{ student: 1, points: 80 }]);
     teacherGrades(1, '');
     const again = await send(newSink(), [{ student: 1, points: 81, object: outcome!.object! }]);
@@ -197,45 +197,45 @@ describe('a grade that a teacher', () => {
     expect(scoreOf(1)).toBeNull();
   });
 
-  it('set to what would be set needs no other job', async () => {
+  it('that a teacher set to the same value needs no job', async () => {
     teacherGrades(1, '80');
     expect(await send(newSink(), [{ student: 1, points: 80 }])).toMatchObject([{ kind: 'delivered' }]);
     expect(jobs()).toBe(0);
   });
 });
 
-describe('a job whose end is not seen', () => {
+describe('a job whose end was not observed', () => {
   beforeEach(() => start());
 
-  it('leaves its grades in doubt until it has ended, and is never started twice', async () => {
+  it('leaves its grades in doubt until it has ended, and is started only once', async () => {
     double.canvas.jobs.addFaults({ kind: 'stuck' });
     const sink = newSink({ patienceMs: 0 });
     const grades = students(3);
     const doubt = { kind: 'unknown', detail: expect.stringContaining('progress 501') };
     expect(await send(sink, grades)).toMatchObject(grades.map(() => doubt));
     expect(kinds(await recover(sink, grades))).toEqual(grades.map(() => 'unknown'));
-    expect(kinds(await send(sink, [{ student: 9, points: 80 }]))).toEqual(['retry']); // not beside the one that runs
+    expect(kinds(await send(sink, [{ student: 9, points: 80 }]))).toEqual(['retry']); // not while the first job runs
     double.canvas.jobs.releaseStuck();
     expect(kinds(await recover(newSink(), grades))).toEqual(grades.map(() => 'delivered'));
     expect(jobs()).toBe(1);
   });
 
-  it('because its answer was lost is found by its effect', async () => {
+  it('is recognized by its effect if its response was lost', async () => {
     double.faults.add({ path: 'update_grades', effect: { kind: 'dropAfter' } });
     expect(kinds(await send(newSink(), students(3)))).toEqual(['unknown', 'unknown', 'unknown']);
     expect(kinds(await recover(newSink(), students(3)))).toEqual(['delivered', 'delivered', 'delivered']);
     expect(jobs()).toBe(1);
   });
 
-  it('because the process died is found by its effect, even if Canvas stored the grade in another form', async () => {
-    const grades = students(2).map(({ student }) => ({ student, points: 'complete' })); // Canvas keeps points
+  it('is recognized by its effect if the process died, even if Canvas stored the grade in another form', async () => {
+    const grades = students(2).map(({ student }) => ({ student, points: 'complete' })); // Canvas stores points
     await sendAndDie(newSink(), grades);
     expect(jobs()).toBe(1);
     expect(kinds(await recover(newSink(), grades))).toEqual(['delivered', 'delivered']);
     expect(jobs()).toBe(1);
   });
 
-  it('and that has done nothing is sent again', async () => {
+  it('is sent again if it had no effect', async () => {
     const sink = newSink();
     double.faults.add({ method: 'POST', effect: { kind: 'dropBefore' } });
     expect(kinds(await send(sink, students(2)))).toEqual(['unknown', 'unknown']);
@@ -244,14 +244,14 @@ describe('a job whose end is not seen', () => {
     expect(jobs()).toBe(1);
   });
 
-  it('may be followed by another grade of the same student, which counts as nobody else’s', async () => {
+  it('may have its own grade overwritten by the next grade of the student', async () => {
     const sink = newSink();
     await sendAndDie(sink, [{ student: 1, points: 80 }]);
     expect(kinds(await send(sink, [{ student: 1, points: 90 }]))).toEqual(['delivered']);
     expect(scoreOf(1)).toBe(90);
   });
 
-  it('takes no later change by a teacher for its own', async () => {
+  it('does not claim a later change by a teacher', async () => {
     const sink = newSink();
     await sendAndDie(sink, [{ student: 1, points: 80 }]);
     const [outcome] = await recover(sink, [{ student: 1, points: 80 }]);
@@ -261,10 +261,10 @@ describe('a job whose end is not seen', () => {
   });
 });
 
-describe('what Canvas refuses', () => {
+describe('a refusal by Canvas', () => {
   const one = [{ student: 1, points: 80 }];
 
-  it('of one student holds nobody else back', async () => {
+  it('of one student does not affect the others', async () => {
     await start();
     double.canvas.jobs.failsAt.add(idOf(13));
     double.canvas.jobs.doesNotFind.add(idOf(20));
@@ -277,7 +277,7 @@ describe('what Canvas refuses', () => {
     for (const text of ['Ada', 'Student', 'S013', 'S020', 'sis_user_id', '"80"']) expect(said).not.toContain(text);
   });
 
-  it('is reported by its cause', async () => {
+  it('is reported with its cause', async () => {
     await start();
     expect(await send(newSink(), [{ student: 777, points: 80 }])).toMatchObject([{ cause: 'student-not-found' }]);
     const elsewhere = newSink({ record: { assignment: '"8"' } });
@@ -290,7 +290,7 @@ describe('what Canvas refuses', () => {
     expect(await send(newSink(), one)).toMatchObject([{ cause: 'assignment-not-published' }]);
   });
 
-  it('for being asked too much is sent again later, and is no missing right', async () => {
+  it('because of too many requests is retried later, and is not treated as a missing permission', async () => {
     await start();
     double.faults.add({ times: 99, effect: canvasFault('rateLimit')! });
     expect(await send(newSink(), one)).toMatchObject([{ kind: 'retry', afterMs: 15_000 }]);
@@ -302,7 +302,7 @@ describe('a person who withdraws consent', () => {
   const withdrawn = (sink: Sink<CanvasOperation>, object: Fields) =>
     sink.plan([subjectOf({ ...changeFor(1, 80), data: null }, { object, removal: 'consent-withdrawn' })]);
 
-  it('loses the grade that was set here', async () => {
+  it('loses the grade that this sink set', async () => {
     const sink = newSink();
     const [outcome] = await send(sink, [{ student: 1, points: 80 }]);
     const [planned] = await withdrawn(sink, outcome!.object!);
@@ -311,7 +311,7 @@ describe('a person who withdraws consent', () => {
     expect(scoreOf(1)).toBeNull();
   });
 
-  it('keeps it where that is left to a person, and where the item alone is gone', async () => {
+  it('keeps the grade if an operator has to remove it, and if only the item was deleted', async () => {
     const [outcome] = await send(newSink(), [{ student: 1, points: 80 }]);
     const object = outcome!.object!;
     expect(await withdrawn(newSink({ onForget: 'manual' }), object)).toMatchObject([{ reason: 'forget-by-hand' }]);
@@ -323,7 +323,7 @@ describe('a person who withdraws consent', () => {
 describe('the check of a canvas sink', () => {
   const lastLine = async (options?: Options) => (await newSink(options).check(signal)).at(-1);
 
-  it('reports what is missing', async () => {
+  it('reports a rejected token, an unpublished assignment and a missing permission', async () => {
     await start({ school: schoolWith({ published: false }) });
     expect(await lastLine({ token: 'another' })).toMatchObject({ ok: false, text: expect.stringContaining('token') });
     expect(await lastLine()).toMatchObject({ ok: false, text: expect.stringContaining('not published') });
@@ -338,8 +338,8 @@ describe('the check of a canvas sink', () => {
   });
 });
 
-describe('a canvas sink that is stopped', () => {
-  it('begins no job', async () => {
+describe('a stopped canvas sink', () => {
+  it('starts no job', async () => {
     await start();
     const sink = newSink();
     const result = await sink.send(await operationsOf(sink, students(3)), lane(), AbortSignal.abort());

@@ -25,37 +25,49 @@ const leftAs = (submission: Submission) => ({ userId: submission.userId, state: 
 describe('the decision about a grade', () => {
   it.each<[string, GradeStep, Submission, boolean, string]>([
     ['there is no grade', step(), found(), false, 'write'],
-    ['the grade is there', step(), graded(80), false, 'same'],
-    ['the grade is there, rounded', step({ grade: '66.67' }), graded(66.6667), false, 'same'],
-    ['the grade is there as a letter', step({ grade: 'a-' }), found({ grade: 'A-', score: 92 }), false, 'same'],
-    ['another grade is there', step(), graded(70), false, 'leave'],
-    ['another grade is there, which may be ours', step(), graded(70), true, 'write'],
-    ['another grade is there and may be replaced', step({ overwrite: true }), graded(70), false, 'write'],
-    ['the grade that was left is there', step({ left: leftAs(graded(70)) }), graded(70), false, 'write'],
-    ['the grade that was left has changed', step({ left: leftAs(graded(70)) }), graded(75), false, 'leave'],
-    ['the grade that was left was cleared', step({ left: leftAs(graded(70)) }), found(), false, 'leave'],
+    ['Canvas has the grade', step(), graded(80), false, 'same'],
+    ['Canvas has the grade, rounded', step({ grade: '66.67' }), graded(66.6667), false, 'same'],
+    ['Canvas has the grade as a letter', step({ grade: 'a-' }), found({ grade: 'A-', score: 92 }), false, 'same'],
+    ['Canvas has another grade', step(), graded(70), false, 'leave'],
+    ['Canvas has another grade that this sink may have set', step(), graded(70), true, 'write'],
+    ['Canvas has another grade that may be replaced', step({ overwrite: true }), graded(70), false, 'write'],
+    ['the grade that this sink left is unchanged', step({ left: leftAs(graded(70)) }), graded(70), false, 'write'],
+    ['the grade that this sink left has changed', step({ left: leftAs(graded(70)) }), graded(75), false, 'leave'],
+    ['the grade that this sink left was cleared', step({ left: leftAs(graded(70)) }), found(), false, 'leave'],
     [
-      'a grade was left for another student',
+      'this sink left a grade for another student',
       step({ left: leftAs({ ...graded(70), userId: 2 }) }),
       found(),
       false,
       'write',
     ],
     ['the student is excused', step(), found({ excused: true }), false, 'leave'],
-    ['it has to go and there is none', step({ grade: '' }), found(), false, 'same'],
-    ['it has to go and is ours', step({ grade: '', left: leftAs(graded(70)) }), graded(70), false, 'write'],
-    ['it has to go and is no longer ours', step({ grade: '', left: leftAs(graded(70)) }), graded(75), false, 'leave'],
-  ])('where %s', (_, planned, submission, started, expected) => {
+    ['the grade has to be removed and there is none', step({ grade: '' }), found(), false, 'same'],
+    [
+      'the grade has to be removed and is from this sink',
+      step({ grade: '', left: leftAs(graded(70)) }),
+      graded(70),
+      false,
+      'write',
+    ],
+    [
+      'the grade has to be removed and is no longer from this sink',
+      step({ grade: '', left: leftAs(graded(70)) }),
+      graded(75),
+      false,
+      'leave',
+    ],
+  ])('is correct if %s', (_, planned, submission, started, expected) => {
     expect(decideGrade(planned, submission, started)).toBe(expected);
   });
 });
 
-describe('a grade is set', () => {
+describe('a grade counts as set', () => {
   it.each<[string, string, Submission, boolean]>([
-    ['when it is there', '80', graded(80), true],
-    ['when Canvas has just converted it', 'A-', found({ grade: '92', score: 92, gradedAt: 'now' }), true],
-    ['not when nothing was graded since', 'A-', found({ grade: '70', score: 70, gradedAt: 'before' }), false],
-    ['not when it had to go and is there', '', { ...graded(70), gradedAt: 'now' }, false],
+    ['if Canvas has it', '80', graded(80), true],
+    ['if Canvas has just converted it', 'A-', found({ grade: '92', score: 92, gradedAt: 'now' }), true],
+    ['only if it was graded since', 'A-', found({ grade: '70', score: 70, gradedAt: 'before' }), false],
+    ['only if a removed grade is gone', '', { ...graded(70), gradedAt: 'now' }, false],
   ])('%s', (_, grade, after, taken) => expect(isSet(grade, { gradedAt: 'before' }, after)).toBe(taken));
 });
 
@@ -67,7 +79,7 @@ describe('a percentage', () => {
     ['85', 17, { points: 20, isPercent: true }, 'same'],
     ['85', 85, { points: 20, isPercent: false }, 'same'],
     ['85%', 17, { points: null, isPercent: false }, 'leave'],
-  ] as const)('%s is %d points in an assignment of %j: %s', (grade, score, scale, expected) => {
+  ] as const)('%s with %d points in an assignment of %j: %s', (grade, score, scale, expected) => {
     expect(decideGrade(step({ grade }), graded(score), false, scale)).toBe(expected);
     expect(isSet(grade, { gradedAt: null }, graded(score), scale)).toBe(expected === 'same');
   });
@@ -82,9 +94,9 @@ describe('a value of a mapping', () => {
     ['', null],
     [null, null],
     [undefined, null],
-  ])('%j is the grade %j', (value, grade) => expect(gradeValue(value, 'grades.records[0].grade')).toBe(grade));
+  ])('%j becomes the grade %j', (value, grade) => expect(gradeValue(value, 'grades.records[0].grade')).toBe(grade));
 
-  it.each([true, {}, [80], 'x'.repeat(101)])('%j is no grade', (value) => {
+  it.each([true, {}, [80], 'x'.repeat(101)])('%j is rejected as a grade', (value) => {
     expect(() => gradeValue(value, 'grades.records[0].grade')).toThrow('is not a grade');
   });
 
@@ -94,11 +106,14 @@ describe('a value of a mapping', () => {
     ['sis_user_id:', null],
     [' ', null],
     [undefined, null],
-  ])('%j is the id %j', (value, id) => expect(referenceValue(value, 'grades.records[0].user')).toBe(id));
+  ])('%j becomes the id %j', (value, id) => expect(referenceValue(value, 'grades.records[0].user')).toBe(id));
 
-  it.each(['.', '..', true, {}, 'x'.repeat(256), 'half \ud83d'])('%j is no id, and leads nowhere', (value) => {
-    expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('is not an id');
-  });
+  it.each(['.', '..', true, {}, 'x'.repeat(256), 'half \ud83d'])(
+    '%j is rejected as an id, and cannot change the path',
+    (value) => {
+      expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('is not an id');
+    },
+  );
 
   it.each([
     ['42', '42'],

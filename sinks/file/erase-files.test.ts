@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
-/** A lane whose memory is committed immediately and survives its holder. */
+/** A lane whose memory is committed immediately and outlives its holder. */
 const lane = (): Lane => ({
   workspace: 'acme',
   pigeonholeId: 101,
@@ -55,7 +55,7 @@ const idsIn = (path: string): string[] =>
     .map((line) => (JSON.parse(line) as Change).id);
 
 describe('files of a forgotten person', () => {
-  it('are deleted with their folders if nothing else is left, and start again', async () => {
+  it('are deleted with their folders if they contain nothing else, and can be created again', async () => {
     const sink = sinkWith();
     const result = await sink.send(await operationsFor(sink, [theirs]), lane(), live);
     Object.assign(memory, result.memory);
@@ -68,7 +68,7 @@ describe('files of a forgotten person', () => {
     expect(idsIn(QUESTIONS)).toEqual(['b']);
   });
 
-  it('keep every other line, and that the item is gone', async () => {
+  it('keep every other line, including the deletion of the item', async () => {
     await write();
     expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 2, missing: 0 });
     expect(idsIn(QUESTIONS)).toEqual(['b', 'd']);
@@ -80,46 +80,54 @@ describe('files of a forgotten person', () => {
     expect(idsIn(QUESTIONS)).toEqual(['b', 'd', 'e']);
   });
 
-  it.each(['rename', 'open'] as const)('come to be after the process ended at %s', async (call) => {
-    await write();
-    const dying: FileAccess = {
-      ...nodeFileAccess,
-      [call]: async (...args: never[]) => {
-        if (String(args[0]).endsWith('.erasing')) throw Object.assign(new Error('ended'), { code: 'EIO' });
-        return await (nodeFileAccess[call] as (...all: never[]) => Promise<unknown>)(...args);
-      },
-    } as FileAccess;
-    expect(await sinkWith(dying).erase!(erased, lane(), live)).toMatchObject({ kind: 'retry' });
-    const sink = sinkWith();
-    await sink.recover!([], lane(), live);
-    const next = await sink.send(await operationsFor(sink, [{ ...others, id: 'e', sequence: 5 }]), lane(), live);
-    expect(next.outcomes).toEqual([{ kind: 'delivered' }]);
-    Object.assign(memory, next.memory);
-    expect((await sink.erase!(erased, lane(), live)).kind).toBe('erased');
-    expect(idsIn(QUESTIONS)).toEqual(['b', 'd', 'e']);
-    expect(readFileSync(join(base, 'archive', VOTES), 'utf8')).not.toContain('MARK');
-    for (const path of [QUESTIONS, VOTES]) expect(existsSync(join(base, 'archive', `${path}.erasing`))).toBe(false);
-  });
+  it.each(['rename', 'open'] as const)(
+    'are rewritten by the next attempt after the process ended at %s',
+    async (call) => {
+      await write();
+      const dying: FileAccess = {
+        ...nodeFileAccess,
+        [call]: async (...args: never[]) => {
+          if (String(args[0]).endsWith('.erasing')) throw Object.assign(new Error('ended'), { code: 'EIO' });
+          return await (nodeFileAccess[call] as (...all: never[]) => Promise<unknown>)(...args);
+        },
+      } as FileAccess;
+      expect(await sinkWith(dying).erase!(erased, lane(), live)).toMatchObject({ kind: 'retry' });
+      const sink = sinkWith();
+      await sink.recover!([], lane(), live);
+      const next = await sink.send(await operationsFor(sink, [{ ...others, id: 'e', sequence: 5 }]), lane(), live);
+      expect(next.outcomes).toEqual([{ kind: 'delivered' }]);
+      Object.assign(memory, next.memory);
+      expect((await sink.erase!(erased, lane(), live)).kind).toBe('erased');
+      expect(idsIn(QUESTIONS)).toEqual(['b', 'd', 'e']);
+      expect(readFileSync(join(base, 'archive', VOTES), 'utf8')).not.toContain('MARK');
+      for (const path of [QUESTIONS, VOTES]) expect(existsSync(join(base, 'archive', `${path}.erasing`))).toBe(false);
+    },
+  );
 
-  it('are named where they are not where they were written', async () => {
+  it('are counted as missing if they are not where they were written', async () => {
     await write();
     rmSync(join(base, 'archive', QUESTIONS));
     expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 1, missing: 1 });
   });
 
-  it('pause the sink when another program has truncated them', async () => {
+  it('pause the sink if another program truncated them', async () => {
     await write();
     writeFileSync(join(base, 'archive', QUESTIONS), 'x\n');
     expect(await sinkWith().erase!(erased, lane(), live)).toMatchObject({ kind: 'pause', cause: 'destination' });
   });
 });
 
-describe('a line', () => {
+describe('a line of a file', () => {
   it.each<[string, object, string, boolean]>([
-    ['of another person', others, 'questions', true],
-    ['of another list under the same key', { ...theirs, list: 'answers', type: 'answers.created' }, 'answers', true],
-    ['that says that the item is gone', gone, 'questions', true],
-    ['of who is forgotten', theirs, 'questions', false],
+    ['of another person stays', others, 'questions', true],
+    [
+      'of another list with the same key stays',
+      { ...theirs, list: 'answers', type: 'answers.created' },
+      'answers',
+      true,
+    ],
+    ['about the deletion of the item stays', gone, 'questions', true],
+    ['of the forgotten person is removed', theirs, 'questions', false],
   ])('%s', (_, change, list, stays) => {
     const line = JSON.stringify({ ...change, key: (change as Change).key });
     expect(rewriteLine(line, list, { ...erased, questions: new Set() })).toBe(stays ? line : null);

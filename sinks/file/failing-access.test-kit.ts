@@ -1,21 +1,21 @@
 import type { FileHandle } from 'node:fs/promises';
 import { nodeFileAccess, type FileAccess } from './file-access.js';
 
-/** The calls on an open file that can be made to fail. */
+/** The calls on an open file that a test can let fail. */
 export type FallibleCall = 'write' | 'sync' | 'truncate';
 
 export interface Fault {
   readonly call: FallibleCall;
   readonly code: string;
-  /** Calls of this kind that still succeed before. */
+  /** Number of calls of this kind that succeed before. */
   readonly after?: number;
   /** Number of bytes that a failing write stores before it fails. */
   readonly partialBytes?: number;
-  /** Only files whose path contains this. */
+  /** Affects only files whose path contains this. */
   readonly path?: string;
 }
 
-/** The real file system with the given faults. Folders are synced as usual. */
+/** Returns the real file system with the given faults. Folders are synced as usual. */
 export function failingAccess(): { access: FileAccess; faults: Fault[] } {
   const faults: Fault[] = [];
   const callsBefore = new Map<Fault, number>();

@@ -47,7 +47,7 @@ const laneWith = (memory: Lane['memory'] = {}, ledgerId = 'ledger-1'): Lane => (
   remember: () => Promise.resolve(),
 });
 
-/** A change of a list, told apart by its sequence. */
+/** Returns a change of a list, with an id and a key that contain the sequence. */
 const changeOf = (list: string, sequence: number, fields: Partial<Change> = {}): Change =>
   sampleChange({ id: `id-${sequence}`, list, type: `${list}.created`, key: `k${sequence}`, sequence, ...fields });
 
@@ -64,7 +64,7 @@ async function sendAll(sink: Sink<FileOperation>, changes: readonly Change[], la
 }
 
 describe('a file sink', () => {
-  it('writes a file per list and UTC day, and remembers how long each is', async () => {
+  it('writes one file per list and UTC day, and remembers the length of each file', async () => {
     const changes = [
       changeOf('questions', 1),
       changeOf('votes', 2),
@@ -84,14 +84,14 @@ describe('a file sink', () => {
     });
   });
 
-  it('keeps its files from other users', async () => {
+  it('keeps its files private from other users', async () => {
     await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
     for (const path of ['', 'acme', 'acme/101', 'acme/101/questions', QUESTIONS, MARKER_FILE]) {
       expect(statSync(join(folder, path)).mode & 0o027).toBe(0);
     }
   });
 
-  it('reports only the lengths that changed', async () => {
+  it('reports only changed lengths', async () => {
     const sink = sinkNamed('archive');
     const { memory } = await sendAll(sink, [changeOf('questions', 1), changeOf('votes', 2)]);
     const later = await sendAll(sink, [changeOf('votes', 3)], laneWith(memory));
@@ -99,7 +99,7 @@ describe('a file sink', () => {
     expect(idsIn(VOTES)).toEqual(['id-2', 'id-3']);
   });
 
-  it('begins nothing when it is stopped before', async () => {
+  it('writes nothing if it is stopped before', async () => {
     const sink = sinkNamed('archive');
     const result = await sink.send(
       await operationsFor(sink, [changeOf('questions', 1)]),
@@ -111,7 +111,7 @@ describe('a file sink', () => {
   });
 
   it.each(['../../etc', 'a/b', '', '.hidden', 'con\0'])(
-    'makes a dead letter of a change of the list %j',
+    'rejects a change of the list %j, and delivers the others',
     async (list) => {
       const changes = [changeOf('questions', 1), changeOf(list, 2), changeOf('questions', 3)];
       const result = await sendAll(sinkNamed('archive'), changes);
@@ -122,13 +122,13 @@ describe('a file sink', () => {
   );
 });
 
-describe('a write that fails', () => {
+describe('a failed write', () => {
   it.each([
     ['ENOSPC', 'the disk is full'],
     ['EDQUOT', 'the disk quota'],
     ['EROFS', 'read-only'],
     ['EIO', 'the disk reports an error'],
-  ])('with %s keeps earlier lines, and is retried without a trace', async (code, sentence) => {
+  ])('with %s keeps earlier lines, and the retry leaves no trace of the failure', async (code, sentence) => {
     const { access, faults } = failingAccess();
     const sink = sinkNamed('archive', access);
     const first = await sendAll(sink, [changeOf('questions', 1)]);
@@ -147,7 +147,7 @@ describe('a write that fails', () => {
     expect(idsIn(VOTES)).toEqual(['id-3']);
   });
 
-  it('and cannot be cut back leaves nothing behind after the next, shorter one', async () => {
+  it('that cannot be truncated leaves no bytes after the next, shorter write', async () => {
     const { access, faults } = failingAccess();
     const sink = sinkNamed('archive', access);
     const { memory } = await sendAll(sink, [changeOf('questions', 1)]);
@@ -155,12 +155,12 @@ describe('a write that fails', () => {
     const long = changeOf('questions', 2, { data: { text: 'x'.repeat(9_000) } });
     expect(kinds(await sendAll(sink, [long], laneWith(memory)))).toEqual(['retry']);
     faults.length = 0;
-    const next = await sendAll(sink, [changeOf('questions', 3)], laneWith(memory)); // the long one is withheld by now
+    const next = await sendAll(sink, [changeOf('questions', 3)], laneWith(memory)); // the long change is withheld by now
     expect(idsIn(QUESTIONS)).toEqual(['id-1', 'id-3']);
     expect(statSync(join(folder, QUESTIONS)).size).toBe(next.memory?.[QUESTIONS]);
   });
 
-  it('when it is made durable takes the whole batch back', async () => {
+  it('undoes the whole batch if syncing fails', async () => {
     const { access, faults } = failingAccess();
     const sink = sinkNamed('archive', access);
     const { memory = {} } = await sendAll(sink, [changeOf('questions', 1)]);
@@ -179,20 +179,20 @@ describe('a folder that was replaced', () => {
     detail: expect.stringContaining(sentence) as string,
   });
 
-  it('pauses the sink when the disk is not mounted', async () => {
+  it('pauses the sink if the disk is not mounted', async () => {
     const { memory } = await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
     rmSync(folder, { recursive: true });
     const changes = [changeOf('questions', 2), changeOf('questions', 3)];
     const gone = await sendAll(sinkNamed('archive'), changes, laneWith(memory));
     expect(gone.outcomes).toEqual([pausedBy('has lost its marker'), { kind: 'unsent' }]);
 
-    mkdirSync(folder); // the mount point is there, the disk is not
+    mkdirSync(folder); // the mount point exists, but the disk is not mounted
     const empty = await sendAll(sinkNamed('archive'), changes, laneWith(memory));
     expect(empty.outcomes[0]).toEqual(pausedBy('has lost its marker'));
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('pauses a lane without memory too, once this process has seen the marker', async () => {
+  it('also pauses a lane without memory if this process has already seen the marker', async () => {
     const sink = sinkNamed('archive');
     await sendAll(sink, [changeOf('questions', 1)]);
     rmSync(folder, { recursive: true });
@@ -211,7 +211,7 @@ describe('a folder that was replaced', () => {
     expect(idsIn(QUESTIONS)).toEqual(['id-1']);
   });
 
-  it('pauses the sink if it has other files, but accepts a new file system', async () => {
+  it('pauses the sink if it contains other files, but a new file system is accepted', async () => {
     mkdirSync(folder);
     mkdirSync(join(folder, 'lost+found'));
     expect(kinds(await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]))).toEqual(['delivered']);
@@ -220,14 +220,14 @@ describe('a folder that was replaced', () => {
     expect(result.outcomes[0]).toEqual(pausedBy('holds other files and no marker'));
   });
 
-  it('finishes a marker whose writing was cut short', async () => {
+  it('is claimed again if its marker was written only partly', async () => {
     mkdirSync(folder);
     writeFileSync(join(folder, MARKER_FILE), '{"ledgerId":"led');
     expect(kinds(await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]))).toEqual(['delivered']);
     expect(kinds(await sendAll(sinkNamed('copy'), [changeOf('questions', 1)]))).toEqual(['pause']);
   });
 
-  it('pauses the sink when a file is gone, shorter or changed', async () => {
+  it('pauses the sink if a file is missing, shorter or changed', async () => {
     const { memory } = await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
     const path = join(folder, QUESTIONS);
     const content = readFileSync(path);
@@ -244,7 +244,7 @@ describe('a folder that was replaced', () => {
     expect(await outcome()).toEqual({ kind: 'delivered' });
   });
 
-  it.each(['acme', 'acme/101', 'acme/101/questions', QUESTIONS])('pauses the sink when %s is a link', async (path) => {
+  it.each(['acme', 'acme/101', 'acme/101/questions', QUESTIONS])('pauses the sink if %s is a link', async (path) => {
     await sendAll(sinkNamed('archive'), []);
     const elsewhere = join(base, 'elsewhere');
     mkdirSync(elsewhere);
@@ -256,8 +256,8 @@ describe('a folder that was replaced', () => {
   });
 });
 
-describe('recovery after an attempt that died', () => {
-  it('counts whole lines, cuts a torn one, and says so again when asked again', async () => {
+describe('recovery after an attempt whose process died', () => {
+  it('counts complete lines, truncates an incomplete one, and has the same result when repeated', async () => {
     const sink = sinkNamed('archive');
     const before = await sendAll(sink, [changeOf('questions', 1)]);
     const operations = await operationsFor(sink, [
@@ -276,7 +276,7 @@ describe('recovery after an attempt that died', () => {
     }
   });
 
-  it('counts nothing after the first change that is missing, so that order holds across files', async () => {
+  it('counts nothing after the first missing change, so that the order across files is kept', async () => {
     const sink = sinkNamed('archive');
     const operations = await operationsFor(sink, [
       changeOf('questions', 1),
@@ -284,13 +284,13 @@ describe('recovery after an attempt that died', () => {
       changeOf('questions', 3),
     ]);
     await sink.send(operations, laneWith(), live);
-    rmSync(join(folder, VOTES)); // as a power loss may leave it
+    rmSync(join(folder, VOTES)); // as after a power loss
     const recovered = await sink.recover!(operations, laneWith(), live);
     expect(kinds(recovered)).toEqual(['delivered', 'unsent', 'unsent']);
     expect(idsIn(QUESTIONS)).toEqual(['id-1']);
   });
 
-  it('cuts lines of operations that are no longer wanted, also in files that no operation names', async () => {
+  it('removes lines of operations that are no longer planned, even in files of no current operation', async () => {
     const sink = sinkNamed('archive');
     const before = await sendAll(sink, [changeOf('questions', 1)]);
     await sendAll(sink, [changeOf('questions', 2), changeOf('votes', 3)], laneWith(before.memory));
@@ -300,7 +300,7 @@ describe('recovery after an attempt that died', () => {
     expect(idsIn(VOTES)).toEqual([]);
   });
 
-  it('removes a line whose author has been hidden since, so that the current change is written', async () => {
+  it('removes a line whose author has become anonymous, so that the current change is written', async () => {
     const sink = sinkNamed('archive');
     await sendAll(sink, [changeOf('questions', 1, { data: { attendeeId: 7 } })]);
     const operations = await operationsFor(sink, [changeOf('questions', 1, { data: {} })]);
@@ -318,7 +318,7 @@ describe('recovery after an attempt that died', () => {
     expect(idsIn('acme/102/questions/2026-11-21.ndjson')).toEqual(['id-1']);
   });
 
-  it('is not troubled by days that people have moved away', async () => {
+  it('ignores files of earlier days that people have moved away', async () => {
     const sink = sinkNamed('archive');
     const before = await sendAll(sink, [changeOf('questions', 1), changeOf('votes', 2)]);
     rmSync(join(folder, QUESTIONS));
@@ -330,7 +330,7 @@ describe('recovery after an attempt that died', () => {
     });
   });
 
-  it('makes nothing in a folder that is still to be claimed', async () => {
+  it('creates nothing in a folder that is not claimed yet', async () => {
     const sink = sinkNamed('archive');
     const operations = await operationsFor(sink, [changeOf('questions', 1)]);
     expect(kinds(await sink.recover!(operations, laneWith(), live))).toEqual(['unsent']);
@@ -350,7 +350,7 @@ describe('recovery after an attempt that died', () => {
 });
 
 describe('the check of a file sink', () => {
-  it('makes nothing, whether the folder exists or not', async () => {
+  it('creates nothing, whether the folder exists or not', async () => {
     const sink = sinkNamed('archive');
     expect((await sink.check(live)).map(({ ok }) => ok)).toEqual([true, true]);
     expect(readdirSync(base)).toEqual([]);
@@ -359,7 +359,7 @@ describe('the check of a file sink', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it("refuses a file in the folder's place and another sink's folder", async () => {
+  it('refuses a file in place of the folder, and a folder of another sink', async () => {
     await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
     expect(await sinkNamed('copy').check(live)).toEqual([
       { ok: false, text: expect.stringContaining('belongs to the sink "archive"') },

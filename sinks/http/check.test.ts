@@ -15,11 +15,11 @@ const remove = { url: '"/items/" & change.key' };
 describe('a check without a request that removes records', () => {
   const staying = /^questions: there is no "delete" request, so what was sent stays at 127\.0\.0\.1:\d+ when /;
 
-  it('warns that what was sent stays', async () => {
+  it('warns that sent records stay at the receiver', async () => {
     expect(await warnings({ create: { ...post, method: 'PUT' } })).toEqual([expect.stringMatching(staying)]);
   });
 
-  it('warns of an entry whose "on" leaves the deletion out', async () => {
+  it('warns about an entry whose "on" omits deletions', async () => {
     const found = await warnings({ create: { ...post, method: 'PUT' }, delete: remove, on: ['create'] });
     expect(found).toEqual([expect.stringMatching(staying)]);
   });
@@ -33,7 +33,7 @@ describe('a check of a POST', () => {
   const again =
     /^questions: if the answer to a POST is lost, it is sent again: make sure that 127\.0\.0\.1:\d+ recognizes/;
 
-  it('warns that it may be sent again', async () => {
+  it('warns that the request may be sent again', async () => {
     expect(await warnings({ create: post, delete: remove })).toEqual([expect.stringMatching(again)]);
   });
 
@@ -41,7 +41,7 @@ describe('a check of a POST', () => {
     ['another method', { create: { ...post, method: 'PUT' } }, {}],
     ['"find"', { create: post, find: { url: '"/items"', idFrom: 'body.id' } }, {}],
     ['"idempotencyHeader"', { create: post }, { idempotencyHeader: 'idempotency-key' }],
-    ['the id of the change in its body', { create: { ...post, body: '{ "id": change.id }' } }, {}],
+    ['the id of the change in the body', { create: { ...post, body: '{ "id": change.id }' } }, {}],
   ])('does not warn with %s', async (_, requests, keys) => {
     expect(await warnings({ delete: remove, ...requests }, keys)).toEqual([]);
   });

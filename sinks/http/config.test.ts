@@ -41,7 +41,7 @@ describe('the keys of an http sink', () => {
       { revisions: 'every', records: [{ from: 'votes', create: { idFrom: 'body.id' } }] },
       /^records.0.create.idFrom: is not for/,
     ],
-  ])('are checked: %j', (keys, message) => {
+  ])('are validated: %j', (keys, message) => {
     expect(problems(keys)[0]).toMatch(message);
   });
 
@@ -53,7 +53,7 @@ describe('the keys of an http sink', () => {
 });
 
 describe('a preset', () => {
-  it('sets the keys, each of which the configuration can replace', () => {
+  it('sets keys that the configuration can override', () => {
     const { auth, batch, records, limits } = parsed({
       preset: 'airtable',
       auth: { token: new Secret('t') },

@@ -8,7 +8,7 @@ import { sampleChange } from '../sample-change.test-kit.js';
 import type { Change } from '../change.js';
 import type { CheckLine, Fields, Lane, Outcome, Planned, Sink, Subject } from '../sink.js';
 
-/** The configuration of a preset's guide as a user copies it, with addresses and variables of a test. */
+/** The configuration in a preset's guide as a user copies it, with the addresses and variables of a test. */
 export interface Guide {
   /** The file in docs/sinks/http, without its ending. */
   readonly page: string;
@@ -19,7 +19,7 @@ export interface Guide {
   readonly block?: number;
 }
 
-/** A sink as the guide configures it, and the bookkeeping of the delivery engine in small. */
+/** A sink as the guide configures it, with a minimal version of the delivery engine's bookkeeping. */
 export class GuideSink {
   readonly #objects = new Map<string, Fields | null>();
 
@@ -51,7 +51,10 @@ syncs: { events: { workspace: acme, sinks: [${name}] } }
     return await this.sink.plan(subjects.map((subject) => ({ ...subject, object: this.objectOf(subject.change) })));
   }
 
-  /** Plans and sends until nothing is unsent; what is refused or has to wait stays as it is. In the order of the subjects. */
+  /**
+   * Plans and sends until nothing is unsent, and returns the outcomes in the order of the subjects. Rejected changes
+   * and retries are not repeated.
+   */
   async deliver(subjects: readonly Subject[]): Promise<(Outcome | Exclude<Planned, { kind: 'send' }>)[]> {
     const settled = new Map<Subject, Outcome | Exclude<Planned, { kind: 'send' }>>();
     for (let round = 0; settled.size < subjects.length; round += 1) {
@@ -99,7 +102,7 @@ function keyOf({ list, key }: Change): string {
   return `${list} ${key}`;
 }
 
-/** A question of the audience, its session and the person who asked it. */
+/** Returns a question of the audience with its session and the person who asked it. */
 export function question(
   key: string,
   content: string | null,

@@ -8,7 +8,7 @@ import { GuideSink, kinds, question } from './guide.test-kit.js';
 import { allPresets } from './presets/all-presets.js';
 import { bodies, item, open, send, stage } from './receiver-stage.test-kit.js';
 
-/* The examples of docs/sinks/http.md as they are printed, at receivers that hold records already. */
+/** The examples of docs/sinks/http.md as printed, sent to receivers that already contain records. */
 
 const page = readFileSync(join(__dirname, '../../docs/sinks/http.md'), 'utf8');
 const blocks = [...page.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text]) => text!);
@@ -21,7 +21,7 @@ const guide = (block: number, variables: Readonly<Record<string, string>>): Prom
     variables,
   });
 
-it('docs/sinks/http.md lists a guide of one screen for each preset', () => {
+it('docs/sinks/http.md lists a guide of at most one screen for each preset', () => {
   const listed = [...page.matchAll(/^\| \[`(\w+)`\]\(http\/(\w+)\.md\) \|/gm)].map(([, name, file]) => [name, file]);
   expect(listed).toEqual([...allPresets.keys()].toSorted().map((name) => [name, name]));
   for (const [name] of listed) {
@@ -39,7 +39,7 @@ it('docs/sinks/http.md has three examples', () => {
 });
 
 describe('the example without a preset', () => {
-  /** A help desk with a ticket of a colleague, and the ticket that an earlier process created for question 1. */
+  /** A help desk with a colleague's ticket and a ticket that an earlier process created for question 1. */
   let tickets: Map<string, Record<string, unknown>>;
   let sink: GuideSink;
 
@@ -77,10 +77,10 @@ describe('the example without a preset', () => {
     expect((await sink.check()).filter(({ ok }) => !ok)).toEqual([]);
   });
 
-  it('updates the ticket that exists, creates the other one, and touches no ticket of others', async () => {
+  it('updates the existing ticket, creates the other one, and changes no other ticket', async () => {
     const both = [question('1', 'When is lunch?'), question('2', 'Why?')];
     expect(kinds(await sink.deliver(both))).toEqual(['delivered', 'delivered']);
-    await sink.deliver(both); // once more
+    await sink.deliver(both); // a repetition
     expect([...tickets]).toEqual([
       ['t1', { subject: 'Printer', owner: 'a colleague' }],
       ['t2', { subject: 'When is lunch?', session: 'Keynote', key: '1', priority: 'high' }],
@@ -93,7 +93,7 @@ describe('the example without a preset', () => {
     expect([...tickets.keys()]).toEqual(['t1', 't2']);
   });
 
-  it('creates a ticket once, though the answer was lost', async () => {
+  it('creates a ticket only once if the response was lost', async () => {
     stage.api.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST' });
     expect(kinds(await sink.deliver([question('2', 'Why?')]))).toEqual(['retry']);
     expect(kinds(await sink.deliver([question('2', 'Why?')]))).toEqual(['delivered']);
@@ -105,7 +105,7 @@ describe('the example with batches', () => {
   const voteOf = (key: string) =>
     subjectOf(sampleChange({ id: `vote-${key}`, list: 'votes', key, data: { attendeeId: Number(key) } }), {});
 
-  it('writes the rows of a batch, and rejects only the one that is refused', async () => {
+  it('writes the rows of a batch, and rejects only the row that the receiver refuses', async () => {
     const rows = ({ headers, body }: DoubleRequest): DoubleAnswer => {
       if (headers['x-api-key'] !== 'k3y') return { status: 401 };
       const { rows: sent } = JSON.parse(body) as { rows: { key: string }[] };
@@ -138,7 +138,7 @@ describe('the example with rules for responses', () => {
       { kind: 'rejected', cause: 'duplicate' },
     ],
     [{ status: 200, json: { id: 1 } }, { kind: 'delivered' }],
-  ])('has the outcome that the guide names: %j', async (answer, outcome) => {
+  ])('has the outcome described in the guide: %j', async (answer, outcome) => {
     stage.answers = [() => answer];
     const sink = open(parse(blocks[2]!) as object);
     const subject = item('1');

@@ -12,7 +12,7 @@ describe('a request', () => {
     ],
     [{ type: 'basic', username: new Secret('key') }, { authorization: `Basic ${btoa('key:')}` }],
     [{ type: 'header', name: 'X-Api-Key', value: new Secret('k3y') }, { 'x-api-key': 'k3y' }],
-  ])('carries its credentials and no plan shows them: %j', async (auth, headers) => {
+  ])('carries its credentials, which no plan shows: %j', async (auth, headers) => {
     const sink = open({ auth, ...records({}) });
     await send(sink, item('1'));
     expect(stage.api.requests[0]!.headers).toMatchObject({
@@ -43,7 +43,7 @@ describe('a request', () => {
     ]);
   });
 
-  it('takes method, path, query and headers from expressions', async () => {
+  it('has its method, path, query and headers from expressions', async () => {
     const requests = {
       create: {
         method: 'item.text = "hello" ? "PUT" : "POST"',
@@ -65,24 +65,24 @@ describe('a request', () => {
     ['another host', '"https://evil.example/"', 'not-a-path'],
     ['another host without a scheme', '"//evil.example/"', 'empty-path-segment'],
     ['a user before the host', '"@evil.example/"', 'not-a-path'],
-    ['a path above the base', '"/../admin"', 'not-a-path'],
-    ['the same, encoded', '"/%2E%2e/admin"', 'not-a-path'],
+    ['a path above the base path', '"/../admin"', 'not-a-path'],
+    ['an encoded path above the base path', '"/%2E%2e/admin"', 'not-a-path'],
     ['a line break', '"/a\\nb"', 'not-a-path'],
     ['a fragment', '"/a#b"', 'not-a-path'],
-    ['an id that is missing', '"/items/" & item.none', 'empty-path-segment'],
-    ['an id that is missing before a query', '"/items/" & item.none & "?a=1"', 'empty-path-segment'],
-    ['an id that is missing in between', '"/items/" & item.none & "/notes"', 'empty-path-segment'],
+    ['a path with a missing id', '"/items/" & item.none', 'empty-path-segment'],
+    ['a path with a missing id before a query', '"/items/" & item.none & "?a=1"', 'empty-path-segment'],
+    ['a path with a missing id in the middle', '"/items/" & item.none & "/notes"', 'empty-path-segment'],
   ])('never goes to %s', async (_, url, code) => {
     const found = await planOne(open(records({ create: { url } })), item('1'));
     expect(found).toMatchObject({ kind: 'unplannable', cause: `mapping: crm.records[0].create.url: ${code}` });
   });
 
-  it('may have a slash at the end of its path where that is written', async () => {
+  it('keeps a slash at the end of its path if the configuration has one', async () => {
     await send(open(records({ create: { url: '"/items/" & change.key & "/"' } })), item('1'));
     expect(stage.api.requests[0]!.path).toBe('/v2/items/1/');
   });
 
-  it('has the same idempotency key each time, and another for a changed request', async () => {
+  it('has the same idempotency key each time, and another key if it changes', async () => {
     const sink = open({ idempotencyHeader: 'Idempotency-Key', ...records({}) });
     for (const text of ['hello', 'hello', 'goodbye']) await send(sink, item('1', text));
     const [first, repeat, edited] = stage.api.requests.map(({ headers }) => headers['idempotency-key']);
@@ -90,7 +90,7 @@ describe('a request', () => {
     expect([repeat === first, edited === first]).toEqual([true, false]);
   });
 
-  it('is repeated with another token when the first has ended', async () => {
+  it('is repeated with a new token if the first token has expired', async () => {
     let issued = 0;
     const isToken = ({ path }: DoubleRequest) => path === '/token';
     const answer = (request: DoubleRequest): DoubleAnswer => {
@@ -112,7 +112,7 @@ describe('a request', () => {
   });
 });
 
-describe('an answer', () => {
+describe('a response', () => {
   const update = { url: '"/items/" & record.id', body: '{ "text": item.text }' };
   const made: Fields = { questions: { id: 'r1', sent: 'before' } };
 
@@ -139,7 +139,7 @@ describe('an answer', () => {
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 
-  it('is judged by the first true rule of "accept", without showing its text', async () => {
+  it('is judged by the first matching rule of "accept", without revealing its text', async () => {
     const accept = [
       { when: 'body.error = "quota"', outcome: 'retry', after: '60s' },
       { when: 'body.error = "gone"', outcome: 'missing' },
@@ -168,7 +168,7 @@ describe('an answer', () => {
     ['create', { kind: 'retry' }],
     ['update', { kind: 'unsent', object: null }],
     ['delete', { kind: 'delivered', object: null }],
-  ])('that says that a record is missing is about a record: %s', async (purpose, outcome) => {
+  ])('about a missing record refers to the record: %s', async (purpose, outcome) => {
     stage.answers = [() => ({ status: 200, json: { error: 'gone' } })];
     const accept = [{ when: 'body.error = "gone"', outcome: 'missing' }];
     const sink = open({ accept, ...records({ update, delete: { url: '"/items/" & record.id' } }) });
@@ -176,7 +176,7 @@ describe('an answer', () => {
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 
-  it('that says that a record is missing is final for a log, which has no records', async () => {
+  it('about a missing record is final for a log, which has no records', async () => {
     stage.answers = [() => ({ status: 200, json: { error: 'gone' } })];
     const accept = [{ when: 'body.error = "gone"', outcome: 'missing' }];
     const sink = open({ accept, revisions: 'every', ...records({}) });
@@ -191,14 +191,14 @@ describe('an answer', () => {
     ['9007199254740991', 9_007_199_254_740_991],
     ['"a \\" 9007199254740993"', 'a " 9007199254740993'],
     ['-90071992547409931234', '-90071992547409931234'],
-  ])('with the id %s has it digit by digit', async (id, expected) => {
+  ])('with the id %s keeps all digits of the id', async (id, expected) => {
     stage.answers = [() => ({ status: 200, text: `{"text":"9007199254740993","id":${id}}` })];
     const accept = [{ when: 'body.text != "9007199254740993"', outcome: 'rejected' }];
     const sink = open({ accept, ...records({ create: { ...create, idFrom: 'body.id' } }) });
     expect(await send(sink, item('1'))).toMatchObject([{ kind: 'delivered', object: { questions: { id: expected } } }]);
   });
 
-  it('that breaks a rule of "accept" means what its status says', async () => {
+  it('that makes a rule of "accept" fail is judged by its status', async () => {
     const accept = [{ when: '$number(body.code) = 5 or $number(body) = 5', outcome: 'rejected' }];
     const sink = open({ accept, ...records({ update }) });
     for (const [status, kind] of [
@@ -213,8 +213,8 @@ describe('an answer', () => {
 
   it.each([
     ['an error page', { status: 200, text: '<html>Sign in</html>', headers: { 'content-type': 'text/html' } }],
-    ['JSON that breaks off', { status: 200, text: '{"found":', headers: { 'content-type': 'application/json' } }],
-    ['an answer without end', { status: 200, text: ' '.repeat(5 * 1024 * 1024) }],
+    ['truncated JSON', { status: 200, text: '{"found":', headers: { 'content-type': 'application/json' } }],
+    ['too long', { status: 200, text: ' '.repeat(5 * 1024 * 1024) }],
   ])('to "find" that is %s creates nothing', async (_, answer) => {
     stage.answers = [() => answer as DoubleAnswer];
     const find = { url: '"/items?key=" & change.key', idFrom: 'body.found' };
@@ -222,7 +222,7 @@ describe('an answer', () => {
     expect(stage.api.requests.map(({ method }) => method)).toEqual(['GET']);
   });
 
-  it('stops all requests of the sink for the requested time, or until an operator tries it', async () => {
+  it('with HTTP 429 stops all requests of the sink for the requested time, or until an operator tries it', async () => {
     stage.answers = [() => ({ status: 429, headers: { 'retry-after': '30' } })];
     const sink = open(records({}));
     await send(sink, item('1'));
@@ -239,7 +239,7 @@ describe('"results"', () => {
   it.each([
     ['create', { kind: 'retry' }],
     ['delete', { kind: 'delivered', object: null }],
-  ])('that say that a record is missing are about a record: %s', async (purpose, outcome) => {
+  ])('about a missing record refer to the record: %s', async (purpose, outcome) => {
     const sink = open({ results: '["missing"]', ...records({ delete: { url: '"/items/" & change.key' } }) });
     const object = purpose === 'create' ? null : made;
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
@@ -265,7 +265,7 @@ describe('a batch', () => {
     ]);
   });
 
-  it('waits for the end of its stretch of time, all of it together, and not when it is full', async () => {
+  it('is sent at the end of its time window, or earlier if it is full', async () => {
     const sink = batched({ size: 3, maxAge: '10s' });
     expect(await send(sink, ...many('a', 'b'))).toEqual(Array(2).fill({ kind: 'unsent', afterMs: 7_000 }));
     expect((await send(sink, ...many('a', 'b', 'c', 'd'))).map(({ kind }) => kind)).toEqual([
@@ -279,7 +279,7 @@ describe('a batch', () => {
     expect(bodies()).toEqual(['{"rows":["a","b","c"]}', '{"rows":["d","e"]}']);
   });
 
-  it('does not wait with a deletion', async () => {
+  it('with a deletion does not wait', async () => {
     const requests = {
       create: { ...create, batch: '[items]' },
       delete: { url: '"/items/" & change.key', batch: '[items]' },
@@ -288,7 +288,7 @@ describe('a batch', () => {
     expect(await send(sink, item('1', null))).toMatchObject([{ kind: 'delivered' }]);
   });
 
-  it('is sent in halves when it is refused as a whole', async () => {
+  it('is sent in halves if it is refused as a whole', async () => {
     const refuseB = ({ body }: DoubleRequest): DoubleAnswer => ({ status: body.includes('b') ? 422 : 200 });
     stage.answers = Array.from({ length: 9 }, () => refuseB);
     expect((await send(batched({ size: 9 }), ...many('a', 'b', 'c', 'd'))).map(({ kind }) => kind)).toEqual([
@@ -300,7 +300,7 @@ describe('a batch', () => {
     expect(stage.api.requests).toHaveLength(5);
   });
 
-  it('says so when "results" has no outcome for each item', async () => {
+  it('is rejected if "results" has no outcome for each item', async () => {
     const sink = batched({ size: 9 }, { results: '["delivered"]' });
     expect(await send(sink, ...many('a', 'b'))).toMatchObject(
       Array(2).fill({ kind: 'rejected', cause: 'results-unclear' }),

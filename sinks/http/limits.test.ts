@@ -26,7 +26,7 @@ async function permitsOf([, limiter]: SeenAccounts['limiters'][number]): Promise
   return permits;
 }
 
-/** Sends another item and stops the wait for a permit. Without a limit, the item would be delivered. */
+/** Sends another item and stops waiting for a permit. Without a limit, the item would be delivered. */
 async function kindWithoutPermit(sink: Sink): Promise<string> {
   const planned = (await planOne(sink, item('3'))) as Extract<Planned, { kind: 'send' }>;
   const stop = new AbortController();
@@ -52,7 +52,7 @@ describe('the limits of an http sink', () => {
     },
   );
 
-  it('apply to windows of 10 seconds and 24 hours', () => {
+  it('use windows of 10 seconds and 24 hours', () => {
     const accounts = new SeenAccounts();
     open(records({}), { accounts, limits: { per10s: 2, perDay: 9 } });
     expect(accounts.windows).toEqual([

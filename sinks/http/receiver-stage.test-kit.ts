@@ -5,10 +5,10 @@ import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
 import { createHttpSink, httpSinkType } from './http.js';
 
-/** A receiver with scripted answers, renewed before each test, and the sinks that the test has opened. */
+/** A receiver with scripted responses, reset before each test, and the sinks that the test has opened. */
 interface Stage {
   api: RunningDouble;
-  /** Answers to the next requests; any other request is answered with 200 and an empty object. */
+  /** Responses to the next requests. Every other request gets HTTP 200 and an empty object. */
   answers: ((request: DoubleRequest) => DoubleAnswer)[];
   sinks: Sink[];
   nowMs: number;

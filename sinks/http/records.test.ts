@@ -19,7 +19,7 @@ describe('a record at the receiver', () => {
     return steps[0]!.purpose;
   };
 
-  it('is found before it is created, and updated then', async () => {
+  it('is looked up before it is created, and updated if it exists', async () => {
     stage.answers = [() => ({ status: 200, json: { found: 'r9' } })];
     const sink = open(records(all));
     const [first] = await send(sink, item('1'));
@@ -33,25 +33,25 @@ describe('a record at the receiver', () => {
   });
 
   it.each<[string, Subject['removal'], Fields, 'delete' | 'manual' | undefined, string]>([
-    ['its own record, deleted', 'deleted', own, undefined, 'delete'],
-    ['its own record, forgotten', 'erased', own, undefined, 'forget'],
-    ['its own record, forgotten by deletion', 'consent-withdrawn', own, 'delete', 'delete'],
-    ['its own record, forgotten by hand', 'erased', own, 'manual', 'forget-by-hand'],
-    ['a record of others, deleted', 'deleted', found, undefined, 'not-ours'],
-    ['a record of others, forgotten', 'consent-withdrawn', found, undefined, 'forget'],
-    ['a record of others, forgotten by deletion', 'erased', found, 'delete', 'delete'],
-  ])('goes as it should: %s', async (_, removal, object, onForget, expected) => {
+    ['its own, deleted', 'deleted', own, undefined, 'delete'],
+    ['its own, forgotten', 'erased', own, undefined, 'forget'],
+    ['its own, forgotten by deletion', 'consent-withdrawn', own, 'delete', 'delete'],
+    ['its own, forgotten by hand', 'erased', own, 'manual', 'forget-by-hand'],
+    ['not its own, deleted', 'deleted', found, undefined, 'not-ours'],
+    ['not its own, forgotten', 'consent-withdrawn', found, undefined, 'forget'],
+    ['not its own, forgotten by deletion', 'erased', found, 'delete', 'delete'],
+  ])('has the expected removal: %s', async (_, removal, object, onForget, expected) => {
     expect(await requestFor(item('1', null, { removal, object }), onForget)).toBe(expected);
   });
 
-  it('is left to a person where no request forgets it', async () => {
+  it('is left to an operator if no request can forget it', async () => {
     const erased = item('1', null, { removal: 'erased', object: found });
     expect(await requestFor(erased, undefined, { ...all, forget: undefined })).toBe('cannot-forget');
     expect(await requestFor(erased, undefined, { ...all, forget: undefined, delete: undefined })).toBe('cannot-forget');
     expect(await requestFor(item('1', null), undefined, all)).toBe('nothing-made');
   });
 
-  it('is left to a person where its id was never read', async () => {
+  it('is left to an operator if its id was never read', async () => {
     const sink = open(records({ ...all, find: undefined }), { onForget: 'delete' });
     const gone = (removal: Subject['removal']) =>
       planOne(sink, item('1', null, { removal, object: { questions: { sent: 'abc' } } }));
@@ -59,7 +59,7 @@ describe('a record at the receiver', () => {
     expect(await gone('deleted')).toEqual({ kind: 'nothing', reason: 'id-not-read' });
   });
 
-  it('is left to a person where another record of the item can be removed, or was never made', async () => {
+  it('is left to an operator even if another record of the item can be removed or was never created', async () => {
     const [kept, removed] = [
       { name: 'kept', create },
       { name: 'removed', ...all, forget: undefined },
@@ -81,7 +81,7 @@ describe('a record at the receiver', () => {
     );
   });
 
-  it('goes when "when" is no longer true, and is not sent again unchanged', async () => {
+  it('is removed if "when" becomes false, and is not sent again unchanged', async () => {
     const sink = open({ records: [{ from: 'questions', when: 'item.text != "hidden"', ...all }] });
     const [, second] = [await send(sink, item('1')), await send(sink, item('1', 'hidden', { object: own }))];
     expect(second).toMatchObject([{ kind: 'delivered', object: null }]);
@@ -89,7 +89,7 @@ describe('a record at the receiver', () => {
     const [made] = await send(sink, item('2'));
     expect(made).toMatchObject({ object: { questions: { id: 7 } } });
     const again = item('2', 'hello', { object: made!.object! });
-    expect((await planOne(sink, again)).kind).toBe('send'); // the update says another thing than the creation
+    expect((await planOne(sink, again)).kind).toBe('send'); // the update has another body than the creation
     const [updated] = await send(sink, again);
     expect(await planOne(sink, item('2', 'hello', { object: updated!.object! }))).toEqual({
       kind: 'nothing',
@@ -97,7 +97,7 @@ describe('a record at the receiver', () => {
     });
   });
 
-  it('is not remembered by a log, which is sent each change in its order', async () => {
+  it('is not stored for a log, which receives each change in order', async () => {
     const sink = open({ revisions: 'every', ...records({ delete: { ...create, method: 'POST', body: '"gone"' } }) });
     const revision = (n: number, text: string | null) => {
       const { change } = item('1', text);
@@ -109,14 +109,14 @@ describe('a record at the receiver', () => {
   });
 
   it.each([
-    ['an id is never read', { update: all.update }, {}, 'add it to "create"'],
+    ['an id that is never read', { update: all.update }, {}, 'add it to "create"'],
     [
-      'one id is read of a batch',
+      'a single id for a batch',
       { ...all, find: undefined, create: { ...all.create, batch: '[items]' } },
       { batch: { size: 9 } },
       'add "results"',
     ],
-  ])('is checked: %s', async (_, requests, keys, advice) => {
+  ])('is checked for %s', async (_, requests, keys, advice) => {
     const lines = await open({ ...keys, ...records(requests) }).check(new AbortController().signal);
     expect(lines.filter(({ ok }) => !ok).map(({ text }) => text)[0]).toContain(advice);
     expect((await open(records(all)).check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);

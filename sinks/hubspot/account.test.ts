@@ -25,43 +25,40 @@ describe('the account', () => {
   const hourMs = 3_600_000;
 
   it.each([
-    // 09:30 UTC is 04:30 in New York. A private app's token may read that time zone.
+    // 09:30 UTC is 04:30 in New York. A private app's token can read that time zone.
     ['its midnight', { profile: 'withoutRules', timeZone: 'US/Eastern' }, 19.5 * hourMs],
     ['an hour later, if the key may not read its time zone', {}, hourMs],
-  ] as const)(
-    'whose day is used up is asked nothing more until %s, by none of its lanes',
-    async (_, account, waitMs) => {
-      await openDesk({ ...account, perDay: 2 });
-      expect(await desk.deliver([ann])).toMatchObject([{ kind: 'delivered' }]); // the other request read the time zone
-      expect(await desk.deliver([bob])).toMatchObject([{ kind: 'retry', afterMs: waitMs }]);
-      const asked = desk.paths().length;
-      expect(await desk.deliver([bob])).toMatchObject([{ kind: 'retry', afterMs: waitMs }]);
-      expect(desk.paths()).toHaveLength(asked);
-      desk.clock.nowMs += 19.5 * hourMs; // past midnight in UTC as well
-      expect(await desk.deliver([bob])).toMatchObject([{ kind: 'delivered' }]);
-    },
-  );
+  ] as const)('whose daily limit is used up receives no request from any lane until %s', async (_, account, waitMs) => {
+    await openDesk({ ...account, perDay: 2 });
+    expect(await desk.deliver([ann])).toMatchObject([{ kind: 'delivered' }]); // the other request read the time zone
+    expect(await desk.deliver([bob])).toMatchObject([{ kind: 'retry', afterMs: waitMs }]);
+    const asked = desk.paths().length;
+    expect(await desk.deliver([bob])).toMatchObject([{ kind: 'retry', afterMs: waitMs }]);
+    expect(desk.paths()).toHaveLength(asked);
+    desk.clock.nowMs += 19.5 * hourMs; // past midnight in UTC as well
+    expect(await desk.deliver([bob])).toMatchObject([{ kind: 'delivered' }]);
+  });
 
-  it('that was called too often is called again after the requested time', async () => {
+  it('that received too many requests is used again after the requested time', async () => {
     await openDesk();
     desk.hubspot.faults.add({ path: 'upsert', effect: hubSpotFault('retryAfter')! });
     expect(await desk.deliver([ann])).toMatchObject([{ kind: 'retry', afterMs: 3000 }]);
   });
 
-  it('leaves the permit to other lanes when it is not granted in time', async () => {
+  it('leaves the permit to other lanes if it is not granted in time', async () => {
     await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, sendBudgetMs: 200 } });
-    expect(await desk.deliver([ann])).toEqual([{ kind: 'unsent' }]); // its time zone took the only turn
+    expect(await desk.deliver([ann])).toEqual([{ kind: 'unsent' }]); // reading the time zone used the only permit
     expect(desk.paths()).toHaveLength(1);
   });
 
-  it('that refuses the key pauses the sink', async () => {
+  it('that rejects the key pauses the sink', async () => {
     await openDesk({ token: 'revoked' });
     expect(await desk.deliver([ann])).toMatchObject([
       { kind: 'pause', cause: 'credential', detail: expect.stringContaining('create a service key') as string },
     ]);
   });
 
-  it('that cannot be reached fails all, without its token', async () => {
+  it('that cannot be reached makes every change retry, without revealing the token', async () => {
     await openDesk();
     desk.hubspot.faults.add({ times: 99, effect: { kind: 'dropBefore' } });
     const outcomes = await desk.deliver([ann, bob]);
@@ -85,13 +82,13 @@ describe('the check', () => {
     email: 'item.Email',
     contactProperties: { firstname: 'item.Name' },
   };
-  /** The token of a private app, whose scopes HubSpot lists. */
+  /** The options for the token of a private app, whose scopes HubSpot lists. */
   const privateApp = (...scopes: string[]): DeskOptions => ({
     profile: 'withoutRules',
     tokens: { 'hubspot-token': [...scopes, 'crm.objects.contacts.read', 'crm.schemas.contacts.read', 'oauth'] },
   });
 
-  it("finds nothing missing for a private app's token, and leaves nothing behind", async () => {
+  it('finds nothing missing for a private app’s token, and writes nothing', async () => {
     await openDesk({ profile: 'withoutRules' });
     expect(await desk.check()).toEqual({
       failing: [],
@@ -105,7 +102,7 @@ describe('the check', () => {
     expect(written.map(({ path }) => path)).toEqual(['/oauth/v2/private-apps/get/access-token-info']);
   });
 
-  it('names each property that is missing, cannot be written, is not unique, or does not take a literal', async () => {
+  it('names each property that is missing, read-only, not unique, or does not accept a literal', async () => {
     const kindsOfPeople = { options: ['lead', 'customer'] };
     const contactProperties = [
       property('member_no'),
@@ -134,13 +131,16 @@ describe('the check', () => {
   it.each([
     ['contacts', contacts, ['crm.objects.contacts.write']],
     ['a marketing event', registration, ['crm.objects.marketing_events.read', 'crm.objects.marketing_events.write']],
-  ])("names the scopes that %s lacks, if HubSpot lists a private app's", async (_, record, missing) => {
-    await openDesk(privateApp(), [record]);
-    const said = missing.map((scope) => `the key lacks the scope ${scope}: add it in HubSpot`);
-    expect((await desk.check()).failing).toEqual(said);
-  });
+  ])(
+    'names the scopes that the token lacks for %s, if HubSpot lists the scopes of a private app',
+    async (_, record, missing) => {
+      await openDesk(privateApp(), [record]);
+      const said = missing.map((scope) => `the key lacks the scope ${scope}: add it in HubSpot`);
+      expect((await desk.check()).failing).toEqual(said);
+    },
+  );
 
-  it('says what a refused token, a missing scope or an unreachable address means', async () => {
+  it('explains a rejected token, a missing scope and an unreachable address', async () => {
     await openDesk();
     const { tokens } = desk.account;
     tokens.delete('hubspot-token');

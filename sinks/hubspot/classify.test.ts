@@ -10,8 +10,8 @@ const verdictOf = (status: number, more: Partial<HubSpotAnswer> = {}) =>
     ...more,
   });
 
-describe("HubSpot's answer", () => {
-  it.each([200, 201, 202, 204, 207])('%d is one to be read record by record', (status) => {
+describe('a response from HubSpot', () => {
+  it.each([200, 201, 202, 204, 207])('with HTTP %d is read record by record', (status) => {
     expect(verdictOf(status)).toEqual({ kind: 'ok' });
   });
 
@@ -19,7 +19,7 @@ describe("HubSpot's answer", () => {
     [423, undefined, 2000],
     [477, '90', 90_000],
     [477, undefined, 60_000],
-  ])('%d with Retry-After %s is retried after %d ms, and was not carried out', (status, retryAfter, afterMs) => {
+  ])('with HTTP %d and Retry-After %s is retried after %d ms, and was not processed', (status, retryAfter, afterMs) => {
     expect(verdictOf(status, { retryAfter })).toMatchObject({
       kind: 'failed',
       processed: 'no',
@@ -27,23 +27,26 @@ describe("HubSpot's answer", () => {
     });
   });
 
-  it.each([408, 500, 502, 503, 504, 521, 524, 302])('%d is retried, and may have been carried out', (status) => {
-    expect(verdictOf(status)).toMatchObject({
-      kind: 'failed',
-      processed: 'maybe',
-      result: { kind: 'retry', detail: `HubSpot answered HTTP ${status} (correlation id c-1)` },
-    });
-  });
+  it.each([408, 500, 502, 503, 504, 521, 524, 302])(
+    'with HTTP %d is retried, and may have been processed',
+    (status) => {
+      expect(verdictOf(status)).toMatchObject({
+        kind: 'failed',
+        processed: 'maybe',
+        result: { kind: 'retry', detail: `HubSpot answered HTTP ${status} (correlation id c-1)` },
+      });
+    },
+  );
 
-  it('503 keeps its Retry-After', () => {
+  it('with HTTP 503 uses Retry-After', () => {
     expect(verdictOf(503, { retryAfter: '30' })).toMatchObject({ result: { afterMs: 30_000 } });
   });
 
-  it('401 pauses the sink for its token', () => {
+  it('with HTTP 401 pauses the sink because of its token', () => {
     expect(verdictOf(401)).toMatchObject({ kind: 'failed', result: { kind: 'pause', cause: 'credential' } });
   });
 
-  it('403 holds back the kind of record and names the scope that is missing', () => {
+  it('with HTTP 403 holds back the kind of record and names the missing scope', () => {
     const body = {
       category: 'MISSING_SCOPES',
       errors: [{ context: { requiredGranularScopes: ['crm.objects.contacts.write'] } }],
@@ -63,25 +66,25 @@ describe("HubSpot's answer", () => {
     ['TEN_SECONDLY_ROLLING', 'short'],
     ['SECONDLY', 'short'],
     [undefined, 'short'],
-  ])('429 under the policy %s is the %s limit', (policyName, limit) => {
+  ])('with HTTP 429 and policy %s is the %s limit', (policyName, limit) => {
     const body = { errorType: 'RATE_LIMIT', policyName };
     expect(verdictOf(429, { body })).toMatchObject({ kind: 'limited', limit });
   });
 
-  it.each([400, 404, 409, 413, 415])('%d is about what was asked', (status) => {
+  it.each([400, 404, 409, 413, 415])('with HTTP %d is a refusal of the request', (status) => {
     expect(verdictOf(status)).toMatchObject({ kind: 'refused' });
   });
 });
 
-describe("HubSpot's problem", () => {
+describe('a problem reported by HubSpot', () => {
   it.each([
     [
-      'in errors',
+      'from errors',
       { category: 'VALIDATION_ERROR', errors: [{ code: 'INVALID_OPTION', context: { propertyName: ['status'] } }] },
       { category: 'VALIDATION_ERROR', code: 'INVALID_OPTION', properties: ['status'] },
     ],
     [
-      'as JSON within the message',
+      'from JSON inside the message',
       {
         category: 'VALIDATION_ERROR',
         message:
@@ -89,20 +92,16 @@ describe("HubSpot's problem", () => {
       },
       { category: 'VALIDATION_ERROR', code: 'INVALID_EMAIL', properties: ['email'] },
     ],
+    ['from a truncated message', { message: 'Property values were not valid: [{"na' }, { code: '', properties: [] }],
     [
-      'with a message that is cut off',
-      { message: 'Property values were not valid: [{"na' },
-      { code: '', properties: [] },
-    ],
-    [
-      'with a sub-category',
+      'from a sub-category',
       { category: 'VALIDATION_ERROR', subCategory: 'crm.DUPLICATE_UNIQUE' },
       { code: 'DUPLICATE_UNIQUE', properties: [] },
     ],
-    ['that is no object', 'Bad Request', { category: '', code: '', properties: [] }],
+    ['from something other than an object', 'Bad Request', { category: '', code: '', properties: [] }],
   ])('is read %s', (_, body, problem) => expect(problemOf(body)).toMatchObject(problem));
 
-  it('holds nothing that is not a code or a name by its looks', () => {
+  it('contains only what has the form of a code or a name', () => {
     const body = {
       category: 'Ada Lovelace said no',
       message: 'ada@example.com is taken',

@@ -9,13 +9,13 @@ describe('the next midnight', () => {
     ['Asia/Tokyo', '2026-11-21T09:30:00Z', '2026-11-21T15:00:00Z'],
     ['Europe/Berlin', '2026-03-29T00:30:00Z', '2026-03-29T22:00:00Z'], // 23 hours
     ['Europe/Berlin', '2026-10-24T22:30:00Z', '2026-10-25T23:00:00Z'], // 25 hours
-    ['Africa/Cairo', '2026-04-23T12:00:00Z', '2026-04-23T22:00:00Z'], // midnight does not exist there
+    ['Africa/Cairo', '2026-04-23T12:00:00Z', '2026-04-23T22:00:00Z'], // midnight does not exist on this day
   ])('in %s after %s is %s', (timeZone, now, midnight) => {
     expect(new Date(nextMidnight(timeZone, Date.parse(now))).toISOString()).toBe(new Date(midnight).toISOString());
   });
 });
 
-describe('the limit of a day', () => {
+describe('the daily limit', () => {
   const at = (time: string) => {
     const clock = { nowMs: Date.parse(time) };
     return { clock, now: () => clock.nowMs };
@@ -53,7 +53,7 @@ describe('the limit of a day', () => {
     expect(daily.closedForMs()).toBe(0);
   });
 
-  it('counts what others have used', () => {
+  it('includes the requests of other apps', () => {
     const daily = new DailyLimit(100, at('2026-11-21T23:00:00Z').now);
     daily.timeZone = 'UTC';
     daily.spend();

@@ -32,7 +32,7 @@ describe('the configuration of hubspot', () => {
     });
   });
 
-  it('takes every kind of record', () => {
+  it('accepts every kind of record', () => {
     const custom = {
       ...contacts,
       object: 'p_votes',
@@ -88,11 +88,11 @@ describe('the configuration of hubspot', () => {
     [{ records: [{ ...contacts, properties: { 'E-Mail': 'item.Email' } }] }, /^records\.0\.properties\.E-Mail/],
     [{ records: [{ ...contacts, from: 'people' }] }, /^records\.0\.from: allowed/],
     [{ token: 'pat-x' }, /^token: a secret must not be in this file/],
-  ])('reports the problem of %j', (keys, problem) => {
+  ])('reports a problem for %j', (keys, problem) => {
     expect(problemsOf(keys)).toContainEqual(typeof problem === 'string' ? problem : expect.stringMatching(problem));
   });
 
-  it('has the lists and joins read that it uses, and no others', () => {
+  it('reads only the lists and joins that its records use', () => {
     const config = (...records: object[]) => loadHubSpotConfig({ token: new Secret('pat-x'), records });
     expect(hubspotSinkType.lists(config(contacts, event, notes))).toEqual(['attendees', 'qna-questions']);
     expect(hubspotSinkType.joins!(config(notes))).toEqual(['pigeonholes', 'attendees']);

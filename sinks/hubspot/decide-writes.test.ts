@@ -19,10 +19,13 @@ describe('a property', () => {
     ['if-newer', 'new', { value: 'old', happenedAtMs: newer }, older, false],
     ['if-newer', '', { value: 'old', happenedAtMs: older }, newer, false],
     ['if-empty', '', undefined, newer, false],
-  ])('with %s and the value "%s", where %j stands, from %d: written is %s', (policy, value, present, at, written) => {
-    const decided = decideWrites([{ name: 'x', value, policy }], new Map(present && [['x', present]]), at);
-    expect(decided).toEqual(new Map(written ? [['x', value]] : []));
-  });
+  ])(
+    'with policy %s and value "%s", when HubSpot has %j and the event is of %d, is written: %s',
+    (policy, value, present, at, written) => {
+      const decided = decideWrites([{ name: 'x', value, policy }], new Map(present && [['x', present]]), at);
+      expect(decided).toEqual(new Map(written ? [['x', value]] : []));
+    },
+  );
 
   it.each([
     ['Ada', 'Lovelace', {}, { firstname: 'Ada', lastname: 'Lovelace' }],
@@ -33,7 +36,7 @@ describe('a property', () => {
     ['Cher', '', { lastname: 'Cher' }, {}],
     ['Cher', '', { lastname: 'Sarkisian' }, { firstname: 'Cher' }],
     ['', 'Cher', { firstname: 'cher' }, {}],
-  ] as const)('of a name, "%s" and "%s", completes %j with %j', (firstname, lastname, stored, written) => {
+  ] as const)('for a name: "%s" and "%s" complete %j with %j', (firstname, lastname, stored, written) => {
     const writes = Object.entries({ firstname, lastname })
       .filter(([, value]) => value !== '')
       .map(([name, value]) => ({ name, value, policy: 'if-empty' as const }));
@@ -52,32 +55,32 @@ describe('a property', () => {
     ['lead', 'our_own', false],
     ['our_own', 'customer', false],
     ['other', 'lead', false],
-  ])('lifecyclestage goes from "%s" to "%s": %s', (from, to, moves) => {
+  ])('lifecyclestage changes from "%s" to "%s": %s', (from, to, moves) => {
     const present = new Map([['lifecyclestage', { value: from, happenedAtMs: older }]]);
     const decided = decideWrites([{ name: 'lifecyclestage', value: to, policy: 'always' }], present, newer);
     expect(decided.size === 1).toBe(moves);
   });
 });
 
-/** Newest last, as HubSpot never gives them: the order must not matter. */
+/** Oldest first, unlike HubSpot, because the order must not matter. */
 const historyOf = (...entries: [value: string | null, atMs: number][]) => ({
   propertiesWithHistory: {
     city: entries.map(([value, atMs]) => ({ value, timestamp: new Date(atMs).toISOString(), sourceType: 'API' })),
   },
 });
 
-describe('since when a property has its value', () => {
+describe('the instant since when a property has its value', () => {
   it.each([
     ['it was first given', historyOf(['London', 1000]), 1000],
-    ['it was last changed', historyOf(['Paris', 1000], ['London', 2000]), 2000],
-    ['it was changed, though it was written again since', historyOf(['Paris', 1], ['London', 2], ['London', 3]), 2],
-    ['the earlier value returned', historyOf(['London', 1], ['Paris', 2], ['London', 3]), 3],
+    ['it last changed', historyOf(['Paris', 1000], ['London', 2000]), 2000],
+    ['it changed, even if it was written again since', historyOf(['Paris', 1], ['London', 2], ['London', 3]), 2],
+    ['an earlier value returned', historyOf(['London', 1], ['Paris', 2], ['London', 3]), 3],
     ['it was cleared', historyOf(['London', 1], ['', 2], [null, 3]), 2],
   ])('is when %s', (_, record, atMs) => expect(changedAtMs(record, 'city')).toBe(atMs));
 
   it.each([
-    ['that never had one', historyOf()],
-    ['whose history was not given', {}],
-    ['whose instants cannot be read', { propertiesWithHistory: { city: [{ value: 'London', timestamp: 'soon' }] } }],
-  ])('is not known of a property %s', (_, record) => expect(changedAtMs(record, 'city')).toBeUndefined());
+    ['that never had a value', historyOf()],
+    ['without a history', {}],
+    ['with instants in an unknown form', { propertiesWithHistory: { city: [{ value: 'London', timestamp: 'soon' }] } }],
+  ])('is unknown for a property %s', (_, record) => expect(changedAtMs(record, 'city')).toBeUndefined());
 });

@@ -16,12 +16,12 @@ interface SinkOptions {
   readonly token?: string;
 }
 
-/** A fresh account of HubSpot's stand-in unless its options say otherwise, and how the sink uses it. */
+/** Options of the stand-in, which is a new account by default, and of the sink. */
 export type DeskOptions = Omit<HubSpotOptions, 'now'> & SinkOptions;
 
 type Delivered = Outcome | { kind: 'nothing'; reason: string } | { kind: 'unplannable'; cause: string };
 
-/** A sink at the stand-in of an account, with the engine's bookkeeping of objects in small. Both use one clock. */
+/** A sink at a stand-in account, with a minimal version of the engine's bookkeeping. Both use one clock. */
 export class Desk {
   readonly #objects = new Map<string, Fields | null>();
   readonly #memory: Record<string, unknown> = {};
@@ -29,7 +29,7 @@ export class Desk {
 
   private constructor(
     readonly hubspot: HubSpotDouble,
-    /** The present time, which only changes when a test changes it. */
+    /** The current time, which only a test changes. */
     readonly clock: { nowMs: number },
     private readonly openSink: () => Sink<HubSpotOperation>,
   ) {
@@ -64,7 +64,9 @@ export class Desk {
     );
   }
 
-  /** Opens a sink of its own at the same account: with another token, it is another app there. Close its `sink`. */
+  /**
+   * Opens another sink at the same account. With another token, it is another app there. Close its `sink` afterwards.
+   */
   another(records: readonly unknown[], options: SinkOptions = {}): Desk {
     return Desk.#at(this.hubspot, this.clock, records, options);
   }
@@ -81,17 +83,17 @@ export class Desk {
     return this.account.portal.all(this.account.contacts);
   }
 
-  /** Creates a contact as a colleague does in HubSpot. */
+  /** Creates a contact as a colleague would in HubSpot. */
   createContact(values: Readonly<Record<string, string>>): CrmRecord {
     return this.account.portal.create(this.account.contacts, values);
   }
 
-  /** The values of all records of a kind, oldest first. */
+  /** Returns the values of all records of a kind, oldest first. */
   valuesOf(objectType: string): Record<string, string>[] {
     return this.account.portal.all(this.account.type(objectType)).map(({ values }) => Object.fromEntries(values));
   }
 
-  /** The states of all participations, by event. */
+  /** Returns the states of all participations, by event. */
   get participations(): string[] {
     const { marketingEvents } = this.account;
     return marketingEvents
@@ -100,12 +102,12 @@ export class Desk {
       .map(({ state }) => state);
   }
 
-  /** Paths of the requests so far that contain a part. */
+  /** Returns the paths of all requests so far that contain this text. */
   paths(part = ''): string[] {
     return this.hubspot.requests.map(({ path }) => path).filter((path) => path.includes(part));
   }
 
-  /** Restarts the process, with the state that the engine keeps. */
+  /** Restarts the process with the state that the engine stores. */
   async restart(): Promise<void> {
     await this.#sink.close();
     this.#sink = this.openSink();
@@ -136,7 +138,7 @@ export class Desk {
     return this.#objects.get(`${change.list} ${change.key}`) ?? null;
   }
 
-  /** Plans, sends, and keeps the outcomes. A change that is not sent has its reason or cause instead. */
+  /** Plans, sends, and stores the outcomes. A change that is not sent has its reason or cause instead. */
   async deliver(
     subjects: readonly Subject[],
     how: 'send' | 'recover' = 'send',
@@ -166,7 +168,7 @@ export class Desk {
     Object.assign(this.#memory, other.#memory);
   }
 
-  /** As a version before this one kept its state: without HubSpot's id of the event. */
+  /** Restores the state that an earlier version stored, without HubSpot's id of the event. */
   forgetEvent(): void {
     for (const [key, value] of Object.entries(this.#memory)) this.#memory[key] = (value as { digest: string }).digest;
     for (const [item, object] of this.#objects) {
@@ -188,12 +190,12 @@ export function attendee(key: number, data: Fields | null, around: Partial<Subje
   return subjectOf(change, { pigeonhole, ...around });
 }
 
-/** Attendees with the addresses p0@example.com, p1@example.com … */
+/** Returns attendees with the addresses p0@example.com, p1@example.com … */
 export function people(count: number): Subject[] {
   return Array.from({ length: count }, (_, n) => attendee(n, { Email: `P${n}@Example.com`, Name: `P${n}` }));
 }
 
-/** A question of ada@example.com, unless `around` names another attendee. */
+/** Returns a question of ada@example.com, unless `around` names another attendee. */
 export function question(key: number, data: Fields | null = { content: 'When?' }, around?: Partial<Subject>): Subject {
   const change = sampleChange({
     id: `q-${key}`,

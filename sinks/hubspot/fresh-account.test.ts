@@ -36,7 +36,7 @@ const valuesOf = (name: string) => desk.contacts.map(({ values }) => values.get(
 describe('a service key', () => {
   const linesOf = async () => await desk.sink.check(new AbortController().signal);
 
-  it('that may not read the details of the account is checked all the same', async () => {
+  it('that may not read the account details can still be checked', async () => {
     await open([{ ...contacts, properties: { ...contacts.properties, nosuch: 'item.x' } }]);
     const lines = await linesOf();
     expect(desk.hubspot.requests.find(({ path }) => path.includes('account-info'))?.status).toBe(403);
@@ -50,7 +50,7 @@ describe('a service key', () => {
     ]);
   });
 
-  it('warns if names of contacts that are found by e-mail would be replaced', async () => {
+  it('causes a warning if the mapping would replace names of contacts found by e-mail', async () => {
     const named = { email: 'item.Email', firstname: 'item.Name', lastname: { value: 'item.Name', write: 'if-empty' } };
     await open([{ ...contacts, properties: named }]);
     expect((await linesOf()).filter(({ text }) => text.includes('"always"'))).toEqual([
@@ -58,14 +58,14 @@ describe('a service key', () => {
     ]);
   });
 
-  it('that lacks the scope of an object gets a finding from the check', async () => {
+  it('that lacks the scope of an object fails the check', async () => {
     await open([contacts], { tokens: { 'hubspot-token': ['crm.objects.marketing_events.read'] } });
     expect((await linesOf()).filter(({ ok }) => !ok).map(({ text }) => text)).toEqual([
       expect.stringMatching(/the key lacks the scope crm\.schemas\.contacts\.read, crm\.objects\.contacts\.read/),
     ]);
   });
 
-  it('delivers without the account details, which are requested once', async () => {
+  it('delivers without the account details, which it requests once', async () => {
     await open([contacts]);
     for (const key of [1, 2, 3]) await desk.deliver([attendee(key, { ...ada, Email: `p${key}@example.com` })]);
     expect(desk.contacts).toHaveLength(3);
@@ -74,7 +74,7 @@ describe('a service key', () => {
 });
 
 describe('version 2026-09', () => {
-  it('is the default of every call, and no call uses a version that ends in 2027', async () => {
+  it('is used in every call, and no call uses a version that ends in 2027', async () => {
     await open([contacts, registration, notes]);
     await desk.deliver([attendee(1, ada), question(9001)]);
     await desk.deliver([question(9001)], 'recover');
@@ -84,7 +84,7 @@ describe('version 2026-09', () => {
     expect(desk.hubspot.requests.filter(({ status = 0 }) => status >= 400 && status !== 403)).toEqual([]);
   });
 
-  it('creates a contact with what the account requires, and the check names what the mapping lacks', async () => {
+  it('creates a contact with the properties that the account requires, and the check names those that the mapping lacks', async () => {
     await open([contacts, { ...contacts, from: 'registrants', properties: { email: 'item.Email' } }]);
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([{ kind: 'delivered' }]);
     const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
@@ -95,12 +95,12 @@ describe('version 2026-09', () => {
 
   it.each([
     ['item.Name', 'an item without a value'],
-    ['$firstName(item.Name)', 'a field of one word, such as the name "Ada"'],
+    ['$firstName(item.Name)', 'an item without a value'],
     ['$firstName($field("Name", "Full name"))', 'a field of one word, such as the name "Ada"'],
     ['$firstName(item.Name) ?: item.Name', 'an item without a value'],
     ['$firstName(item.Name) ?: "unknown"', null],
     ['"Guest"', null],
-  ])('has its check say when the required value of %s is empty', async (firstname, when) => {
+  ])('leads to the right check result if the required value of %s is empty', async (firstname, when) => {
     await open([{ ...contacts, properties: { email: 'item.Email', firstname } }]);
     const { ok, failing } = await desk.check();
     expect(failing).toEqual([]);
@@ -113,7 +113,7 @@ describe('version 2026-09', () => {
     );
   });
 
-  it('refuses a contact without a required value as a dead letter that names it, and takes the others', async () => {
+  it('makes a contact without a required value a dead letter that names the property, and writes the others', async () => {
     await open([contacts]);
     const outcomes = await desk.deliver([attendee(1, ada), attendee(2, { Email: 'bob@example.com' })]);
     expect(outcomes).toMatchObject([
@@ -129,7 +129,7 @@ describe('version 2026-09', () => {
     expect(valuesOf('email')).toEqual(['ada@example.com']);
   });
 
-  it('refuses what a conditional rule of the account misses, also in an update', async () => {
+  it('rejects a value that breaks a conditional rule of the account, even in an update', async () => {
     await open([{ ...contacts, properties: { ...contacts.properties, lifecyclestage: 'item.Stage' } }]);
     await desk.deliver([attendee(1, { ...ada, Stage: 'lead' })]);
     expect(await desk.deliver([attendee(1, { ...ada, Stage: 'salesqualifiedlead' })])).toMatchObject([
@@ -138,7 +138,7 @@ describe('version 2026-09', () => {
     expect(valuesOf('lifecyclestage')).toEqual(['lead']);
   });
 
-  it('does not require of existing contacts what it requires of new ones', async () => {
+  it('requires less of existing contacts than of new ones', async () => {
     await open([{ ...contacts, properties: { email: 'item.Email', city: 'item.City' } }]);
     desk.createContact({ email: 'ada@example.com' });
     expect(await desk.deliver([attendee(1, { ...ada, City: 'London' })])).toMatchObject([{ kind: 'delivered' }]);
@@ -165,7 +165,7 @@ describe('version 2026-09', () => {
     await other.sink.close();
   });
 
-  it('keeps what a contact has that exists, whatever contactProperties give', async () => {
+  it('leaves existing values of a contact unchanged, whatever contactProperties contains', async () => {
     await open([registration, notes]);
     desk.createContact({ email: 'ada@example.com', firstname: 'Countess' });
     await desk.deliver([attendee(1, ada), question(9001)]);
@@ -173,7 +173,7 @@ describe('version 2026-09', () => {
   });
 });
 
-describe('a 404 of a whole call', () => {
+describe('a 404 for a whole request', () => {
   const notFound = (path: string) =>
     desk.hubspot.faults.add({
       path,
@@ -185,7 +185,7 @@ describe('a 404 of a whole call', () => {
     ['clear-our-fields', 'contacts/batch/read'],
     ['clear-our-fields', 'contacts/batch/update'],
     ['delete', 'contacts/batch/archive'],
-  ] as const)('does not carry out a withdrawal of consent: %s by %s', async (onForget, path) => {
+  ] as const)('does not count as a withdrawal of consent: %s with %s', async (onForget, path) => {
     await open([contacts], { environment: { onForget } });
     await desk.deliver([attendee(1, ada)]);
     const withdrawn = attendee(1, null, { removal: 'consent-withdrawn' });
@@ -198,12 +198,12 @@ describe('a 404 of a whole call', () => {
   });
 });
 
-describe('static lists', () => {
+describe('a static list', () => {
   const listed = { ...contacts, when: 'item.Email != ""', lists: ['1203', 'item.vip ? 1204'] };
   const members = (listId: string) => desk.account.lists.find(listId)!.members.size;
   const lists = [{ listId: '1203' }, { listId: '1204' }, { listId: '1205', dynamic: true }];
 
-  it('gain a contact that is written, and lose it when the mapping no longer gives them', async () => {
+  it('receives a written contact, and loses it if the mapping no longer names the list', async () => {
     await open([listed], { lists });
     await desk.deliver([attendee(1, { ...ada, vip: true })]);
     expect([members('1203'), members('1204')]).toEqual([1, 1]);
@@ -220,9 +220,9 @@ describe('static lists', () => {
   });
 
   it.each([
-    ['is deleted at the source', 'deleted' as const, 'Ada'],
+    ['is deleted in the service', 'deleted' as const, 'Ada'],
     ['withdraws consent', 'consent-withdrawn' as const, undefined],
-  ])('lose the contact of a person who %s', async (_, removal, firstname) => {
+  ])('loses the contact of a person who %s', async (_, removal, firstname) => {
     await open([listed], { lists });
     await desk.deliver([attendee(1, ada)]);
     expect(await desk.deliver([attendee(1, null, { removal })])).toMatchObject([{ kind: 'delivered' }]);
@@ -230,7 +230,7 @@ describe('static lists', () => {
     expect(valuesOf('firstname')).toEqual([firstname]);
   });
 
-  it('that HubSpot fills itself, or that do not exist, are named by the check', async () => {
+  it('is reported by the check if HubSpot fills it or if it does not exist', async () => {
     await open([{ ...contacts, lists: ['1205', '"1299"'] }], { lists });
     const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
     expect(failing.map(({ text }) => text)).toEqual([
@@ -247,29 +247,29 @@ describe('static lists', () => {
 describe('legal basis and marketing status', () => {
   const legal = '"Performance of a contract;Freely given consent from contact"';
 
-  it('are mapped as properties; the check accepts several bases', async () => {
+  it('can be mapped as properties, and the check accepts several bases', async () => {
     await open([{ ...contacts, properties: { ...contacts.properties, hs_legal_basis: legal } }]);
     expect((await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok)).toEqual([]);
     await desk.deliver([attendee(1, ada)]);
     expect(valuesOf('hs_legal_basis')).toEqual(['Performance of a contract;Freely given consent from contact']);
   });
 
-  it('explains where to set the marketing status, which no API can write', async () => {
+  it('cannot be written by the API, and the check explains where to set the status', async () => {
     await open([{ ...contacts, properties: { ...contacts.properties, hs_marketable_status: 'true' } }]);
     const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
     expect(failing.map(({ text }) => text)).toEqual([expect.stringContaining('Integrations > Marketing contacts')]);
   });
 });
 
-describe('an object that the key may not write', () => {
+describe('a record that the key may not write', () => {
   const scopes = ALL_SCOPES.filter((scope) => !scope.includes('marketing_events'));
 
-  it('holds back its own entry: contacts are written once, and everything follows when the scope is granted', async () => {
+  it('holds back only itself: contacts are written once, and the rest follows when the scope is granted', async () => {
     await open([contacts, registration], { tokens: { 'hubspot-token': scopes } });
     const held = { kind: 'unsent', afterMs: 600_000, detail: expect.stringContaining('crm.objects.marketing_events') };
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([held]);
     expect(valuesOf('firstname')).toEqual(['Ada']);
-    // A colleague corrects the name; the next attempt, ten minutes later, must leave it.
+    // A colleague corrects the name. The next attempt must keep the correction.
     desk.account.portal.update(desk.contacts[0]!, { firstname: 'Countess' });
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([held]);
     desk.account.tokens.set('hubspot-token', ALL_SCOPES);
@@ -280,7 +280,7 @@ describe('an object that the key may not write', () => {
     expect(valuesOf('firstname')).toEqual(['Ada L.']);
   });
 
-  it('never makes a removal look carried out', async () => {
+  it('does not make a removal look complete', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.tokens.set('hubspot-token', scopes);

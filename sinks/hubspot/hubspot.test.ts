@@ -26,7 +26,7 @@ async function openDesk(records: readonly object[], options: DeskOptions = {}): 
 const ada = { Email: 'ada@example.com', Name: 'Ada' };
 
 describe('contacts', () => {
-  it('are made by one upsert of a hundred, with e-mails in lower case', async () => {
+  it('are created by one upsert of a hundred, with e-mail addresses in lower case', async () => {
     await openDesk([contacts]);
     expect(kinds(await desk.deliver(people(100)))).toEqual(people(100).map(() => 'delivered'));
     expect(desk.paths('/batch/')).toEqual(['/crm/objects/2026-09/contacts/batch/upsert']);
@@ -34,14 +34,14 @@ describe('contacts', () => {
     expect(desk.contacts).toHaveLength(100);
   });
 
-  it('follow a changed e-mail by their id, and are never created again', async () => {
+  it('are updated by id when an e-mail address changes, and not created again', async () => {
     await openDesk([contacts]);
     await desk.deliver([attendee(1, ada)]);
     await desk.deliver([attendee(1, { ...ada, Email: 'countess@example.com' })]);
     expect(desk.valuesOf('contacts')).toEqual([{ email: 'countess@example.com', firstname: 'Ada' }]);
   });
 
-  it('that two attendees turn out to be are written once, for both', async () => {
+  it('that belong to two attendees are written once, for both', async () => {
     await openDesk([contacts]);
     const both = [attendee(1, ada), attendee(2, { Email: 'ADA@example.com', Name: 'Ada L.' })];
     expect(kinds(await desk.deliver(both))).toEqual(['delivered', 'delivered']);
@@ -52,7 +52,7 @@ describe('contacts', () => {
   });
 
   it.each(['upsert', 'update'])(
-    'shared by two attendees, one of whom is refused, gets the values of the other: by %s',
+    'shared by two attendees of whom one is rejected get the values of the other: by %s',
     async (call) => {
       await openDesk([{ ...contacts, properties: { ...contacts.properties, tier: 'item.Tier' } }]);
       if (call === 'update') await desk.deliver([1, 2].map((key) => attendee(key, { ...ada, Name: 'A' })));
@@ -65,7 +65,7 @@ describe('contacts', () => {
     },
   );
 
-  it('whose mapping names a property that does not exist are refused in one request, not in 199', async () => {
+  it('whose mapping names an unknown property are rejected with one request, not with 199', async () => {
     await openDesk([{ ...contacts, properties: { ...contacts.properties, nosuch: 'item.Name' } }]);
     const outcomes = await desk.deliver(people(100));
     expect(new Set(outcomes.map((outcome) => 'cause' in outcome && outcome.cause))).toEqual(
@@ -74,18 +74,21 @@ describe('contacts', () => {
     expect(desk.paths('upsert')).toHaveLength(1);
   });
 
-  it.each(['in-200', 'multi-status'] as const)('have a result each where errors are %s', async (batchErrors) => {
-    await openDesk([contacts], { batchErrors });
-    await desk.deliver(people(3));
-    desk.createContact({ email: 'lovelace@example.com' });
-    const taken = attendee(0, { Email: 'lovelace@example.com', Name: 'P0' });
-    const outcomes = await desk.deliver([taken, ...people(3).slice(1)]);
-    expect(kinds(outcomes)).toEqual(['rejected', 'delivered', 'delivered']);
-    expect(outcomes[0]).toMatchObject({ cause: 'hubspot:CONFLICTING_UNIQUE_VALUE:email' });
-    expect(JSON.stringify(outcomes)).not.toContain('lovelace');
-  });
+  it.each(['in-200', 'multi-status'] as const)(
+    'have one outcome each if errors are reported as %s',
+    async (batchErrors) => {
+      await openDesk([contacts], { batchErrors });
+      await desk.deliver(people(3));
+      desk.createContact({ email: 'lovelace@example.com' });
+      const taken = attendee(0, { Email: 'lovelace@example.com', Name: 'P0' });
+      const outcomes = await desk.deliver([taken, ...people(3).slice(1)]);
+      expect(kinds(outcomes)).toEqual(['rejected', 'delivered', 'delivered']);
+      expect(outcomes[0]).toMatchObject({ cause: 'hubspot:CONFLICTING_UNIQUE_VALUE:email' });
+      expect(JSON.stringify(outcomes)).not.toContain('lovelace');
+    },
+  );
 
-  it('that a person has merged or deleted are found again by their match', async () => {
+  it('that were merged or deleted are found again by their match', async () => {
     await openDesk([contacts]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.portal.erase(desk.contacts[0]!);
@@ -95,7 +98,7 @@ describe('contacts', () => {
     expect(kept.values.get('firstname')).toBe('Ada');
   });
 
-  it('are found by the first property that finds one, and made by the first that has a value', async () => {
+  it('are found by the first property with a match, and created by the first property with a value', async () => {
     const properties = { member_no: 'item.Member', ...contacts.properties };
     await openDesk([{ ...contacts, match: ['member_no', 'email'], properties }]);
     desk.createContact({ member_no: '7', email: 'old@example.com' });
@@ -112,7 +115,7 @@ describe('contacts', () => {
     ]);
   });
 
-  it('are updated and never made where create is false', async () => {
+  it('are updated and never created if create is false', async () => {
     await openDesk([{ ...contacts, create: false }]);
     const bob = desk.createContact({ email: 'bob@example.com' });
     const outcomes = await desk.deliver([attendee(1, ada), attendee(2, { Email: 'bob@example.com', Name: 'Bob' })]);
@@ -123,7 +126,7 @@ describe('contacts', () => {
     expect(desk.valuesOf('contacts')).toEqual([{ email: 'bob@example.com', firstname: 'Bob' }]);
   });
 
-  it('are filled if they are empty, and keep newer values', async () => {
+  it('are filled if empty, and keep values of newer events', async () => {
     const properties = {
       email: 'item.Email',
       firstname: { value: 'item.Name', write: 'if-empty' },
@@ -140,12 +143,12 @@ describe('contacts', () => {
     };
     expect(await after(1, 'Spring', '2026-05-01')).toMatchObject({ firstname: 'Countess', last_event: 'X' });
     expect(await after(2, 'Autumn', '2026-11-01')).toMatchObject({ last_event: 'Autumn' });
-    // Written just now, for an event before this one: history is imported in any order.
+    // Written just now, about an event before this one, because history is imported in any order.
     expect(await after(3, 'Winter', '2026-11-20')).toMatchObject({ last_event: 'Winter' });
     expect(await after(4, 'Summer', '2026-08-01')).toMatchObject({ last_event: 'Winter' });
   });
 
-  it('are compared by the event that each value is about, also when another process wrote it', async () => {
+  it('compare the events of values, even if another process wrote the value', async () => {
     const properties = { ...contacts.properties, last_event: { value: 'pigeonhole.name', write: 'if-newer' } };
     await openDesk([{ ...contacts, properties }]);
     const after = async (key: number, name: string, startDate: string) => {
@@ -154,12 +157,12 @@ describe('contacts', () => {
       await desk.restart();
       return desk.valuesOf('contacts').map(({ last_event: event }) => event);
     };
-    expect(await after(1, 'Spring', '2026-05-01')).toEqual(['Spring']); // written now, of an event of May
+    expect(await after(1, 'Spring', '2026-05-01')).toEqual(['Spring']); // written now, for an event in May
     expect(await after(2, 'Autumn', '2026-11-01')).toEqual(['Autumn']);
     expect(await after(3, 'Summer', '2026-08-01')).toEqual(['Autumn']);
   });
 
-  it('keep values that the item no longer has, and lose values that the mapping clears', async () => {
+  it('keep values that an item no longer has, and lose values that the mapping clears', async () => {
     await openDesk([
       { ...contacts, properties: { ...contacts.properties, city: 'item.City = "" ? null : item.City' } },
     ]);
@@ -169,7 +172,7 @@ describe('contacts', () => {
     expect(desk.valuesOf('contacts')).toEqual([{ email: 'ada@example.com', firstname: 'Ada' }]);
   });
 
-  it('are not requested without a value to find them by', async () => {
+  it('are not looked up without a value to match by', async () => {
     await openDesk([contacts]);
     expect(await desk.deliver([attendee(1, { Name: 'Ada' }), attendee(2, { Email: 'n/a' })])).toEqual([
       { kind: 'nothing', reason: 'no-match' },
@@ -178,7 +181,7 @@ describe('contacts', () => {
     expect(desk.paths('contacts')).toEqual([]);
   });
 
-  it('stay when the attendee is deleted at the source', async () => {
+  it('remain if the attendee is deleted in the service', async () => {
     await openDesk([contacts]);
     await desk.deliver(people(1));
     expect(await desk.deliver([attendee(0, null)])).toEqual([{ kind: 'nothing', reason: 'kept' }]);
@@ -186,10 +189,10 @@ describe('contacts', () => {
   });
 });
 
-describe('consent that is withdrawn', () => {
+describe('a withdrawal of consent', () => {
   const withdrawn = (key: number) => attendee(key, null, { removal: 'consent-withdrawn' });
 
-  it('clears what this sink wrote, and leaves what others wrote before and since', async () => {
+  it('clears what this sink wrote, and keeps what others wrote before and afterwards', async () => {
     await openDesk([{ ...contacts, properties: { ...contacts.properties, city: 'item.City', jobtitle: 'item.Job' } }]);
     const contact = desk.createContact({ email: 'ada@example.com', city: 'London' });
     desk.clock.nowMs += 3_600_000;
@@ -201,21 +204,21 @@ describe('consent that is withdrawn', () => {
     expect(desk.objectOf(withdrawn(1))).toBeNull();
   });
 
-  it('clears the e-mail as well of a contact that this sink has made', async () => {
+  it('also clears the e-mail address of a contact that this sink created', async () => {
     await openDesk([contacts]);
     await desk.deliver([attendee(1, ada)]);
     await desk.deliver([withdrawn(1)]);
     expect(desk.valuesOf('contacts')).toEqual([{}]);
   });
 
-  it('removes the contact where onForget is delete', async () => {
+  it('removes the contact if onForget is delete', async () => {
     await openDesk([contacts], { environment: { onForget: 'delete' } });
     await desk.deliver(people(2));
     await desk.deliver([withdrawn(1)]);
     expect(desk.valuesOf('contacts')).toMatchObject([{ email: 'p0@example.com' }]);
   });
 
-  it('is left to a person where onForget is manual, with the id and nothing personal', async () => {
+  it('is left to an operator if onForget is manual, with the id and no personal data', async () => {
     await openDesk([contacts], { environment: { onForget: 'manual' } });
     await desk.deliver(people(2));
     const [planned] = await desk.deliver([withdrawn(1)]);
@@ -224,7 +227,7 @@ describe('consent that is withdrawn', () => {
     expect(JSON.stringify(planned)).not.toContain('p1@example.com');
   });
 
-  it('has nothing to do for someone who was never sent', async () => {
+  it('needs nothing for a person who was never sent', async () => {
     await openDesk([contacts]);
     expect(await desk.deliver([withdrawn(9)])).toEqual([{ kind: 'nothing', reason: 'never-sent' }]);
   });

@@ -27,7 +27,7 @@ describe('notes', () => {
   };
   const lose = (effect: FaultEffect) => desk.hubspot.faults.add({ path: 'notes/batch/create', effect });
 
-  it('appear on the timeline of the contact, escaped, are edited and are removed', async () => {
+  it('are added to the timeline of the contact with escaped text, edited and removed', async () => {
     await open();
     const contact = desk.createContact({ email: 'ada@example.com' });
     await desk.deliver([asked(9001)]);
@@ -39,7 +39,7 @@ describe('notes', () => {
     expect(bodies()).toEqual([]);
   });
 
-  it('are removed when the question turns anonymous', async () => {
+  it('are removed if the question becomes anonymous', async () => {
     await open();
     await desk.deliver([asked(9001)]);
     await desk.deliver([anonymous]);
@@ -48,10 +48,10 @@ describe('notes', () => {
   });
 
   it.each<[string, FaultEffect]>([
-    ['answer was lost', { kind: 'dropAfter' }],
-    ['answer was an error after the effect', hubSpotFault('badGatewayAfter')!],
-    ['answer was torn', { kind: 'answerAfter', answer: { status: 200, json: {} } }],
-  ])('whose %s are looked up, and never made twice', async (_, effect) => {
+    ['response was lost', { kind: 'dropAfter' }],
+    ['response was an error after the effect', hubSpotFault('badGatewayAfter')!],
+    ['response was incomplete', { kind: 'answerAfter', answer: { status: 200, json: {} } }],
+  ])('whose %s are looked up, and never created twice', async (_, effect) => {
     await open();
     lose(effect);
     const both = [asked(9001), asked(9002)];
@@ -63,7 +63,7 @@ describe('notes', () => {
     expect(bodies().filter((text) => text?.includes('Dinner'))).toHaveLength(1);
   });
 
-  it('are not written by a look-up, because the identity of their person may no longer be visible', async () => {
+  it('are not changed by a look-up, because the identity of the person may no longer be visible', async () => {
     await open();
     lose({ kind: 'dropAfter' });
     await desk.deliver([asked(9001)]);
@@ -80,21 +80,21 @@ describe('notes', () => {
     expect(bodies()).toEqual([]);
   });
 
-  it('that were never made are sent after the look-up', async () => {
+  it('that were never created are sent after the look-up', async () => {
     await open();
     desk.createContact({ email: 'ada@example.com' });
     expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unsent']);
     expect(bodies()).toEqual([]);
   });
 
-  it('stay in doubt while HubSpot cannot be asked', async () => {
+  it('remain unknown while HubSpot does not answer', async () => {
     await open();
     desk.hubspot.faults.add({ times: 99, effect: hubSpotFault('unavailable')! });
     expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unknown']);
     expect(kinds(await desk.deliver([asked(9001)], 'recover', AbortSignal.abort()))).toEqual(['unknown']);
   });
 
-  it('that a person has deleted are not written again', async () => {
+  it('that a user deleted are not written again', async () => {
     await open();
     await desk.deliver([asked(9001)]);
     const { portal } = desk.account;
@@ -103,7 +103,7 @@ describe('notes', () => {
     expect(bodies()).toEqual([]);
   });
 
-  it('are all read, page by page, when one is looked up', async () => {
+  it('are all read, page by page, for the look-up of one', async () => {
     await open({ associationsPerPage: 2 });
     await desk.deliver([1, 2, 3, 4].map((key) => asked(key)));
     lose({ kind: 'dropAfter' });
@@ -115,7 +115,7 @@ describe('notes', () => {
   });
 
   it.each(['contacts/notes/batch/read', 'contacts/batch/read', 'objects/2026-09/notes/batch/read'])(
-    'are never taken for missing because of a 404 of %s',
+    'are not treated as missing because of a 404 for %s',
     async (path) => {
       await open();
       lose({ kind: 'dropAfter' });
@@ -151,7 +151,7 @@ describe('records of a custom object', () => {
     desk = await Desk.open([votes], { customObjects: [voteType] });
   });
 
-  it('whose association is refused fail without affecting others', async () => {
+  it('whose association is rejected fail without affecting others', async () => {
     const gone = desk.createContact({ email: 'gone@example.com' });
     desk.createContact({ email: 'ada@example.com' });
     const answer = { status: 404, json: { category: 'OBJECT_NOT_FOUND' } };
@@ -163,7 +163,7 @@ describe('records of a custom object', () => {
     expect(desk.account.associations.all()).toHaveLength(2);
   });
 
-  it('are made once, belong to the contact, and part from it when the vote turns anonymous', async () => {
+  it('are created once for the contact, and lose it if the vote becomes anonymous', async () => {
     const contact = desk.createContact({ email: 'ada@example.com' });
     await desk.deliver([vote(5, { option: { content: 'Yes' } }, { Email: 'ada@example.com', Name: 'Ada' })]);
     expect(desk.valuesOf('vote')).toEqual([{ vote_id: '5', choice: 'Yes', voter: 'Ada' }]);

@@ -1,6 +1,6 @@
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
 
-/** The configuration as the loader makes it. @throws with all that is wrong */
+/** Returns the configuration as the loader creates it. @throws with every problem */
 export function loadHubSpotConfig(keys: Readonly<Record<string, unknown>>): HubSpotConfig {
   const parsed = hubspotConfigSchema.safeParse(keys);
   if (parsed.success) return parsed.data;

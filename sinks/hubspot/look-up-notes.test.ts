@@ -25,8 +25,8 @@ function question(data: Fields, around: { attendee?: Fields; object?: Fields } =
   return subjectOf(sampleChange({ id: 'c', list: 'qna-questions', key: '9001', data }), { attendee: ada, ...around });
 }
 
-describe('the look-up of an item for which the mapping now makes nothing', () => {
-  it('is the note that it may have made, found by its mark and its contact', async () => {
+describe('the look-up for an item for which the mapping no longer creates anything', () => {
+  it('searches for the note that may exist, by its mark and its contact', async () => {
     const planner = plannerOf({});
     const subject = question({ status: 'hidden', content: 'When?' });
     expect(await planner.plan(subject)).toEqual({ kind: 'nothing', reason: 'condition' });
@@ -49,14 +49,14 @@ describe('the look-up of an item for which the mapping now makes nothing', () =>
     });
   });
 
-  it('is looked for though the text of the note fails', async () => {
+  it("is made even if the mapping of the note's text fails", async () => {
     const planner = plannerOf({ properties: { hs_note_body: '$uppercase(item.id)' } });
     const subject = question({ status: 'allowed', id: 7 });
     expect((await planner.plan(subject)).kind).toBe('unplannable');
     expect((await planner.planLookUp(subject)).kind).toBe('send');
   });
 
-  it('is none where the note is known, where nobody is behind it, and of records that a repeat does not double', async () => {
+  it('is not made if the note is known, if no person is visible, or for records that a repeat does not duplicate', async () => {
     const planner = plannerOf({});
     const known = question({ status: 'hidden' }, { object: { notes: { id: '5' } } });
     const nobody = subjectOf(known.change);

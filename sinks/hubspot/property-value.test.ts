@@ -10,9 +10,9 @@ describe('a property value', () => {
     [null, null],
     ['', undefined],
     [undefined, undefined],
-  ])('of %j is %j', (value, text) => expect(propertyValue(value, 'x')).toBe(text));
+  ])('for %j is %j', (value, text) => expect(propertyValue(value, 'x')).toBe(text));
 
-  it('is never a group', () => expect(() => propertyValue({ a: 1 }, 'x')).toThrow('gave an object'));
+  it('cannot be an object', () => expect(() => propertyValue({ a: 1 }, 'x')).toThrow('gave an object'));
 
   it('is cut between two characters', () => {
     const cut = propertyValue(`${'x'.repeat(LONGEST_TEXT - 1)}🎈🎈`, 'x');
@@ -21,9 +21,10 @@ describe('a property value', () => {
   });
 });
 
-describe('an e-mail', () => {
-  it('is compared without case and space', () => expect(normalEmail(' Ada@Example.COM ')).toBe('ada@example.com'));
-  it.each(['ada@example.com', 'a.b+c@sub.example.co', "o'hara@example.ie", 'ü@bücher.example'])('may be %s', (email) =>
+describe('an e-mail address', () => {
+  it('is compared without case and surrounding space', () =>
+    expect(normalEmail(' Ada@Example.COM ')).toBe('ada@example.com'));
+  it.each(['ada@example.com', 'a.b+c@sub.example.co', "o'hara@example.ie", 'ü@bücher.example'])('can be %s', (email) =>
     expect(looksLikeEmail(email)).toBe(true),
   );
   it.each([
@@ -36,11 +37,11 @@ describe('an e-mail', () => {
     'a b@example.com',
     'a@b@example.com',
     'ada@example.',
-  ])('is never "%s"', (email) => expect(looksLikeEmail(email)).toBe(false));
+  ])('cannot be "%s"', (email) => expect(looksLikeEmail(email)).toBe(false));
 });
 
 describe("a note's text", () => {
-  it('shows what was written, and is HTML that nobody wrote', () => {
+  it('shows the text as written, and contains no HTML of the author', () => {
     expect(noteText('1 < 2 & "3"\r\n<script>', '[m]')).toBe(
       '<p>1 &lt; 2 &amp; &quot;3&quot;<br>&lt;script&gt;</p><p>[m]</p>',
     );

@@ -44,7 +44,7 @@ describe('a marketing event', () => {
     expect(await desk.deliver([came])).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
   });
 
-  it('loses the registration when the attendee goes, by id and without the e-mail', async () => {
+  it('cancels the registration by id, without the e-mail address, if the person withdraws consent', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })]);
@@ -55,7 +55,7 @@ describe('a marketing event', () => {
     expect(await desk.deliver([attendee(1, null)])).toEqual([{ kind: 'nothing', reason: 'kept' }]);
   });
 
-  it('is written again with the next attempt when it was removed in HubSpot', async () => {
+  it('is created again by the next attempt if it was removed in HubSpot', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.marketingEvents.remove(events()[0]!);
@@ -64,7 +64,7 @@ describe('a marketing event', () => {
     expect(desk.participations).toEqual(['ATTENDED']);
   });
 
-  it('that was removed is found out by one request for all who register', async () => {
+  it('that was removed is detected with one request for all registrations', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.marketingEvents.remove(events()[0]!);
@@ -77,7 +77,7 @@ describe('a marketing event that another app created', () => {
   const tokens = { 'old-app': ALL_SCOPES, 'hubspot-token': ALL_SCOPES };
   const eventsOf = () => desk.account.marketingEvents.all();
 
-  /** Registers Ada as a private app did, and returns the state that a service key in its place starts with. */
+  /** Registers Ada as a private app did, and continues with the state of that app under a service key. */
   async function registerByOldApp(): Promise<void> {
     await open([registration], { tokens });
     const old = desk.another([registration], { token: 'old-app' });
@@ -102,7 +102,7 @@ describe('a marketing event that another app created', () => {
     expect(desk.participations).toEqual(['REGISTERED', 'REGISTERED']);
   });
 
-  it('loses the registration of a person who withdraws consent', async () => {
+  it('cancels the registration of a person who withdraws consent', async () => {
     await registerByOldApp();
     desk.forgetEvent();
     expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
@@ -111,7 +111,7 @@ describe('a marketing event that another app created', () => {
     expect(desk.participations).toEqual(['CANCELLED']);
   });
 
-  it('is changed and not created again when its name changes', async () => {
+  it('is updated and not created again if its name changes', async () => {
     await registerByOldApp();
     const renamed = { pigeonhole: { ...pigeonhole, name: 'Winter' } };
     await desk.deliver([attendee(1, { ...ada, signInTime: '2026-11-21T09:00:00Z' }, renamed)]);
@@ -129,7 +129,7 @@ describe('a 404 on cancel', () => {
       effect: { kind: 'answer', answer: { status: 404, json: { category: 'OBJECT_NOT_FOUND' } } },
     });
 
-  it('is not taken for done while the event and the contact are there', async () => {
+  it('does not count as success while the event and the contact exist', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     hide();
@@ -146,7 +146,7 @@ describe('a 404 on cancel', () => {
     expect(desk.participations).toEqual(['CANCELLED']);
   });
 
-  it('is done when HubSpot lists the events of the account without this one', async () => {
+  it('counts as success if HubSpot lists the events of the account without this one', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.marketingEvents.remove(desk.account.marketingEvents.all()[0]!);
@@ -155,7 +155,7 @@ describe('a 404 on cancel', () => {
     ]);
   });
 
-  it('is done when HubSpot reads the contacts without this one', async () => {
+  it('counts as success if HubSpot returns no such contact', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.portal.erase(desk.contacts[0]!);
@@ -164,7 +164,7 @@ describe('a 404 on cancel', () => {
 });
 
 describe('attendance', () => {
-  it('carries when the person joined and left, with attend only', async () => {
+  it('contains when the person joined and left, only with attend', async () => {
     await open([{ ...registration, joinedAt: 'item.signInTime', leftAt: 'item.left' }]);
     await desk.deliver([attendee(1, ada)]);
     await desk.deliver([attendee(1, { ...ada, signInTime: '2026-11-21T10:00:00+01:00' })]);
@@ -178,7 +178,7 @@ describe('attendance', () => {
     expect(await desk.deliver([attendee(1, left)])).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
   });
 
-  it('whose event HubSpot refuses inside a 200 is a dead letter', async () => {
+  it('is rejected if HubSpot reports an error for its event with HTTP 200', async () => {
     await open([registration]);
     const error = { category: 'VALIDATION_ERROR', errors: [{ code: 'INVALID_OPTION' }] };
     desk.hubspot.faults.add({

@@ -15,7 +15,7 @@ const contacts = {
   match: ['email'],
   properties: { email: 'item.Email', firstname: '"Guest"' },
 };
-/** A window of a minute, so that no permit is freed during the test. */
+/** A window of one minute, so that no permit becomes available during the test. */
 const limit = { limit: 5, windowMs: 60_000 };
 const lane = {
   workspace: 'acme',
@@ -33,7 +33,7 @@ beforeEach(async () => {
   });
 });
 afterEach(async () => {
-  for (const sink of open.splice(0)) await sink.close().catch(() => undefined); // one is closed already
+  for (const sink of open.splice(0)) await sink.close().catch(() => undefined); // one sink is already closed
   await account.close();
 });
 
@@ -60,7 +60,7 @@ async function useUp(sink: Sink<HubSpotOperation>): Promise<void> {
 }
 
 describe('two sinks on one HubSpot account', () => {
-  it('share its limit, also with one that is opened when the first is closed', async () => {
+  it('share its limit, even if one of them is opened after the first was closed', async () => {
     const accounts = new Accounts();
     const first = sinkOf(accounts, 'crm');
     const second = sinkOf(accounts, 'events');
@@ -72,7 +72,7 @@ describe('two sinks on one HubSpot account', () => {
     expect(account.requests).toHaveLength(limit.limit);
   });
 
-  it('do not affect that of another account', async () => {
+  it('do not affect the limit of another account', async () => {
     const accounts = new Accounts();
     await useUp(sinkOf(accounts, 'crm'));
     expect((await send(sinkOf(accounts, 'other', 'pat-two'), 301)).kind).toBe('delivered');

@@ -54,7 +54,7 @@ describe.each([
   ['v3', /^\/(crm|marketing|account-info|crm-object-schemas)\/v[34]\/|^\/oauth\/v2\//],
   ['2026-03', /\/2026-03\/|^\/oauth\/v2\//],
   ['2026-09', /\/2026-09\/|^\/oauth\/v2\//],
-] as const)('version %s of the API', (apiVersion, address) => {
+] as const)('API version %s', (apiVersion, address) => {
   let desk: Desk;
   beforeEach(async () => {
     desk = await Desk.open(records, {
@@ -69,14 +69,14 @@ describe.each([
   afterEach(async () => {
     const { requests } = desk.hubspot;
     await desk.close();
-    // A service key may read neither the details of the account nor the scopes of a private app.
+    // A service key can read neither the account details nor the scopes of a private app.
     const ownCalls = requests.filter(({ path }) => !path.includes('account-info') && !path.includes('/oauth/'));
     expect(ownCalls.filter(({ status = 0 }) => status >= 400)).toEqual([]);
     expect(requests.filter(({ path }) => !address.test(path))).toEqual([]);
   });
   const members = () => desk.account.lists.find('1203')!.members.size;
 
-  it('creates contacts, finds those of colleagues, and updates both', async () => {
+  it('creates contacts, finds existing ones, and updates both', async () => {
     desk.createContact({ email: 'bob@example.com', firstname: 'Robert', city: 'Rome' });
     const bob = { ...ada, Member: '8', Email: 'bob@example.com', Name: 'Bob', City: 'Oslo' };
     expect(kinds(await desk.deliver([attendee(1, ada), attendee(2, bob)]))).toEqual(['delivered', 'delivered']);
@@ -109,7 +109,7 @@ describe.each([
     expect(desk.valuesOf('notes')).toEqual([]);
   });
 
-  it('associates records of a custom object, and parts them from who turns anonymous', async () => {
+  it('associates records of a custom object, and removes the association of an anonymous person', async () => {
     await desk.deliver([vote('Yes', 'ada@example.com')]);
     expect(desk.account.associations.all()).toMatchObject([{ fromType: 'vote', toId: desk.contacts[0]!.id }]);
     await desk.deliver([vote('No', null)]);
@@ -130,7 +130,7 @@ describe.each([
     expect(desk.participations).toEqual(['CANCELLED']);
   });
 
-  it('is checked without a finding', async () => {
+  it('passes the check without a finding', async () => {
     expect((await desk.check()).failing).toEqual([]);
   });
 });

@@ -13,18 +13,18 @@ const view = viewOf(shown['item']!, {
   pigeonhole: shown['pigeonhole']!,
   change: sampleChange({ timestamp: /found at\n`([^`]+)`/.exec(page)![1]!, data: shown['item']! }),
 });
-/** Rows of the tables "expression, gives". */
+/** The rows of the tables "expression, gives". */
 const examples = [...page.matchAll(/^\| `(.+)` \| (?:`(.+)`|nothing) \|$/gm)]
   .map(([, text, value]) => [text!, value ?? 'nothing'] as const)
   .filter(([text]) => !page.includes(`| \`${text}\` | The `));
 
 describe('docs/mapping.md', () => {
-  it.each(examples)('%s gives %s', async (text, expected) => {
+  it.each(examples)('shows correctly that %s gives %s', async (text, expected) => {
     const value = await new Expression(text).evaluate(view, 'docs');
     expect(value === undefined ? 'nothing' : JSON.stringify(value)).toBe(expected);
   });
 
-  it('has an example of each function, and names those that are refused', () => {
+  it('has an example of each function, and names the unavailable ones', () => {
     const own = Object.keys(mappingFunctions).filter((name) => !['pad', 'millis'].includes(name));
     expect(own.filter((name) => !examples.some(([text]) => text.includes(`$${name}(`)))).toEqual([]);
     expect(Object.keys(withheldFunctions).filter((name) => !page.includes(`\`$${name}\``))).toEqual([]);

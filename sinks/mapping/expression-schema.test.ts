@@ -7,7 +7,7 @@ import { Expression } from './expression.js';
 import { expression, expressionsIn } from './expression-schema.js';
 import { viewOf } from './view-of.test-kit.js';
 
-/** As a sink with mappings has it: a bare expression, or one with how it is written. */
+/** A property as sinks with mappings define it: a bare expression, or an expression with a write policy. */
 const property = z.union([
   expression().transform((value) => ({ value, write: 'always' as const })),
   z.strictObject({ value: expression(), write: z.enum(['always', 'if-empty']) }),
@@ -24,7 +24,7 @@ function parse(records: string, environment: Record<string, string> = {}): Retur
 }
 
 describe('an expression in pigeonpost.yaml', () => {
-  it('knows its line and key as written, however it is written', () => {
+  it('knows its line and key in each form in which it can be written', () => {
     const { settings, problems } = parse(`      - from: attendees
         when: item.vip
         properties:
@@ -43,7 +43,7 @@ describe('an expression in pigeonpost.yaml', () => {
     ]);
   });
 
-  it('tells its line and item when it fails', async () => {
+  it('reports its line and item if it fails', async () => {
     const { settings } = parse('      - { from: attendees, properties: { n: $number(item.n) } }\n');
     const [{ expression: n, key }] = expressionsIn(settings['crm']) as [ReturnType<typeof expressionsIn>[0]];
     await expect(n.evaluate(viewOf({ n: 'x' }), `crm.${key}`)).rejects.toThrow(
@@ -51,7 +51,7 @@ describe('an expression in pigeonpost.yaml', () => {
     );
   });
 
-  it('from a variable is not quoted in its problem', () => {
+  it('from a variable is not quoted in a problem', () => {
     const text = '      - from: attendees\n        when: "${SECRET}"\n        properties: {}\n';
     for (const SECRET of ['hidden-word-7 hidden-word-8', '$hidden_word(1)', 'a.hidden_word(', '"hidden_word']) {
       const { problems } = parse(text, { SECRET });
@@ -63,7 +63,7 @@ describe('an expression in pigeonpost.yaml', () => {
   it.each([
     ['$lowercase(item.Email', 'is not a usable expression: Expected ")" before end of expression'],
     ['$fild("Email")', 'is not a usable expression: there is no function $fild (at character 5)'],
-  ])('that cannot be used is a problem at its key: %s', (text, message) => {
+  ])('with an error is reported at its key: %s', (text, message) => {
     const { problems } = parse(`      - from: attendees\n        when: ${text}\n        properties: {}\n`);
     expect(problems).toMatchObject([{ line: 6, key: 'sinks.crm.records[0].when' }]);
     expect(problems[0]!.message).toContain(message);
@@ -74,7 +74,7 @@ describe('an expression in pigeonpost.yaml', () => {
     expect(expressionsIn(settings['crm'])[0]!.expression.text).toBe('item.Email');
   });
 
-  it('is its text where configurations are compared, whatever its line', () => {
+  it('is compared by its text, regardless of its line', () => {
     const configOf = (records: string): unknown =>
       normalizedConfig(
         {
@@ -90,7 +90,7 @@ describe('an expression in pigeonpost.yaml', () => {
     expect(configOf('      - { from: a, properties: { x: item.Mail } }\n')).not.toEqual(one);
   });
 
-  it('is an Expression', () => {
+  it('becomes an Expression', () => {
     expect(expression().parse('item.Email')).toBeInstanceOf(Expression);
     expect(expression().safeParse(7).success).toBe(false);
   });

@@ -20,7 +20,7 @@ async function failureOf(text: string, item: Record<string, unknown> = {}): Prom
 }
 
 describe('an expression', () => {
-  it('returns plain data, which equals its JSON form', async () => {
+  it('returns plain data that equals its JSON form', async () => {
     const value = await new Expression('{ "all": item.tags, "one": item.tags[0], "none": item.nothing }').evaluate(
       viewOf({ tags: ['a', 'b'] }),
       key,
@@ -28,7 +28,7 @@ describe('an expression', () => {
     expect(value).toStrictEqual({ all: ['a', 'b'], one: 'a' });
   });
 
-  it('gives nothing for a function', async () => {
+  it('returns nothing for a function', async () => {
     expect(await new Expression('$uppercase').evaluate(viewOf({}), key)).toBeUndefined();
   });
 
@@ -39,13 +39,13 @@ describe('an expression', () => {
     ['($r := $random; $r())', 'the same item has to give the same value each time'],
     ['$match(item.a, /a(?=b)/)', 'has no look-ahead'],
     ['$match(item.a, /(a)\\1/)', 'back-reference'],
-  ])('is refused when it is compiled: %s', (text, reason) => {
+  ])('is rejected when it is compiled: %s', (text, reason) => {
     const compile = (): Expression => new Expression(text);
     if (reason === 'it ends too early') expect(compile).toThrow(SyntaxError);
     else expect(compile).toThrow(reason);
   });
 
-  it('may call functions of its own, whatever they are called', async () => {
+  it('may define and call its own functions, whatever their names are', async () => {
     const text = '($random := function($n) { $n + 1 }; $map([1], function($v) { $random($v) }))';
     expect(await new Expression(text).evaluate(viewOf({}), key)).toBe(2);
   });
@@ -63,11 +63,11 @@ describe('an expression', () => {
     '(function($eval){ 1 }; ($eval ~> $string)(item.content))',
     '(function($random){ 1 }; $random())',
     '(function($shuffle){ 1 }; $shuffle([1, 2]))',
-  ])('never reaches a function that is withheld, whatever names it gives: %s', async (text) => {
+  ])('cannot call an unavailable function under any name: %s', async (text) => {
     expect((await failureOf(text, { content: '1+1' })).causeCode).toMatch(/: (?:withheld|T\d{4})$/);
   });
 
-  it('tells sink, key, line, item and the code when it fails', async () => {
+  it('reports sink, key, line, item and code if it fails', async () => {
     const failure = await failureOf('$lowercase(item.Email)', { Email: 7 });
     expect(failure.causeCode).toBe('mapping: crm.records[0].properties.email: T0410');
     expect(failure.message).toBe(
@@ -75,7 +75,7 @@ describe('an expression', () => {
     );
   });
 
-  it('reports them also if its value has the wrong type', async () => {
+  it('also reports them if its value has the wrong type', async () => {
     const expression = new Expression('item.Email');
     expression.standsAt({ line: 34, key: `sinks.${key}` });
     await expect(expression.evaluate(viewOf({ Email: secretText }), key, numberValue)).rejects.toMatchObject({
@@ -99,7 +99,7 @@ describe('an expression', () => {
     '$truncate(item.Email, item.Email)',
     '$fromMillis(0, item.Email & "[")',
     '$single([item.Email, item.Email])',
-  ])('quotes nothing of the item when it fails: %s', async (text) => {
+  ])('quotes nothing from the item if it fails: %s', async (text) => {
     const failure = await failureOf(text, { Email: secretText });
     const told = JSON.stringify([failure.message, failure.causeCode, failure.stack, failure.cause]);
     expect(told).not.toContain('maria');
@@ -108,30 +108,34 @@ describe('an expression', () => {
 
   it.each([
     ['division by zero', 'item.answered / item.offered', 'not-a-number'],
-    ['a recursion that never ends', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],
-    ['a tail recursion that never ends', '($f := function($x) { $f($x) }; $f(1))', 'too-many-steps'],
+    ['an infinite recursion', '($f := function($x) { 1 + $f($x) }; $f(1))', 'D1011'],
+    ['an infinite tail recursion', '($f := function($x) { $f($x) }; $f(1))', 'too-many-steps'],
     ['a huge range', '[1..10000000]', 'D2015'],
     ['a range beyond JSONata’s own limit', '[1..100000000]', 'D2014'],
-    ['lists in lists', '$map([1..5000], function($a) { $map([1..5000], function($b) { $a * $b }) })', 'too-many-steps'],
+    [
+      'a list for each entry of a list',
+      '$map([1..5000], function($a) { $map([1..5000], function($b) { $a * $b }) })',
+      'too-many-steps',
+    ],
     ['a huge padding', '$pad("", 100000000)', 'too-long'],
     [
       'a text that doubles',
       '($f := function($s, $n) { $n = 0 ? $s : $f($s & $s, $n - 1) }; $f("ab", 25))',
       'too-large',
     ],
-  ])('ends soon with %s', async (_, text, code) => {
-    // the last resort, which goes by the clock, would say D1012
+  ])('is stopped by a limit other than time in case of %s', async (_, text, code) => {
+    // the time limit, which is the last resort, would report D1012
     expect((await failureOf(text, { answered: 0, offered: 0 })).causeCode).toBe(`mapping: ${key}: ${code}`);
   });
 
-  it('fails by its steps and not by the clock, so that it fails for the same items on every machine', async () => {
+  it('is limited by steps and not by time, so that it fails for the same items on every machine', async () => {
     const stepsOf = async (n: number): Promise<unknown> =>
       await new Expression(`$sum($map([1..${n}], function($v) { $v + 1 }))`).evaluate(viewOf({}), key);
     expect(await stepsOf(2_000)).toBe(2_003_000);
     await expect(stepsOf(9_000)).rejects.toThrow('too-many-steps');
   });
 
-  it('matches a catastrophic regular expression in no time', async () => {
+  it('handles a catastrophic regular expression without backtracking', async () => {
     const text = '$contains(item.content, /^(a+)+$/)';
     expect(await new Expression(text).evaluate(viewOf({ content: `${'a'.repeat(5_000)}!` }), key)).toBe(false);
   });
@@ -144,14 +148,14 @@ describe('an expression', () => {
     ['$contains(item.t, /ÉCOLE/i)', { t: 'une école' }, true],
     ['$match(item.t, /(x)?y/).groups', { t: 'y' }, null],
     ['$match(item.t, /😀(.)/).groups', { t: 'hi 😀é' }, ['é']],
-  ])('matches as JavaScript does: %s', async (text, item, value) => {
+  ])('matches regular expressions as JavaScript does: %s', async (text, item, value) => {
     const found = await new Expression(text).evaluate(viewOf(item), key);
     expect(found === undefined || (Array.isArray(found) && found[0] === null) ? null : [found].flat()).toEqual(
       value === null ? null : [value].flat(),
     );
   });
 
-  it('runs after the evaluations that were started before it, each with its own limits', async () => {
+  it('runs after earlier evaluations, each with its own limits', async () => {
     const endless = new Expression('($f := function($x) { $f($x) }; $f(item.n))');
     const fine = new Expression('$sum($map([1..500], function($v) { $v }))');
     const asked = Array.from({ length: 40 }, (_, n) => (n % 2 === 0 ? endless : fine));
@@ -159,7 +163,7 @@ describe('an expression', () => {
     expect(ends.map(({ status }) => status)).toEqual(asked.map((each) => (each === fine ? 'fulfilled' : 'rejected')));
   });
 
-  it('leaves timers their turn while many are evaluated', async () => {
+  it('lets timers run while many expressions are evaluated', async () => {
     let ticks = 0;
     const timer = setInterval(() => (ticks += 1), 1);
     const slow = new Expression('$sum($map([1..1000], function($v) { $v }))');
@@ -168,7 +172,7 @@ describe('an expression', () => {
     expect(ticks).toBeGreaterThan(2);
   });
 
-  it('has the time of the change as $now, so that the same change maps to the same at any time', async () => {
+  it('returns the time of the change for $now, so that a change always maps to the same values', async () => {
     const view = viewOf({});
     expect(await new Expression('$now()').evaluate(view, key)).toBe(view.change.timestamp);
     expect(await new Expression('$now("[Y]/[M01]/[D01]")').evaluate(view, key)).toBe('2026/11/21');
@@ -186,26 +190,26 @@ describe('an expression', () => {
     ['item.object', { object: {} }, false],
     ['item.nothing', { nothing: null }, false],
     ['0', {}, false],
-  ])('as a condition %s holds as $boolean says', async (text, item, expected) => {
+  ])('as a condition, %s has the same result as $boolean', async (text, item, expected) => {
     const view = viewOf(item);
     expect(await new Expression(text).holds(view, key)).toBe(expected);
     expect((await new Expression(`$boolean(${text})`).evaluate(view, key)) ?? false).toBe(expected);
   });
 
-  it('that fails as a condition is no condition that does not hold', async () => {
+  it('that fails as a condition throws an error instead of being false', async () => {
     await expect(new Expression('item.n > 1').holds(viewOf({ n: 'two' }), key)).rejects.toBeInstanceOf(MappingError);
   });
 });
 
-describe('what mappings see', () => {
-  it('has the person of an item beside it, and of a person’s own record that record', () => {
+describe('the data of a mapping', () => {
+  it('includes the person of an item, and for a person’s own record that record', () => {
     const attendee = { id: 7, Name: 'Ada' };
     expect(mappingView(subjectOf(sampleChange(), { attendee })).attendee).toBe(attendee);
     const own = sampleChange({ list: 'attendees', type: 'attendees.updated', data: attendee });
     expect(mappingView(subjectOf(own)).attendee).toBe(attendee);
   });
 
-  it('has no person where nobody may be shown, or nothing is left of the record', () => {
+  it('includes no person if the identity is not visible or the record was deleted', () => {
     expect(mappingView(subjectOf(sampleChange())).attendee).toBeNull();
     expect(mappingView(subjectOf(sampleChange({ list: 'attendees', data: null }))).attendee).toBeNull();
   });

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { LinearRegExp } from './linear-regexp.js';
 
-/** Every match of an expression in a text, as JSONata walks through them. */
+/** Returns every match of an expression in a text, in the way JSONata iterates over them. */
 function matchesOf(engine: Pick<RegExp, 'exec' | 'lastIndex'> | LinearRegExp, text: string): unknown[] {
   const found: unknown[] = [];
   for (let match = engine.exec(text); match !== null; match = engine.exec(text)) {
     found.push([match.index, engine.lastIndex, ...match]);
-    if (match[0] === '') engine.lastIndex += 1; // what matches nothing would stay where it is
+    if (match[0] === '') engine.lastIndex += 1; // an empty match would not advance
   }
   return found;
 }
@@ -30,7 +30,7 @@ const patterns = [
 ];
 
 describe('a regular expression in linear time', () => {
-  it.each(patterns)('finds what JavaScript finds: %s', (pattern) => {
+  it.each(patterns)('finds the same matches as JavaScript: %s', (pattern) => {
     const texts = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'A', 'é', ' ', '1', '\n', '-', ']', '😀') });
     fc.assert(
       fc.property(texts, (text) => {
@@ -42,7 +42,7 @@ describe('a regular expression in linear time', () => {
     );
   });
 
-  it('starts at lastIndex, and at the beginning again after no match', () => {
+  it('starts at lastIndex, and at the beginning again after it found nothing', () => {
     const engine = new LinearRegExp(/a/g);
     engine.lastIndex = 1;
     expect(engine.exec('aba')?.index).toBe(2);
@@ -53,7 +53,7 @@ describe('a regular expression in linear time', () => {
   });
 
   it.each([/a(?=b)/, /a(?!b)/, /(?<=a)b/, /(?<!a)b/, /(a)\1/, /(?<n>a)\k<n>/, /a{1001}/])(
-    'refuses unsupported patterns: %s',
+    'rejects an unsupported pattern: %s',
     (pattern) => {
       expect(() => new LinearRegExp(pattern)).toThrow(SyntaxError);
     },

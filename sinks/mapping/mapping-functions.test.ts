@@ -12,7 +12,7 @@ async function valueOf(text: string, view: MappingView): Promise<unknown> {
 describe('$field', () => {
   const attendee = { Name: 'from the profile', 'E-mail': 'a@example.com', Company: '' };
 
-  it('looks into the profile first, with all its names, then into the item', async () => {
+  it('searches the profile for each of its names first, and then the item', async () => {
     const view = viewOf({ 'Full name': 'from the item', Company: 'ACME', content: 'text' }, { attendee });
     expect(await valueOf('$field("Full name", "Name")', view)).toBe('from the profile');
     expect(await valueOf('$field("Company")', view)).toBe('ACME');
@@ -20,13 +20,13 @@ describe('$field', () => {
     expect(await valueOf('$field("Phone")', view)).toBeUndefined();
   });
 
-  it('finds them at an attendee’s own record, and none where nobody may be shown', async () => {
+  it('searches an attendee’s own record, and finds nothing if the identity is not visible', async () => {
     expect(await valueOf('$field("Email")', viewOf(attendee))).toBe('a@example.com');
     expect(await valueOf('$field("Email")', viewOf({ anonymous: true }))).toBeUndefined();
     expect(await valueOf('$field("Email")', viewOf(null))).toBeUndefined();
   });
 
-  it('sees the view from within a step, too', async () => {
+  it('also works inside a step', async () => {
     expect(await valueOf('item.tags.($ & $field("Email"))', viewOf({ tags: ['x'] }, { attendee }))).toBe(
       'xa@example.com',
     );
@@ -55,7 +55,7 @@ describe.each([
 ])('%s', (name, expected, ofDay) => {
   const view = viewOf({ at: '2026-11-21T15:00:00Z', atMs: Date.UTC(2026, 10, 21, 15) }, { pigeonhole: tokyo });
 
-  it('is the day of an instant in the time zone of the event', async () => {
+  it('returns the day of an instant in the time zone of the event', async () => {
     expect(await valueOf(`${name}(item.at)`, view)).toBe(expected);
     expect(await valueOf(`${name}(item.atMs)`, view)).toBe(expected);
   });
@@ -64,7 +64,7 @@ describe.each([
     expect(await valueOf(`${name}(pigeonhole.startDate)`, view)).toBe(ofDay);
   });
 
-  it.each(['item.missing', 'null', '""'])('is nothing of nothing: %s', async (nothing) => {
+  it.each(['item.missing', 'null', '""'])('returns nothing for %s', async (nothing) => {
     expect(await valueOf(`${name}(${nothing})`, view)).toBeUndefined();
   });
 
@@ -74,7 +74,7 @@ describe.each([
     ['item.at', null, 'no-time-zone'],
     ['item.at', {}, 'no-time-zone'],
     ['item.at', { timezone: 'Europe/Atlantis' }, 'no-time-zone'],
-  ])('fails rather than guess: %s with %j', async (value, pigeonhole, code) => {
+  ])('fails instead of guessing for %s with %j', async (value, pigeonhole, code) => {
     await expect(valueOf(`${name}(${value})`, { ...view, pigeonhole })).rejects.toMatchObject({
       causeCode: `mapping: crm.x: ${code}`,
     });
@@ -82,7 +82,7 @@ describe.each([
 });
 
 describe('$eventTime', () => {
-  it('is the time of day in the time zone of the event', async () => {
+  it('returns the time of day in the time zone of the event', async () => {
     const view = viewOf({ at: '2026-11-21T15:05:59Z' }, { pigeonhole: tokyo });
     expect(await valueOf('$eventTime(item.at)', view)).toBe('00:05');
     expect(await valueOf('$eventTime(item.missing)', view)).toBeUndefined();
@@ -104,7 +104,7 @@ describe('$truncate', () => {
     ['$truncate(item.text, -1)', 'not-a-length'],
     ['$truncate(item.text, 1.5)', 'not-a-length'],
     ['$truncate(item.text, 2, 3)', 'not-a-text'],
-  ])('refuses %s', async (text, code) => {
+  ])('rejects %s', async (text, code) => {
     await expect(valueOf(text, viewOf({ text: 'abc', n: 7 }))).rejects.toMatchObject({
       causeCode: `mapping: crm.x: ${code}`,
     });
@@ -112,7 +112,7 @@ describe('$truncate', () => {
 });
 
 describe('$pad', () => {
-  it('is as JSONata’s own within its bound', async () => {
+  it('works like JSONata’s $pad up to its limit', async () => {
     expect(await valueOf('$pad(item.n, -3, "0")', viewOf({ n: '7' }))).toBe('007');
     expect(await valueOf('$pad(item.missing, 3)', viewOf({}))).toBeUndefined();
   });
@@ -145,10 +145,10 @@ const family = '👩‍👩‍👧‍👦';
 const graphemesOf = (text: string): string[] =>
   [...new Intl.Segmenter('und', { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment);
 
-/** Texts whose characters are of many lengths. */
+/** Texts with characters of many lengths. */
 const texts = fc.string({ unit: fc.oneof(fc.constantFrom(family, '👍🏽', '🇸🇬', 'é', 'か\u3099', '\r\n'), fc.string()) });
 
-describe('a text that is cut', () => {
+describe('a truncated text', () => {
   it.each([
     ['hello', 5, '', 'hello'],
     ['hello', 4, '', 'hell'],
@@ -164,11 +164,11 @@ describe('a text that is cut', () => {
     ['👍🏽👍🏽', 5, '', '👍🏽'],
     ['🇸🇬🇩🇪', 6, '', '🇸🇬'],
     ['a\r\nb', 2, '', 'a'],
-  ])('%j at %d with %j is %j', (text, longest, ending, expected) => {
+  ])('of %j at %d with %j is %j', (text, longest, ending, expected) => {
     expect(truncate(text, longest, ending)).toBe(expected);
   });
 
-  it('is as long as it may be, and cut between two characters', () => {
+  it('is as long as possible, and is cut between two characters', () => {
     fc.assert(
       fc.property(texts, fc.nat({ max: 60 }), (text, longest) => {
         const cut = truncate(text, longest);
@@ -177,7 +177,7 @@ describe('a text that is cut', () => {
         expect(cut.length).toBeLessThanOrEqual(longest);
         expect(text.startsWith(cut)).toBe(true);
         const next = whole[kept.length];
-        // either the next character does not fit, or the first is too long alone: then its beginning is kept
+        // either the next character does not fit, or the first one alone is too long and only its beginning is kept
         if (cut !== text && !(kept.length <= 1 && whole[0]!.length > longest)) {
           expect(kept).toEqual(whole.slice(0, kept.length));
           expect(cut.length + next!.length).toBeGreaterThan(longest);
@@ -187,7 +187,7 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('never holds half of a pair of surrogates that was whole', () => {
+  it('never contains half of a surrogate pair that was complete', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat({ max: 40 }), (text, longest) => {
         fc.pre(!/\p{Surrogate}/u.test(text));
@@ -196,14 +196,14 @@ describe('a text that is cut', () => {
     );
   });
 
-  it('keeps the beginning of a character that is longer than everything allowed', () => {
+  it('contains the beginning of a character that is longer than the limit', () => {
     const zalgo = `a${'\u0301'.repeat(5_000)}`;
     expect(truncate(zalgo, 3_000)).toHaveLength(3_000);
     expect(truncate(`${'x'.repeat(50)}${zalgo}`, 3_000)).toHaveLength(3_000);
     expect(truncate(`😀${'\u0301'.repeat(10)}`, 1)).toBe('');
   });
 
-  it('is cut in the middle of a very long text as in a short one', () => {
+  it('is cut between characters even in the middle of a very long text', () => {
     const text = `${'x'.repeat(100_000)}${family}${'y'.repeat(100_000)}`;
     expect(truncate(text, 100_005)).toHaveLength(100_000);
     expect(truncate(text, 100_011)).toHaveLength(100_011);
@@ -215,10 +215,10 @@ describe('a field found by its names', () => {
     [{ 'E-mail': 'a' }, ['Email'], 'a'],
     [{ 'e mail': 'a' }, ['E-Mail'], 'a'],
     [{ job_title: 'CTO' }, ['Job title'], 'CTO'],
-    [{ 'Job‑title': 'CTO' }, ['Job title'], 'CTO'], // a hyphen that does not break
+    [{ 'Job‑title': 'CTO' }, ['Job title'], 'CTO'], // a non-breaking hyphen
     [{ 'Job\u00a0title': 'CTO' }, ['Job title'], 'CTO'],
     [{ ＥＭＡＩＬ: 'a' }, ['Email'], 'a'],
-    [{ email: 'a', Email: 'b' }, ['Email'], 'b'], // the exact name first
+    [{ email: 'a', Email: 'b' }, ['Email'], 'b'], // the exact name comes first
     [{ Email: '', 'E-mail': 'b' }, ['Email'], 'b'],
     [{ Email: ' ', Mail: 'c' }, ['Email', 'Mail'], 'c'],
     [{ Mail: 'c', Email: 'a' }, ['Email', 'Mail'], 'a'],
@@ -234,7 +234,7 @@ describe('a field found by its names', () => {
     expect(findField(record, names)).toBe(expected);
   });
 
-  it('is the same however its name is written', () => {
+  it('is found regardless of case and separators in its name', () => {
     const words = fc.array(fc.stringMatching(/^[a-z]{1,6}$/), { minLength: 1, maxLength: 3 });
     const joint = fc.constantFrom(' ', '-', '_', '', '  ', ' - ');
     fc.assert(

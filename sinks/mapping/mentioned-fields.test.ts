@@ -43,7 +43,7 @@ describe('the fields that an expression mentions', () => {
     ['Email', []],
     ['$item.Email', []],
     ['change.pigeonholeId', ['change.pigeonholeId']],
-  ])('of %s are %j', (text, expected) => {
+  ])('in %s are %j', (text, expected) => {
     expect(mentionedFields(new Expression(text)).map(inWords).toSorted()).toEqual(expected.toSorted());
   });
 
@@ -51,7 +51,7 @@ describe('the fields that an expression mentions', () => {
     expect(mentionedFields(new Expression('item.a & item.a & item.a'))).toHaveLength(1);
   });
 
-  it('determine what must be read for them', () => {
+  it('determine which lists must be joined', () => {
     const joins = (...texts: string[]): string[] => joinsOf(texts.map((text) => new Expression(text)));
     expect(joins('item.a', 'change.list')).toEqual([]);
     expect(joins('session.name', '$field("Email")')).toEqual(['attendees', 'sessions']);
@@ -76,7 +76,7 @@ describe('the expressions in settings', () => {
 });
 
 describe('the functions that are known when an expression is compiled', () => {
-  it('are those that JSONata binds, and none else', () => {
+  it('are exactly those that JSONata binds', () => {
     const source = readFileSync(require.resolve('jsonata'), 'utf8');
     const bound = [...source.matchAll(/(?:staticFrame|environment)\.bind\('(\w+)', defineFunction/g)].map(
       ([, name]) => name!,

@@ -15,11 +15,11 @@ describe('the value of a property', () => {
     ['numberValue', ' 7.50 ', 7.5],
     ['numberValue', '-1e3', -1000],
     ['numberValue', '', null],
-  ])('as %s takes %p for %p', (reader, value, expected) => {
+  ])('by %s converts %p to %p', (reader, value, expected) => {
     expect(readers[reader](value, key)).toBe(expected);
   });
 
-  it.each(Object.entries(readers))('as %s is kept for undefined and cleared for null', (_, read) => {
+  it.each(Object.entries(readers))('by %s is omitted for undefined and cleared for null', (_, read) => {
     expect(read(undefined, key)).toBeUndefined();
     expect(read(null, key)).toBeNull();
   });
@@ -31,13 +31,13 @@ describe('the value of a property', () => {
     ['numberValue', '0x10', 'not-a-number'],
     ['numberValue', true, 'not-a-number'],
     ['numberValue', '1e999', 'not-a-number'],
-  ])('as %s is not guessed from %p', (reader, value, code) => {
+  ])('by %s rejects %p instead of guessing', (reader, value, code) => {
     const read = (): unknown => readers[reader](value, key);
     expect(read).toThrow(MappingError);
     expect(read).toThrow(expect.objectContaining({ causeCode: `mapping: ${key}: ${code}` }));
   });
 
-  it('is not quoted when it is refused', () => {
+  it('is not quoted if it is rejected', () => {
     expect(() => numberValue('maria.lopez@example.com', key)).toThrow(`${key} gave a text: it takes a number`);
   });
 });

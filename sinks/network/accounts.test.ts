@@ -8,8 +8,8 @@ const account: AccountName = {
   limits: undefined,
 };
 
-describe('what an account shares', () => {
-  it('is the same for every sink that has its credential, and made once', () => {
+describe('an object that an account shares', () => {
+  it('is the same for every sink with the credential, and is created once', () => {
     const accounts = new Accounts();
     const first = accounts.share(account, 'requests', () => ({ made: 1 }));
     expect(accounts.share({ ...account, credential: new Secret('pat-eu1-one') }, 'requests', () => ({ made: 2 }))).toBe(
@@ -21,15 +21,15 @@ describe('what an account shares', () => {
     ['another credential', { credential: new Secret('pat-eu1-two') }, 'requests'],
     ['another vendor', { type: 'canvas' }, 'requests'],
     ['another address', { baseUrl: 'http://127.0.0.1:9000' }, 'requests'],
-    ['a share of its own', { limits: { per10s: 50 } }, 'requests'],
+    ['other limits', { limits: { per10s: 50 } }, 'requests'],
     ['another kind', {}, 'day'],
-  ])('is its own for %s', (_, other, kind) => {
+  ])('is a separate one for %s', (_, other, kind) => {
     const accounts = new Accounts();
     const first = accounts.share(account, 'requests', () => ({}));
     expect(accounts.share({ ...account, ...other }, kind, () => ({}))).not.toBe(first);
   });
 
-  it('holds no credential', () => {
+  it('contains no credential', () => {
     const accounts = new Accounts();
     accounts.share(account, 'requests', () => 1);
     expect(JSON.stringify(accounts)).not.toContain('pat-eu1');

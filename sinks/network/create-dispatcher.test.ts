@@ -13,7 +13,7 @@ const waiting: ServerResponse[] = [];
 
 const post = (path: string) => dispatcher.request({ origin, path, method: 'POST', body: `of ${path}` });
 
-/** A request that waits for the only connection while `confirm` starts to answer otherwise. */
+/** Sends a request that waits for the only connection while `confirm` is replaced. */
 async function queuedWhile(
   confirm: { current: () => Promise<void> | undefined },
   next: () => Promise<void> | undefined,
@@ -55,7 +55,7 @@ describe('a request that waited for a connection under a lease', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('is not sent if the lease was lost meanwhile', async () => {
+  it('is not sent if the lease was lost during the wait', async () => {
     const confirm = { current: (): Promise<void> | undefined => undefined };
     const lost = (): Promise<void> => Promise.reject(new Error('the lane is no longer held'));
     expect(await queuedWhile(confirm, lost)).toBe('the lane is no longer held');
@@ -71,7 +71,7 @@ describe('a request that waited for a connection under a lease', () => {
     expect([received, confirmations]).toEqual([['/first', '/second'], 3]);
   });
 
-  it('is sent without another question if the lease was confirmed recently', async () => {
+  it('is sent without another confirmation if the lease was confirmed recently', async () => {
     const confirm = { current: (): Promise<void> | undefined => undefined };
     expect(await queuedWhile(confirm, confirm.current)).toBe('done');
     expect(received).toEqual(['/first', '/second']);
@@ -92,7 +92,7 @@ describe('the list of hosts without proxy', () => {
     ['https://[fd00::7]', 'fd00::/8'],
     ['https://[fd00::7]:8443', '[fd00::7]:8443'],
     ['https://[fd00::7]', 'fd00::7'],
-  ])('covers %s by "%s"', (url, noProxy) => expect(bypassesProxy(new URL(url), noProxy)).toBe(true));
+  ])('matches %s with "%s"', (url, noProxy) => expect(bypassesProxy(new URL(url), noProxy)).toBe(true));
 
   it.each([
     ['https://example.com', ''],
@@ -103,19 +103,20 @@ describe('the list of hosts without proxy', () => {
     ['https://10.1.2.3', 'fd00::/8'],
     ['https://10.1.2.3', '10.0.0.0/64'],
     ['https://example.com', '10.0.0.0/8'],
-  ])('does not cover %s by "%s"', (url, noProxy) => expect(bypassesProxy(new URL(url), noProxy)).toBe(false));
+  ])('does not match %s with "%s"', (url, noProxy) => expect(bypassesProxy(new URL(url), noProxy)).toBe(false));
 
-  it.each(['http://localhost:8080', 'http://127.8.0.1', 'http://[::1]:99'])('always covers loopback: %s', (url) =>
-    expect(bypassesProxy(new URL(url), undefined)).toBe(true),
+  it.each(['http://localhost:8080', 'http://127.8.0.1', 'http://[::1]:99'])(
+    'always matches the loopback address %s',
+    (url) => expect(bypassesProxy(new URL(url), undefined)).toBe(true),
   );
 });
 
-describe('an allowed host', () => {
+describe('the list of allowed hosts', () => {
   it.each([
     ['hooks.example.com', ['other.org', 'Hooks.Example.com']],
     ['hooks.example.com.', ['hooks.example.com']],
     ['a.b.example.com', ['.example.com']],
-  ])('is %s by %j', (host, list) => expect(isAllowedHost(host, list)).toBe(true));
+  ])('matches %s with %j', (host, list) => expect(isAllowedHost(host, list)).toBe(true));
 
   it.each([
     ['hooks.example.com', []],
@@ -123,5 +124,5 @@ describe('an allowed host', () => {
     ['example.com', ['.example.com']],
     ['badexample.com', ['.example.com']],
     ['example.com.evil.org', ['example.com', '.example.com']],
-  ])('is not %s by %j', (host, list) => expect(isAllowedHost(host, list)).toBe(false));
+  ])('does not match %s with %j', (host, list) => expect(isAllowedHost(host, list)).toBe(false));
 });

@@ -24,7 +24,7 @@ afterEach(async () => {
   await once(server, 'close');
 });
 
-/** A name server that knows one answer for every name. */
+/** Returns a resolver that answers every name with these addresses. */
 const resolvingTo = (...addresses: string[]) =>
   ((_name: string, _options: unknown, callback: (error: null, found: { address: string; family: number }[]) => void) =>
     callback(
@@ -32,7 +32,7 @@ const resolvingTo = (...addresses: string[]) =>
       addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
     )) as unknown as typeof lookup;
 
-/** Connects, and gives the error or the address that was reached. */
+/** Connects, and returns the error or the remote address. */
 async function outcomeOf(
   url: string,
   options: { allowPrivateAddresses: boolean; lookUp?: typeof lookup },
@@ -48,9 +48,9 @@ async function outcomeOf(
   });
 }
 
-describe('a connection that may reach public addresses only', () => {
+describe('a connector for public addresses only', () => {
   it.each(['http://127.0.0.1', 'https://127.0.0.1', 'http://[::1]', 'http://0x7f.1', 'https://[::ffff:127.0.0.1]'])(
-    'is refused to the address %s in the URL',
+    'refuses the address %s in the URL',
     async (url) => {
       expect(await outcomeOf(url, { allowPrivateAddresses: false })).toBeInstanceOf(RefusedAddressError);
       expect(accepted).toHaveLength(0);
@@ -58,7 +58,7 @@ describe('a connection that may reach public addresses only', () => {
   );
 
   it.each([['127.0.0.1'], ['10.0.0.1', 'fd00::1'], ['::ffff:127.0.0.1']])(
-    'is refused to a name that turns out to be %s',
+    'refuses a name that resolves to %s',
     async (...addresses) => {
       const outcome = await outcomeOf('https://hooks.example.com', {
         allowPrivateAddresses: false,
@@ -70,12 +70,12 @@ describe('a connection that may reach public addresses only', () => {
     },
   );
 
-  it('is refused to localhost', async () => {
+  it('refuses localhost', async () => {
     const outcome = await outcomeOf('https://localhost', { allowPrivateAddresses: false });
     expect(outcome).toBeInstanceOf(RefusedAddressError);
   });
 
-  it('reports a name that does not exist as such', async () => {
+  it('reports an unknown name as such', async () => {
     const lookUp = ((_name: string, _options: unknown, callback: (error: Error) => void) =>
       callback(Object.assign(new Error('no such name'), { code: 'ENOTFOUND' }))) as unknown as typeof lookup;
     expect(await outcomeOf('https://hooks.example.com', { allowPrivateAddresses: false, lookUp })).toMatchObject({
@@ -84,19 +84,19 @@ describe('a connection that may reach public addresses only', () => {
   });
 });
 
-describe('a connection that may reach private addresses', () => {
-  it('reaches them by address and by name', async () => {
+describe('a connector for private addresses', () => {
+  it('connects by address and by name', async () => {
     expect(await outcomeOf('http://127.0.0.1', { allowPrivateAddresses: true })).toBe('127.0.0.1');
     const lookUp = resolvingTo('127.0.0.1');
     expect(await outcomeOf('http://hooks.internal', { allowPrivateAddresses: true, lookUp })).toBe('127.0.0.1');
   });
 
-  it('passes over the public addresses of a name without TLS', async () => {
+  it('skips the public addresses of a name without TLS', async () => {
     const lookUp = resolvingTo('8.8.8.8', '127.0.0.1');
     expect(await outcomeOf('http://hooks.internal', { allowPrivateAddresses: true, lookUp })).toBe('127.0.0.1');
   });
 
-  it('is refused to a public address without TLS', async () => {
+  it('refuses a public address without TLS', async () => {
     const byAddress = await outcomeOf('http://8.8.8.8', { allowPrivateAddresses: true });
     expect(byAddress).toMatchObject({ message: expect.stringContaining('reaches over https only') });
     const byName = await outcomeOf('http://hooks.example.com', {
@@ -106,11 +106,11 @@ describe('a connection that may reach private addresses', () => {
     expect(byName).toMatchObject({ message: expect.stringContaining('reaches over https only') });
   });
 
-  it('is refused to a certificate that nobody vouches for, whatever other tools have put into the environment', async () => {
+  it('refuses an untrusted certificate, regardless of NODE_TLS_REJECT_UNAUTHORIZED', async () => {
     const secure = createTlsServer({ cert: localhostCertificate, key: localhostKey }).listen(0, '127.0.0.1');
     await once(secure, 'listening');
     port = String((secure.address() as AddressInfo).port);
-    const { env } = runInThisContext('process') as NodeJS.Process; // Node's own: Jest gives tests a copy
+    const { env } = runInThisContext('process') as NodeJS.Process; // Node's own object. Jest gives tests a copy.
     env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0';
     try {
       const outcome = await outcomeOf('https://localhost', { allowPrivateAddresses: true });
@@ -123,14 +123,14 @@ describe('a connection that may reach private addresses', () => {
   });
 });
 
-describe('a public address', () => {
+describe('the check for a public address', () => {
   it.each(['1.1.1.1', '9.255.255.255', '11.0.0.0', '100.63.255.255', '100.128.0.0', '172.15.255.255', '172.32.0.0'])(
-    'is %s',
+    'accepts %s',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
   it.each(['192.0.1.0', '198.17.255.255', '198.20.0.0', '223.255.255.255', '2606:4700::1111', '2a00:1450::1'])(
-    'is %s',
+    'accepts %s',
     (address) => expect(isPublicAddress(address)).toBe(true),
   );
 
@@ -152,7 +152,7 @@ describe('a public address', () => {
     ['loopback', '::1'],
     ['v4-mapped loopback', '::ffff:127.0.0.1'],
     ['v4-mapped, in hex', '::ffff:7f00:1'],
-    ['v4-mapped, though public', '::ffff:1.1.1.1'],
+    ['v4-mapped public', '::ffff:1.1.1.1'],
     ['v4-compatible', '::127.0.0.1'],
     ['NAT64', '64:ff9b::7f00:1'],
     ['local NAT64', '64:ff9b:1::1'],
@@ -167,5 +167,5 @@ describe('a public address', () => {
     ['multicast', 'ff02::1'],
     ['no address', 'example.com'],
     ['empty', ''],
-  ])('is not one that is %s: %s', (_, address) => expect(isPublicAddress(address)).toBe(false));
+  ])('rejects an address that is %s: %s', (_, address) => expect(isPublicAddress(address)).toBe(false));
 });

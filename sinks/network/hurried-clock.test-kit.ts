@@ -1,6 +1,6 @@
 import type { Clock } from './rolling-limiter.js';
 
-/** Goes a hundred times as fast: what takes seconds of waiting is over in some milliseconds. */
+/** Runs a hundred times as fast, so that waits of seconds take milliseconds. */
 export const hurriedClock: Clock = {
   now: () => performance.now() * 100,
   after(delayMs, call) {

@@ -1,6 +1,6 @@
 /**
- * A certificate for localhost and 127.0.0.1 that signs itself, with its key, for tests of TLS. Protects nothing: the
- * key is public by standing here. Valid from 2020 to 2119, so that no clock of a test machine lies outside.
+ * A self-signed certificate for localhost and 127.0.0.1 with its key, for tests of TLS. It protects nothing, because
+ * the key is public here. It is valid from 2020 to 2119, so that it is valid on every test machine.
  */
 export const localhostCertificate = `-----BEGIN CERTIFICATE-----
 MIIBZzCCAQ2gAwIBAgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhv

@@ -9,7 +9,7 @@ import {
   SHORTEST_RETRY_AFTER_MS,
 } from './read-answer.js';
 
-/** A body that arrives in these pieces; an error breaks it off. */
+/** Returns a body that arrives in these pieces. An error ends it early. */
 function bodyOf(...pieces: readonly (Buffer | Error)[]): Readable {
   return Readable.from(
     (function* () {
@@ -21,8 +21,8 @@ function bodyOf(...pieces: readonly (Buffer | Error)[]): Readable {
   );
 }
 
-describe('the text of an answer', () => {
-  it('is whole, though a character arrives in two pieces', async () => {
+describe('the text of a response', () => {
+  it('is complete even if a character arrives in two pieces', async () => {
     const [first, second] = [Buffer.from('é').subarray(0, 1), Buffer.from('é').subarray(1)];
     expect(await readText(bodyOf(Buffer.from('caf'), first, second), 5)).toBe('café');
   });
@@ -33,7 +33,7 @@ describe('the text of an answer', () => {
     expect(body.destroyed).toBe(true);
   });
 
-  it('fails when it breaks off', async () => {
+  it('fails if it ends early', async () => {
     const broken = new Error('broken off');
     await expect(readText(bodyOf(Buffer.from('{"a":'), broken), 100)).rejects.toBe(broken);
   });
@@ -45,9 +45,9 @@ it.each([
   ['<html>', undefined],
   ['', undefined],
   [undefined, undefined],
-])('%s says %j as JSON', (text, said) => expect(parsedJson(text)).toEqual(said));
+])('%s is parsed as %j', (text, said) => expect(parsedJson(text)).toEqual(said));
 
-it('the text of a header is the first of its values', () => {
+it('the text of a header is its first value', () => {
   expect([headerText(['first', 'second']), headerText('only'), headerText(undefined)]).toEqual([
     'first',
     'only',
@@ -55,14 +55,14 @@ it('the text of a header is the first of its values', () => {
   ]);
 });
 
-describe('the instant of an answer', () => {
+describe('the instant of a response', () => {
   const now = (): number => 42;
 
-  it('is by the clock of the sender', () => {
+  it('is read from the sender’s Date header', () => {
     expect(answeredAtMs('Thu, 01 Jan 2026 00:00:00 GMT', now)).toBe(Date.UTC(2026, 0, 1));
   });
 
-  it.each([undefined, '', 'today'])('is by our clock where its date is %j', (date) => {
+  it.each([undefined, '', 'today'])('is read from the local clock if the Date header is %j', (date) => {
     expect(answeredAtMs(date, now)).toBe(42);
   });
 });
@@ -79,10 +79,10 @@ describe('Retry-After', () => {
     ['Fri, 20 Nov 2026 09:31:30 GMT', SHORTEST_RETRY_AFTER_MS],
     ['999999999999', LONGEST_RETRY_AFTER_MS],
     ['Sat, 21 Nov 2099 09:31:30 GMT', LONGEST_RETRY_AFTER_MS],
-  ])('of "%s" is %d ms', (header, expected) => expect(retryAfterMs(header, nowMs)).toBe(expected));
+  ])('"%s" means %d ms', (header, expected) => expect(retryAfterMs(header, nowMs)).toBe(expected));
 
   it.each([undefined, '', 'soon', '-3', '1.5', '2026-11-21', '12 minutes', 'Xyz, 99 Foo 2026 99:99:99 GMT'])(
-    'of "%s" says nothing',
+    '"%s" is ignored',
     (header) => expect(retryAfterMs(header, nowMs)).toBeUndefined(),
   );
 });

@@ -11,7 +11,7 @@ function limiterOf(limit: number, most?: number) {
   return { clock, limiter: new RollingLimiter({ limit, windowMs: 10_000 }, most, clock) };
 }
 
-/** The largest number of instants within any window. */
+/** Returns the largest number of instants within any window. */
 function maxWithin(instants: readonly number[], windowMs: number): number {
   const sorted = [...instants].sort((a, b) => a - b);
   return Math.max(...sorted.map((from) => sorted.filter((at) => at >= from && at < from + windowMs).length));
@@ -19,38 +19,35 @@ function maxWithin(instants: readonly number[], windowMs: number): number {
 
 describe('a rolling limiter', () => {
   it.each([
-    ['at once', () => 0],
+    ['immediately', () => 0],
     ['after 100 ms', () => 100],
-    ['sooner or later', (n: number) => (n * 7919) % 900],
-  ])(
-    'uses more than 90 %% of the limit, and never more than all of it, when requests arrive %s',
-    async (_, latency) => {
-      const { clock, limiter } = limiterOf(100);
-      const arrivals: number[] = [];
-      let left = 1000;
-      const lane = async (): Promise<void> => {
-        while (left > 0) {
-          left -= 1;
-          const permit = (await limiter.take(never, longMs))!;
-          const takes = latency(left);
-          // The other side sees it somewhere on the way there and back.
-          const arrives = takes * ((left % 5) / 5);
-          await new Promise<void>((resolve) => void clock.after(arrives, resolve));
-          arrivals.push(clock.now());
-          await new Promise<void>((resolve) => void clock.after(takes - arrives, resolve));
-          permit.done();
-        }
-      };
-      const lanes = Promise.all(Array.from({ length: 20 }, lane));
-      await clock.advance(200_000);
-      await lanes;
-      expect(arrivals).toHaveLength(1000);
-      expect(maxWithin(arrivals, 10_000)).toBeLessThanOrEqual(100);
-      expect(Math.max(...arrivals)).toBeLessThanOrEqual(90_000 / 0.9); // ten bursts of 100, the last after 90 s
-    },
-  );
+    ['after various delays', (n: number) => (n * 7919) % 900],
+  ])('uses more than 90 %% of the limit, and never more than the limit, if requests arrive %s', async (_, latency) => {
+    const { clock, limiter } = limiterOf(100);
+    const arrivals: number[] = [];
+    let left = 1000;
+    const lane = async (): Promise<void> => {
+      while (left > 0) {
+        left -= 1;
+        const permit = (await limiter.take(never, longMs))!;
+        const takes = latency(left);
+        // The other side receives the request at some point between sending and response.
+        const arrives = takes * ((left % 5) / 5);
+        await new Promise<void>((resolve) => void clock.after(arrives, resolve));
+        arrivals.push(clock.now());
+        await new Promise<void>((resolve) => void clock.after(takes - arrives, resolve));
+        permit.done();
+      }
+    };
+    const lanes = Promise.all(Array.from({ length: 20 }, lane));
+    await clock.advance(200_000);
+    await lanes;
+    expect(arrivals).toHaveLength(1000);
+    expect(maxWithin(arrivals, 10_000)).toBeLessThanOrEqual(100);
+    expect(Math.max(...arrivals)).toBeLessThanOrEqual(90_000 / 0.9); // ten bursts of 100, the last after 90 s
+  });
 
-  it('serves waiting requests in the order of their arrival', async () => {
+  it('grants permits in the order of the requests', async () => {
     const { clock, limiter } = limiterOf(1);
     (await limiter.take(never, longMs))!.done();
     const order: string[] = [];
@@ -65,7 +62,7 @@ describe('a rolling limiter', () => {
     expect(order).toEqual(['a', 'b', 'c']);
   });
 
-  it('serves every waiting request when time passes between two readings of the clock', async () => {
+  it('serves every waiting request even if the clock advances between two readings', async () => {
     const clock = new VirtualClock();
     let looks = 0;
     const hasty = {
@@ -85,7 +82,7 @@ describe('a rolling limiter', () => {
     await turns;
   });
 
-  it('grants no permit after the longest wait or an abort', async () => {
+  it('grants no permit after the maximum wait or an abort', async () => {
     const { clock, limiter } = limiterOf(1);
     (await limiter.take(never, longMs))!.done();
     const stop = new AbortController();
@@ -98,7 +95,7 @@ describe('a rolling limiter', () => {
     expect(await limiter.take(stop.signal, longMs)).toBeUndefined();
   });
 
-  it('leaves room for what others use of the account', async () => {
+  it('leaves room for other users of the account', async () => {
     const { clock, limiter } = limiterOf(10);
     (await limiter.take(never, longMs))!.done();
     limiter.learn({ limit: 10, used: 8 });
@@ -107,7 +104,7 @@ describe('a rolling limiter', () => {
     expect((await Promise.all(permits)).filter((permit) => permit !== undefined)).toHaveLength(2);
   });
 
-  it('does not take its own requests for those of others', async () => {
+  it('does not count its own requests as those of other users', async () => {
     const { clock, limiter } = limiterOf(10);
     for (let n = 0; n < 4; n += 1) (await limiter.take(never, longMs))!.done();
     limiter.learn({ limit: 10, used: 4 });
@@ -120,7 +117,7 @@ describe('a rolling limiter', () => {
     ['a higher limit', 190, undefined, 190],
     ['a lower limit', 50, undefined, 50],
     ['no higher limit than configured', 190, 120, 120],
-  ])('learns %s', async (_, learnt, most, granted) => {
+  ])('adopts %s', async (_, learnt, most, granted) => {
     const { clock, limiter } = limiterOf(100, most);
     limiter.learn({ limit: learnt });
     const permits = Array.from({ length: 200 }, () => limiter.take(never, 1));
@@ -128,7 +125,7 @@ describe('a rolling limiter', () => {
     expect((await Promise.all(permits)).filter((permit) => permit !== undefined)).toHaveLength(granted);
   });
 
-  it('gives nothing while it is closed', async () => {
+  it('grants nothing while it is closed', async () => {
     const { clock, limiter } = limiterOf(10);
     limiter.close(4000);
     const early = limiter.take(never, 3999);
@@ -138,7 +135,7 @@ describe('a rolling limiter', () => {
     expect(await later).toBeDefined();
   });
 
-  it('gives permits immediately after it is reopened, however long it was to wait', async () => {
+  it('grants permits immediately after it is reopened', async () => {
     const { limiter } = limiterOf(10);
     limiter.close(1_800_000);
     const waiting = limiter.take(never, longMs);

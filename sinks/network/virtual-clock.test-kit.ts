@@ -15,12 +15,12 @@ export class VirtualClock implements Clock {
     return () => void this.#calls.delete(entry);
   }
 
-  /** Number of calls that are still due. */
+  /** Number of calls that are still pending. */
   get pending(): number {
     return this.#calls.size;
   }
 
-  /** Advances by that many milliseconds, and runs every call that becomes due, in order. */
+  /** Advances by this number of milliseconds, and runs every call that becomes due, in order. */
   async advance(byMs: number): Promise<void> {
     const untilMs = this.#nowMs + byMs;
     await settle();
@@ -36,7 +36,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Lets all promises that are resolved already have their say. */
+/** Lets the callbacks of all resolved promises run. */
 async function settle(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }

@@ -4,7 +4,7 @@ import { CutShort, withinDeadline, underOwnSignal } from './within-deadline.js';
 const longMs = 60_000;
 const listenersOf = ({ signal }: AbortController): number => getEventListeners(signal, 'abort').length;
 
-/** A call that is never answered, and fails as one does when it is aborted. */
+/** A call that is never answered, and that fails when it is aborted. */
 function unanswered(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const fail = (): void => reject(new Error('aborted'));
@@ -18,22 +18,22 @@ describe('a call within a deadline', () => {
   beforeEach(() => (caller = new AbortController()));
   afterEach(() => expect(listenersOf(caller)).toBe(0));
 
-  it('gives its answer', async () => {
+  it('returns its result', async () => {
     expect(await withinDeadline(caller.signal, longMs, () => Promise.resolve('answer'))).toBe('answer');
   });
 
-  it('is late when its time is up', async () => {
+  it('fails as late when its time has passed', async () => {
     await expect(withinDeadline(caller.signal, 1, unanswered)).rejects.toEqual(new CutShort('late'));
   });
 
-  it('is stopped with its caller', async () => {
+  it('is stopped together with its caller', async () => {
     const call = withinDeadline(caller.signal, longMs, unanswered);
     expect(listenersOf(caller)).toBe(1);
     caller.abort();
     await expect(call).rejects.toMatchObject({ name: 'CutShort', reason: 'stopped' });
   });
 
-  it('finds its signal aborted when its caller was stopped before', async () => {
+  it('is stopped immediately if its caller was stopped before', async () => {
     caller.abort();
     await expect(withinDeadline(caller.signal, longMs, unanswered)).rejects.toMatchObject({ reason: 'stopped' });
   });
@@ -52,8 +52,8 @@ describe('a call within a deadline', () => {
   });
 });
 
-describe('work under a signal of its own', () => {
-  it('is stopped with its caller, and returns its result', async () => {
+describe('work with its own signal', () => {
+  it('is stopped together with its caller, and returns its result', async () => {
     const caller = new AbortController();
     const seen = await underOwnSignal(caller.signal, (own) => {
       const before = own.aborted;
@@ -63,11 +63,11 @@ describe('work under a signal of its own', () => {
     expect(seen).toEqual([false, true]);
   });
 
-  it('begins stopped when its caller has been', async () => {
+  it('starts stopped if its caller was stopped before', async () => {
     expect(await underOwnSignal(AbortSignal.abort(), (own) => Promise.resolve(own.aborted))).toBe(true);
   });
 
-  it('listens to its caller once, and leaves nothing behind', async () => {
+  it('adds one listener to its caller, and removes it afterwards', async () => {
     const caller = new AbortController();
     const own = await underOwnSignal(caller.signal, (signal) => {
       for (let request = 0; request < 20; request += 1) signal.addEventListener('abort', () => undefined);
@@ -77,7 +77,7 @@ describe('work under a signal of its own', () => {
     expect([listenersOf(caller), caller.signal.aborted, own.aborted]).toEqual([0, false, true]);
   });
 
-  it('fails with its own error, and leaves nothing behind', async () => {
+  it('fails with its own error, and removes its listener', async () => {
     const caller = new AbortController();
     const failure = new Error('of its own');
     await expect(underOwnSignal(caller.signal, () => Promise.reject(failure))).rejects.toBe(failure);

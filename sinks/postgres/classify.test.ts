@@ -6,14 +6,14 @@ const fromServer = (code: string, more: object = {}) =>
 
 describe('an error of PostgreSQL', () => {
   it.each(['08006', '40001', '40P01', '53100', '53300', '55P03', '57014', '57P01', '25006', 'XX000', '42601'])(
-    '%s is retried',
+    'with code %s is retried',
     (code) => {
       expect(fromServer(code)).toMatchObject({ about: 'destination', outcome: { kind: 'retry' }, looksAgain: false });
     },
   );
 
   it.each(['42P01', '42703', '3F000', '42P10', '42804'])(
-    '%s is retried after the tables were inspected again',
+    'with code %s is retried after the tables were inspected again',
     (code) => {
       expect(fromServer(code)).toMatchObject({ about: 'destination', outcome: { kind: 'retry' }, looksAgain: true });
     },
@@ -24,13 +24,16 @@ describe('an error of PostgreSQL', () => {
     ['28000', 'credential'],
     ['3D000', 'destination'],
     ['42501', 'destination'],
-  ])('%s pauses the sink for its %s', (code, cause) => {
+  ])('with code %s pauses the sink because of its %s', (code, cause) => {
     expect(fromServer(code)).toMatchObject({ about: 'destination', outcome: { kind: 'pause', cause } });
   });
 
-  it.each(['22001', '22P05', '23514', '54000', 'P0001', '27000', '38000', '44000'])('%s is about a row', (code) => {
-    expect(fromServer(code)).toMatchObject({ about: 'row', cause: `postgres:${code}` });
-  });
+  it.each(['22001', '22P05', '23514', '54000', 'P0001', '27000', '38000', '44000'])(
+    'with code %s is about a row',
+    (code) => {
+      expect(fromServer(code)).toMatchObject({ about: 'row', cause: `postgres:${code}` });
+    },
+  );
 
   it('is reported without its message, which quotes values', () => {
     const failures = ['22P02', '23505', '42501', '40001', 'XX000'].map((code) => fromServer(code));
@@ -55,7 +58,7 @@ describe('a failure without an answer', () => {
     [new Error('timeout expired'), 'did not answer in time'],
     [new Error('Connection terminated unexpectedly'), 'broke'],
     ['anything', 'broke'],
-  ])('%j is retried, and said in words', (error, words) => {
+  ])('%j is retried and explained', (error, words) => {
     const outcome = { kind: 'retry', detail: expect.stringContaining(words) };
     expect(failureOf(error)).toMatchObject({ about: 'destination', outcome });
   });

@@ -6,7 +6,7 @@ const parse = (url: unknown, schema = 'engagement') => postgresConfigSchema.safe
 const messagesOf = (result: ReturnType<typeof parse>) => result.error?.issues.map(({ message }) => message) ?? [];
 
 describe('the configuration of a postgres sink', () => {
-  it('takes a URL from the environment and a schema', () => {
+  it('accepts a URL from the environment and a schema', () => {
     expect(parse(new Secret('postgres://app:pw@db.example.com/warehouse')).success).toBe(true);
   });
 
@@ -16,7 +16,7 @@ describe('the configuration of a postgres sink', () => {
     ]);
   });
 
-  it('reports the problem of a URL without repeating it', () => {
+  it('reports a problem of the URL without quoting it', () => {
     const messages = messagesOf(parse(new Secret('postgres://app:s3cret@db.example.com')));
     expect(messages).toEqual([expect.stringContaining('must name one database')]);
     expect(messages.join()).not.toContain('s3cret');
@@ -29,7 +29,7 @@ describe('the configuration of a postgres sink', () => {
     expect(messages).toEqual(['this URL names a file in sslrootcert that cannot be read (ENOENT)']);
   });
 
-  it.each(['Engagement', 'pg_stuff', 'a-b', '', '1st', 'x'.repeat(64)])('takes no schema named %j', (schema) => {
+  it.each(['Engagement', 'pg_stuff', 'a-b', '', '1st', 'x'.repeat(64)])('rejects a schema named %j', (schema) => {
     expect(parse(new Secret('postgres://u@db/d'), schema).success).toBe(false);
   });
 });
@@ -38,14 +38,14 @@ describe('the destination of a postgres sink', () => {
   const destinationOf = (url: string) =>
     postgresSinkType.destination({ url: new Secret(url), schema: 'engagement' }, { baseFolder: '/' });
 
-  it('is the same with another user and password, and another in another database', () => {
+  it('does not change with the user and password, but with the database', () => {
     expect(destinationOf('postgres://b:2@db/d')).toBe(destinationOf('postgres://a:1@db:5432/d'));
     expect(destinationOf('postgres://a:1@db/e')).not.toBe(destinationOf('postgres://a:1@db/d'));
   });
 });
 
 describe('the URL of a database', () => {
-  it('names server, user, password and database, each decoded', () => {
+  it('contains server, user, password and database, each decoded', () => {
     const server = readUrl('postgresql://app%40acme:p%3Aw@db.example.com:6432/ware%20house?sslmode=require');
     expect(server).toEqual({
       host: 'db.example.com',
@@ -74,9 +74,9 @@ describe('the URL of a database', () => {
     ['postgres://u@db.example.com/d?sslmode=prefer', 'verify-full'],
     ['postgres://u@db.example.com/d?sslmode=no-verify', 'no-verify'],
     ['postgres://u@db.example.com/d?sslmode=disable', 'disable'],
-  ])('%s is reached with sslmode %s', (url, tlsMode) => expect(readUrl(url)).toMatchObject({ tlsMode }));
+  ])('%s uses sslmode %s', (url, tlsMode) => expect(readUrl(url)).toMatchObject({ tlsMode }));
 
-  it('is accepted in the form of hosts and tools: known parameters are applied, and irrelevant ones are reported', () => {
+  it('may have the parameters of hosting providers and tools, of which irrelevant ones are reported', () => {
     const url =
       'postgres://u@db.example.com/d?pgbouncer=true&connection_limit=1&connect_timeout=15&sslmode=require' +
       '&sslrootcert=/etc/ca.pem&application_name=lake&schema=public';
@@ -101,7 +101,7 @@ describe('the URL of a database', () => {
     ['postgres://u:s3cret@db/d?sslmode=allow', 'allowed: verify-full, require, prefer, verify-ca, no-verify, disable'],
     ['postgres://u:s3cret@db/d?sslkeys=s3cret', 'allowed: sslmode, sslrootcert, sslcert, sslkey, channel_binding'],
     ['postgres://u:s3cret@db/d?connect_timeout=s3', 'connect_timeout that is not a number of seconds'],
-  ])('%s is refused without repeating it', (url, reason) => {
+  ])('%s is rejected without being quoted', (url, reason) => {
     let message = '';
     try {
       readUrl(url);

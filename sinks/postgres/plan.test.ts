@@ -11,9 +11,9 @@ const operationOf = (...[change, onForget, around]: [Parameters<typeof subjectOf
 };
 
 describe('the tables', () => {
-  it('are one for each list that there is', () => expect([...tableOf.keys()].sort()).toEqual([...listNames].sort()));
+  it('are one for each list', () => expect([...tableOf.keys()].sort()).toEqual([...listNames].sort()));
 
-  it('have columns of different names, and a person who is among them', () => {
+  it('have columns with unique names, one of which identifies the person', () => {
     for (const { columns, person } of tables) {
       const names = columns.map(({ name }) => name);
       expect(new Set(names).size).toBe(names.length);
@@ -43,7 +43,7 @@ describe('the tables', () => {
 });
 
 describe('a row', () => {
-  it('has its columns by path, its session by the envelope, and the whole item', () => {
+  it('has its columns by path, its session from the envelope, and the whole item', () => {
     const data = {
       attendeeId: 7,
       createdAt: '2026-11-21T09:30:00Z',
@@ -69,7 +69,7 @@ describe('a row', () => {
     });
   });
 
-  it('of an item without a person is anonymous, except in lists without persons', () => {
+  it('of an item without a person is anonymous, except in lists without people', () => {
     const question = sampleChange({ list: 'qna-questions', data: { id: 1, attendee: { anonymous: true } } });
     expect(operationOf(question).row).toMatchObject({
       anonymous: true,
@@ -79,7 +79,7 @@ describe('a row', () => {
     expect(operationOf(sampleChange({ list: 'sessions', data: { id: 1 } })).row).toMatchObject({ anonymous: null });
   });
 
-  it('of an attendee has the fields of their profile together', () => {
+  it('of an attendee contains the profile fields in one column', () => {
     const data = {
       id: 7,
       attendeeCode: 'A7',
@@ -101,14 +101,14 @@ describe('a row', () => {
 describe('a removal', () => {
   const change = sampleChange({ type: 'questions.deleted', revision: 2, data: null });
 
-  it('of an item is a tombstone, which keeps the session', () => {
+  it('of an item is a tombstone that keeps the session', () => {
     expect(operationOf(change)).toMatchObject({
       write: 'tombstone',
       row: { deleted_at: change.timestamp, session_id: 5001, revision: 2 },
     });
   });
 
-  it('of consent follows onForget', () => {
+  it('because of consent follows onForget', () => {
     const withdrawn = { removal: 'consent-withdrawn' };
     expect(operationOf(change, undefined, withdrawn)).toMatchObject({ write: 'clear' });
     expect(operationOf(change, 'delete', withdrawn)).toMatchObject({ write: 'remove' });
@@ -120,7 +120,7 @@ describe('a removal', () => {
 });
 
 describe('an item', () => {
-  it('of a list without a table is nothing to be done about', () => {
+  it('of a list without a table needs nothing', () => {
     expect(planRow(subjectOf(sampleChange({ list: 'speakers' })), undefined)).toEqual({
       kind: 'nothing',
       reason: 'no-table',
@@ -144,7 +144,7 @@ describe('JSON for PostgreSQL', () => {
     ['half a pair: \ud83c', 'half a pair: \ufffd'],
     ['the other half: \udf88', 'the other half: \ufffd'],
     ['a whole pair: 🎈', 'a whole pair: 🎈'],
-  ])('of %j reads as %j', (text, expected) => {
+  ])('converts %j to %j', (text, expected) => {
     expect(JSON.parse(storableJson({ [text]: text }))).toEqual({ [expected]: expected });
   });
 });
@@ -155,7 +155,7 @@ describe('a key', () => {
     ['🎈#2', true],
     ['a\0', false],
     ['\ud83c', false],
-  ])('%j is storable: %s', (key, storable) => expect(isStorable(key)).toBe(storable));
+  ])('%j can be stored: %s', (key, storable) => expect(isStorable(key)).toBe(storable));
 });
 
 describe('the value of a column', () => {
@@ -176,7 +176,7 @@ describe('the value of a column', () => {
     ['bigint', 2 ** 60],
     ['boolean', 'false'],
     ['text', 7],
-    ['timestamp with time zone', '2026-11-21T09:30:00'], // another instant on each server
+    ['timestamp with time zone', '2026-11-21T09:30:00'], // means another instant on each server
     ['timestamp with time zone', '0000-01-01T00:00:00Z'],
     ['timestamp with time zone', '2026-13-01T00:00:00Z'],
     ['timestamp with time zone', 1_764_000_000],
@@ -184,7 +184,7 @@ describe('the value of a column', () => {
     ['date', '2026-11-21T00:00:00Z'],
     ['jsonb', undefined],
     ['text', undefined],
-  ])('of type %s is null for %j, which only raw keeps', (type, value) => {
+  ])('of type %s is null for %j, which only the raw column keeps', (type, value) => {
     expect(columnValue(type, value)).toBeNull();
   });
 });

@@ -5,7 +5,7 @@ import { createPostgresSink } from './postgres.js';
 
 jest.mock('pg', () => ({ Pool: jest.fn() }));
 
-/** Answers each query of `check` for an empty database in which the user may create a schema. */
+/** Answers each query of `check` as an empty database in which the user may create a schema. */
 const client = {
   query: async (sql: string) => ({
     rows: sql.includes('server_version_num')
@@ -36,7 +36,7 @@ async function checkWith(parameters: string) {
 }
 
 describe('the check of a postgres sink', () => {
-  it('names the parameters of the URL that have no effect, but not their values', async () => {
+  it('names URL parameters that have no effect, but not their values', async () => {
     expect(await checkWith('pgbouncer=true&sslmode=require&connection_limit=17')).toEqual([
       { ok: true, text: 'PostgreSQL at db.example.com:5432 answers as "app", version 15, encrypted' },
       { ok: true, text: 'in "url" these parameters have no effect: pgbouncer, connection_limit' },
@@ -56,7 +56,7 @@ describe('the connections of a postgres sink', () => {
     ['connect_timeout=3', 3_000],
     ['connect_timeout=0', 10_000],
     ['sslmode=require', 10_000],
-  ])('are given up after the connect timeout: %s', (parameters, connectionTimeoutMillis) => {
+  ])('fail after the connect timeout: %s', (parameters, connectionTimeoutMillis) => {
     sinkWith(parameters);
     expect(poolType).toHaveBeenCalledWith(expect.objectContaining({ connectionTimeoutMillis }));
   });

@@ -12,7 +12,9 @@ const operation = {
   row: { workspace: 'acme', pigeonhole_id: 1, key: 'a', revision: 1 },
 } as unknown as PostgresOperation;
 
-/** Writes one row; the machine is suspended while the statement with that beginning runs, and the lane is lost. */
+/**
+ * Writes one row. While the statement that starts with this text runs, the machine is suspended and the lane is lost.
+ */
 async function writeThroughPause(pausesAt: string) {
   const statements: string[] = [];
   let isHeld = true;

@@ -100,7 +100,7 @@ async function failureOf(source: TokenSource) {
 }
 
 describe('client credentials', () => {
-  it('are sent in the header, encoded as RFC 6749 says', async () => {
+  it('are sent in the header, encoded as RFC 6749 requires', async () => {
     expect(await tokenOf(sourceOf())).toBe('token-1');
     const [{ headers, form }] = asked as [Asked];
     expect(headers.authorization).toBe(`Basic ${Buffer.from('client%3A1:se+cret%25').toString('base64')}`);
@@ -136,7 +136,7 @@ describe('a JWT bearer assertion', () => {
   it.each([
     ['RS256', rsa],
     ['ES256', ec],
-  ])('is signed with %s by a key of that kind', async (alg, { privateKey, publicKey }) => {
+  ])('is signed with %s by a key of this kind', async (alg, { privateKey, publicKey }) => {
     await tokenOf(sourceOf(grantOf(privateKey)));
     const { assertion, ...form } = asked[0]!.form;
     expect(form).toEqual({ grant_type: 'urn:ietf:params:oauth:grant-type:jwt-bearer', scope: 'api' });
@@ -155,7 +155,7 @@ describe('a JWT bearer assertion', () => {
     expect(verify('sha256', Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, 'base64url'))).toBe(true);
   });
 
-  it('is signed by RSA keys of 2048 bits and EC keys on P-256 only', () => {
+  it('is signed only by RSA keys of 2048 bits or EC keys on P-256', () => {
     const others = [
       pem(generateKeyPairSync('rsa', { modulusLength: 1024 }).privateKey),
       pem(generateKeyPairSync('ec', { namedCurve: 'P-384' }).privateKey),
@@ -174,13 +174,13 @@ describe('a JWT bearer assertion', () => {
 });
 
 describe('a token', () => {
-  it('is requested once for all who wait for it', async () => {
+  it('is requested once for all callers that wait for it', async () => {
     const source = sourceOf();
     expect(await Promise.all([tokenOf(source), tokenOf(source), tokenOf(source)])).toEqual(Array(3).fill('token-1'));
     expect(asked).toHaveLength(1);
   });
 
-  it('is kept until 60 s before it ends', async () => {
+  it('is used until 60 s before it expires', async () => {
     const source = sourceOf();
     await tokenOf(source);
     nowMs += 3_539_000;
@@ -199,7 +199,7 @@ describe('a token', () => {
     expect(await tokenOf(source)).toBe('token-2');
   });
 
-  it('is used to its end when the renewal fails, and not beyond', async () => {
+  it('is used until it expires if its renewal fails, but not afterwards', async () => {
     const source = sourceOf();
     await tokenOf(source);
     nowMs += 3_545_000;
@@ -209,7 +209,7 @@ describe('a token', () => {
     expect(await failureOf(source)).toMatchObject({ kind: 'retry' });
   });
 
-  it('without a lifetime is kept until the API refuses it', async () => {
+  it('without a lifetime is used until the API rejects it', async () => {
     answers.push(granted('token-1', { expires_in: undefined }));
     const source = sourceOf();
     const first = await source.get(never);
@@ -217,22 +217,22 @@ describe('a token', () => {
     expect(await tokenOf(source)).toBe('token-1');
     source.end(first);
     expect(await tokenOf(source)).toBe('token-2');
-    source.end(first); // another lane that used the first token hears of its end later
+    source.end(first); // another lane that used the first token learns later that it has expired
     expect(await tokenOf(source)).toBe('token-2');
   });
 
-  it('is returned with other fields of the answer, but with no other token', async () => {
+  it('is returned with other fields of the response, but without other tokens', async () => {
     answers.push(granted('token-1', { instance_url: 'https://acme.example', refresh_token: 'r', id_token: 'i' }));
     const { said } = await sourceOf().get(never);
     expect(said).toEqual({ token_type: 'Bearer', expires_in: 3600, instance_url: 'https://acme.example' });
   });
 
-  it('is not shown by what prints a token', async () => {
+  it('is not revealed when it is printed', async () => {
     const token = await sourceOf().get(never);
     expect(`${inspect(token)} ${JSON.stringify(token)}`).not.toContain('token-1');
   });
 
-  it('arrives for the other lanes although the lane that asked first has stopped and lost its lease', async () => {
+  it('arrives for the other lanes even if the lane that requested it was stopped and lost its lease', async () => {
     const stop = new AbortController();
     let release = (): void => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
@@ -248,13 +248,13 @@ describe('a token', () => {
   });
 });
 
-describe('a refusal', () => {
+describe('a rejected token request', () => {
   it.each([
     [400, 'invalid_grant'],
     [400, 'invalid_scope'],
     [401, 'invalid_client'],
     [403, 'access_denied'],
-  ])('with HTTP %i %s pauses the sink, since only a person can help', async (status, error) => {
+  ])('with HTTP %i %s pauses the sink, because only an operator can help', async (status, error) => {
     answers.push(refused(status, error, 'client client:1 has the wrong secret se cret%'));
     expect(await failureOf(sourceOf())).toEqual({
       kind: 'pause',
@@ -276,7 +276,7 @@ describe('a refusal', () => {
     });
   });
 
-  it('is explained by what the vendor means with its words', async () => {
+  it('is explained in the vendor’s terms', async () => {
     answers.push(refused(400, 'invalid_grant', 'user has not approved this consumer'));
     const advise = ({ description }: { description: string }) =>
       description.includes('approved') ? 'pre-authorize the user' : undefined;
@@ -284,13 +284,13 @@ describe('a refusal', () => {
     expect(detail).toBe('Acme refuses the login (HTTP 400 invalid_grant): pre-authorize the user');
   });
 
-  it('names the request, and nothing that may be a value of a record', async () => {
+  it('names the request, but nothing that may be a value of a record', async () => {
     answers.push(() => ({ status: 401, headers: { 'x-request-id': 'a1-b2' }, body: 'the secret "se cret%" is wrong' }));
     const { detail } = await failureOf(sourceOf());
     expect(detail).toBe('Acme refuses the login (HTTP 401, request a1-b2): check "clientId" and "clientSecret"');
   });
 
-  it('lasts for the time that the server requests, for all lanes', async () => {
+  it('blocks all lanes for the time that the server requests', async () => {
     answers.push(() => ({ status: 429, headers: { 'retry-after': '120' }, body: {} }));
     const source = sourceOf();
     expect(await failureOf(source)).toMatchObject({ kind: 'retry', afterMs: 120_000 });
@@ -301,7 +301,7 @@ describe('a refusal', () => {
     expect(await tokenOf(source)).toBe('token-2');
   });
 
-  it('lasts for 5 s, so that a batch makes one login, or until an operator wants it tried', async () => {
+  it('blocks further requests for 5 s, so that a batch causes one login, or until an operator tries it', async () => {
     answers.push(refused(401, 'invalid_client'), refused(401, 'invalid_client'));
     const source = sourceOf();
     await failureOf(source);
@@ -314,14 +314,14 @@ describe('a refusal', () => {
     expect(await tokenOf(source)).toBe('token-3');
   });
 
-  it('is an answer without a token, or with one that is no bearer token', async () => {
+  it('is also a response without a token or with another token type', async () => {
     answers.push(() => ({ body: '<html>' }), granted('token-2', { token_type: 'mac' }));
     expect(await failureOf(sourceOf())).toMatchObject({ kind: 'retry' });
     expect(await failureOf(sourceOf())).toMatchObject({ kind: 'pause', cause: 'credential' });
   });
 });
 
-it('a token endpoint in a private network is not reached without permission', async () => {
+it('a token endpoint in a private network is not contacted without permission', async () => {
   const guarded = createDispatcher(
     tokenUrl(),
     { allowHosts: [] },

@@ -51,7 +51,7 @@ function open(options: Partial<RestClientOptions> = {}): RestClient {
 }
 
 describe('a REST client', () => {
-  it('sends JSON, and returns the parsed answer with the time and id of the vendor', async () => {
+  it('sends JSON, and returns the parsed response with the vendor’s time and request id', async () => {
     const request = {
       method: 'POST',
       url: new URL('/records', url),
@@ -71,7 +71,7 @@ describe('a REST client', () => {
     });
   });
 
-  it('returns every status as an answer and leaves its meaning to the sink', async () => {
+  it('returns every status and leaves its meaning to the sink', async () => {
     expect(await open().call({ method: 'GET', url: new URL('/busy', url) }, never)).toMatchObject({ status: 503 });
   });
 
@@ -81,17 +81,17 @@ describe('a REST client', () => {
     });
   });
 
-  it('returns the text of an answer that is not JSON', async () => {
+  it('returns the text of a response that is not JSON', async () => {
     const answer = await open().call({ method: 'GET', url: new URL('/page', url) }, never);
     expect(answer).toMatchObject({ kind: 'answer', body: undefined, text: '<html>' });
   });
 
-  it('does not read an answer that is longer than the limit', async () => {
+  it('does not read a response that is longer than the limit', async () => {
     const answer = await open({ maxAnswerBytes: 4 }).call({ method: 'GET', url: new URL('/page', url) }, never);
     expect(answer).toMatchObject({ kind: 'answer', status: 200, body: undefined, text: undefined });
   });
 
-  it('reports a request without an answer in time, which may have arrived', async () => {
+  it('reports a request without a response in time as possibly processed', async () => {
     const answer = await open({ requestTimeoutMs: 50 }).call({ method: 'GET', url: new URL('/silent', url) }, never);
     expect(answer).toEqual({
       kind: 'no-answer',
@@ -100,7 +100,7 @@ describe('a REST client', () => {
     });
   });
 
-  it('reports a refused connection, after which nothing can have arrived', async () => {
+  it('reports a refused connection as not processed', async () => {
     const closed = new URL('http://127.0.0.1:1');
     const answer = await open({ url: closed }).call({ method: 'POST', url: closed, json: {} }, never);
     expect(answer).toEqual({
@@ -115,7 +115,7 @@ describe('a REST client', () => {
     expect(answer).toMatchObject({ kind: 'no-answer', mayHaveArrived: false });
   });
 
-  it('accepts an answer with an incomplete body only if the status is sufficient', async () => {
+  it('accepts a response with an incomplete body only if the status is sufficient', async () => {
     const cut = { method: 'POST', url: new URL('/cut', url), json: {} } as const;
     expect(await open().call(cut, never)).toMatchObject({ kind: 'no-answer', mayHaveArrived: true });
     expect(await client.call({ ...cut, statusDecides: true }, never)).toMatchObject({ kind: 'answer', status: 202 });

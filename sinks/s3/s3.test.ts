@@ -9,7 +9,7 @@ import { s3ConfigSchema } from './config.js';
 import { createS3Sink } from './s3.js';
 
 const [key] = freshAccount.keys;
-/** After the window of `maxAge` in which the change was found, so that it is due. */
+/** After the `maxAge` window in which the change was found, so that the change is due. */
 const now = (): number => Date.parse('2027-01-15T12:00:30Z');
 const signal = new AbortController().signal;
 const change: Change = {
@@ -35,7 +35,7 @@ beforeEach(async () => {
 });
 afterEach(() => double.close());
 
-/** Sends the change, and returns the lane's memory. */
+/** Sends the change, and returns the memory of the lane. */
 async function send(keys: Record<string, unknown>): Promise<Record<string, unknown>> {
   const config = s3ConfigSchema.parse({
     bucket: freshAccount.bucket,
@@ -66,7 +66,7 @@ async function send(keys: Record<string, unknown>): Promise<Record<string, unkno
 const names = (): string[] => [...double.bucket.objects.keys()].toSorted();
 
 describe('the objects of an s3 sink', () => {
-  it('are compressed and named by a manifest by default', async () => {
+  it('are compressed and listed in a manifest by default', async () => {
     await send({});
     expect(names()).toEqual([marker, manifest, `${object}.gz`]);
     const { bytes, headers } = double.bucket.objects.get(`${object}.gz`)!;
@@ -74,7 +74,7 @@ describe('the objects of an s3 sink', () => {
     expect(JSON.parse(gunzipSync(bytes).toString('utf8'))).toMatchObject({ id: change.id });
   });
 
-  it('contain plain lines with "compression: none"', async () => {
+  it('contain uncompressed lines with "compression: none"', async () => {
     await send({ compression: 'none' });
     expect(names()).toEqual([marker, manifest, object]);
     const { bytes, headers } = double.bucket.objects.get(object)!;

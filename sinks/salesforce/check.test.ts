@@ -19,19 +19,15 @@ const place = 'salesforce.records[0]';
 const given = { Email: 'item.Email', LastName: 'item.Name', Company: '"x"' };
 
 describe('a check', () => {
-  it('finds nothing wrong with the example, and changes nothing', async () => {
+  it('finds no problem in the example, and changes nothing', async () => {
     expect(await problems({ campaign: campaignKeys })).toEqual([]);
     expect(org.calls().every(({ method }) => method === 'GET')).toBe(true);
   });
 
   it.each([
+    ['a missing field', { ...given, Nickname__c: '1' }, `${place}.properties.Nickname__c: Lead has no such field`],
     [
-      'a field that is not there',
-      { ...given, Nickname__c: '1' },
-      `${place}.properties.Nickname__c: Lead has no such field`,
-    ],
-    [
-      'a required field that nothing gives',
+      'a required field without a mapping',
       { Email: 'item.Email', LastName: '"x"' },
       `${place}.properties: Lead requires Company`,
     ],
@@ -50,7 +46,7 @@ describe('a check', () => {
       { ...given, Grade__c: '"Warm"' },
       `${place}.properties.Grade__c: gives none of its values: "Hot", "Cold"`,
     ],
-  ])('names %s', async (_, properties, expected) => {
+  ])('reports %s', async (_, properties, expected) => {
     expect((await problems({ properties })).join('\n')).toContain(expected);
   });
 
@@ -64,7 +60,7 @@ describe('a check', () => {
     return lines.filter(({ ok, text }) => ok && text.startsWith('warning')).map(({ text }) => text);
   }
 
-  it('warns if names of people who are found by e-mail would be replaced', async () => {
+  it('warns if the mapping would replace names of people found by e-mail', async () => {
     const found = await warnings({ LastName: '"Day"', FirstName: { value: '"Ada"', write: 'if-empty' } });
     expect(found).toEqual([expect.stringContaining(`${place}.properties.LastName: "always" replaces the name`)]);
   });
@@ -73,19 +69,19 @@ describe('a check', () => {
     ['$lastName(item.Name ? item.Name : "unknown")', undefined],
     ['$lastName(item.Name)', 'an item without a value'],
     ['$substringAfter(item.Name, "Ada")', 'a field of one word, such as the name "Ada"'],
-  ])('says for whom a required field has no value: %s', async (value, when) => {
+  ])('says for which items a required field has no value: %s', async (value, when) => {
     const found = await warnings({ LastName: { value, write: 'if-empty' } });
     const text = `warning: ${place}.properties.LastName: Salesforce requires LastName of a new Lead, but the mapping returns nothing for ${when}. `;
     expect(found).toEqual(when === undefined ? [] : [expect.stringContaining(text)]);
   });
 
-  it('names an external id field that is not one', async () => {
+  it('reports an external id field that is not flagged as one', async () => {
     const told = await problems({ externalId: { FirstName: 'item.id' } });
     expect(told.join('\n')).toContain('Lead.FirstName is not flagged External ID');
     expect(told.join('\n')).toContain('Lead.FirstName is not unique');
   });
 
-  it('names a campaign status that is known nowhere and may not be added', async () => {
+  it('reports a campaign status that does not exist and may not be added', async () => {
     org.double.org.permissions.CampaignMemberStatus = { createable: false };
     const campaign = { ...campaignKeys, status: { registered: 'Sent', attended: 'Was there' } };
     expect((await problems({ campaign })).join('\n')).toContain(
@@ -93,14 +89,14 @@ describe('a check', () => {
     );
   });
 
-  it('names what the user may not do', async () => {
+  it('reports missing permissions of the user', async () => {
     org.double.org.permissions.Lead = { createable: false, deletable: false };
     const told = (await problems({}, { onForget: 'delete' })).join('\n');
     expect(told).toContain('the user may not create a Lead');
     expect(told).toContain('the user may not delete a Lead');
   });
 
-  it('says why it cannot log in', async () => {
+  it('says why the login fails', async () => {
     const sink = createSalesforceSink(sampleConfig(org, {}, { clientId: 'other' }), sampleEnvironment);
     const lines = await sink.check(new AbortController().signal);
     await sink.close();

@@ -8,32 +8,32 @@ const answer = (status: number, code?: string, more: Partial<Answer> = {}): Answ
   ...more,
 });
 
-describe('an answer of Salesforce', () => {
+describe('a response from Salesforce', () => {
   it.each([
     ['200 with JSON', answer(200, undefined, { body: [] }), { kind: 'answered' }],
     ['204', answer(204), { kind: 'answered' }],
     ['200 with a page', answer(200), { kind: 'failed', result: { kind: 'retry' } }],
     ['401', answer(401, 'INVALID_SESSION_ID'), { kind: 'session-ended' }],
     [
-      '403 for the user',
+      '403 because of the user',
       answer(403, 'API_DISABLED_FOR_ORG'),
       { kind: 'failed', result: { kind: 'pause', cause: 'credential' } },
     ],
-    ['403 for the day', answer(403, 'REQUEST_LIMIT_EXCEEDED'), { kind: 'limited', afterMs: 3_600_000 }],
+    ['403 because of the daily limit', answer(403, 'REQUEST_LIMIT_EXCEEDED'), { kind: 'limited', afterMs: 3_600_000 }],
     [
-      '403 for the day that says when',
+      '403 because of the daily limit, with the time of its end',
       answer(403, 'REQUEST_LIMIT_EXCEEDED', { retryAfter: '600' }),
       { kind: 'limited', afterMs: 600_000 },
     ],
     [
-      '403 for too many at once',
+      '403 because of too many concurrent requests',
       answer(403, undefined, {
         body: [{ errorCode: 'REQUEST_LIMIT_EXCEEDED', message: 'ConcurrentPerOrgLongTxn Limit exceeded.' }],
       }),
       { kind: 'limited', afterMs: 10_000 },
     ],
     ['400', answer(400, 'JSON_PARSER_ERROR'), { kind: 'refused', code: 'JSON_PARSER_ERROR', fields: ['Email'] }],
-    ['400 for a held row', answer(400, 'UNABLE_TO_LOCK_ROW'), { kind: 'failed', result: { kind: 'retry' } }],
+    ['400 because of a locked row', answer(400, 'UNABLE_TO_LOCK_ROW'), { kind: 'failed', result: { kind: 'retry' } }],
     ['400 with a page', answer(400), { kind: 'refused', code: 'HTTP_400' }],
     ['422', answer(422), { kind: 'refused', code: 'HTTP_422' }],
     ['409', answer(409, 'CONFLICT'), { kind: 'refused', code: 'CONFLICT' }],
@@ -43,11 +43,11 @@ describe('an answer of Salesforce', () => {
     ['500', answer(500, 'UNKNOWN_EXCEPTION'), { kind: 'failed', result: { kind: 'retry' } }],
     ['503', answer(503), { kind: 'failed', result: { kind: 'retry', afterMs: 30_000 } }],
     [
-      '503 that says when',
+      '503 with Retry-After',
       answer(503, undefined, { retryAfter: '120' }),
       { kind: 'failed', result: { kind: 'retry', afterMs: 120_000 } },
     ],
-  ])('%s has the expected outcome', (_, given, expected) => {
+  ])('with status %s has the expected outcome', (_, given, expected) => {
     const meaning = classifyAnswer(given);
     expect(meaning).toMatchObject(expected);
     expect(JSON.stringify(meaning)).not.toContain('ada@');
@@ -61,7 +61,7 @@ describe('an answer of Salesforce', () => {
 const said = (statusCode: string, fields: readonly string[] = []) =>
   saidErrors([{ statusCode, fields, message: 'value is ada@example.com' }]);
 
-describe('a record that Salesforce refused', () => {
+describe('a record that Salesforce rejected', () => {
   it.each([
     ['UNABLE_TO_LOCK_ROW', [], { kind: 'other', result: { kind: 'retry' } }],
     ['REQUEST_LIMIT_EXCEEDED', [], { kind: 'other', result: { kind: 'retry' } }],
@@ -99,13 +99,13 @@ describe('a record that Salesforce refused', () => {
       [],
       { kind: 'other', result: { kind: 'rejected', cause: 'salesforce:A_CODE_OF_NEXT_YEAR' } },
     ],
-  ])('with %s in %j is judged so', (code, fields, expected) => {
+  ])('with %s in %j has the expected outcome', (code, fields, expected) => {
     const failure = classifyRecordErrors(said(code, fields), 'Lead', 'r1');
     expect(failure).toMatchObject(expected);
     expect(JSON.stringify(failure)).not.toContain('ada@');
   });
 
-  it('is shown no code and no field that has another form than theirs', () => {
+  it('shows no code or field name of unexpected form', () => {
     const failure = classifyRecordErrors(said('ada@example.com is taken', ['Ada Lovelace']), 'Lead');
     expect(failure).toMatchObject({ result: { cause: 'salesforce:unknown' } });
     expect(JSON.stringify(failure)).not.toMatch(/ada/i);

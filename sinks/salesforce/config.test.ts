@@ -17,7 +17,7 @@ const problems = (found: object): string[] =>
 const recordProblems = (found: object): string[] => problems({ records: [{ ...record, ...found }] });
 
 describe('the configuration', () => {
-  it('has defaults for all that most orgs share', () => {
+  it('has defaults for what most orgs have in common', () => {
     expect(salesforceConfigSchema.parse(keys)).toMatchObject({
       loginUrl: 'https://login.salesforce.com',
       apiVersion: 'v62.0',
@@ -31,7 +31,7 @@ describe('the configuration', () => {
     });
   });
 
-  it.each(['docs/sinks/salesforce.md', 'config/example.fixture.yaml'])('takes the example of %s', (file) => {
+  it.each(['docs/sinks/salesforce.md', 'config/example.fixture.yaml'])('accepts the example in %s', (file) => {
     const text = readFileSync(join(__dirname, '../..', file), 'utf8');
     const yaml = /^```yaml\n(.*?)^```/ms.exec(text)?.[1] ?? text;
     const { sinks } = parse(yaml) as { sinks: { salesforce: Record<string, unknown> } };
@@ -43,13 +43,17 @@ describe('the configuration', () => {
 
   it.each([
     ['a creation without an external id', { externalId: undefined }, 'records.0.externalId: is missing'],
-    ['a match by an e-mail that nothing gives', { properties: {} }, 'records.0.match: by e-mail needs'],
+    ['a match by an e-mail address that is not mapped', { properties: {} }, 'records.0.match: by e-mail needs'],
     [
-      'two fields as external id',
+      'two external id fields',
       { externalId: { A__c: '1', B__c: '2' } },
       'records.0.externalId: allowed: one external id field',
     ],
-    ['the external id given twice', { properties: { Email: 'x', Id__c: '1' } }, 'records.0.properties: gives Id__c'],
+    [
+      'a second value for the external id',
+      { properties: { Email: 'x', Id__c: '1' } },
+      'records.0.properties: gives Id__c',
+    ],
     [
       'nothing to match by',
       { externalId: undefined, create: false, match: ['externalId'] },
@@ -67,30 +71,30 @@ describe('the configuration', () => {
     ],
     ['another object', { object: 'Account' }, 'records.0.object: allowed'],
     ['a task without a person', { object: 'Task', match: ['externalId'] }, 'records.0.email: is missing'],
-    ['an object of the org without a link', { object: 'A__c', email: 'x' }, 'records.0.person: has to name the field'],
     [
-      'a task in a campaign',
-      { object: 'Task', email: 'x', campaign: campaignKeys },
-      'records.0.campaign: belongs to Lead and Contact',
+      'a custom object without a link to a person',
+      { object: 'A__c', email: 'x' },
+      'records.0.person: has to name the field',
     ],
+    ['a task in a campaign', { object: 'Task', email: 'x', campaign: campaignKeys }, 'a campaign for a task'],
     [
-      'a condition on a field of a task',
+      'a condition for a field of a task',
       { object: 'Task', email: 'x', properties: { Subject: { value: '"x"', write: 'if-empty' } } },
       'records.0.properties: writes Subject always',
     ],
-    ['a person who belongs to a person', { person: { Lead: 'A__c' } }, 'records.0.person: belongs to Task'],
+    ['a person for a person', { person: { Lead: 'A__c' } }, 'records.0.person: belongs to Task'],
     ['a campaign without statuses', { campaign: { externalId: { A__c: '1' } } }, 'records.0.campaign.status'],
-  ])('refuses %s at its key', (_, found, expected) => {
+  ])('rejects %s at its key', (_, found, expected) => {
     expect(recordProblems(found).join('\n')).toContain(expected);
   });
 
   it.each([
-    ['a text that is no key', 'not a key'],
+    ['a text that is not a key', 'not a key'],
     [
       'a key of another kind',
       generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     ],
-  ])('refuses %s without repeating it', (_, pem) => {
+  ])('rejects %s without quoting it', (_, pem) => {
     const told = problems({ privateKey: new Secret(pem) }).join();
     expect(told).toContain('privateKey: allowed: an RSA private key');
     expect(told).not.toContain(pem);
@@ -98,32 +102,32 @@ describe('the configuration', () => {
 
   const secret = { clientSecret: new Secret('secret'), username: undefined, privateKey: undefined };
   it.each([
-    ['no way to log in', { username: undefined, privateKey: undefined }, 'username: is missing'],
-    ['half a way to log in', { privateKey: undefined }, 'privateKey: is missing'],
-    ['two ways to log in', { clientSecret: secret.clientSecret }, 'username: is not used with "clientSecret"'],
-    ['a secret at the login that all orgs share', secret, 'loginUrl: has to be the My Domain'],
-    ['a word that is no assignment rule', { assignmentRule: 'mine' }, 'assignmentRule: allowed: active, none'],
+    ['no login method', { username: undefined, privateKey: undefined }, 'username: is missing'],
+    ['half of a login method', { privateKey: undefined }, 'privateKey: is missing'],
+    ['two login methods', { clientSecret: secret.clientSecret }, 'username: is not used with "clientSecret"'],
+    ['a client secret at the shared login address', secret, 'loginUrl: has to be the My Domain'],
+    ['an invalid assignment rule', { assignmentRule: 'mine' }, 'assignmentRule: allowed: active, none'],
     [
-      'alerts passed over in a version that cannot',
+      'ignored duplicate alerts in a version without them',
       { duplicateAlerts: 'save', apiVersion: 'v51.0' },
       'apiVersion: has to be v52.0',
     ],
-  ])('refuses %s at its key', (_, found, expected) => {
+  ])('rejects %s at its key', (_, found, expected) => {
     expect(problems(found).join('\n')).toContain(expected);
   });
 
-  it('takes the secret of the app in place of a user and a key', () => {
+  it('accepts the secret of the app instead of a user and a key', () => {
     expect(problems({ ...secret, loginUrl: 'https://acme.my.salesforce.com' })).toEqual([]);
   });
 
-  it('refuses an invalid version and an address without TLS', () => {
+  it('rejects an invalid version and an address without TLS', () => {
     expect(problems({ apiVersion: '62' }).join()).toContain('apiVersion');
     expect(problems({ loginUrl: 'http://login.salesforce.com' }).join()).toContain('loginUrl');
   });
 });
 
 describe('the sink type', () => {
-  it('reads the lists that its records are made from, and what their expressions mention', () => {
+  it('reads the lists of its records and those that their expressions mention', () => {
     const config = sampleConfig(
       { url: 'http://127.0.0.1:9' },
       { properties: { Email: 'attendee.Email' }, campaign: campaignKeys },

@@ -21,33 +21,41 @@ function written(
   return fields.get('Rating');
 }
 
-describe('a field of a record that exists', () => {
+describe('a field of an existing record', () => {
   it.each<[string, ReturnType<typeof written>, FieldValue | undefined]>([
-    ['is overwritten by always', written('always', 'Hot', 'Cold'), 'Hot'],
-    ['is cleared by always', written('always', null, 'Cold'), null],
-    ['is not written if it is already there', written('always', 'Hot', 'Hot'), undefined],
-    ['is written again where it may be ours', written('always', 'Hot', 'Hot', { ours: 10 }), 'Hot'],
-    ['is left by if-empty where something stands', written('if-empty', 'Hot', 'Cold'), undefined],
-    ['is filled by if-empty', written('if-empty', 'Hot', null), 'Hot'],
-    ['is filled by if-empty where an empty text stands', written('if-empty', 'Hot', ''), 'Hot'],
-    ['is not cleared by if-empty', written('if-empty', null, 'Cold'), undefined],
-    ['is filled by if-newer, however old', written('if-newer', 'Hot', null), 'Hot'],
-    ['is left by if-newer for what happened before', written('if-newer', 'Hot', 'Cold', { happened: 9 }), undefined],
-    ['is overwritten by if-newer for what happened after', written('if-newer', 'Hot', 'Cold', { happened: 11 }), 'Hot'],
+    ['is overwritten with "always"', written('always', 'Hot', 'Cold'), 'Hot'],
+    ['is cleared with "always"', written('always', null, 'Cold'), null],
+    ['is not written if it already has the value', written('always', 'Hot', 'Hot'), undefined],
+    ['is written again if its value may be from this sink', written('always', 'Hot', 'Hot', { ours: 10 }), 'Hot'],
+    ['keeps its value with "if-empty"', written('if-empty', 'Hot', 'Cold'), undefined],
+    ['is filled with "if-empty"', written('if-empty', 'Hot', null), 'Hot'],
+    ['is filled with "if-empty" if it has an empty text', written('if-empty', 'Hot', ''), 'Hot'],
+    ['is not cleared with "if-empty"', written('if-empty', null, 'Cold'), undefined],
+    ['is filled with "if-newer", however old the event', written('if-newer', 'Hot', null), 'Hot'],
     [
-      'is corrected by if-newer where nobody else has changed it since',
+      'keeps its value with "if-newer" for an earlier event',
+      written('if-newer', 'Hot', 'Cold', { happened: 9 }),
+      undefined,
+    ],
+    ['is overwritten with "if-newer" for a later event', written('if-newer', 'Hot', 'Cold', { happened: 11 }), 'Hot'],
+    [
+      'is corrected with "if-newer" if nobody else has changed it since',
       written('if-newer', 'Hot', 'Cold', { ours: 10 }),
       'Hot',
     ],
-    ['is left by if-newer if a user changed it', written('if-newer', 'Hot', 'Cold', { ours: 9 }), undefined],
-    ['is not cleared by if-newer', written('if-newer', null, 'Cold', { happened: 11 }), undefined],
+    [
+      'keeps its value with "if-newer" if a user changed it',
+      written('if-newer', 'Hot', 'Cold', { ours: 9 }),
+      undefined,
+    ],
+    ['is not cleared with "if-newer"', written('if-newer', null, 'Cold', { happened: 11 }), undefined],
   ])('%s', (_, found, expected) => {
     expect(found).toEqual(expected);
   });
 });
 
-describe('a record that is created', () => {
-  it('is given all that has a value, whatever the policy', () => {
+describe('a new record', () => {
+  it('receives every field with a value, whatever the policy', () => {
     const policies = ['always', 'if-empty', 'if-newer'] as const;
     const writes = policies.map((policy) => ({ field: policy, value: 1, policy }));
     const times = { happenedAtMs: 0, writtenAtMs: null, isOurs: false };
@@ -59,7 +67,7 @@ describe('a record that is created', () => {
 
 describe('a name in two fields', () => {
   const isEmpty = (text: string): boolean => text === '';
-  /** First and last name of a record that had `now`, after an item that says `first` and `last`. */
+  /** Returns first and last name of a record with the name `now` after an item with `first` and `last` was written. */
   function named(now: readonly [string, string], [first, last]: readonly [string?, string?], policy: WritePolicy) {
     const writes = [
       ...(first === undefined ? [] : [{ field: 'FirstName', value: first, policy }]),
@@ -76,15 +84,15 @@ describe('a name in two fields', () => {
   }
 
   it.each<[string, readonly [string, string], readonly [string?, string?], WritePolicy, string]>([
-    ['is written whole to a new record', ['', ''], ['Ada', 'Lovelace'], 'if-empty', 'Ada Lovelace'],
-    ['of one word is the last name of a new record', ['', ''], [undefined, 'Ada'], 'if-empty', 'Ada'],
-    ['stays where the record has another', ['A.', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'A. King'],
-    ['is completed where the last name is the same', ['', 'LOVELACE'], ['Ada', 'Lovelace'], 'if-empty', 'Ada LOVELACE'],
-    ['is not mixed with another last name', ['', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'King'],
-    ['is not doubled when a name of one word grows', ['', 'Ada'], ['Ada', 'Lovelace'], 'if-empty', 'Ada'],
-    ['of one word does not double a first name', ['Ada', 'Lovelace'], [undefined, 'Ada'], 'always', 'Ada Lovelace'],
-    ['that repeats itself is written', ['Al', 'Ali'], ['Ali', 'Ali'], 'always', 'Ali Ali'],
-    ['is replaced by always', ['A.', 'King'], ['Ada', 'Lovelace'], 'always', 'Ada Lovelace'],
+    ['is written completely to a new record', ['', ''], ['Ada', 'Lovelace'], 'if-empty', 'Ada Lovelace'],
+    ['of one word becomes the last name of a new record', ['', ''], [undefined, 'Ada'], 'if-empty', 'Ada'],
+    ['is not written if the record has another name', ['A.', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'A. King'],
+    ['is completed if the last name is the same', ['', 'LOVELACE'], ['Ada', 'Lovelace'], 'if-empty', 'Ada LOVELACE'],
+    ['is not combined with another last name', ['', 'King'], ['Ada', 'Lovelace'], 'if-empty', 'King'],
+    ['is not duplicated if a name of one word grows', ['', 'Ada'], ['Ada', 'Lovelace'], 'if-empty', 'Ada'],
+    ['of one word does not duplicate a first name', ['Ada', 'Lovelace'], [undefined, 'Ada'], 'always', 'Ada Lovelace'],
+    ['with equal first and last name is written', ['Al', 'Ali'], ['Ali', 'Ali'], 'always', 'Ali Ali'],
+    ['is replaced with "always"', ['A.', 'King'], ['Ada', 'Lovelace'], 'always', 'Ada Lovelace'],
   ])('%s', (_, now, said, policy, expected) => {
     expect(named(now, said, policy)).toBe(expected);
   });
@@ -93,18 +101,18 @@ describe('a name in two fields', () => {
 const status = { registered: 'Sent', attended: 'Responded' };
 const responds = (label: string): boolean => label === 'Responded' || label === 'Donated';
 
-describe('the status of a member', () => {
+describe('the status of a campaign member', () => {
   it.each([
-    ['nobody yet', null, 'registered', 'Sent'],
-    ['nobody yet', null, 'attended', 'Responded'],
+    ['no member', null, 'registered', 'Sent'],
+    ['no member', null, 'attended', 'Responded'],
     ['Sent', 'Sent', 'registered', null],
     ['Sent', 'Sent', 'attended', 'Responded'],
     ['Responded', 'Responded', 'registered', null],
     ['Responded', 'Responded', 'attended', null],
-    ['Invited, by a user', 'Invited', 'registered', 'Sent'],
-    ['Donated, by a user', 'Donated', 'registered', null],
-    ['Donated, by a user', 'Donated', 'attended', 'Responded'],
-  ] as const)('who is %s (%s) and has %s becomes %s', (_, now, stage, expected) => {
+    ['Invited, set by a user', 'Invited', 'registered', 'Sent'],
+    ['Donated, set by a user', 'Donated', 'registered', null],
+    ['Donated, set by a user', 'Donated', 'attended', 'Responded'],
+  ] as const)('from %s (%s), for a person who has %s, becomes %s', (_, now, stage, expected) => {
     const present = now === null ? null : { status: now, hasResponded: responds(now) };
     expect(decideMemberStatus(present, stage, status, responds)).toBe(expected);
   });

@@ -26,16 +26,16 @@ function sinkWith(record: object = {}, environment: object = {}) {
 
 const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;
 
-describe('someone who is gone', () => {
+describe('a person who was deleted in the service', () => {
   const status = { ...campaignKeys.status, removed: 'Cancelled' };
 
-  it('stays, and nothing is called, where no status is named for it', async () => {
+  it('stays without a request if no status for it is configured', async () => {
     const sink = sinkWith({ campaign: campaignKeys });
     const [before] = await deliver(sink, [attendee(ada)]);
     expect(await sink.plan([gone(7, 'deleted', objectOf(before))])).toEqual([{ kind: 'nothing', reason: 'kept' }]);
   });
 
-  it('stays, with the membership given the status for it', async () => {
+  it('stays, and the membership gets the configured status', async () => {
     const sink = sinkWith({ campaign: { ...campaignKeys, status } });
     const [before] = await deliver(sink, [attendee(ada)]);
     const [outcome] = await deliver(sink, [gone(7, 'deleted', objectOf(before))]);
@@ -54,10 +54,10 @@ describe('someone who is gone', () => {
   });
 });
 
-describe('someone who withdrew their consent', () => {
+describe('a person who withdrew consent', () => {
   const campaign = { campaign: campaignKeys };
 
-  it('has the fields that were written cleared, and the membership deleted, on a record that was made for them', async () => {
+  it('has the written fields cleared and the membership deleted, on a record that the sink created', async () => {
     const sink = sinkWith(campaign);
     const [before] = await deliver(sink, [attendee(ada)]);
     const [outcome] = await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
@@ -68,7 +68,7 @@ describe('someone who withdrew their consent', () => {
     expect(objectOf(outcome).Lead).toMatchObject({ written: [], member: null });
   });
 
-  it('keeps the name on a record that was there before, and what this sink did not write', async () => {
+  it('keeps the name on an existing record, and the values that the sink did not write', async () => {
     const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.', FirstName: 'A.' });
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
@@ -95,14 +95,14 @@ describe('someone who withdrew their consent', () => {
     ]);
   });
 
-  it('is nobody to this sink where nothing was sent', async () => {
+  it('needs nothing if the sink never sent the person', async () => {
     expect(await sinkWith().plan([gone(7, 'consent-withdrawn', null)])).toEqual([
       { kind: 'nothing', reason: 'never-sent' },
     ]);
   });
 });
 
-describe('what someone did that turns anonymous', () => {
+describe('an item that becomes anonymous', () => {
   const record = {
     from: 'qna-questions',
     externalId: { Engagement_Id__c: '$string(attendee.id)' },
@@ -112,7 +112,7 @@ describe('what someone did that turns anonymous', () => {
   const question = (data: Fields, around: object = {}) =>
     subjectOf(sampleChange({ list: 'qna-questions', type: 'qna-questions.created', data: { id: 1, ...data } }), around);
 
-  it('is taken back from the person, who stays, also where people are to be deleted', async () => {
+  it('is removed from the person, whose record stays even if people are deleted on forgetting', async () => {
     const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'Lovelace', Company: 'ACME' });
     const sink = sinkWith(record, { onForget: 'delete' });
     const named = question({ content: 'Why?', attendee: { id: 7 } }, { attendee: ada });
@@ -122,13 +122,13 @@ describe('what someone did that turns anonymous', () => {
     expect(lead.values).toMatchObject({ Last_Event__c: null, LastName: 'Lovelace', Email: 'ada@example.com' });
   });
 
-  it('does not change if it never identified a person', async () => {
+  it('needs nothing if it never identified a person', async () => {
     const plans = await sinkWith(record).plan([question({ content: 'Why?', attendee: { anonymous: true } })]);
     expect(plans).toEqual([{ kind: 'nothing', reason: 'no-person' }]);
   });
 });
 
-describe('a field that the item does not have any more', () => {
+describe('a field that the item no longer has', () => {
   it('is cleared if this sink wrote it, and kept if it is required', async () => {
     const sink = sinkWith({
       properties: { Email: 'item.Email', LastName: 'item.Name', FirstName: 'item.First', Company: '"x"' },

@@ -7,7 +7,7 @@ import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { attendee, campaignKeys, deliver, gone, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
 
-/** A new org: with duplicate rules, an assignment rule, and people whom users work with. */
+/** A new org with duplicate rules, an assignment rule, and people whom users work with. */
 let org: TestOrg;
 const sinks: { close(): Promise<void> }[] = [];
 const open = async (options: SalesforceOptions = {}): Promise<void> => {
@@ -32,7 +32,7 @@ const sales = '0058d0000000077AAA';
 describe('the owner of a lead', () => {
   beforeEach(() => open());
 
-  it('stays when the lead is changed, found by e-mail, made a member and cleared', async () => {
+  it('does not change if the lead is changed, found by e-mail, added to a campaign or cleared', async () => {
     const known = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME', OwnerId: sales });
     const sink = sinkWith({ campaign: campaignKeys });
     const [first] = await deliver(sink, [attendee(ada)]);
@@ -42,18 +42,18 @@ describe('the owner of a lead', () => {
     expect(org.writes('Lead').length).toBeGreaterThan(2);
   });
 
-  it('is whom the active assignment rule names when the lead is new, and stays from then on', async () => {
+  it('is set by the active assignment rule for a new lead, and does not change afterwards', async () => {
     const sink = sinkWith();
     const [first] = await deliver(sink, [attendee(ada)]);
     const lead = org.record('Lead');
     expect(lead.values.OwnerId).toBe(leadsToQueue.ownerId);
     org.change(lead, { OwnerId: sales });
     await deliver(sink, [attendee({ ...ada, Name: 'King' }, { object: objectOf(first) })]);
-    await deliver(sink, [attendee({ ...ada, Name: 'Byron' })]); // as after a ledger that was lost
+    await deliver(sink, [attendee({ ...ada, Name: 'Byron' })]); // as after the loss of the ledger
     expect(lead.values).toMatchObject({ OwnerId: sales, LastName: 'Byron' });
   });
 
-  it('stays if `match` omits the external id, and so do values that are written only if empty', async () => {
+  it('does not change if `match` omits the external id, nor do values that are written only if empty', async () => {
     const properties = { Email: 'item.Email', LastName: { value: 'item.Name', write: 'if-empty' }, Company: '"x"' };
     const record = { match: ['contactEmail', 'leadEmail'], properties };
     org.add('Lead', { Engagement_Id__c: '7', LastName: 'L.', Company: 'ACME', OwnerId: sales });
@@ -64,7 +64,7 @@ describe('the owner of a lead', () => {
   it.each([
     ['none', USER_ID],
     ['01Q8d0000000002EAA', '00G8d0000000002EAA'],
-  ])('is chosen by "assignmentRule: %s"', async (assignmentRule, owner) => {
+  ])('follows "assignmentRule: %s"', async (assignmentRule, owner) => {
     await org.close();
     const rules = [leadsToQueue, { id: '01Q8d0000000002EAA', active: false, ownerId: '00G8d0000000002EAA' }];
     await open({ assignmentRules: rules });
@@ -72,7 +72,7 @@ describe('the owner of a lead', () => {
     expect(org.record('Lead').values.OwnerId).toBe(owner);
   });
 
-  it('is no matter of any other record: nothing but the creation of a lead runs a rule', async () => {
+  it('is set only when a lead is created, because no other request runs a rule', async () => {
     await deliver(sinkWith({ campaign: campaignKeys }), [attendee(ada)]);
     const headers = org
       .calls()
@@ -83,7 +83,7 @@ describe('the owner of a lead', () => {
   });
 });
 
-describe('a duplicate rule that alerts', () => {
+describe('a duplicate rule with an alert', () => {
   const twin = { FirstName: 'Ada', LastName: 'Lovelace', Title: 'Countess', Company: 'ACME' };
   const record = {
     properties: { Email: 'item.Email', FirstName: '"Ada"', LastName: 'item.Name', Title: '"Countess"', Company: '"x"' },
@@ -93,7 +93,7 @@ describe('a duplicate rule that alerts', () => {
     org.add('Lead', { ...twin, Email: 'countess@example.com' });
   });
 
-  it('rejects a new person, and says what an operator can do', async () => {
+  it('rejects a new person, and the message names the remedy', async () => {
     const [outcome] = await deliver(sinkWith(record), [attendee(ada)]);
     expect(outcome).toMatchObject({
       kind: 'rejected',
@@ -104,19 +104,19 @@ describe('a duplicate rule that alerts', () => {
     expect(org.calls().some(({ headers }) => 'sforce-duplicate-rule-header' in headers)).toBe(false);
   });
 
-  it('is passed over with "duplicateAlerts: save"', async () => {
+  it('is ignored with "duplicateAlerts: save"', async () => {
     expect(kinds(await deliver(sinkWith(record, { duplicateAlerts: 'save' }), [attendee(ada)]))).toEqual(['delivered']);
     expect(org.all('Lead')).toHaveLength(2);
   });
 
-  it('does not stop a change of a person who is found', async () => {
+  it('does not prevent a change of a person who was found', async () => {
     const known = org.add('Contact', { LastName: 'L.', Email: 'ada@example.com' });
     expect(kinds(await deliver(sinkWith(record), [attendee(ada)]))).toEqual(['delivered']);
     expect(known.values).toMatchObject({ LastName: 'Lovelace' });
   });
 });
 
-describe('several records with one e-mail', () => {
+describe('several records with one e-mail address', () => {
   const email = { Email: 'ada@example.com' };
   beforeEach(async () => {
     let nowMs = Date.now();
@@ -129,7 +129,7 @@ describe('several records with one e-mail', () => {
     ['newest', ['First', 'Second', 'Lovelace']],
     ['oldest', ['Lovelace', 'Second', 'Third']],
     ['park', ['First', 'Second', 'Third']],
-  ])('are decided by "onSeveral: %s"', async (onSeveral, names) => {
+  ])('are resolved by "onSeveral: %s"', async (onSeveral, names) => {
     const [outcome] = await deliver(sinkWith({ onSeveral }), [attendee(ada)]);
     expect(org.all('Contact').map(({ LastName }) => LastName)).toEqual(names);
     expect(org.all('Lead')).toEqual([]);
@@ -140,7 +140,7 @@ describe('several records with one e-mail', () => {
     );
   });
 
-  it('that were leads lead to the contact of the lead that is meant', async () => {
+  it('that were converted leads lead to the contact of the selected lead', async () => {
     org.clear('Contact');
     const contacts = ['First', 'Second'].map((LastName) => {
       const contact = org.convert(org.add('Lead', { ...email, LastName, Company: 'ACME' }));
@@ -155,7 +155,7 @@ describe('several records with one e-mail', () => {
 describe('a user without access to campaigns', () => {
   beforeEach(() => open({ withheldObjects: ['Campaign', 'CampaignMember', 'CampaignMemberStatus'] }));
 
-  it('is a finding of the check, besides its other findings', async () => {
+  it('is reported by the check next to other problems', async () => {
     const sink = sinkWith({ campaign: campaignKeys, properties: { Email: 'item.Email', LastName: '"x"' } });
     const wrong = (await sink.check(new AbortController().signal)).filter(({ ok }) => !ok).map(({ text }) => text);
     expect(wrong).toEqual([
@@ -164,7 +164,7 @@ describe('a user without access to campaigns', () => {
     ]);
   });
 
-  it('pauses the sink until it has it, and is given the member then', async () => {
+  it('pauses the sink until access is granted, and the member is added then', async () => {
     const sink = sinkWith({ campaign: campaignKeys });
     const [paused] = await deliver(sink, [attendee(ada)]);
     expect(paused).toMatchObject({ kind: 'pause', cause: 'credential', detail: expect.stringContaining('Campaign') });
@@ -177,7 +177,7 @@ describe('a user without access to campaigns', () => {
 describe('a login', () => {
   const appKeys = { username: undefined, privateKey: undefined, loginUrl: 'https://acme.my.salesforce.com' };
 
-  it('with the secret of the app needs neither user nor certificate', async () => {
+  it('with the secret of the app needs no user or certificate', async () => {
     await open();
     const sink = sinkWith({}, { ...appKeys, clientSecret: new Secret('salesforce-secret') });
     expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
@@ -186,7 +186,7 @@ describe('a login', () => {
     expect(headers).not.toHaveProperty('authorization');
   });
 
-  it('with a wrong secret pauses the sink, and names the key', async () => {
+  it('with a wrong secret pauses the sink, and the message names the key', async () => {
     await open();
     const sink = sinkWith({}, { ...appKeys, clientSecret: new Secret('other-secret') });
     const [outcome] = await deliver(sink, [attendee(ada)]);
@@ -199,7 +199,7 @@ describe('a login', () => {
     ['https://velocity-page-1863.scratch.my.salesforce.com', 'delivered'],
     ['https://acme--uat.sandbox.my.salesforce.com', 'delivered'],
     ['https://login.salesforce.com', 'pause'],
-  ])('of a sandbox at %s is %s', async (loginUrl, kind) => {
+  ])('to a sandbox at %s has the result %s', async (loginUrl, kind) => {
     await open({ sandbox: true });
     const [outcome] = await deliver(sinkWith({}, { loginUrl }), [attendee(ada)]);
     expect(outcome).toMatchObject(

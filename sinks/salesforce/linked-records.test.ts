@@ -62,11 +62,11 @@ function question(data: Fields, around: Partial<Subject> = {}): Subject {
 }
 
 describe('a task for each question', () => {
-  it('is made once for a contact, follows the question, and is deleted with it', async () => {
+  it('is created once for a contact, follows the question, and is deleted with it', async () => {
     const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     const sink = sinkWith([task]);
     const [first] = await deliver(sink, [question({})]);
-    expect(kinds(await deliver(sink, [question({})]))).toEqual(['delivered']); // as after an answer that was lost
+    expect(kinds(await deliver(sink, [question({})]))).toEqual(['delivered']); // as after a lost response
     expect(org.all('Task')).toEqual([
       expect.objectContaining({
         WhoId: contact.id,
@@ -83,7 +83,7 @@ describe('a task for each question', () => {
     expect(org.all('Contact')).toEqual([expect.objectContaining({ LastName: 'L.' })]);
   });
 
-  it('is made once also where its field has no flag External ID', async () => {
+  it('is created once even if its field is not flagged External ID', async () => {
     await org.close();
     org = await TestOrg.open({ fields: { Task: [field('Engagement_Key__c')] } });
     org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
@@ -98,7 +98,7 @@ describe('a task for each question', () => {
     ]);
   });
 
-  it('is made for a lead that the same batch creates, and is related to nothing else', async () => {
+  it('is created for a lead of the same batch, and is related to no other record', async () => {
     const campaign = { WhatId: { object: 'Campaign', externalId: { Event_Id__c: '$string(pigeonhole.id)' } } };
     org.add('Campaign', { Name: 'Summit', Event_Id__c: '101' });
     const sink = sinkWith([person, { ...task, lookups: campaign }]);
@@ -107,7 +107,7 @@ describe('a task for each question', () => {
     expect(org.record('Task').values.WhatId ?? null).toBeNull();
   });
 
-  it('of a contact is related to the campaign that is looked up by its external id', async () => {
+  it('of a contact is related to the campaign found by its external id', async () => {
     org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     const { id } = org.add('Campaign', { Name: 'Summit', Event_Id__c: '101' });
     const campaign = { WhatId: { object: 'Campaign', externalId: { Event_Id__c: '$string(pigeonhole.id)' } } };
@@ -134,7 +134,7 @@ describe('a task for each question', () => {
     expect(org.all('Task')).toEqual([]);
   });
 
-  it('is deleted when the question turns anonymous, and when the person withdraws consent', async () => {
+  it('is deleted if the question becomes anonymous, and if the person withdraws consent', async () => {
     org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     const sink = sinkWith([task]);
     const anonymous = { attendee: { anonymous: true } };
@@ -144,11 +144,11 @@ describe('a task for each question', () => {
     const [second] = await deliver(sink, [question({})]);
     const removed = { ...question({}), removal: 'consent-withdrawn' as const, object: objectOf(second) };
     await deliver(sink, [removed]);
-    await deliver(sink, [removed]); // sent again
+    await deliver(sink, [removed]); // a repetition
     expect(org.all('Task')).toEqual([]);
   });
 
-  it('is not created for a person unknown to the org, and neither is the person', async () => {
+  it('is not created for a person unknown to the org, who is not created either', async () => {
     const [outcome] = await deliver(sinkWith([task]), [question({})]);
     expect(outcome).toMatchObject({ kind: 'delivered', detail: 'the person was not found', object: null });
     expect([org.all('Task'), org.all('Lead'), org.all('Contact')]).toEqual([[], [], []]);
@@ -168,7 +168,7 @@ describe('a task for each question', () => {
   });
 });
 
-describe('an object of the org', () => {
+describe('a custom object', () => {
   const attendance = {
     from: 'attendees',
     object: 'Attendance__c',
@@ -178,7 +178,7 @@ describe('an object of the org', () => {
     properties: { Minutes__c: 'item.minutes' },
   };
 
-  it('has a record for a person who is found by their external id', async () => {
+  it('has a record for a person found by external id', async () => {
     const sink = sinkWith([person, attendance]);
     const [outcome] = await deliver(sink, [attendee({ ...ada, minutes: 45 })]);
     expect(org.all('Attendance__c')).toEqual([
@@ -187,7 +187,7 @@ describe('an object of the org', () => {
     expect(Object.keys(objectOf(outcome))).toEqual(['Lead', 'Attendance__c']);
   });
 
-  it('is checked: its fields, its links, and that the user may delete', async () => {
+  it('has its fields, links and the permission to delete checked', async () => {
     org.double.org.permissions.Attendance__c = { deletable: false };
     const wrong = {
       ...attendance,
@@ -219,7 +219,7 @@ describe('the account of a new contact', () => {
     org = await TestOrg.open({ fields: { Contact: [key('Engagement_Id__c')], Account: [key('Domain__c')] } });
   };
 
-  it('is looked up by an external id, or the one that the mapping names; known contacts keep theirs', async () => {
+  it('is found by an external id or is the configured one, and existing contacts keep theirs', async () => {
     await open();
     const acme = org.add('Account', { Name: 'ACME', Domain__c: 'example.com' });
     const other = org.add('Account', { Name: 'Other', Domain__c: 'other.example' });
@@ -237,7 +237,7 @@ describe('the account of a new contact', () => {
     expect(known.values.AccountId).toBe(other.id);
   });
 
-  it('is missed by a check, which says that the contact is private', async () => {
+  it('is missed by the check, which warns that the contact would be private', async () => {
     await open();
     const warnings = async (record: object): Promise<string[]> =>
       (await sinkWith([record]).check(new AbortController().signal))
@@ -270,13 +270,13 @@ describe('fields of a campaign member', () => {
       { attendee: ada, pigeonhole, object },
     );
 
-  it('hold counts and credit, and follow them without another status', async () => {
+  it('contain counts and credit, and are updated without a change of the status', async () => {
     const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'x' });
     const sink = sinkWith([counted]);
     const [first] = await deliver(sink, [engagement({ asked: 1, interactions: 4, note: 'x' })]);
     const member = org.record('CampaignMember');
     expect(member.values).toMatchObject({ LeadId: lead.id, Status: 'Responded', Questions__c: 1, Credit__c: 4 });
-    org.change(member, { Status: 'Sent' }); // by a colleague
+    org.change(member, { Status: 'Sent' }); // as a colleague would
     const [second] = await deliver(sink, [engagement({ asked: 2, interactions: 5 }, objectOf(first))]);
     expect(member.values).toMatchObject({ Status: 'Sent', Questions__c: 2, Credit__c: 5, Note__c: null });
     const before = org.writes('CampaignMember').length;
@@ -284,7 +284,7 @@ describe('fields of a campaign member', () => {
     expect(org.writes('CampaignMember')).toHaveLength(before);
   });
 
-  it('are cleared on a membership created by a user, which stays', async () => {
+  it('are cleared in a membership that a user created, which stays', async () => {
     const campaign = org.add('Campaign', { Name: 'Summit', Event_Id__c: '101' });
     const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'x' });
     const member = org.add('CampaignMember', { CampaignId: campaign.id, LeadId: lead.id, Note__c: 'VIP' });
@@ -297,13 +297,13 @@ describe('fields of a campaign member', () => {
     expect(member.values).toMatchObject({ Questions__c: null, Note__c: 'VIP', IsDeleted: false });
   });
 
-  it('that cannot take a value make the change a dead letter, after the person was written', async () => {
+  it('that reject a value make the change a dead letter', async () => {
     org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'x' });
     const [outcome] = await deliver(sinkWith([counted]), [engagement({ asked: 'many' })]);
     expect(outcome).toMatchObject({ kind: 'rejected', cause: 'salesforce:wrong-type:CampaignMember.Questions__c' });
   });
 
-  it('are checked', async () => {
+  it('are validated by the check', async () => {
     const wrong = { ...counted, campaign: { ...counted.campaign, memberProperties: { Nothing__c: '1' } } };
     const lines = await sinkWith([wrong]).check(new AbortController().signal);
     expect(lines.filter(({ ok }) => !ok).map(({ text }) => text)).toEqual([

@@ -25,7 +25,7 @@ describe('a value for a field', () => {
     ['2026-11-21', 'datetime', undefined],
     ['09:30:00', 'time', '09:30:00'],
     ['Main Street 1', 'address', undefined],
-  ])('%j of type %s is %j', (value, type, expected) => {
+  ])('%j of type %s becomes %j', (value, type, expected) => {
     expect(conformValue(value, { type })).toEqual(expected);
   });
 });

@@ -7,7 +7,7 @@ import type { Fields } from '../sink.js';
 
 const key = (name: string): FieldDefinition => field(name, { externalId: true, unique: true });
 
-/** The org's own fields, as an administrator makes them for the sample's mapping. */
+/** The custom fields that an administrator creates for the sample's mapping. */
 const ownFields = {
   Lead: [
     key('Engagement_Id__c'),
@@ -28,7 +28,7 @@ const ownFields = {
   ],
 };
 
-/** The strict stand-in, as a fresh account, with what tests of this sink ask of it. */
+/** A strict stand-in with a new account, and the operations that tests of this sink need. */
 export class TestOrg {
   private constructor(readonly double: SalesforceDouble) {}
 
@@ -40,13 +40,13 @@ export class TestOrg {
     return this.double.url;
   }
 
-  /** Live records, oldest first, as they are now. */
+  /** Returns the current records that are not deleted, oldest first. */
   all(type: string): Fields[] {
     const { org } = this.double.org;
     return org.all(org.type(type)).map(({ values }) => values);
   }
 
-  /** Creates a record as a user would; its `values` are the present ones. */
+  /** Creates a record as a user would. Its `values` are always the current ones. */
   add(type: string, values: Fields): OrgRecord {
     const { org } = this.double.org;
     return org.create(org.type(type), values);
@@ -71,19 +71,19 @@ export class TestOrg {
     return org.all(org.type(type))[at]!;
   }
 
-  /** Requests of the API, without logins. */
+  /** Returns the requests to the API, without logins. */
   calls(): AnsweredRequest[] {
     return this.double.requests.filter(({ path }) => !path.endsWith('/oauth2/token'));
   }
 
-  /** Requests that save records of the type. */
+  /** Returns the requests that save records of the type. */
   writes(type: string): AnsweredRequest[] {
     return this.calls().filter(
       ({ method, body }) => ['POST', 'PATCH'].includes(method) && body.includes(`"type":"${type}"`),
     );
   }
 
-  /** Queries of the type. */
+  /** Returns the queries for the type. */
   queries(type: string): AnsweredRequest[] {
     return this.calls().filter(({ query }) => (query.get('q') ?? '').includes(` FROM ${type} `));
   }

@@ -7,7 +7,7 @@ const planned = async (record: object, ...subjects: ReturnType<typeof attendee>[
 const ada = { id: 7, Name: 'Lovelace', Email: ' Ada@Example.com ' };
 
 describe('a plan', () => {
-  it('shows all that would be found and written, and no secret', async () => {
+  it('contains everything that would be found and written, and no secret', async () => {
     const [plan] = await planned({ campaign: campaignKeys }, attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }));
     expect(plan).toEqual({
       kind: 'send',
@@ -47,13 +47,13 @@ describe('a plan', () => {
     expect(JSON.stringify(plan)).not.toContain(privateKey.slice(40, 80));
   });
 
-  it('is nothing for a condition that does not hold, and for someone who may not be shown', async () => {
+  it('is empty if the condition is false or if the identity is not visible', async () => {
     expect(await planned({ when: 'item.Company' }, attendee(ada))).toEqual([{ kind: 'nothing', reason: 'condition' }]);
     const nobody = { externalId: { Engagement_Id__c: 'attendee.attendeeCode' } };
     expect(await planned(nobody, attendee({ id: 7, Name: 'x' }))).toEqual([{ kind: 'nothing', reason: 'no-key' }]);
   });
 
-  it('is a dead letter for a mapping that fails, and continues for the others', async () => {
+  it('is a dead letter if the mapping fails, and does not affect others', async () => {
     const record = { properties: { Email: 'item.Email', Seats__c: '$number(item.seats)' } };
     const plans = await planned(
       record,
@@ -65,7 +65,7 @@ describe('a plan', () => {
     expect(JSON.stringify(plans[0])).not.toContain('secret words');
   });
 
-  it('is a dead letter for a group in place of a value', async () => {
+  it('is a dead letter for an object in place of a value', async () => {
     const plans = await planned(
       { properties: { Email: 'item.Email', LastName: 'item.linkedIn' } },
       attendee({ ...ada, linkedIn: { url: 'u' } }),
@@ -85,13 +85,13 @@ describe('a plan', () => {
     });
   });
 
-  it('matches nobody by what can be no e-mail', async () => {
+  it('matches nobody by an invalid e-mail address', async () => {
     expect(await planned({}, attendee({ ...ada, Email: 'n/a' }))).toMatchObject([
       { operation: { steps: [{ email: null }] } },
     ]);
   });
 
-  it('cuts the name of a campaign where Salesforce would refuse it, and breaks no character', async () => {
+  it('truncates the name of a campaign to the limit of Salesforce, between characters', async () => {
     const [plan] = await planned({ campaign: { ...campaignKeys, name: `"${'x'.repeat(79)}🎈"` } }, attendee(ada));
     expect(plan).toMatchObject({ operation: { steps: [{ campaign: { fields: { Name: 'x'.repeat(79) } } }] } });
   });

@@ -12,15 +12,15 @@ describe('a text in a query', () => {
     ['100%_sure', "'100%_sure'"],
     ['', "''"],
     ['half \ud83d, NUL \0', "'half \ufffd, NUL \0'"],
-  ])('of %j is %s', (text, literal) => {
+  ])('%j is quoted as %s', (text, literal) => {
     expect(soqlText(text)).toBe(literal);
   });
 
-  it('has its wildcards escaped only for LIKE, because a backslash before them is an error elsewhere', () => {
+  it('has its wildcards escaped only for LIKE, because the escape is an error elsewhere', () => {
     expect(soqlText('100%_sure', { forLike: true })).toBe(String.raw`'100\%\_sure'`);
   });
 
-  it('never ends before its last character, whatever it is', () => {
+  it('cannot end its quotation, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         const inside = soqlText(text).slice(1, -1);
@@ -32,7 +32,7 @@ describe('a text in a query', () => {
   });
 });
 
-it('a query with texts that are too long for a URL is sent anyway', () => {
+it('a query for a text with half a surrogate pair can be created', () => {
   expect(queriesFor([soqlText('\ud800')], (list) => `SELECT Id FROM Contact WHERE Email IN (${list})`)).toHaveLength(1);
 });
 
@@ -43,13 +43,13 @@ describe('a number in a query', () => {
     ["1' OR '1", undefined],
     ['1e9', undefined],
     ['', undefined],
-  ])('of %j is %j', (text, literal) => {
+  ])('%j becomes %j', (text, literal) => {
     expect(soqlNumber(text)).toBe(literal);
   });
 });
 
 describe('queries for many values', () => {
-  it('ask for each of them once, in URLs that are short enough', () => {
+  it('contain each value once, in URLs below the length limit', () => {
     const literals = Array.from({ length: 2_000 }, (_, n) => soqlText(`person.${n % 1_500}@events.example.com`));
     const queries = queriesFor(literals, (list) => `SELECT Id FROM Lead WHERE Email IN (${list})`);
     expect(Math.max(...queries.map((query) => encodeURIComponent(query).length))).toBeLessThan(8_000);
@@ -57,7 +57,7 @@ describe('queries for many values', () => {
     expect(asked).toEqual([...new Set(literals)]);
   });
 
-  it('do not exist without people', () => {
+  it('do not exist without values', () => {
     expect(queriesFor([], (list) => list)).toEqual([]);
   });
 });

@@ -30,8 +30,8 @@ const causeOf = (outcome: Outcome | undefined): string =>
   outcome !== undefined && 'cause' in outcome ? outcome.cause : '';
 const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;
 
-describe('someone who is new', () => {
-  it('is created by external id, and a repeat of the call creates nobody', async () => {
+describe('a new person', () => {
+  it('is created by external id, and only once if the request is repeated', async () => {
     const sink = sinkWith();
     expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
     expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
@@ -40,19 +40,19 @@ describe('someone who is new', () => {
     ]);
   });
 
-  it('is nobody to create where only what exists is updated', async () => {
+  it('is not created if create is false', async () => {
     const outcomes = await deliver(sinkWith({ create: false }), [attendee(ada)]);
     expect(outcomes).toMatchObject([{ kind: 'delivered', detail: expect.stringContaining('nobody') }]);
     expect(org.all('Lead')).toEqual([]);
   });
 
-  it('is created once by two lanes that meet them at the same time', async () => {
+  it('is created once by two lanes that send the same person at the same time', async () => {
     const sink = sinkWith();
     await Promise.all([deliver(sink, [attendee(ada)]), deliver(sink, [attendee({ ...ada, id: 9 })])]);
     expect(org.all('Lead')).toHaveLength(1);
   });
 
-  it('is created once for two items of a batch with one e-mail, and both are delivered', async () => {
+  it('is created once for two items of a batch with one e-mail address, and both are delivered', async () => {
     const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: 'King' })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
     expect(org.all('Lead')).toMatchObject([{ Engagement_Id__c: '7', LastName: 'King' }]);
@@ -60,8 +60,8 @@ describe('someone who is new', () => {
   });
 });
 
-describe('someone whom the org knows without an external id', () => {
-  it('is found by e-mail as a contact first, who is given nothing that contacts lack', async () => {
+describe('a person whom the org knows without an external id', () => {
+  it('is found by e-mail, first as a contact, which receives no field that contacts lack', async () => {
     const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
     org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
@@ -71,7 +71,7 @@ describe('someone whom the org knows without an external id', () => {
     expect(org.all('Lead')).toMatchObject([{ LastName: 'L.' }]);
   });
 
-  it('is found as a lead, who is given the external id', async () => {
+  it('is found as a lead, which receives the external id', async () => {
     const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
     expect(lead.values).toMatchObject({ Engagement_Id__c: '7', LastName: 'Lovelace' });
@@ -79,14 +79,14 @@ describe('someone whom the org knows without an external id', () => {
     expect(org.all('Lead')).toHaveLength(1);
   });
 
-  it('keeps an external id that is not ours', async () => {
+  it('keeps an existing external id', async () => {
     const lead = org.add('Lead', { LastName: 'L.', Email: 'ada@example.com', Engagement_Id__c: '3', Company: 'ACME' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
     expect(lead.values).toMatchObject({ Engagement_Id__c: '3', LastName: 'Lovelace' });
     expect(objectOf(outcome).Lead).toMatchObject({ keyed: false });
   });
 
-  it('is not guessed among several', async () => {
+  it('is not guessed if there are several matches', async () => {
     const ids = ['L.', 'M.'].map((LastName) => org.add('Contact', { Email: 'ada@example.com', LastName }).id);
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
     expect(causeOf(outcome)).toBe('salesforce:ambiguous-match:Contact.Email');
@@ -94,7 +94,7 @@ describe('someone whom the org knows without an external id', () => {
     expect(org.all('Lead')).toEqual([]);
   });
 
-  it('is followed from a converted lead to the contact', async () => {
+  it('is found as the contact of a converted lead', async () => {
     const contact = org.convert(org.add('Lead', { LastName: 'L.', Email: 'ada@example.com', Company: 'ACME' }));
     org.change(contact, { Email: 'other@example.com' });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
@@ -102,15 +102,15 @@ describe('someone whom the org knows without an external id', () => {
     expect(contact.values).toMatchObject({ LastName: 'Lovelace' });
   });
 
-  it('is found by values with quotes and backslashes', async () => {
+  it('is found by values that contain quotes and backslashes', async () => {
     const lead = org.add('Lead', { LastName: 'L.', Email: "o'neil@example.com", Company: 'ACME' });
     await deliver(sinkWith(), [attendee({ ...ada, Email: "O'Neil@example.com" })]);
     expect(lead.values).toMatchObject({ LastName: 'Lovelace' });
   });
 });
 
-describe('someone whose record is known', () => {
-  it('is updated by its id, with another e-mail and without a look-up', async () => {
+describe('a person whose record is known', () => {
+  it('is updated by id without a look-up, even with another e-mail address', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
     const asked = org.queries('Lead').length;
@@ -128,7 +128,7 @@ describe('someone whose record is known', () => {
     expect(contact.values).toMatchObject({ Name: 'Ada Lovelace' });
   });
 
-  it('is looked for again when the record was deleted', async () => {
+  it('is looked up again if the record was deleted', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
     org.clear('Lead');
@@ -137,7 +137,7 @@ describe('someone whose record is known', () => {
     expect(objectOf(outcome).Lead).toMatchObject({ id: org.record('Lead').id });
   });
 
-  it('is followed when the lead has been converted', async () => {
+  it('is updated as a contact if the lead was converted', async () => {
     const sink = sinkWith();
     const [before] = await deliver(sink, [attendee(ada)]);
     const contact = org.convert(org.record('Lead'));
@@ -146,7 +146,7 @@ describe('someone whose record is known', () => {
     expect(objectOf(outcome).Lead).toMatchObject({ type: 'Contact', id: contact.id });
   });
 
-  it('is followed to the contact also where nothing else would find it', async () => {
+  it('is found as the contact of a converted lead even if no match finds it', async () => {
     const sink = sinkWith({ match: ['contactEmail'] });
     const [before] = await deliver(sink, [attendee(ada)]);
     const contact = org.convert(org.record('Lead'));
@@ -156,7 +156,7 @@ describe('someone whose record is known', () => {
     expect(org.all('Lead')).toHaveLength(1);
   });
 
-  it('keeps the value of a field that is written only if it is empty', async () => {
+  it('keeps the value of a field that is written only if empty', async () => {
     org.add('Lead', { Email: 'ada@example.com', LastName: 'Countess', Company: 'ACME', Last_Event__c: 'Spring' });
     org.add('Lead', { Email: 'bob@example.com', LastName: 'Bob', Company: 'ACME' });
     const properties = { Email: 'item.Email', Last_Event__c: { value: '"Autumn"', write: 'if-empty' } };
@@ -169,7 +169,7 @@ describe('one record of a batch', () => {
   const long = 'L'.repeat(81);
   const unreadable = { status: 400, json: [{ errorCode: 'JSON_PARSER_ERROR', message: 'says ada@example.com' }] };
 
-  it('is refused with the code and the fields, but without the message of Salesforce', async () => {
+  it('is rejected with the code and the fields, but without the message of Salesforce', async () => {
     const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...bob, Name: long })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
     expect(causeOf(outcomes[1])).toBe('salesforce:STRING_TOO_LONG:LastName');
@@ -177,7 +177,7 @@ describe('one record of a batch', () => {
     expect(JSON.stringify(outcomes)).not.toMatch(/example\.com|LLLL/);
   });
 
-  it('is found by halving if it makes Salesforce refuse the whole call', async () => {
+  it('is isolated by halving the batch if it makes Salesforce reject the whole request', async () => {
     const effect = { kind: 'answer', answer: unreadable } as const;
     org.double.faults.add({ method: 'PATCH', bodyHas: 'bob@', times: 100, effect });
     const people = [0, 1, 2, 3, 4].map((n) => attendee({ id: n, Name: `N${n}`, Email: `n${n}@example.com` }));
@@ -187,7 +187,7 @@ describe('one record of a batch', () => {
     expect(org.all('Lead')).toHaveLength(5);
   });
 
-  it('costs no call for each record where every call is refused as a whole, and the rest waits', async () => {
+  it('does not cost one request per record if every request is rejected as a whole, and the rest waits', async () => {
     org.double.faults.add({ method: 'PATCH', times: 1000, effect: { kind: 'answer', answer: unreadable } });
     const people = Array.from({ length: 200 }, (_, id) => attendee({ id, Name: 'N', Email: `n${id}@example.com` }));
     const outcomes = await deliver(sinkWith(), people);
@@ -195,19 +195,19 @@ describe('one record of a batch', () => {
     expect(new Set(kinds(outcomes))).toEqual(new Set(['rejected', 'retry']));
   });
 
-  it('waits while another transaction holds its row', async () => {
+  it('is retried while another transaction locks its row', async () => {
     org.double.org.recordFaults.add(lockedRow('Lead'));
     expect(kinds(await deliver(sinkWith(), [attendee(ada)]))).toEqual(['retry']);
   });
 
-  it('takes another with it that is about the same person no further than it must', async () => {
+  it('does not affect another item about the same person', async () => {
     const lead = org.add('Lead', { Email: 'ada@example.com', LastName: 'L.', Company: 'ACME' });
     const outcomes = await deliver(sinkWith(), [attendee(ada), attendee({ ...ada, id: 9, Name: long })]);
     expect(kinds(outcomes)).toEqual(['delivered', 'rejected']);
     expect(lead.values).toMatchObject({ LastName: 'Lovelace' });
   });
 
-  it('is refused without a call if the mapping returns an invalid value for its field', async () => {
+  it('is rejected without a request if the mapping returns an invalid value for its field', async () => {
     const properties = { Email: 'item.Email', LastName: 'item.Name', Company: '"x"', Seats__c: 'item.seats' };
     const sink = sinkWith({ properties });
     const outcomes = await deliver(sink, [attendee({ ...ada, seats: 'many' }), attendee({ ...bob, seats: '3' })]);
@@ -217,7 +217,7 @@ describe('one record of a batch', () => {
 });
 
 describe('the session', () => {
-  it('is renewed once when Salesforce ends it, and the call is made again', async () => {
+  it('is renewed once when Salesforce ends it, and the request is repeated', async () => {
     const sink = sinkWith();
     await deliver(sink, [attendee(ada)]);
     org.double.org.sessions.endAll();
@@ -231,13 +231,13 @@ describe('the session', () => {
     expect(org.logins).toBe(1);
   });
 
-  it('that is refused as soon as it was given pauses the sink', async () => {
+  it('pauses the sink if it is rejected immediately after the login', async () => {
     org.double.faults.add({ path: '/sobjects', times: 100, effect: salesforceFault('sessionExpired')! });
     expect(await deliver(sinkWith(), [attendee(ada)])).toMatchObject([{ kind: 'pause', cause: 'credential' }]);
     expect(org.logins).toBe(2);
   });
 
-  it('that is refused pauses the sink and says what to check', async () => {
+  it('pauses the sink if the login is rejected, with advice what to check', async () => {
     const json = { error: 'invalid_grant', error_description: "user hasn't approved this consumer" };
     org.double.faults.add({ path: '/oauth2/token', effect: { kind: 'answer', answer: { status: 400, json } } });
     const [outcome] = await deliver(sinkWith(), [attendee(ada)]);
@@ -249,8 +249,8 @@ describe('the session', () => {
   });
 });
 
-describe('a limit', () => {
-  it('of daily requests makes all lanes wait, and nothing is sent in the meantime', async () => {
+describe('the limit', () => {
+  it('of daily requests makes all lanes wait without further requests', async () => {
     await org.close();
     org = await TestOrg.open({ dailyRequests: 0 });
     const sink = sinkWith();
@@ -260,7 +260,7 @@ describe('a limit', () => {
     expect(org.calls()).toHaveLength(calls);
   });
 
-  it('in the configuration applies to the requests of the whole org', async () => {
+  it('in the configuration applies to all requests to the org', async () => {
     const [outcome] = await deliver(sinkWith({}, { limits: { perDay: 2 } }), [attendee(ada)]);
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('limits.perDay') });
     expect(org.all('Lead')).toEqual([]);
@@ -270,7 +270,7 @@ describe('a limit', () => {
 describe('a campaign', () => {
   const campaign = { campaign: campaignKeys };
 
-  it('is made once for its pigeonhole, with the person as a member', async () => {
+  it('is created once for its pigeonhole, with the person as a member', async () => {
     const sink = sinkWith(campaign);
     const lane = laneOf();
     await deliver(sink, [attendee(ada), attendee({ ...bob, signInTime: '2026-11-21T09:00:00Z' })], lane);
@@ -280,7 +280,7 @@ describe('a campaign', () => {
     expect(org.writes('Campaign')).toHaveLength(1);
   });
 
-  it('has its member changed from registered to attended, and never back', async () => {
+  it('changes its member from registered to attended, but never back', async () => {
     const sink = sinkWith(campaign);
     const [registered] = await deliver(sink, [attendee(ada)]);
     const [attended] = await deliver(sink, [
@@ -292,7 +292,7 @@ describe('a campaign', () => {
     expect(objectOf(again).Lead).toMatchObject({ member: { status: 'Responded', created: true } });
   });
 
-  it('keeps the status that a user gave a member after this sink did', async () => {
+  it('keeps the status that a user has set since', async () => {
     const sink = sinkWith(campaign);
     const [before] = await deliver(sink, [attendee(ada)]);
     const CampaignId = org.record('Campaign').id;
@@ -302,7 +302,7 @@ describe('a campaign', () => {
     expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Invited again' }]);
   });
 
-  it('keeps one membership of a person whose two items say different things', async () => {
+  it('has one membership for a person with two items', async () => {
     await deliver(sinkWith(campaign), [
       attendee({ ...ada, signInTime: '2026-11-21T09:00:00Z' }),
       attendee({ ...ada, id: 9 }),
@@ -321,7 +321,7 @@ describe('a campaign', () => {
     expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Was there' }]);
   });
 
-  it('that lacks a status which the user may not add takes no member, and the record is kept', async () => {
+  it('without a status that the user may not add receives no member, and the record is kept', async () => {
     org.double.org.permissions.CampaignMemberStatus = { createable: false };
     const status = { registered: 'Sent', attended: 'Was there' };
     const [outcome] = await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [attendee(ada)]);
@@ -330,7 +330,7 @@ describe('a campaign', () => {
     expect(org.all('CampaignMember')).toEqual([]);
   });
 
-  it('is made again when it was deleted', async () => {
+  it('is created again if it was deleted', async () => {
     const lane = laneOf();
     await deliver(sinkWith(campaign), [attendee(ada)], lane);
     org.clear('Campaign');

@@ -19,10 +19,10 @@ export const campaignKeys = {
   status: { registered: 'Sent', attended: 'Responded' },
 };
 
-/** The key that the app's certificate belongs to: that of stand-ins that were given none. */
+/** The private key for the app's certificate in stand-ins without a key of their own. */
 export const privateKey = ownKeyPair().privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-/** The example's configuration, with what a test changes in its one record, and beside it. */
+/** Returns the configuration of the example, with changes to its only record and to its other keys. */
 export function sampleConfig(org: { readonly url: string }, record: object = {}, keys: object = {}): SalesforceConfig {
   return salesforceConfigSchema.parse({
     baseUrl: org.url,
@@ -38,7 +38,7 @@ export const sampleEnvironment: SinkEnvironment = { name: 'salesforce', baseFold
 
 export const pigeonhole: Fields = { id: 101, name: 'ACME Summit', startDate: '2026-11-21' };
 
-/** An attendee's change, with what stands around it. */
+/** Returns a change of an attendee with its context. */
 export function attendee(data: Fields & { readonly id: number }, around: Partial<Subject> = {}): Subject {
   const change: Change = sampleChange({
     id: `change-${data.id}`,
@@ -51,7 +51,7 @@ export function attendee(data: Fields & { readonly id: number }, around: Partial
   return subjectOf(change, { pigeonhole, ...around });
 }
 
-/** The same attendee, gone for this reason. */
+/** Returns the removal of the same attendee for this reason. */
 export function gone(id: number, removal: 'deleted' | 'consent-withdrawn', object: Fields | null): Subject {
   const change: Change = sampleChange({
     id: `gone-${id}`,
@@ -64,7 +64,7 @@ export function gone(id: number, removal: 'deleted' | 'consent-withdrawn', objec
   return subjectOf(change, { pigeonhole, removal, object });
 }
 
-/** A lane with its memory. */
+/** Returns a lane with its memory. */
 export function laneOf(memory: Record<string, unknown> = {}): Lane {
   return {
     workspace: 'acme',
@@ -75,7 +75,7 @@ export function laneOf(memory: Record<string, unknown> = {}): Lane {
   };
 }
 
-/** Plans and sends; what the sink remembers is kept in the lane. @throws when something is not sent */
+/** Plans and sends, and keeps the sink's memory in the lane. @throws if a change is not sent */
 export async function deliver(
   sink: Sink<SalesforceOperation>,
   subjects: readonly Subject[],

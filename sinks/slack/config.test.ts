@@ -8,20 +8,20 @@ const messages = [{ from: 'qna-questions', text: 'item.content' }];
 const token = new Secret('xoxb-token');
 const hook = new Secret('https://hooks.slack.com/services/T0/B0/word');
 
-/** The problems as `path: message`; empty when the keys are accepted. */
+/** Returns the problems as `path: message`; an empty list if the keys are valid. */
 function problemsOf(keys: Record<string, unknown>): string[] {
   const result = slackConfigSchema.safeParse({ messages, ...keys });
   return result.success ? [] : result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
 }
 
 describe('the configuration of a Slack sink', () => {
-  it('fills in that messages are edited and redacted', () => {
+  it('edits and redacts messages by default', () => {
     const config = slackConfigSchema.parse({ token, channel: 'C0123456789', messages });
     expect(config.messages).toMatchObject([{ onChange: 'edit', onWithdrawn: 'redact' }]);
     expect(config.routes).toEqual([]);
   });
 
-  it('accepts an incoming webhook instead of a token, with the same keys of a channel', () => {
+  it('accepts an incoming webhook instead of a token, with the same channel keys', () => {
     expect(problemsOf({ webhookUrl: hook })).toEqual([]);
     expect(problemsOf({ webhookUrl: hook, channel: 'C0123456789' })).toEqual([]);
   });
@@ -63,7 +63,7 @@ describe('the configuration of a Slack sink', () => {
       'messages.0.links.0.url: allowed: an expression that spells the scheme and host out',
     ],
     [
-      'a mention of everybody',
+      'a mention of everyone',
       { token, channel: 'C0123456789', messages: [{ ...messages[0], mentions: [{ group: '!channel' }] }] },
       "messages.0.mentions.0.group: allowed: a user group's id",
     ],
@@ -73,11 +73,11 @@ describe('the configuration of a Slack sink', () => {
       'rotation.refreshToken: a secret',
     ],
     [
-      'an address beside a webhook',
+      'an address next to a webhook',
       { webhookUrl: hook, baseUrl: 'https://slack.example.com' },
       'baseUrl: needs "token"',
     ],
-  ])('refuses %s', (_, keys, problem) => {
+  ])('rejects %s', (_, keys, problem) => {
     expect(problemsOf(keys)).toEqual([expect.stringContaining(problem)]);
     expect(problemsOf(keys).join()).not.toContain('xoxb-');
   });
@@ -98,7 +98,7 @@ describe('the documentation of the Slack sink', () => {
   const sinkOf = (document: unknown): object =>
     (document as { sinks: { 'questions-channel': object } }).sinks['questions-channel'];
 
-  it('is a configuration, in the guide and in the example of all', () => {
+  it('contains a valid configuration, as does the example of the complete contract', () => {
     const example = parse(readFileSync(join(__dirname, '../../config/example.fixture.yaml'), 'utf8')) as unknown;
     for (const document of [blocks[0], example]) {
       const { type, history: _, ...keys } = sinkOf(document) as { type: string; history?: string };
@@ -106,7 +106,7 @@ describe('the documentation of the Slack sink', () => {
     }
   });
 
-  it('has a manifest with the scopes that the check requires', () => {
+  it('contains a manifest with the scopes that the check requires', () => {
     const { oauth_config: oauth } = blocks[1] as { oauth_config: { scopes: { bot: string[] } } };
     expect(oauth.scopes.bot.toSorted()).toEqual([
       'channels:history',

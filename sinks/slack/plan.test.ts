@@ -32,25 +32,25 @@ async function afterPlan(
   };
 }
 
-/** The plan in a word: what is called, or why nothing is. */
+/** Returns the request of a plan, or the reason why there is none. */
 function planKind(plan: Planned<SlackOperation>): string {
   if (plan.kind === 'send') return plan.operation.kind;
   return plan.kind === 'nothing' ? `nothing: ${plan.reason}` : plan.cause;
 }
 
-describe('the plan for an item that Slack does not show', () => {
+describe('the plan for an item without a message in Slack', () => {
   it.each([
-    ['whose condition holds', {}, 'post'],
-    ['whose condition does not hold', { status: 'waiting' }, 'nothing: condition'],
-    ['without a text', { content: ' ' }, 'nothing: no-text'],
-    ['with something else for a text', { content: { a: 1 } }, 'mapping: questions.messages[0].text: not-a-text'],
-    ['with something else for a count', { votes: 'many' }, 'mapping: questions.messages[0].votes: not-a-number'],
-    ['that is deleted', null, 'nothing: deleted'],
+    ['posts it if its condition is true', {}, 'post'],
+    ['does nothing if its condition is false', { status: 'waiting' }, 'nothing: condition'],
+    ['does nothing if it has no text', { content: ' ' }, 'nothing: no-text'],
+    ['fails if its text is not a text', { content: { a: 1 } }, 'mapping: questions.messages[0].text: not-a-text'],
+    ['fails if its count is not a number', { votes: 'many' }, 'mapping: questions.messages[0].votes: not-a-number'],
+    ['does nothing if it is deleted', null, 'nothing: deleted'],
   ])('%s', async (_, item, word) => {
     expect(planKind(await planned(item))).toBe(word);
   });
 
-  it('shows only plain text, in a thread named after the session, with ids as metadata', async () => {
+  it('contains only plain text, in a thread named after the session, with ids as metadata', async () => {
     const plan = await planned({ content: '<!channel> *now*' });
     expect(plan).toMatchObject({
       operation: {
@@ -67,42 +67,46 @@ describe('the plan for an item that Slack does not show', () => {
     });
   });
 
-  it('is one more post while the outcome of a first one is unknown, so that the sink looks for it', async () => {
+  it('posts it again while the outcome of the first post is unknown, so that the sink looks the message up', async () => {
     expect(planKind(await planned({}, { object: { state: 'unknown' } }))).toBe('post');
     expect(planKind(await planned({ status: 'no' }, { object: { state: 'unknown' } }))).toBe('redact');
   });
 });
 
-describe('the plan for an item that Slack shows', () => {
+describe('the plan for an item with a message in Slack', () => {
   it.each([
-    ['as it is', {}, 'nothing: unchanged'],
-    ['and whose text changed', { content: 'When is dinner?' }, 'edit'],
-    ['and whose count changed', { votes: 4 }, 'edit'],
-    ['and which changed where nothing is shown', { createdAt: '2026-11-21T09:30:00Z' }, 'nothing: unchanged'],
-    ['and whose condition no longer holds', { status: 'hidden' }, 'redact'],
-    ['and whose text is gone', { content: '' }, 'redact'],
-    ['and which is deleted', null, 'redact'],
+    ['does nothing if nothing changed', {}, 'nothing: unchanged'],
+    ['edits it if its text changed', { content: 'When is dinner?' }, 'edit'],
+    ['edits it if its count changed', { votes: 4 }, 'edit'],
+    [
+      'does nothing if only fields that are not displayed changed',
+      { createdAt: '2026-11-21T09:30:00Z' },
+      'nothing: unchanged',
+    ],
+    ['redacts it if its condition is now false', { status: 'hidden' }, 'redact'],
+    ['redacts it if its text is now empty', { content: '' }, 'redact'],
+    ['redacts it if it is deleted', null, 'redact'],
   ])('%s', async (_, item, word) => {
     expect(planKind(await planned(item, { object: await afterPlan() }))).toBe(word);
   });
 
-  it('distinguishes an edit of only the count from one of the text', async () => {
+  it('distinguishes an edit of only the count from an edit of the text', async () => {
     const object = await afterPlan();
     expect(await planned({ votes: 4 }, { object })).toMatchObject({ operation: { votesOnly: true } });
     expect(await planned({ votes: 4, content: 'x' }, { object })).toMatchObject({ operation: { votesOnly: false } });
   });
 
   it.each([
-    ['ignores what changes', { content: 'When is dinner?' }, { onChange: 'ignore' }, 'nothing: ignored'],
-    ['withdraws all the same', { status: 'hidden' }, { onChange: 'ignore' }, 'redact'],
-    ['keeps what is withdrawn', { status: 'hidden' }, { onWithdrawn: 'keep' }, 'nothing: kept'],
-    ['keeps what is deleted', null, { onWithdrawn: 'keep' }, 'nothing: kept'],
+    ['ignores a change', { content: 'When is dinner?' }, { onChange: 'ignore' }, 'nothing: ignored'],
+    ['redacts a withdrawn item even if changes are ignored', { status: 'hidden' }, { onChange: 'ignore' }, 'redact'],
+    ['keeps the message of a withdrawn item', { status: 'hidden' }, { onWithdrawn: 'keep' }, 'nothing: kept'],
+    ['keeps the message of a deleted item', null, { onWithdrawn: 'keep' }, 'nothing: kept'],
   ])('%s if the configuration says so', async (_, item, message, word) => {
     const config = sampleConfig({}, message);
     expect(planKind(await planned(item, { object: await afterPlan({}, {}, config) }, config))).toBe(word);
   });
 
-  it('moves to another thread and to another channel', async () => {
+  it('moves it to another thread or to another channel', async () => {
     const routes = [{ when: 'item.votes > 100', channel: 'C0TOKYO0001' }];
     const config = sampleConfig({ routes });
     const object = await afterPlan({}, {}, config);
@@ -112,40 +116,40 @@ describe('the plan for an item that Slack shows', () => {
     });
   });
 
-  it('is edited by a replay though nothing changed', async () => {
+  it('edits it in a replay although nothing changed', async () => {
     const change = questionChange({}, { replay: 'r-1' });
     const subject = subjectOf(change, { session: keynote, object: await afterPlan() });
     expect(planKind(await planSubject(sampleConfig(), 'questions', subject))).toBe('edit');
   });
 
-  it('is shown again when its condition holds again', async () => {
+  it('displays it again if its condition is true again', async () => {
     const object = { ...(await afterPlan()), state: 'redacted', hash: null, votes: null };
     expect(planKind(await planned({}, { object }))).toBe('edit');
     expect(planKind(await planned({ status: 'hidden' }, { object }))).toBe('nothing: condition');
   });
 
-  it('stays if Slack has locked it, until it must be removed', async () => {
+  it('leaves a message that Slack has locked, until it must be removed', async () => {
     const object = { ...(await afterPlan()), state: 'fixed' };
     expect(planKind(await planned({ content: 'x' }, { object }))).toBe('nothing: not-editable');
     expect(planKind(await planned(null, { object }))).toBe('redact');
   });
 
-  it('was posted through a webhook, which edits nothing', async () => {
+  it('does not edit a message that was posted through a webhook', async () => {
     expect(planKind(await planned({ content: 'x' }, { object: { state: 'blind' } }))).toBe('nothing: not-editable');
     expect(planKind(await planned(null, { object: { state: 'blind' } }))).toBe('nothing: not-editable');
   });
 });
 
-describe('the plan for an item whose person may not be shown any more', () => {
+describe('the plan for a message whose person is no longer visible', () => {
   const ada = { id: 7, Name: 'Ada Lovelace' };
   const named = { attendee: { id: 7, anonymous: false } };
 
   it.each([
-    ['is edited', 'attendee.Name & ": " & item.content', {}, 'edit'],
-    ['is edited though changes are ignored', 'attendee.Name & item.content', { onChange: 'ignore' }, 'edit'],
-    ['is redacted where nothing is left', 'attendee.Name', { onWithdrawn: 'keep' }, 'redact'],
-    ['is redacted where the mapping fails without the person', '$sum(attendee.Name ? 1 : "x")', {}, 'redact'],
-    ['stays where the person was not shown', 'item.content', {}, 'nothing: unchanged'],
+    ['edits it', 'attendee.Name & ": " & item.content', {}, 'edit'],
+    ['edits it even if changes are ignored', 'attendee.Name & item.content', { onChange: 'ignore' }, 'edit'],
+    ['redacts it if no text is left', 'attendee.Name', { onWithdrawn: 'keep' }, 'redact'],
+    ['redacts it if the mapping fails without the person', '$sum(attendee.Name ? 1 : "x")', {}, 'redact'],
+    ['does nothing if the message did not show the person', 'item.content', {}, 'nothing: unchanged'],
   ])('%s', async (_, text, message, word) => {
     const config = sampleConfig({}, { ...message, text });
     const object = await afterPlan(named, { attendee: ada }, config);
@@ -153,7 +157,7 @@ describe('the plan for an item whose person may not be shown any more', () => {
     expect(planKind(await planned({}, { object }, config))).toBe(word);
   });
 
-  it('is redacted when consent is withdrawn, whatever is kept otherwise', async () => {
+  it('redacts it if consent is withdrawn, even if withdrawn items keep their messages', async () => {
     const config = sampleConfig({}, { onWithdrawn: 'keep' });
     const object = await afterPlan({}, {}, config);
     expect(planKind(await planned(null, { object, removal: 'consent-withdrawn' }, config))).toBe('redact');

@@ -4,7 +4,7 @@ import { type Granted, SlackRates } from './rates.js';
 const never = new AbortController().signal;
 const hourMs = 3_600_000;
 
-/** Asks again and again for so long, and gives the instants at which it was granted. */
+/** Requests permits during this time, and returns the instants at which they were granted. */
 async function grantedWithin(ms: number, clock: VirtualClock, ask: () => Promise<Granted>): Promise<number[]> {
   const instants: number[] = [];
   let isOver = false;
@@ -26,14 +26,14 @@ async function grantedWithin(ms: number, clock: VirtualClock, ask: () => Promise
 
 describe('the rates of a Slack sink', () => {
   it.each([
-    ['a message a second and channel', 60, (rates: SlackRates) => rates.post('C1', never, hourMs)],
+    ['one message per second and channel', 60, (rates: SlackRates) => rates.post('C1', never, hourMs)],
     [
-      'fewer than fifty calls a minute of a method',
+      'fewer than 50 calls of a method per minute',
       48,
       (rates: SlackRates) => rates.method('chat.update', never, hourMs),
     ],
-    ['twenty counts a minute', 20, (rates: SlackRates) => rates.count(never)],
-  ])('grant %s, evenly', async (_, perMinute, ask) => {
+    ['20 updates of counts per minute', 20, (rates: SlackRates) => rates.count(never)],
+  ])('grant %s, evenly distributed', async (_, perMinute, ask) => {
     const clock = new VirtualClock();
     const rates = new SlackRates(undefined, clock);
     const instants = await grantedWithin(120_000, clock, () => ask(rates));
@@ -48,7 +48,7 @@ describe('the rates of a Slack sink', () => {
     expect(await grantedWithin(10_000, clock, () => rates.post('C1', never, hourMs))).toHaveLength(100);
   });
 
-  it('are each channel on its own, below that of the workspace', async () => {
+  it('apply to each channel separately, within the limit of the workspace', async () => {
     const clock = new VirtualClock();
     const rates = new SlackRates(undefined, clock);
     const channels = Array.from({ length: 8 }, (_, n) => `C${n}`);
@@ -58,7 +58,7 @@ describe('the rates of a Slack sink', () => {
     expect(all.length).toBeLessThanOrEqual(240);
   });
 
-  it('report how long Slack closes one channel, and continue for others', async () => {
+  it('report how long Slack blocks one channel, and continue for others', async () => {
     const clock = new VirtualClock();
     const rates = new SlackRates(undefined, clock);
     await clock.advance(2000);
@@ -67,7 +67,7 @@ describe('the rates of a Slack sink', () => {
     expect(await rates.post('C2', never, 0)).toHaveProperty('permit');
   });
 
-  it('leave a text its turn however many counts there are', async () => {
+  it('leave permits for texts, however many counts are waiting', async () => {
     const clock = new VirtualClock();
     const rates = new SlackRates(undefined, clock);
     const counts = grantedWithin(60_000, clock, () => rates.count(never));

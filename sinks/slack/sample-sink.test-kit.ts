@@ -3,7 +3,7 @@ import type { Change } from '../change.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { type SlackConfig, slackConfigSchema } from './config.js';
 
-/** The sink of the example configuration, with what a test is about. */
+/** Returns the sink of the example configuration with the keys that a test is about. */
 export function sampleConfig(keys: Readonly<Record<string, unknown>> = {}, message: object = {}): SlackConfig {
   return slackConfigSchema.parse({
     token: new Secret('xoxb-double'),
@@ -22,7 +22,7 @@ export function sampleConfig(keys: Readonly<Record<string, unknown>> = {}, messa
   });
 }
 
-/** A change of the question 9001, whose item is as a test says; null: it is deleted. */
+/** Returns a change of question 9001 with this item; null deletes it. */
 export function questionChange(item: Readonly<Record<string, unknown>> | null, fields: Partial<Change> = {}): Change {
   const data = { id: 9001, content: 'When is lunch?', status: 'allowed', attendee: { anonymous: true }, votes: 3 };
   return sampleChange({

@@ -37,7 +37,7 @@ function apiOf(aheadMs = 0) {
   return { baseUrl: `${slack.url}/api`, rest, wallNow: () => nowMs + aheadMs };
 }
 
-/** One more process on the same ledger. @param aheadMs how far its own clock is ahead */
+/** Returns another process on the same ledger. @param aheadMs how far its own clock is ahead */
 function process(secret = clientSecret, aheadMs = 0): RotatingTokens {
   const rotation = { clientId, clientSecret: new Secret(secret), refreshToken: new Secret(refreshToken) };
   return new RotatingTokens(apiOf(aheadMs), rotation, kept.open());
@@ -51,10 +51,10 @@ async function authorizes(tokens: TokenSource): Promise<string> {
 const exchanges = (): number => slack.workspace.rotation!.issued;
 
 describe('the tokens of a Slack app with token rotation', () => {
-  it('are exchanged once in eight hours, and by one process of several', async () => {
+  it('are exchanged once in eight hours, and by only one of several processes', async () => {
     const processes = [process(), process(), process()];
     const first = await Promise.all(processes.map(authorizes));
-    expect(first.filter((said) => said === 'ok')).toHaveLength(1); // the others ask again in some seconds
+    expect(first.filter((said) => said === 'ok')).toHaveLength(1); // the other processes retry a few seconds later
     for (let hours = 0; hours < 48; hours += 1) {
       nowMs += hourMs;
       for (const tokens of processes) expect(await authorizes(tokens)).toBe('ok');
@@ -88,20 +88,20 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(slack.requests).toHaveLength(3);
   });
 
-  it('are known to a process that starts days later, from the ledger and not from the configuration', async () => {
+  it('are read from the ledger, and not from the configuration, by a process that starts days later', async () => {
     await authorizes(process());
     nowMs += 9 * 24 * hourMs;
     expect(await authorizes(process())).toBe('ok');
     expect(exchanges()).toBe(2);
   });
 
-  it('are not exchanged again by a process that starts beside another', async () => {
+  it('are not exchanged again by a second process that starts', async () => {
     await authorizes(process());
     expect(await authorizes(process())).toBe('ok');
     expect(exchanges()).toBe(1);
   });
 
-  it('keep working for hours when the answer with their successors is lost', async () => {
+  it('remain usable for hours if the response with the next tokens is lost', async () => {
     const tokens = process();
     await authorizes(tokens);
     nowMs += 8.5 * hourMs;
@@ -116,7 +116,7 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(await authorizes(tokens)).toMatch(/^credential: .*invalid_refresh_token.*"rotation.refreshToken"/);
   });
 
-  it('are renewed after a lost answer when Slack lets the old refresh token work once more', async () => {
+  it('are renewed after a lost response if Slack accepts the old refresh token once more', async () => {
     const tokens = process();
     await authorizes(tokens);
     nowMs += 8.5 * hourMs;
@@ -128,7 +128,7 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect([exchanges(), tokens.trouble()]).toEqual([3, undefined]);
   });
 
-  it('wait for a process that died while it exchanged them, and keep using the token that works', async () => {
+  it('are not exchanged while another process may still exchange them, and the current token stays in use', async () => {
     await authorizes(process());
     nowMs += 8.5 * hourMs;
     const dead = kept.open();
@@ -139,7 +139,7 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect([await authorizes(tokens), exchanges()]).toEqual(['ok', 2]);
   });
 
-  it('are stored before anything else is exchanged when the ledger did not answer', async () => {
+  it('are stored before the next exchange if the ledger did not answer', async () => {
     kept.failingReplaces = 2;
     const tokens = process();
     for (let n = 0; n < 3; n += 1) {
@@ -152,14 +152,14 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(exchanges()).toBe(1);
   });
 
-  it('are replaced when Slack refuses one before its end', async () => {
+  it('are replaced if Slack rejects a token before it expires', async () => {
     const tokens = process();
     await authorizes(tokens);
     slack.failToken(slack.workspace.rotation!.live[0]!, 'token_revoked');
     expect([await authorizes(tokens), exchanges()]).toEqual(['ok', 2]);
   });
 
-  it('say what to do when the installation was revoked, and when the client secret is wrong', async () => {
+  it('lead to the right advice if the installation was revoked or the client secret is wrong', async () => {
     const tokens = process();
     await authorizes(tokens);
     slack.workspace.rotation!.revoke();
@@ -176,7 +176,7 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(slack.requests).toEqual([]);
   });
 
-  it('are recommended with "rotation" if a fixed token expires', async () => {
+  it('lead to the advice to set "rotation" if a fixed token expires', async () => {
     await authorizes(process());
     const tokens = fixedToken(new Secret(slack.workspace.rotation!.live[0]!));
     expect([await authorizes(tokens), tokens.trouble!()]).toEqual(['ok', expect.stringContaining('set "rotation"')]);

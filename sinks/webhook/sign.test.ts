@@ -12,7 +12,7 @@ const message = () => ({
 });
 
 describe('the signature of a webhook', () => {
-  it('verifies with each of two secrets, so that receivers can change over at their own time', () => {
+  it('can be verified with each of two secrets, so that receivers can change the secret at any time', () => {
     const secrets = [newSecret(), newSecret()];
     const signed = message();
     const headers = signatureHeaders(
@@ -34,8 +34,8 @@ describe('the signature of a webhook', () => {
     expect(() => verifier.verify(signed.body, later)).toThrow();
   });
 
-  it('is the one of the specification', () => {
-    // The example of the standardwebhooks libraries' own tests.
+  it('matches the example of the specification', () => {
+    // The example from the tests of the standardwebhooks libraries.
     const headers = signatureHeaders(
       { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', timestampSeconds: 1614265330, body: '{"test": 2432232314}' },
       [new Secret('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw')],

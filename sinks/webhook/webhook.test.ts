@@ -38,7 +38,7 @@ async function listening(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** A receiver on loopback that answers as told and notes what came. */
+/** Starts a receiver on loopback with scripted responses that records the requests. */
 async function receiver(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const requests: { request: IncomingMessage; body: string }[] = [];
   const sockets = new Set<Socket>();
@@ -78,7 +78,7 @@ async function outcomeOf(sink: Sink<WebhookOperation>, signal = new AbortControl
 const detailOf = (outcome: Outcome): string => ('detail' in outcome ? (outcome.detail ?? '') : '');
 
 describe('a webhook', () => {
-  it('posts the signed change as JSON with its id and the time of the attempt', async () => {
+  it('posts the signed change as JSON, with its id and the time of the attempt', async () => {
     const { url, requests } = await receiver((_, response) => response.end('ok'));
     const now = Date.parse('2026-11-21T09:30:05.999Z');
     const sink = sinkFor(url, { tuning: { now: () => now } });
@@ -96,7 +96,7 @@ describe('a webhook', () => {
     expect(request?.headers['webhook-signature']).toBe(signature);
   });
 
-  it('sends a test as a signed event of a type of its own', async () => {
+  it('sends a test as a signed event of its own type', async () => {
     const { url, requests } = await receiver((_, response) => response.end('ok'));
     const sink = sinkFor(url);
     expect(await sink.sendTest!(new AbortController().signal)).toEqual({ kind: 'delivered', detail: 'HTTP 200' });
@@ -111,12 +111,12 @@ describe('a webhook', () => {
     });
   });
 
-  it('needs no new connection for each request', async () => {
+  it('reuses its connections', async () => {
     const { url, sockets, requests } = await receiver((_, response) => response.end('x'.repeat(10_000)));
     const sink = sinkFor(url);
     for (let round = 0; round < 5; round += 1) await outcomeOf(sink);
     expect(requests).toHaveLength(5);
-    // The next request may begin a moment before the last one has given its connection back.
+    // The next request may start shortly before the last one has released its connection.
     expect(sockets.size).toBeLessThanOrEqual(2);
   });
 
@@ -127,12 +127,12 @@ describe('a webhook', () => {
     expect(target.requests).toHaveLength(0);
   });
 
-  it('counts a change as delivered even if the rest of the answer never arrives', async () => {
+  it('counts a change as delivered even if the rest of the response never arrives', async () => {
     const { url } = await receiver((_, response) => response.writeHead(200, { 'content-length': 100 }).write('begun'));
     expect(await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 1500 } }))).toMatchObject({ kind: 'delivered' });
   });
 
-  it('reads only the start of an endless answer', async () => {
+  it('reads only the start of an endless response', async () => {
     let sentBytes = 0;
     const { url } = await receiver((_, response) => {
       const more = (): void => {
@@ -145,13 +145,13 @@ describe('a webhook', () => {
     expect(sentBytes).toBeLessThan(50_000_000);
   });
 
-  it('gives up a receiver that does not answer, in words', async () => {
+  it('gives up on a receiver that does not answer, with a message', async () => {
     const { url } = await receiver(() => undefined);
     const outcome = await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 200 } }));
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(/did not answer within 0.2 s$/) });
   });
 
-  it('ends open requests and begins no other when stopped', async () => {
+  it('aborts open requests and starts no other when it is stopped', async () => {
     const stop = new AbortController();
     const { url, requests } = await receiver(() => stop.abort());
     const sink = sinkFor(url);
@@ -162,7 +162,7 @@ describe('a webhook', () => {
     expect(requests.length).toBeLessThanOrEqual(16);
   });
 
-  it('calls a broken connection, a closed port and an answer that is no HTTP by their names, without the URL', async () => {
+  it('names a broken connection, a closed port and an invalid response, without the URL', async () => {
     const cut = await receiver((_, response) => response.destroy());
     const garbage = await receiver((request) => request.socket.end('SSH-2.0-OpenSSH\r\n\r\n'));
     const closed = 'http://127.0.0.1:1/in?token=t0ken';
@@ -191,7 +191,7 @@ describe('a webhook that may not reach private addresses', () => {
   );
 });
 
-describe('a webhook with a certificate authority of its own', () => {
+describe('a webhook with its own certificate authority', () => {
   const answerOverTls = async () => {
     const server = createTlsServer({ cert: localhostCertificate, key: localhostKey }, (request, response) => {
       request.resume();
@@ -200,21 +200,21 @@ describe('a webhook with a certificate authority of its own', () => {
     return `https://localhost:${await listening(server as unknown as Server)}/in`;
   };
 
-  it('trusts what "network.ca" names', async () => {
+  it('trusts the authority in "network.ca"', async () => {
     const url = await answerOverTls();
     expect(await outcomeOf(sinkFor(url, { network: { ca: localhostCertificate } }))).toMatchObject({
       kind: 'delivered',
     });
   });
 
-  it('does not trust it otherwise, and says what to do', async () => {
+  it('does not trust it without the key, and the message names the key', async () => {
     const outcome = await outcomeOf(sinkFor(await answerOverTls()));
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('network.ca') });
   });
 });
 
 describe('a webhook behind a proxy', () => {
-  /** A proxy that leads every tunnel to one port, whatever name was asked for. */
+  /** A proxy that connects every tunnel to one port, whatever host was requested. */
   const proxyTo = async (targetPort: number) => {
     const tunnels: string[] = [];
     const server = createServer();
@@ -232,7 +232,7 @@ describe('a webhook behind a proxy', () => {
     return { tunnels, proxy: `http://127.0.0.1:${await listening(server)}` };
   };
 
-  it('reaches the hosts that are allowed there and no other', async () => {
+  it('connects to allowed hosts and to no other', async () => {
     const { url, requests } = await receiver((_, response) => response.end());
     const { proxy, tunnels } = await proxyTo(Number(new URL(url).port));
     const network = { proxy, allowHosts: ['.example.com'] };
@@ -246,7 +246,7 @@ describe('a webhook behind a proxy', () => {
     expect(tunnels).toHaveLength(1);
   });
 
-  it('reports a proxy that refuses as such', async () => {
+  it('reports a refusal by the proxy as such', async () => {
     const server = createServer();
     server.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
     const network = { proxy: `http://127.0.0.1:${await listening(server)}`, allowHosts: ['hooks.example.com'] };
@@ -259,18 +259,18 @@ describe('the check of a webhook', () => {
   const check = (url: string, requestTimeoutMs = 60_000) =>
     sinkFor(url, { tuning: { requestTimeoutMs } }).check(new AbortController().signal);
 
-  it('checks with HEAD, and treats "method not allowed" as reachable', async () => {
+  it('sends HEAD, and treats "method not allowed" as reachable', async () => {
     const { url, requests } = await receiver((_, response) => response.writeHead(405).end());
     expect(await check(url)).toEqual([{ ok: true, text: expect.stringContaining('is reached') }]);
     expect(requests.map(({ request }) => request.method)).toEqual(['HEAD']);
   });
 
-  it.each([301, 410, 500])('is not content with %d', async (status) => {
+  it.each([301, 410, 500])('fails with HTTP %d', async (status) => {
     const { url } = await receiver((_, response) => response.writeHead(status).end());
     expect(await check(url)).toEqual([{ ok: false, text: expect.stringContaining(`HTTP ${status}`) }]);
   });
 
-  it('says when nothing answers', async () => {
+  it('says if nothing answers', async () => {
     expect(await check('http://127.0.0.1:1/in')).toEqual([{ ok: false, text: '127.0.0.1:1 refused the connection' }]);
     const { url } = await receiver(() => undefined);
     expect(await check(url, 300)).toEqual([

@@ -4,7 +4,7 @@ import { xapiConfigSchema } from './config.js';
 const oauth = { tokenUrl: 'https://login.example.com/token', clientId: 'id', clientSecret: new Secret('s3cret') };
 const account = { homePage: 'https://example.com', name: 'attendee.attendeeCode' };
 
-/** The problems as `path: message`; empty when the keys are accepted. */
+/** Returns the problems as `path: message`; an empty list if the keys are valid. */
 function problemsOf(keys: Readonly<Record<string, unknown>>): string[] {
   const all = { endpoint: 'https://lrs.example.com/xapi', username: 'key', password: new Secret('p'), actor: account };
   const result = xapiConfigSchema.safeParse({ ...all, ...keys });
@@ -12,7 +12,7 @@ function problemsOf(keys: Readonly<Record<string, unknown>>): string[] {
 }
 
 describe('the configuration of an LRS', () => {
-  it('has Basic credentials or OAuth client credentials, and not both', () => {
+  it('requires Basic credentials or OAuth client credentials, but not both', () => {
     const instead = { username: undefined, password: undefined };
     expect(problemsOf({})).toEqual([]);
     expect(problemsOf({ ...instead, oauth })).toEqual([]);
@@ -21,7 +21,7 @@ describe('the configuration of an LRS', () => {
     expect(problemsOf({ password: undefined })).toEqual(['password: allowed: "username" and "password", or "oauth"']);
   });
 
-  it('names people by one identifier, and has an address for activities', () => {
+  it('requires one identifier of people and an address for activities', () => {
     const oneOf = 'actor: allowed: one of name (with homePage), mbox and mboxSha1sum';
     const activities = 'https://example.com/events';
     expect(problemsOf({ actor: { mbox: 'attendee.Email' }, activities })).toEqual([]);
@@ -35,7 +35,7 @@ describe('the configuration of an LRS', () => {
     ]);
   });
 
-  it('sends the secret of a client over https, or over http to a private network where that is allowed', () => {
+  it('requires https for the client secret, or http to a private network if that is allowed', () => {
     const plain = { username: undefined, password: undefined, oauth: { ...oauth, tokenUrl: 'http://10.0.0.7/token' } };
     expect(problemsOf(plain)).toEqual([expect.stringMatching(/^oauth\.tokenUrl: must begin with https/)]);
     expect(problemsOf({ ...plain, allowPrivateAddresses: true })).toEqual([]);

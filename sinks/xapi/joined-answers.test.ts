@@ -4,13 +4,13 @@ import type { XapiOperation } from './plan.js';
 import { attendee, items, subjectFor } from './subjects.test-kit.js';
 import { createXapiSink } from './xapi.js';
 
-/** Objects of answers, as the delivery engine keeps them. */
+/** The stored objects of answers, as the delivery engine keeps them. */
 const objects = new Map<string, Fields>();
 beforeEach(() => objects.clear());
 
 type AnswerOptions = { readonly gone?: boolean; readonly hidden?: boolean; readonly replay?: string };
 
-/** An answer with the option of its key, at a time of its key. */
+/** Returns an answer with an option and a time that depend on its key. */
 function answer(key: number, { gone, hidden, replay }: AnswerOptions = {}): Subject {
   const data = {
     ...items['poll-mcq-votes'],
@@ -25,7 +25,7 @@ function answer(key: number, { gone, hidden, replay }: AnswerOptions = {}): Subj
   });
 }
 
-/** Each of the changed answers with all others as its siblings. */
+/** Returns each of the changed answers with all others as its siblings. */
 function joined(changed: readonly Subject[], others: readonly Subject[] = []): Subject[] {
   return changed.map((subject) => ({
     ...subject,
@@ -44,7 +44,7 @@ async function plan(subjects: readonly Subject[]): Promise<Planned<XapiOperation
   return planned;
 }
 
-/** Plans, and keeps the objects as after a delivery (or after a lost answer: `unsure`). */
+/** Plans, and keeps the objects as after a delivery, or as after a lost response (`unsure`). */
 async function deliver(subjects: readonly Subject[], state: 'after' | 'unsure' = 'after') {
   const planned = await plan(subjects);
   const operations = planned.map((each) => {
@@ -65,7 +65,7 @@ async function deliver(subjects: readonly Subject[], state: 'after' | 'unsure' =
 }
 
 describe('the answers of an attendee to one question', () => {
-  it('become one statement with the options of all, and the time of the last', async () => {
+  it('become one statement with all options and the time of the last answer', async () => {
     const [first] = await plan(joined([answer(11), answer(12)]));
     expect(first).toMatchObject({
       operation: {
@@ -80,13 +80,13 @@ describe('the answers of an attendee to one question', () => {
     });
   });
 
-  it('are the same statement in each of their operations, so that it is sent once', async () => {
+  it('are the same statement in each of their operations, so that the statement is sent once', async () => {
     const [one, other] = await deliver(joined([answer(11), answer(12)]));
     expect(one).toHaveLength(1);
     expect(other).toEqual(one);
   });
 
-  it('are a new statement with each change, which voids the one before', async () => {
+  it('are a new statement after each change, which voids the previous one', async () => {
     const [single] = await deliver([answer(11)]);
     const [both] = await deliver(joined([answer(12)], [answer(11)]));
     expect(both).toMatchObject([{ response: '88[,]89' }, { voids: single![0]!.id }]);
@@ -94,10 +94,10 @@ describe('the answers of an attendee to one question', () => {
     expect(left).toMatchObject([{ response: '88' }, { voids: both![0]!.id }]);
     const [again] = await deliver(joined([answer(11)], [answer(12)]));
     expect(again).toMatchObject([{ response: '88[,]89' }, { voids: left![0]!.id }]);
-    expect(again![0]!.id).not.toBe(both![0]!.id); // a voided id is never valid again
+    expect(again![0]!.id).not.toBe(both![0]!.id); // a voided id never becomes valid again
   });
 
-  it('lose the answer of an attendee who is no longer visible', async () => {
+  it('do not include the answer of an attendee who is no longer visible', async () => {
     const [both] = await deliver(joined([answer(11), answer(12)]));
     const [left] = await deliver(joined([answer(12, { hidden: true })], [answer(11)]));
     expect(left).toMatchObject([{ response: '89' }, { voids: both![0]!.id }]);
@@ -105,21 +105,21 @@ describe('the answers of an attendee to one question', () => {
     expect(none).toEqual([{ id: expect.any(String), response: undefined, voids: left![0]!.id }]);
   });
 
-  it('are not sent again by an answer that another one has joined already, except in a replay', async () => {
+  it('are not sent again for an answer that a statement already includes, except in a replay', async () => {
     await deliver(joined([answer(11)], [answer(12)]));
     expect(await plan(joined([answer(12)], [answer(11)]))).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
     const [again] = await deliver(joined([answer(12, { replay: 'r1' })], [answer(11)]));
     expect(again).toMatchObject([{ id: objects.get('11')!['statement'], response: '88[,]89' }]);
   });
 
-  it('are sent again under the same id after a lost answer, and voided with it if they have changed', async () => {
+  it('are sent again with the same id after a lost response, and voided if they have changed', async () => {
     const [lost] = await deliver(joined([answer(11), answer(12)]), 'unsure');
     expect((await deliver(joined([answer(11), answer(12)]), 'unsure'))[0]).toEqual(lost);
     const [next] = await deliver(joined([answer(13)], [answer(11), answer(12)]));
     expect(next).toMatchObject([{ response: '87[,]88[,]89' }, { voids: lost![0]!.id }]);
   });
 
-  it('keep their statement when an answer is deleted that a newer statement has left out', async () => {
+  it('keep their statement if a deleted answer was not part of it any longer', async () => {
     await deliver(joined([answer(11), answer(12)]));
     const stale = objects.get('11')!;
     await deliver(joined([answer(13)], [answer(12)]));

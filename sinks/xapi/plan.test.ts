@@ -39,7 +39,7 @@ async function operationOf(subject: Subject, keys?: Readonly<Record<string, unkn
   return planned.operation;
 }
 
-/** The verbs' last words, in the order of the statements. */
+/** Returns the last part of each verb, in the order of the statements. */
 const verbsOf = ({ statements }: XapiOperation) => statements.map(({ verb }) => verb.id.split('/').at(-1));
 
 const pigeonholeId = 'https://example.com/workspaces/acme/pigeonholes/101';
@@ -65,7 +65,7 @@ describe('the statement of an item', () => {
       `${pigeonholeId}/questions/301`,
       { response: '3011', duration: 'PT12S' },
     ],
-  ] as const)('of %s is "%s" about a %s', async (list, verb, type, object, result) => {
+  ] as const)('of %s has the verb "%s" and an activity of type %s', async (list, verb, type, object, result) => {
     const operation = await operationOf(subjectFor(list, items[list]));
     expect(verbsOf(operation)).toEqual([verb]);
     expect(operation.statements[0]).toMatchObject({
@@ -78,7 +78,7 @@ describe('the statement of an item', () => {
     expect(operation.statements[0]!.context!.contextActivities.parent?.[0]?.id).toBe(`${pigeonholeId}/sessions/5001`);
   });
 
-  it('has the id of its kind, item and revision, whatever else differs', async () => {
+  it('has an id that depends only on its kind, item and revision', async () => {
     const id = async (fields: object, keys?: object) =>
       (await operationOf(subjectFor('votes', items.votes, fields), { ...keys })).statements[0]!.id;
     const first = await id({});
@@ -108,7 +108,7 @@ describe('the statement of an item', () => {
       { attendee: { ...attendee, attendeeCode: ' ' } },
       'no-actor',
     ],
-    ['a registrant who never came', 'attendees', { ...items.attendees, signInTime: null }, {}, 'not-signed-in'],
+    ['an attendee who never signed in', 'attendees', { ...items.attendees, signInTime: null }, {}, 'not-signed-in'],
     [
       'a rating without its rate',
       'answer_ratings',
@@ -117,14 +117,14 @@ describe('the statement of an item', () => {
       'no-rate',
     ],
     ['a poll vote without an option', 'poll-mcq-votes', { ...items['poll-mcq-votes'], option: null }, {}, 'no-option'],
-    ['a list that is not said', 'sessions', { id: 1 }, {}, 'not-said'],
-    ['what was deleted before anything was said', 'votes', null, {}, 'deleted'],
-    ['an interaction that is below the rule', 'engagement', { ...engagement, interactions: 2 }, {}, 'condition'],
+    ['a list without statements', 'sessions', { id: 1 }, {}, 'not-said'],
+    ['an item that was deleted before it had a statement', 'votes', null, {}, 'deleted'],
+    ['an interaction count below the rule', 'engagement', { ...engagement, interactions: 2 }, {}, 'condition'],
   ])('is not created from %s', async (_, list, data, around, reason) => {
     expect(await planOf(subjectFor(list, data, {}, around))).toEqual({ kind: 'nothing', reason });
   });
 
-  it('is made only of the kinds that the configuration names', async () => {
+  it('is created only for the kinds in the configuration', async () => {
     const keys = { statements: ['asked'], credit: undefined };
     expect(await planOf(subjectFor('votes', items.votes), keys)).toEqual({ kind: 'nothing', reason: 'not-said' });
     expect(await planOf(subjectFor('engagement', engagement), keys)).toEqual({ kind: 'nothing', reason: 'not-said' });
@@ -140,12 +140,12 @@ describe('the statement of an item', () => {
   });
 });
 
-describe('what follows a statement', () => {
+describe('the next statement of an item', () => {
   const question = items['qna-questions'];
   const asked = (content: string, fields: object = {}, around: Partial<Subject> = {}) =>
     subjectFor('qna-questions', { ...question, content }, fields, around);
 
-  it('is nothing when an edit changes nothing that it says', async () => {
+  it('does not exist if an edit changes nothing that the statement contains', async () => {
     const { after: object } = await operationOf(asked('When?'));
     const moderated = subjectFor(
       'qna-questions',
@@ -156,7 +156,7 @@ describe('what follows a statement', () => {
     expect(await planOf(moderated)).toEqual({ kind: 'nothing', reason: 'unchanged' });
   });
 
-  it('is, when it says something else, another one and the voiding of the first, in one request', async () => {
+  it('replaces and voids the first one in one request if the content changed', async () => {
     const first = await operationOf(asked('Wen?'));
     const second = await operationOf(asked('When?', { revision: 2 }, { object: first.after }));
     expect(verbsOf(second)).toEqual(['asked', 'voided']);
@@ -167,8 +167,8 @@ describe('what follows a statement', () => {
   it.each([
     ['was deleted', asked('x', { data: null, revision: 2 }, { removal: 'deleted' })],
     ['belongs to an attendee who has withdrawn consent', asked('x', { data: null }, { removal: 'consent-withdrawn' })],
-    ['turned anonymous', asked('When?', { revision: 2 }, { attendee: null })],
-  ])('is its voiding, which names nobody, when the item %s', async (_, subject) => {
+    ['became anonymous', asked('When?', { revision: 2 }, { attendee: null })],
+  ])('voids the first one and names nobody if the item %s', async (_, subject) => {
     const { after: object, statements } = await operationOf(asked('When?'));
     const operation = await operationOf({ ...subject, object });
     expect(verbsOf(operation)).toEqual(['voided']);
@@ -178,7 +178,7 @@ describe('what follows a statement', () => {
     expect(await planOf({ ...subject, object: operation.after })).toMatchObject({ kind: 'nothing' });
   });
 
-  it('has another id when the first was voided for the same revision', async () => {
+  it('has another id if the first one was voided for the same revision', async () => {
     const first = await operationOf(asked('When?'));
     const voided = await operationOf(asked('When?', {}, { object: first.after, attendee: null }));
     const again = await operationOf(asked('When?', {}, { object: voided.after }));
@@ -186,14 +186,14 @@ describe('what follows a statement', () => {
     expect(again.statements[0]!.id).not.toBe(first.statements[0]!.id);
   });
 
-  it('is the same statement in a replay if it is still valid', async () => {
+  it('is the same one in a replay if it is still valid', async () => {
     const first = await operationOf(asked('When?'));
     const replayed = await operationOf(asked('When?', { revision: 4, replay: 'r1' }, { object: first.after }));
     expect(replayed.statements).toEqual(first.statements);
     expect([replayed.after, replayed.unsure]).toEqual([first.after, first.after]);
   });
 
-  it('is, in a replay through another mapping, another statement and the voiding of the first', async () => {
+  it('replaces and voids the first one in a replay with another mapping', async () => {
     const first = await operationOf(asked('When?'));
     const replayed = await operationOf(asked('When?', { replay: 'r1' }, { object: first.after }), {
       actor: { homePage: 'https://example.com', name: '"id-" & attendee.id' },
@@ -202,14 +202,14 @@ describe('what follows a statement', () => {
     expect(replayed.statements[0]!.id).not.toBe(first.statements[0]!.id);
   });
 
-  describe('when the answer to it was lost', () => {
-    it('is the same statement again', async () => {
+  describe('if the response to the first one was lost', () => {
+    it('is the same one again', async () => {
       const first = await operationOf(asked('When?'));
       const again = await operationOf(asked('When?', {}, { object: first.unsure }));
       expect(again.statements).toEqual(first.statements);
     });
 
-    it('voids a possibly stored statement if the item becomes anonymous in the meantime', async () => {
+    it('voids a possibly stored one if the item has become anonymous in the meantime', async () => {
       const first = await operationOf(asked('When?'));
       const operation = await operationOf(asked('When?', {}, { object: first.unsure, attendee: null }));
       expect(operation.statements.map(({ object }) => object.id)).toEqual([first.statements[0]!.id]);
@@ -229,7 +229,7 @@ describe('what follows a statement', () => {
     });
   });
 
-  it('is left to an operator, with the ids, if forgetting is done by hand', async () => {
+  it('is left to an operator, with the ids, if onForget is manual', async () => {
     const { after: object, statements } = await operationOf(asked('When?'));
     const sink = sinkWith({}, 'manual');
     const [planned] = await sink.plan([asked('x', { data: null }, { object, removal: 'consent-withdrawn' })]);
@@ -241,7 +241,7 @@ describe('what follows a statement', () => {
     });
   });
 
-  it('keeps nothing of a person', async () => {
+  it('leaves nothing about a person in the stored object', async () => {
     const { after, unsure } = await operationOf(asked('When?'));
     expect(JSON.stringify([after, unsure])).not.toMatch(/A-7|Ada|When/);
   });
@@ -251,7 +251,7 @@ describe('credit', () => {
   const earned = (item: object = {}, fields: object = {}, around: Partial<Subject> = {}) =>
     subjectFor('engagement', { ...engagement, ...item }, fields, around);
 
-  it('says that an attendee completed the activity, with the rule and its evidence', async () => {
+  it('states that an attendee completed the activity, with the rule and its evidence', async () => {
     const operation = await operationOf(earned());
     expect(verbsOf(operation)).toEqual(['completed']);
     expect(operation.statements[0]).toMatchObject({
@@ -272,18 +272,18 @@ describe('credit', () => {
     });
   });
 
-  it('uses an address for the activity unchanged', async () => {
+  it('uses an address as the activity unchanged', async () => {
     const operation = await operationOf(earned(), { credit: { ...credit, activity: '"https://lms.example.com/c/1"' } });
     expect(operation.statements[0]!.object.id).toBe('https://lms.example.com/c/1');
   });
 
-  it('does not change after more actions', async () => {
+  it('stays the same after more actions', async () => {
     const { after: object } = await operationOf(earned());
     const more = earned({ interactions: 9, evidence: ['votes:a', 'votes:b', 'votes:c'] }, { revision: 2 }, { object });
     expect(await planOf(more)).toEqual({ kind: 'nothing', reason: 'unchanged' });
   });
 
-  it('is issued again when evidence that it names no longer counts', async () => {
+  it('is issued again if evidence that it names no longer counts', async () => {
     const { after: object } = await operationOf(earned());
     const less = earned({ evidence: ['votes:b', 'votes:c', 'votes:d'] }, { revision: 2 }, { object });
     const operation = await operationOf(less);
@@ -291,12 +291,12 @@ describe('credit', () => {
     expect(JSON.stringify(operation)).not.toContain('votes:a');
   });
 
-  it('is voided when it is no longer earned', async () => {
+  it('is voided if it is no longer earned', async () => {
     const { after: object } = await operationOf(earned());
     expect(verbsOf(await operationOf(earned({ interactions: 2 }, { revision: 2 }, { object })))).toEqual(['voided']);
   });
 
-  it('of another version of the rule is voided and issued again', async () => {
+  it('is voided and issued again if the version of the rule changes', async () => {
     const { after: object, statements } = await operationOf(earned());
     const operation = await operationOf(earned({}, { revision: 2 }, { object }), { credit: { ...credit, version: 2 } });
     expect(verbsOf(operation)).toEqual(['completed', 'voided']);
@@ -331,7 +331,7 @@ describe('the actor of a statement', () => {
   });
 
   it.each(['', 'nobody', 'a b@example.com', 'ada@example', 'ada@example.com, bob@example.com'])(
-    'is nobody where %j should be an e-mail address',
+    'does not exist if %j is used as an e-mail address',
     async (Email) => {
       const nobody = { kind: 'nothing', reason: 'no-actor' };
       expect(await actorFor({ mbox: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
@@ -339,7 +339,7 @@ describe('the actor of a statement', () => {
     },
   );
 
-  it('is an account of pigeonpost, below the activities, if a statement is voided', async () => {
+  it('is an account of pigeonpost below the activities in a statement that voids another', async () => {
     const keys = { actor: { mbox: 'attendee.Email' }, activities };
     const around = { attendee: ada };
     const { after } = await operationOf(subjectFor('votes', items.votes, {}, around), keys);
@@ -347,7 +347,7 @@ describe('the actor of a statement', () => {
     expect(gone.statements).toMatchObject([{ actor: { account: { homePage: activities, name: 'pigeonpost' } } }]);
   });
 
-  it('that changes its address is another: its statement is voided and issued again', async () => {
+  it('with a changed address has its statement voided and issued again', async () => {
     const keys = { actor: { mbox: 'attendee.Email' }, activities };
     const first = await operationOf(subjectFor('votes', items.votes, {}, { attendee: ada }), keys);
     const around = (Email: string) => ({ attendee: { ...ada, Email }, object: first.after });

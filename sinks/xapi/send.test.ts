@@ -25,14 +25,14 @@ afterEach(async () => {
   for (const sink of opened.splice(0)) await sink.close();
 });
 
-/** Starts an LRS of xAPI 2.0, unless the test is about other versions. */
+/** Starts an LRS of xAPI 2.0, or of the given versions. */
 async function start(options: LrsDoubleOptions = {}): Promise<void> {
   const accounts = [{ username: 'lrs-key', password: 'lrs-s3cret' }];
   lrs = await startLrsDouble({ accounts, ...options });
   opened.push(lrs);
 }
 
-/** From now on, answers requests for statements like this, or as the function says. */
+/** Answers all later requests for statements with this response or with the result of this function. */
 function answering(status: number, headers: Record<string, string> = {}, text = ''): void {
   befall({ kind: 'answer', answer: { status, headers, text } });
 }
@@ -41,7 +41,7 @@ function befall(effect: Fault['effect']): void {
   lrs.faults.add({ effect, path: '/statements', times: Number.POSITIVE_INFINITY });
 }
 
-/** Refuses a batch with a status that depends on its statements. */
+/** Rejects a batch with this status if its statements match. */
 function refusing(status: number, isRefused: (statements: readonly { id: string }[]) => boolean): void {
   befall(({ method, body }): FaultEffect | undefined =>
     method === 'POST' && isRefused(JSON.parse(body) as { id: string }[])
@@ -105,7 +105,7 @@ describe('a batch', () => {
     expect(valid()).toHaveLength(100);
   });
 
-  it('of the same statements again changes nothing at the LRS', async () => {
+  it('with the same statements changes nothing in the LRS when it is repeated', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 3);
     await sink.send(sending, lane, goingOn);
@@ -122,7 +122,7 @@ describe('a batch', () => {
   });
 
   it.each([0, 1, 12, 24, 25, 49, 50, 62, 75, 98, 99])(
-    'of 100 with one bad at place %d delivers 99 and rejects that one in at most 15 requests',
+    'of 100 with one bad statement at position %d delivers 99 and rejects one in at most 15 requests',
     async (bad) => {
       const sink = sinkWith();
       const sending = await operations(sink, 100);
@@ -136,7 +136,7 @@ describe('a batch', () => {
     },
   );
 
-  it.each([412, 415, 422])('with one statement that is refused with %d rejects that one', async (status) => {
+  it.each([412, 415, 422])('with one statement that is rejected with %d rejects only that one', async (status) => {
     const sink = sinkWith();
     const sending = await operations(sink, 12);
     refusing(status, (statements) => statements.some(({ id }) => id === sending[7]!.statements[0]!.id));
@@ -148,7 +148,7 @@ describe('a batch', () => {
     });
   });
 
-  it('is divided until the LRS accepts its size, and only single statements that are too large are rejected', async () => {
+  it('is divided until the LRS accepts its size, so that only a single oversized statement is rejected', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 20);
     const huge = sending[7]!.statements[0]!.id;
@@ -159,7 +159,7 @@ describe('a batch', () => {
   });
 });
 
-describe('a statement whose id is in use', () => {
+describe('a statement whose id already exists', () => {
   const authority = { objectType: 'Agent' };
   const stored = async (change: (statement: Statement) => object) => {
     const sink = sinkWith();
@@ -169,7 +169,7 @@ describe('a statement whose id is in use', () => {
     return { sink, sending };
   };
 
-  it('is delivered when the LRS holds a statement with the same meaning', async () => {
+  it('is delivered if the LRS has a statement with the same meaning', async () => {
     const { sink, sending } = await stored(({ context }) => ({
       timestamp: '2026-11-21T10:30:00+01:00',
       context: { ...(context as object), language: 'en' },
@@ -185,7 +185,7 @@ describe('a statement whose id is in use', () => {
     expect(JSON.stringify(outcomes)).not.toContain('Ada');
   });
 
-  it('is delivered with what voids the one before, when only that is missing', async () => {
+  it('is delivered together with the missing statement that voids the previous one', async () => {
     await start({ repeats: 'conflict' });
     const sink = sinkWith();
     const [first] = await operations(sink, 1, 'Wen');
@@ -205,7 +205,7 @@ describe('a statement whose id is in use', () => {
     expect(valid()).toEqual([operation.statements[0]!.id]);
   });
 
-  it('waits when the LRS does not return the statement that it holds', async () => {
+  it('is retried if the LRS does not return the existing statement', async () => {
     await start({ repeats: 'conflict' });
     const { sink, sending } = await stored(() => ({}));
     lrs.faults.add({
@@ -230,7 +230,7 @@ describe('an LRS', () => {
     [503, { kind: 'retry' }, true],
     [200, { kind: 'retry', detail: expect.stringContaining('not the answer of an LRS') }, true],
   ])(
-    'that answers %d delivers nothing, and leaves it open where something may be stored',
+    'that answers %d delivers nothing, and statements that may be stored stay unsettled',
     async (status, outcome, open) => {
       const sink = sinkWith();
       const sending = await operations(sink, 3);
@@ -245,7 +245,7 @@ describe('an LRS', () => {
     },
   );
 
-  it('that requests a wait receives nothing from any lane until then', async () => {
+  it('that requests a wait receives nothing from any lane until the wait is over', async () => {
     let now = 1_000_000;
     const sink = sinkWith({ now: () => now });
     const sending = await operations(sink, 2);
@@ -260,7 +260,7 @@ describe('an LRS', () => {
     expect(tally((await sink.send(sending, lane, goingOn)).outcomes)).toEqual({ delivered: 2 });
   });
 
-  it('that does not answer leaves it open, and one that was never reached does not', async () => {
+  it('that does not answer leaves statements unsettled, unless it was never reached', async () => {
     const sink = sinkWith({ requestTimeoutMs: 500 });
     const sending = await operations(sink, 1);
     befall({ kind: 'slow', delayMs: 600_000 });
@@ -273,19 +273,19 @@ describe('an LRS', () => {
   });
 
   it('receives at most the number of requests in `limits`', async () => {
-    const sink = sinkWith({}, { limits: { per10s: 3 } }); // the first asks for the version
+    const sink = sinkWith({}, { limits: { per10s: 3 } }); // the first request reads the version
     const sending = await operations(sink, 3);
     for (const each of sending.slice(0, 2)) await sink.send([each], lane, goingOn);
     const stop = new AbortController();
     const third = sink.send(sending.slice(2), lane, stop.signal);
-    await fetch(`${lrs.endpoint}/about`); // by when an unlimited third one would have come
+    await fetch(`${lrs.endpoint}/about`); // an unlimited third request would have arrived by now
     stop.abort();
     expect(kindsOf((await third).outcomes)).toEqual(['retry']);
     expect(posted()).toHaveLength(2);
   });
 });
 
-describe('an attempt that died', () => {
+describe('an attempt whose process died', () => {
   it('keeps its statements unsettled, so that possibly stored ones can be voided', async () => {
     const sink = sinkWith();
     const sending = await operations(sink, 2);
@@ -298,7 +298,7 @@ describe('an attempt that died', () => {
 describe('a check', () => {
   const lines = async () => await sinkWith().check(goingOn);
 
-  it('finds the LRS and its version, and that it accepts the credentials', async () => {
+  it('reports the LRS, its version, and that it accepts the credentials', async () => {
     expect(await lines()).toEqual([
       { ok: true, text: expect.stringContaining('xAPI 2.0') },
       { ok: true, text: expect.stringContaining('accepts the credentials') },
@@ -306,12 +306,12 @@ describe('a check', () => {
     expect(posted()).toEqual([]);
   });
 
-  it.each([401, 403, 500])('is not content with %d', async (status) => {
+  it.each([401, 403, 500])('fails with HTTP %d', async (status) => {
     answering(status);
     expect((await lines()).at(-1)).toEqual({ ok: false, text: expect.stringContaining(String(status)) });
   });
 
-  it('says when nothing is there, and when it is no LRS', async () => {
+  it('reports if nothing answers and if the address is not an LRS', async () => {
     const portal = { kind: 'answer', answer: { status: 200, html: '<h1>Welcome</h1>' } } as const;
     lrs.faults.add({ effect: portal, times: Number.POSITIVE_INFINITY });
     expect((await lines())[0]).toEqual({ ok: false, text: expect.stringContaining('check "endpoint"') });
@@ -328,11 +328,11 @@ describe('the version of xAPI', () => {
     lrs.faults.add({ effect: { kind: 'answer', answer }, path: '/about', times: Number.POSITIVE_INFINITY });
 
   it.each<{ version: LrsVersion; named: string; options?: LrsDoubleOptions; answer?: DoubleAnswer }>([
-    { version: '2.0.0', named: 'only that' },
-    { version: '1.0.3', named: 'both', options: { versions: ['1.0.3', '2.0.0'] } }, // what it holds already is of that version
-    { version: '1.0.3', named: 'nothing about it', options: old, answer: { status: 404 } },
+    { version: '2.0.0', named: 'only 2.0' },
+    { version: '1.0.3', named: 'both', options: { versions: ['1.0.3', '2.0.0'] } }, // its stored statements have this version
+    { version: '1.0.3', named: 'nothing because it has no such resource', options: old, answer: { status: 404 } },
     { version: '1.0.3', named: 'no version', options: old, answer: { status: 200, json: { version: [] } } },
-  ])('is $version where the LRS names $named, and is asked once', async ({ version, options = {}, answer }) => {
+  ])('is $version if the LRS names $named, and is requested once', async ({ version, options = {}, answer }) => {
     await start(options);
     if (answer !== undefined) answerAbout(answer);
     const sink = sinkWith();
@@ -344,7 +344,7 @@ describe('the version of xAPI', () => {
     expect(asked().map(({ headers }) => headers['x-experience-api-version'])).toEqual([version, version]);
   });
 
-  it('is requested again after everything was refused, because the LRS may now support another one', async () => {
+  it('is requested again after everything was rejected, because the LRS may now support another version', async () => {
     await start({ versions: ['2.0.0'] });
     answerAbout({ status: 200, json: { version: ['1.0.3'] } });
     const sink = sinkWith();
@@ -356,7 +356,7 @@ describe('the version of xAPI', () => {
 });
 
 describe('an LRS that refuses every statement', () => {
-  it('receives nothing more after a few of them, and the rest counts as not sent', async () => {
+  it('receives nothing after a few of them, and the rest is not sent', async () => {
     refusing(400, () => true);
     const sink = sinkWith();
     const { outcomes } = await sink.send(await operations(sink, 100), lane, goingOn);

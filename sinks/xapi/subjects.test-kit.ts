@@ -6,7 +6,7 @@ import type { Fields, Subject } from '../sink.js';
 const createdAt = '2026-11-21T09:30:00Z';
 const session = { id: 5001, name: 'Opening' };
 
-/** An item of each list, as the service sends it. */
+/** An item of each list, as the service returns it. */
 export const items = {
   attendees: { id: 7, attendeeCode: 'A-7', signInTime: '2026-11-21T08:00:00Z', Name: 'Ada Lovelace' },
   'qna-questions': {

@@ -31,7 +31,7 @@ const said = (key: string, text: string, status = 'allowed') => ({
 });
 
 describe('docs/sinks/http/airtable.md', () => {
-  it('writes a row for each question beside those of others, ten in a request', async () => {
+  it('writes a row for each question next to existing rows, ten rows per request', async () => {
     const keys = Array.from({ length: 12 }, (_, at) => String(at + 1));
     const found = await table.deliver(keys.map((key) => question(key, `Question ${key}`)));
     expect(new Set(kinds(found))).toEqual(new Set(['delivered']));
@@ -40,7 +40,7 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(airtable.requests).toHaveLength(2);
   });
 
-  it('changes and deletes the row of each item, whatever order Airtable answers in', async () => {
+  it('updates and deletes the row of each item, regardless of the order of Airtable’s response', async () => {
     await table.deliver([question('1', 'One'), question('2', 'Two'), question('3', 'Three')]);
     await table.deliver([question('2', 'Two!', {}, 'answered')]);
     expect(fields()).toEqual([said('1', 'One'), said('2', 'Two!', 'answered'), said('3', 'Three')]);
@@ -52,14 +52,14 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(airtable.rows[0]).toEqual(byHand);
   });
 
-  it('empties the name when a question turns anonymous', async () => {
+  it('clears the name if a question becomes anonymous', async () => {
     await table.deliver([question('1', 'One')]);
     await table.deliver([question('1', 'One', { attendee: null })]);
     const { 'Asked by': _, ...rest } = said('1', 'One');
     expect(fields()).toEqual([rest]);
   });
 
-  it('has one row after a lost answer, and makes no request for a change that it does not read', async () => {
+  it('has one row after a lost response, and sends nothing for an unchanged question', async () => {
     airtable.faults.add({ effect: { kind: 'dropAfter' } });
     expect(kinds(await table.deliver([question('1', 'One')]))).toEqual(['retry']);
     expect(kinds(await table.deliver([question('1', 'One')]))).toEqual(['delivered']);
@@ -67,16 +67,16 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(fields()).toEqual([said('1', 'One')]);
   });
 
-  it('creates a row again that was deleted in Airtable', async () => {
+  it('creates a row again if it was deleted in Airtable', async () => {
     await table.deliver([question('1', 'One')]);
     airtable.removeRow(airtable.rows[1]!.id);
     await table.deliver([question('1', 'One', {}, 'answered')]);
     expect(fields()).toEqual([said('1', 'One', 'answered')]);
     airtable.removeRow(airtable.rows[1]!.id);
-    expect(kinds(await table.deliver([question('1', null)]))).toEqual(['delivered']); // it is gone: nothing to do
+    expect(kinds(await table.deliver([question('1', null)]))).toEqual(['delivered']); // the row is already gone
   });
 
-  it('refuses one row because of its content and writes the others of the request', async () => {
+  it('rejects one row because of its content, and writes the other rows of the request', async () => {
     const found = await table.deliver([
       question('1', 'One'),
       question('2', 'Two', {}, { of: 'another kind' }),
@@ -117,7 +117,7 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(kinds(await table.deliver([question('1', 'One')]))).toEqual(['pause']);
   });
 
-  it('checks the token, pauses when it is refused, and never shows it', async () => {
+  it('checks the token, pauses if it is rejected, and never shows it', async () => {
     expect((await table.check()).map(({ ok }) => ok)).toEqual([true]);
     const other = await open('patOther.t0ken');
     const [line] = await other.check();

@@ -2,7 +2,7 @@ import { subjectOf } from '../../plan-of.test-kit.js';
 import { sampleChange } from '../../sample-change.test-kit.js';
 import type { Fields, Subject } from '../../sink.js';
 
-/** A person's own record. Each revision is a change of its own. */
+/** Returns a change of a person's own record. Each revision has its own id. */
 export function attendee(
   key: string,
   data: Fields | null,

@@ -35,7 +35,7 @@ const forbid = (reason: string): void => {
 };
 
 describe('docs/sinks/http/bigquery.md', () => {
-  it('inserts a row for each change, in one request, beside the rows that are there', async () => {
+  it('inserts a row for each change in one request, next to existing rows', async () => {
     const outcomes = await stage.deliver([question('1', 'When is lunch?'), question('2', 'And dinner?')]);
     expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
     expect(inserts()).toHaveLength(1);
@@ -46,7 +46,7 @@ describe('docs/sinks/http/bigquery.md', () => {
     ]);
   });
 
-  it("sends bodies of the type in Google's discovery document, for items that exist and items that are gone", async () => {
+  it('sends bodies of the type in Google’s discovery document, for existing and for deleted items', async () => {
     await stage.deliver([question('1', 'When is lunch?')]);
     await stage.deliver([question('1', null)]);
     const bodies = inserts().map(({ body }) => JSON.parse(body) as object);
@@ -60,7 +60,7 @@ describe('docs/sinks/http/bigquery.md', () => {
     expect(typeErrors(published, [...bodies, wrong])).toEqual([expect.stringContaining('"row"')]);
   });
 
-  it('inserts a row once, though the answer was lost', async () => {
+  it('inserts a row only once if the response was lost', async () => {
     bigquery.faults.add({ effect: { kind: 'dropAfter' }, path: '/insertAll' });
     expect(kinds(await stage.deliver([question('1', 'When is lunch?')]))).toEqual(['retry']);
     expect(kinds(await stage.deliver([question('1', 'When is lunch?')]))).toEqual(['delivered']);
@@ -79,7 +79,7 @@ describe('docs/sinks/http/bigquery.md', () => {
     });
   });
 
-  it('rejects the row that does not fit the schema, and inserts the others', async () => {
+  it('rejects a row that does not fit the schema, and inserts the others', async () => {
     const odd = question('2', 'x', { session: { id: 5001, name: { en: 'Keynote' } } });
     const outcomes = await stage.deliver([question('1', 'When is lunch?'), odd, question('3', 'Where?')]);
     expect(outcomes).toMatchObject([
@@ -101,7 +101,7 @@ describe('docs/sinks/http/bigquery.md', () => {
     expect(kinds(await stage.deliver([question('1', 'x')]))).toEqual(['pause']);
   });
 
-  it('passes its check, pauses at a wrong key, and shows none', async () => {
+  it('passes its check, pauses with a wrong key, and shows no key', async () => {
     expect((await stage.check()).filter(({ ok }) => !ok)).toEqual([]);
     const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
     const key = other.export({ type: 'pkcs8', format: 'pem' }) as string;

@@ -30,7 +30,7 @@ const people = () =>
   [...dynamics.contacts.values()].map(({ firstname, lastname, acme_lastevent: event }) => [firstname, lastname, event]);
 
 describe('docs/sinks/http/dynamics.md', () => {
-  it('creates who is new, and writes only the column of who was there', async () => {
+  it('creates new contacts, and writes only the custom column of existing ones', async () => {
     const outcomes = await stage.deliver([attendee('4711', ann), attendee('4712', bob)]);
     expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
     expect(people()).toEqual([
@@ -39,14 +39,14 @@ describe('docs/sinks/http/dynamics.md', () => {
     ]);
   });
 
-  it('creates a contact once, though the answer was lost', async () => {
+  it('creates a contact only once if the response was lost', async () => {
     dynamics.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST', path: '/contacts' });
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
     expect(dynamics.contacts.size).toBe(2);
   });
 
-  it('updates by id, and creates a contact again that was deleted there', async () => {
+  it('updates by id, and creates a contact again if it was deleted in Dynamics', async () => {
     await stage.deliver([attendee('4711', ann)]);
     const [, contact] = [...dynamics.contacts.keys()];
     await stage.deliver([attendee('4711', ann, { revision: 2, pigeonhole: { id: 102, name: 'Expo' } })]);

@@ -28,7 +28,7 @@ const twice = { id: 4713, Name: 'Two Two', Email: 'twice@example.com' };
 const writes = () => marketo.requests.filter(({ path }) => path === '/rest/v1/leads.json');
 
 describe('docs/sinks/http/marketo.md', () => {
-  it('creates and updates leads in one request, and rejects the one that Marketo refuses', async () => {
+  it('creates and updates leads in one request, and rejects the lead that Marketo refuses', async () => {
     const outcomes = await stage.deliver([attendee('4711', ann), attendee('4713', twice), attendee('4712', bob)]);
     expect(outcomes).toMatchObject([
       { kind: 'delivered' },
@@ -44,7 +44,7 @@ describe('docs/sinks/http/marketo.md', () => {
     ]);
   });
 
-  it('creates a lead once, though the answer was lost', async () => {
+  it('creates a lead only once if the response was lost', async () => {
     marketo.faults.add({ effect: { kind: 'dropAfter' }, path: '/rest/v1/leads.json' });
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
@@ -56,13 +56,13 @@ describe('docs/sinks/http/marketo.md', () => {
     ['607', { kind: 'retry', afterMs: 3_600_000 }],
     ['602', { kind: 'retry' }],
     ['603', { kind: 'pause' }],
-  ])('reads what an answer with HTTP 200 and code %s means', async (code, outcome) => {
+  ])('recognizes code %s in a response with HTTP 200', async (code, outcome) => {
     marketo.faults.add({ effect: { kind: 'answer', answer: failure(code) }, path: '/rest/v1/leads.json', times: 9 });
     expect(await stage.deliver([attendee('4711', ann)])).toMatchObject([outcome]);
     expect(marketo.leads).toHaveLength(3);
   });
 
-  it('deletes no lead, and asks an operator to erase it', async () => {
+  it('deletes no lead, and leaves an erasure to an operator', async () => {
     await stage.deliver([attendee('4711', ann)]);
     expect(await stage.deliver([attendee('4711', null, { revision: 2 })])).toMatchObject([
       { kind: 'nothing', reason: 'no-delete-request' },
@@ -73,7 +73,7 @@ describe('docs/sinks/http/marketo.md', () => {
     expect(marketo.leads).toHaveLength(4);
   });
 
-  it('clears its own fields of a lead by the request that the guide shows', async () => {
+  it('clears its own fields of a lead with the request in the guide', async () => {
     const clearing = await openStage('marketo-secret', 1);
     await clearing.deliver([attendee('4712', bob)]);
     expect(marketo.leads[0]).toMatchObject({ lastEvent: 'Summit' });
@@ -89,7 +89,7 @@ describe('docs/sinks/http/marketo.md', () => {
     });
   });
 
-  it('passes its check, and pauses at a wrong secret that it shows nowhere', async () => {
+  it('passes its check, and pauses with a wrong secret without showing it', async () => {
     expect((await stage.check()).filter(({ ok }) => !ok)).toEqual([]);
     const wrong = await openStage('another-secret');
     const said = JSON.stringify([await wrong.deliver([attendee('4711', ann)]), await wrong.check()]);

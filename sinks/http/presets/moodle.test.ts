@@ -29,7 +29,7 @@ const credit = (name: string, answered: number, around: Partial<Subject> = {}): 
   );
 
 describe('docs/sinks/http/moodle.md', () => {
-  it('grades students by their e-mail, and leaves the grades of others', async () => {
+  it('grades students by their e-mail address, and leaves other grades unchanged', async () => {
     expect(kinds(await grades.deliver([credit('ann', 3), credit('ben', 4)]))).toEqual(['delivered', 'delivered']);
     expect([...moodle.grades]).toEqual([
       [12, 100],
@@ -38,7 +38,7 @@ describe('docs/sinks/http/moodle.md', () => {
     ]);
   });
 
-  it('looks a student up once, and sends a grade again only when it changes', async () => {
+  it('looks a student up once, and sends a grade again only if it changes', async () => {
     await grades.deliver([credit('ann', 3)]);
     expect(moodle.requests).toHaveLength(2);
     expect(await grades.deliver([credit('ann', 3)])).toEqual([{ kind: 'nothing', reason: 'unchanged' }]);
@@ -47,7 +47,7 @@ describe('docs/sinks/http/moodle.md', () => {
     expect(moodle.grades.get(11)).toBe(100);
   });
 
-  it('rejects whom Moodle does not know, or knows twice, and grades the others', async () => {
+  it('rejects a person whom Moodle does not know or knows twice, and grades the others', async () => {
     expect(await grades.deliver([credit('nobody', 3), credit('shared', 3), credit('ann', 3)])).toMatchObject([
       { kind: 'rejected', cause: 'student-not-found' },
       { kind: 'rejected', cause: 'several-students' },
@@ -56,7 +56,7 @@ describe('docs/sinks/http/moodle.md', () => {
     expect(moodle.grades.get(13)).toBe(60);
   });
 
-  it('does not take an error with HTTP 200 for a success', async () => {
+  it('recognizes errors in responses with HTTP 200', async () => {
     moodle.lockGradeItem();
     expect(await grades.deliver([credit('ann', 3)])).toMatchObject([{ kind: 'rejected', cause: 'grade-update-4' }]);
     const refusal = (errorcode: string) =>
@@ -74,14 +74,14 @@ describe('docs/sinks/http/moodle.md', () => {
     expect(moodle.grades.has(11)).toBe(false);
   });
 
-  it('asks an operator to remove the grade of a person to be erased', async () => {
+  it('leaves the removal of an erased person’s grade to an operator', async () => {
     await grades.deliver([credit('ann', 3)]);
     const gone = engagement('ann', null, { removal: 'erased', attendee: null });
     expect(await grades.deliver([gone])).toMatchObject([{ kind: 'unplannable', cause: 'cannot-forget' }]);
     expect(await grades.deliver([engagement('ann', null)])).toMatchObject([{ kind: 'nothing' }]);
   });
 
-  it('checks the token, and shows neither it nor a student', async () => {
+  it('checks the token, and shows neither the token nor a student', async () => {
     expect((await grades.check())[0]).toMatchObject({ ok: true });
     const other = await open('another-t0ken');
     const [line] = await other.check();

@@ -28,7 +28,7 @@ const people = () =>
   [...pipedrive.persons.values()].map(({ name, custom_fields: fields }) => [name, fields[eventField]]);
 
 describe('docs/sinks/http/pipedrive.md', () => {
-  it('creates who is new, and writes only the custom field of who was there', async () => {
+  it('creates new persons, and writes only the custom field of existing ones', async () => {
     expect(kinds(await stage.deliver([attendee('4711', ann), attendee('4712', bob)]))).toEqual([
       'delivered',
       'delivered',
@@ -39,14 +39,14 @@ describe('docs/sinks/http/pipedrive.md', () => {
     ]);
   });
 
-  it('creates a person once, though the answer was lost', async () => {
+  it('creates a person only once if the response was lost', async () => {
     pipedrive.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST' });
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
     expect(pipedrive.persons.size).toBe(2);
   });
 
-  it('updates by id, and creates a person again who was deleted there', async () => {
+  it('updates by id, and creates a person again if it was deleted in Pipedrive', async () => {
     await stage.deliver([attendee('4711', ann)]);
     const pigeonhole = { id: 102, name: 'Expo' };
     await stage.deliver([attendee('4711', { ...ann, Email: 'new@example.com' }, { revision: 2, pigeonhole })]);
@@ -66,7 +66,7 @@ describe('docs/sinks/http/pipedrive.md', () => {
     expect(people()).toEqual([['Bob B. Customer', 'Summit']]);
   });
 
-  it('pauses if the account has reached a limit of its plan, and says so', async () => {
+  it('pauses with the reason if the account has reached a limit of its plan', async () => {
     const json = { success: false, error: 'Limit reached', code: 'feature_capping_deals' };
     pipedrive.faults.add({ effect: { kind: 'answer', answer: { status: 403, json } }, method: 'POST' });
     expect(await stage.deliver([attendee('4711', ann)])).toMatchObject([
@@ -74,7 +74,7 @@ describe('docs/sinks/http/pipedrive.md', () => {
     ]);
   });
 
-  it('pauses at a wrong token, and shows it nowhere', async () => {
+  it('pauses with a wrong token without showing it', async () => {
     const wrong = await GuideSink.open({
       page: 'pipedrive',
       replace: { 'https://acme.pipedrive.com': pipedrive.url },

@@ -25,7 +25,7 @@ const attendee = (signInTime: string | null) =>
   });
 
 describe('docs/sinks/http/segment.md', () => {
-  it('sends who attended and who asked, in one request a kind, beside the events of others', async () => {
+  it('sends attendance and questions in one request each, next to other events', async () => {
     const people = [attendee('2026-11-21T09:00:00Z'), question('1', 'Lunch?'), question('2', 'And dinner?')];
     expect(kinds(await analytics.deliver(people))).toEqual(['delivered', 'delivered', 'delivered']);
     expect(segment.events.slice(1).toSorted((one, other) => (one.messageId < other.messageId ? -1 : 1))).toEqual([
@@ -49,7 +49,7 @@ describe('docs/sinks/http/segment.md', () => {
     expect([segment.requests.length, segment.dropped]).toEqual([2, []]);
   });
 
-  it('sends an event once, also after a lost answer, and nothing of anonymous people', async () => {
+  it('sends an event once, even after a lost response, and none of anonymous people', async () => {
     segment.faults.add({ effect: { kind: 'dropAfter' } });
     expect(kinds(await analytics.deliver([question('1', 'Lunch?')]))).toEqual(['retry']);
     expect(kinds(await analytics.deliver([question('1', 'Lunch?')]))).toEqual(['delivered']);
@@ -67,7 +67,7 @@ describe('docs/sinks/http/segment.md', () => {
     expect(segment.events).toHaveLength(2);
   });
 
-  it('gives up an event that is too large, and sends the others of its request', async () => {
+  it('rejects an event that is too large, and sends the other events of the request', async () => {
     const large = question('1', 'Lunch?', { session: { name: 'x'.repeat(40_000) } });
     expect(await analytics.deliver([large, question('2', 'And dinner?')])).toMatchObject([
       { kind: 'rejected', cause: 'http:400' },
@@ -75,10 +75,10 @@ describe('docs/sinks/http/segment.md', () => {
     ]);
   });
 
-  it('shows no write key', async () => {
+  it('never shows the write key', async () => {
     const planned = await analytics.plan([question('1', 'Lunch?')]);
     const lines = await analytics.check();
     expect(JSON.stringify([planned, lines])).not.toContain(segment.writeKey);
-    expect(lines.filter(({ text }) => text.includes('sent again'))).toEqual([]); // its messageId is the change's
+    expect(lines.filter(({ text }) => text.includes('sent again'))).toEqual([]); // its messageId is the id of the change
   });
 });

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 describe('docs/sinks/http/teams.md', () => {
-  it('posts a card for each question beside what the channel holds', async () => {
+  it('posts a card for each question after existing messages', async () => {
     const link = 'Is [this](https://evil.example) **safe**?';
     expect(kinds(await stage.deliver([question('1', 'When is lunch?'), question('2', link)]))).toEqual([
       'delivered',
@@ -38,7 +38,7 @@ describe('docs/sinks/http/teams.md', () => {
     expect(typeErrors(published, [...cards, wrong])).toEqual([expect.stringContaining('"latest"')]);
   });
 
-  it('makes no link of Markdown in the name of an attendee', async () => {
+  it('creates no Markdown link from the name of an attendee', async () => {
     const name = '[Ann](https://evil.example)';
     await stage.deliver([question('1', 'When is lunch?', { attendee: { id: 11, Name: name } })]);
     expect(teams.messages.at(-1)).toEqual({
@@ -47,7 +47,7 @@ describe('docs/sinks/http/teams.md', () => {
     });
   });
 
-  it('posts once, whatever becomes of the question', async () => {
+  it('posts a question once, even if it changes or is deleted', async () => {
     await stage.deliver([question('1', 'When is lunch?')]);
     expect(await stage.deliver([question('1', 'When is lunch?', {}, 'answered'), question('1', null)])).toEqual([
       { kind: 'nothing', reason: 'not-updated' },
@@ -59,12 +59,12 @@ describe('docs/sinks/http/teams.md', () => {
     expect(teams.messages).toHaveLength(2);
   });
 
-  it('names nobody who is not to be shown', async () => {
+  it('does not name a person whose identity is not visible', async () => {
     await stage.deliver([question('1', 'When is lunch?', { attendee: null })]);
     expect(teams.messages.at(-1)).toEqual({ texts: ['Keynote', 'When is lunch?', 'Status: allowed'], links: [] });
   });
 
-  it('shortens a long text, and withholds an item without one', async () => {
+  it('shortens a long text, and withholds an item without a text', async () => {
     expect(kinds(await stage.deliver([question('1', 'a'.repeat(9_000)), question('2', '')]))).toEqual([
       'delivered',
       'nothing',
@@ -72,7 +72,7 @@ describe('docs/sinks/http/teams.md', () => {
     expect(teams.messages.at(-1)!.texts[1]).toHaveLength(5_000);
   });
 
-  it('waits 30 s if an older connector reports "HTTP error 429" in a 200 answer', async () => {
+  it('waits 30 s if an older connector reports "HTTP error 429" with HTTP 200', async () => {
     const text = 'Webhook message delivery failed with error: Microsoft Teams endpoint returned HTTP error 429';
     teams.faults.add({ effect: { kind: 'answer', answer: { status: 200, text } } });
     expect(await stage.deliver([question('1', 'When is lunch?')])).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);
@@ -81,7 +81,7 @@ describe('docs/sinks/http/teams.md', () => {
     expect(teams.messages).toHaveLength(2);
   });
 
-  it('waits when the workflow is gone, and shows no signature', async () => {
+  it('retries if the workflow is missing, and shows no signature', async () => {
     teams.faults.add({ effect: { kind: 'answer', answer: { status: 404 } }, times: 2 });
     const said = JSON.stringify([await stage.deliver([question('1', 'When is lunch?')]), await stage.check()]);
     expect(said).toContain('"retry"');
