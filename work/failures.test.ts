@@ -34,13 +34,13 @@ describe('the verdict on an API error', () => {
     expect(judge(kind)).toEqual(verdicts[kind]);
   });
 
-  it('restarts the walk when a stored cursor is refused, but not when the first page is', () => {
+  it('restarts the walk if a stored cursor is refused, but not if the first page is', () => {
     expect(judge('invalidParameter', {}, { atCursor: true })).toEqual({ who: 'walk' });
     expect(judge('notFound', {}, { atCursor: true })).toEqual({ who: 'walk' });
     expect(judge('sessionNotFound', {}, { atCursor: true })).toMatchObject({ who: 'stream' });
   });
 
-  it('waits for the quota as long as the service says', () => {
+  it('waits for the quota as long as the service requests', () => {
     const quota = { limit: 5, remaining: 0, resetInMs: 7000, resetAtMs: now + 7000 };
     expect(judge('quota', { quota })).toMatchObject({ waitMs: 7000 });
     expect(judge('quota', { quota, retryAfterMs: 9000 })).toMatchObject({ waitMs: 9000 });
@@ -83,7 +83,7 @@ describe('a refused permit', () => {
     expect(judged('request')).toEqual({ who: 'request', waitMs: 7000 });
   });
 
-  it('is judged like an API error, unlike a defect', () => {
+  it('is handled like an API error, unlike a defect', () => {
     expect([refusal('key'), error('quota'), new Error('a defect')].map(isToBeJudged)).toEqual([true, true, false]);
   });
 });
@@ -92,16 +92,16 @@ describe('a stream that cannot be read', () => {
   it.each<[ApiErrorKind, number, boolean, boolean]>([
     ['transient', 0, false, false], // mostly passes on its own
     ['transient', 3, false, true],
-    ['transient', 4, false, false], // already logged
+    ['transient', 4, false, false], // the failure is already logged
     ['transient', 3, true, false], // the whole service is down
     ['protocol', 0, false, true],
     ['protocol', 1, false, false],
     ['unsupported', 0, true, true],
-  ])('with %s after %i failures (service down: %p) is worth a log line: %p', (kind, failures, isDown, expected) => {
+  ])('with %s after %i failures (service down: %p) is logged: %p', (kind, failures, isDown, expected) => {
     expect(isWorthALine(kind, failures, isDown)).toBe(expected);
   });
 
-  it('is worth a log line when it can be read again, if its failure was worth one', () => {
+  it('is logged when it can be read again, if its failure was logged', () => {
     expect([3, 4].map((failures) => isEndWorthALine(failures, false))).toEqual([false, true]);
     expect(isEndWorthALine(40, true)).toBe(false);
   });

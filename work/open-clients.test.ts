@@ -33,7 +33,7 @@ async function answerOf(bytes: number, network: string): Promise<string> {
 const refused = /^[^\n]*the answer is larger than `network\.maxAnswerMb` allows[^\n]*$/;
 
 describe('the client of a workspace', () => {
-  it('reads an answer of the service up to 8 MB, and refuses a larger one with one sentence', async () => {
+  it('reads a response of up to 8 MB, and refuses a larger one with one sentence', async () => {
     expect(await answerOf(8 * megabyte, '')).toBe('1 read');
     expect(await answerOf(8 * megabyte + 1, '')).toMatch(refused);
   });

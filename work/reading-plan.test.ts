@@ -25,7 +25,7 @@ const config = (syncs: Record<string, SyncConfig>, sinks: Record<string, SinkCon
   ({ syncs, sinks }) as unknown as Config;
 
 describe('the reading plan', () => {
-  it('has every list for a sink that accepts all, and reads identity and consent before the items of attendees', () => {
+  it('contains every list for a sink that accepts all, and reads identity and consent before the items of attendees', () => {
     const { lists } = planReading(config({ a: sync({}) }, { archive: sink() }), ['a'], 'pigeonhole');
     expect(lists.slice(0, 3)).toEqual(['sessions', 'attendees', 'qna-questions']);
     expect(lists).toHaveLength(9);
@@ -39,13 +39,13 @@ describe('the reading plan', () => {
     [['answers'], ['sessions', 'attendees', 'answers']],
     [['poll-mcq-votes'], ['attendees', 'poll-mcq-votes']],
     [['qna-questions'], ['attendees', 'qna-questions']],
-  ] as const)('for a sink that wants %j is %j', (wanted, expected) => {
+  ] as const)('contains %j for a sink that accepts %j', (wanted, expected) => {
     const plan = planReading(config({ a: sync({}) }, { archive: sink(wanted) }), ['a'], 'pigeonhole');
     expect(plan.lists).toEqual(expected);
     expect([...plan.sinks.keys()]).toEqual(wanted); // lists that are only dependencies go to no sink
   });
 
-  it('has the source lists of a derived list, which goes only to sinks that name it', () => {
+  it('contains the source lists of a derived list, which goes only to sinks that name it', () => {
     const plan = planReading(
       config(
         { a: sync({ sinks: ['archive', 'hooks'] }) },
@@ -74,7 +74,7 @@ describe('the reading plan', () => {
     expect(all.sinks.has('engagement')).toBe(false);
   });
 
-  it('leaves out a list that the sync does not name, unless another list depends on it', () => {
+  it('omits a list that the sync does not name, unless another list depends on it', () => {
     const plan = planReading(config({ a: sync({ lists: ['votes'] }) }, { archive: sink() }), ['a'], 'pigeonhole');
     expect(plan.lists).toEqual(['sessions', 'attendees', 'votes']);
   });
@@ -91,7 +91,7 @@ describe('the reading plan', () => {
     expect(plan.sinks.get('questions')).toEqual(['archive']);
   });
 
-  it('of a workspace has the pigeonholes even if no sink wants them', () => {
+  it('of a workspace contains the pigeonholes even if no sink accepts them', () => {
     const plan = planReading(config({ a: sync({}) }, { archive: sink(['votes']) }), ['a'], 'workspace');
     expect(plan.lists).toEqual(['pigeonholes']);
     expect(plan.sinks.size).toBe(0);

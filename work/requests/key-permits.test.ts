@@ -29,33 +29,33 @@ const age = 10_000;
 
 describe('a quota reported by the service', () => {
   it.each<[string, Partial<QuotaState>, Quota | null, boolean]>([
-    ['is no news if it matches the count', {}, said({}), false],
-    ['is no news if a later request was counted since', {}, said({ remaining: 405 }), false],
-    ['is no news if the response reports none', {}, null, false],
-    ['is no news if the reset differs by 1 s', {}, said({ resetInMs: 51_000 }), false],
-    ['is news if fewer requests remain', {}, said({ remaining: 399 }), true],
-    ['is news if the limit changed', {}, said({ limit: 2000 }), true],
-    ['is news if the known limit was an estimate', { told: false }, said({}), true],
-    ['is news if a new window started', {}, said({ resetInMs: 86_000_000 }), true],
+    ['contains nothing new if it matches the count', {}, said({}), false],
+    ['contains nothing new if a later request was counted since', {}, said({ remaining: 405 }), false],
+    ['contains nothing new if the response reports none', {}, null, false],
+    ['contains nothing new if the reset differs by 1 s', {}, said({ resetInMs: 51_000 }), false],
+    ['is stored if fewer requests remain', {}, said({ remaining: 399 }), true],
+    ['is stored if the limit changed', {}, said({ limit: 2000 }), true],
+    ['is stored if the known limit was an estimate', { told: false }, said({}), true],
+    ['is stored if a new window started', {}, said({ resetInMs: 86_000_000 }), true],
     [
-      'is no news if slightly more requests remain than counted and no reset is reported',
+      'contains nothing new if slightly more requests remain than counted and no reset is reported',
       { resetTold: false },
       said({ remaining: 450, resetInMs: null }),
       false,
     ],
     [
-      'is news if many more requests remain than counted and no reset is reported',
+      'is stored if many more requests remain than counted and no reset is reported',
       { resetTold: false },
       said({ remaining: 600, resetInMs: null }),
       true,
     ],
-    ['is news if no reset was known', { resetTold: false }, said({}), true],
-    ['is news if nothing was known', { limit: null, remaining: null }, said({}), true],
+    ['is stored if no reset was known', { resetTold: false }, said({}), true],
+    ['is stored if nothing was known', { limit: null, remaining: null }, said({}), true],
   ])('%s', (_, more, quota, expected) => {
     expect(updatesQuota({ ...known, ...more }, age, quota)).toBe(expected);
   });
 
-  it('is news if this process has not read the ledger yet', () => {
+  it('is stored if this process has not read the ledger yet', () => {
     expect(updatesQuota(undefined, 0, said({}))).toBe(true);
   });
 });

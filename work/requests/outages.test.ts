@@ -116,7 +116,7 @@ describe('a service that does not answer', () => {
     expect(outages.isDown('acme')).toBe(false);
   });
 
-  it('is noted to answer once a minute, since another process may have noted that it does not', async () => {
+  it('is recorded as answering at most once a minute, because another process may have recorded an outage', async () => {
     const notes: string[] = [];
     const { outages, pass } = watched(notes);
     for (let n = 0; n < 4; n += 1) {

@@ -140,14 +140,14 @@ describe('a refused permit', () => {
       { scope: 'request', reason: 'kept-for-others', waitMs: 900 },
     ],
     [
-      'beside an exclusive request lasts 250 ms',
+      'during an exclusive request lasts 250 ms',
       'import',
       { remaining: 3, aloneMs: 30_000 },
       0,
       { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
     ],
     [
-      'beside a probe lasts 250 ms',
+      'during a probe lasts 250 ms',
       'live',
       { limit: null, remaining: null, refusals: 1, aloneMs: 30_000 },
       0,
@@ -172,7 +172,7 @@ describe('the wait after a refusal', () => {
       3,
       4 * minute,
     ],
-    ['doubles likewise if the service says not to wait, and refuses again', null, 0, 2, 2 * minute],
+    ['doubles in the same way if the service requests no wait, and refuses again', null, 0, 2, 2 * minute],
     ['is 1 min at first if the service reports nothing', null, undefined, 0, minute],
     ['then doubles with each refusal', null, undefined, 2, 4 * minute],
     ['is then at most 15 min', null, undefined, 60, 15 * minute],
@@ -181,7 +181,7 @@ describe('the wait after a refusal', () => {
   });
 });
 
-describe('the stretch of the intervals', () => {
+describe('the factor that lengthens intervals', () => {
   it.each<[string, Needs, number | null, ReturnType<typeof stretchFor>]>([
     ['is 1 while the quota suffices', needs, 630, unstretched],
     ['is 1 while the quota is not known', needs, null, unstretched],
@@ -222,7 +222,7 @@ describe('the need until the reset', () => {
 
   it('is the forecast for that span', () => {
     expect(needsUntil(forecast, minute)).toEqual(forecast.needs);
-    expect(needsUntil(forecast, 90_000)).toEqual(forecast.needs); // until it is made again
+    expect(needsUntil(forecast, 90_000)).toEqual(forecast.needs); // until the forecast is repeated
   });
 
   it('is part of the forecast near the end of a window, so that the quota does not seem short', () => {

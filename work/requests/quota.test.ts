@@ -71,7 +71,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   });
 
   it.each(['2147483647', '4294967295', '999999999999999', '9223372036854775807'])(
-    'can be stored if a header names %s, and spent from',
+    'can be stored and spent if a header reports %s',
     async (value) => {
       for (const name of ['limit', 'remaining', 'reset']) {
         const read = reportedQuota({ [`x-ratelimit-${name}`]: value }, Date.now())!;
@@ -89,7 +89,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     },
   );
 
-  it('follows a change of plan within a window', async () => {
+  it('follows a change of the plan within a window', async () => {
     await told(1000, 10);
     const spent = await spend(1000);
     expect(
@@ -124,7 +124,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(refused).toMatchObject({ limit: 6, used: 6, remaining: 0 });
   });
 
-  it('gives no permit below the required rest, nor if the caller knows another limit', async () => {
+  it('grants no permit below the minimum that must remain, nor if the caller assumes another limit', async () => {
     await told(1000, 101);
     expect(await spend(null)).toBeNull();
     expect(await spend(1000, { mustRemain: 100 })).toMatchObject({ remaining: 100 });
@@ -246,7 +246,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     ).toMatchObject({ remaining: 299, refusals: 0, window: 2 });
   });
 
-  it('gets back a permit that the service certainly did not count', async () => {
+  it('receives a permit back if the service certainly did not count the request', async () => {
     await told(1000, 500);
     const spent = await spend(1000, { priority: 'sweep' });
     await notePassed(ledger, key, permit(spent, { priority: 'sweep' }), true);
@@ -255,7 +255,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 500, used: 1, usedSweeps: 0 });
   });
 
-  it('gives no permit until the wait after a refusal ends, then one at a time until a response', async () => {
+  it('grants no permit until the wait after a refusal ends, and then one at a time until a response', async () => {
     await told(1000, 400);
     const spent = await spend(1000);
     const state = await noteRefusal(ledger, key, permit(spent), {
@@ -353,7 +353,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect([...(await readQuotas(ledger, [key, 'another', 'unheard-of'])).keys()].toSorted()).toEqual(['another', key]);
   });
 
-  it('leaves the durability of other statements as it was', async () => {
+  it('does not change the durability of other statements', async () => {
     const setting = () => ledger.db.query(`select current_setting('synchronous_commit') as value`);
     const [before] = await setting();
     const after = await Promise.all(Array.from({ length: 5 }, () => spend(null).then(setting)));

@@ -1,6 +1,6 @@
 import { ServiceWatch } from './service-watch.js';
 
-/** Watches one workspace. A test advances its clock by seconds, two ticks each. */
+/** Watches one workspace. A test advances its clock in seconds, with two ticks per second. */
 function watching() {
   const known = { isDown: false, isSuspected: false };
   const silences: string[] = [];
@@ -37,7 +37,7 @@ function watching() {
         await watch.tick(ask);
       }
     },
-    /** Simulates a suspended process: one tick, whatever the time. */
+    /** Simulates a suspended process: one tick, however much time has passed. */
     standStill: async (seconds: number): Promise<void> => {
       now += seconds * 1000;
       await watch.tick(ask);
