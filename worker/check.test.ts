@@ -37,11 +37,11 @@ sinks: { archive: { type: file, folder: ./archive } }
 }
 
 describe('the check of a workspace', () => {
-  it('is content with a Personal one that names no subscription', async () => {
+  it('accepts a Personal workspace without a subscription', async () => {
     expect(await checkWorkspace({})).toMatchObject({ result: 'ok', text: expect.stringMatching(/accepts the key$/) });
   });
 
-  it('names the subscriptions of a Team one that has none chosen, since only "apply" needs one', async () => {
+  it('lists the subscriptions of a Team workspace if none is chosen, because only "apply" needs one', async () => {
     expect(await checkWorkspace({ workspaceKind: 'team' })).toMatchObject({
       what: 'workspace acme',
       result: 'ok',
@@ -51,14 +51,14 @@ describe('the check of a workspace', () => {
     });
   });
 
-  it('is content with a subscription that is there', async () => {
+  it('accepts an existing subscription', async () => {
     const checked = await checkWorkspace({ workspaceKind: 'team' }, ', subscriptionId: 7');
     expect(checked).toMatchObject({ result: 'ok', text: expect.stringMatching(/accepts the key$/) });
   });
 
   it.each<[string, SandboxOptions]>([
-    ['is none of the workspace’s', { workspaceKind: 'team' }],
-    ['cannot be in a Personal one', {}],
+    ['does not exist in the workspace', { workspaceKind: 'team' }],
+    ['is set for a Personal workspace', {}],
   ])('refuses a subscription that %s', async (_, options) => {
     expect(await checkWorkspace(options, ', subscriptionId: 4242')).toMatchObject({
       result: 'refused',
@@ -73,7 +73,7 @@ describe('the check of a sync', () => {
     ['by status', ', pigeonholes: { status: [live] }', /^selects 1 of 2 events: \S.* \(101, live\)$/],
     ['none', ', pigeonholes: { name: "^nothing" }', /^selects none of 2 events$/],
     ['by id', ', pigeonholes: [102, 999]', /^selects 1 of 2 events: .*\(102, ended\); the service does not list 999$/],
-  ])('names the events that it selects: %s', async (_, choice, text) => {
+  ])('names the selected events: %s', async (_, choice, text) => {
     const [, selection] = await checkFirst(2, { pigeonholes: 2 }, { choice });
     expect(selection).toEqual({ what: 'sync all', result: 'ok', text: expect.stringMatching(text) as string });
   });

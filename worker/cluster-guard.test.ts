@@ -16,8 +16,8 @@ const config = {
   sinks: {},
 } as unknown as Config;
 
-describe.each(kinds)('an empty cluster at the address of the one that drives a ledger on %s', (kind) => {
-  it('is given no workflow by a running process, which says so, until it is adopted or the first is back', async () => {
+describe.each(kinds)('another, empty Temporal cluster at the address of the one that a ledger uses, on %s', (kind) => {
+  it('receives no workflow until it is adopted or the first cluster is back', async () => {
     const ledger = await openLedger(databases.of(kind), testKey);
     let clusterId = 'first';
     const started: string[] = [];

@@ -19,7 +19,7 @@ describe.each(kinds)('the first page, on %s', (kind) => {
   });
   const open = () => new FirstPage(ledger, () => (reports += 1));
 
-  it('is reported once when another process that shares the ledger reads', async () => {
+  it('is reported once if another process that shares the ledger reads it', async () => {
     const firstPage = open();
     await firstPage.look();
     expect(reports).toBe(0);
@@ -30,7 +30,7 @@ describe.each(kinds)('the first page, on %s', (kind) => {
     expect(reports).toBe(1);
   });
 
-  it('is reported once when this process reads', async () => {
+  it('is reported once if this process reads it', async () => {
     const firstPage = open();
     firstPage.note();
     firstPage.note();

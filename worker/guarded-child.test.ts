@@ -19,7 +19,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 describe.each(guards)('a child guarded by %s', (guard) => {
-  it('disappears when its parent is killed', async () => {
+  it('ends when its parent is killed', async () => {
     const parent = await startParent(guard);
     expect(isProcessAlive(parent.childPid)).toBe(true);
 
@@ -28,21 +28,21 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     await until('the child is gone', () => !isProcessAlive(parent.childPid));
   });
 
-  it('lets its parent end when that no longer holds on to it, and disappears with it', async () => {
+  it('does not keep its parent running after unref(), and ends together with it', async () => {
     const parent = await startParent(guard, 'child.unref();');
 
     await until('the parent has ended', () => parent.process.exitCode === 0);
     await until('the child is gone', () => !isProcessAlive(parent.childPid));
   });
 
-  itOnLinux('is not ended by signals to the process group of its parent', async () => {
+  itOnLinux('has its own process group, so that signals to its parent’s group do not reach it', async () => {
     const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard });
     const group = readFileSync(`/proc/${child.pid}/stat`, 'latin1').split(') ')[1]?.split(' ')[2];
     expect(Number(group)).toBe(child.pid);
     await child.stop(1000);
   });
 
-  it('ends by SIGTERM when it is stopped, and says that it was wanted', async () => {
+  it('ends with SIGTERM when it is stopped, and reports the end as wanted', async () => {
     const exits: unknown[] = [];
     const child = startGuardedChild({ command: '/bin/sleep', args: ['60'], guard, onExit: (exit) => exits.push(exit) });
 
@@ -53,7 +53,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect(isProcessAlive(child.pid ?? 0)).toBe(false);
   });
 
-  it('is killed when it ignores SIGTERM', async () => {
+  it('is killed if it ignores SIGTERM', async () => {
     const logFile = join(folder, 'log');
     const script = `trap '' TERM; echo ready; while :; do sleep 0.1; done`;
     const child = startGuardedChild({ command: '/bin/sh', args: ['-c', script], guard, logFile });
@@ -68,13 +68,13 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect(await child.exited).toEqual({ code: 3, signal: null, isWanted: false });
   });
 
-  it('reports a program that does not exist by an exit code', async () => {
+  it('reports a missing program with an exit code', async () => {
     const child = startGuardedChild({ command: '/does/not/exist', args: [], guard });
 
     expect((await child.exited).code).toBe(127);
   });
 
-  itOnLinux('leaves no watcher behind when it ends on its own', async () => {
+  itOnLinux('leaves no watcher running after it has ended', async () => {
     const child = startGuardedChild({ command: '/bin/true', args: [], guard });
     await child.exited;
 
@@ -90,7 +90,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     expect(readFileSync(logFile, 'utf8')).toBe('one\ntwo\n');
   });
 
-  it('sees nothing of our environment when it is given its own', async () => {
+  it('receives only the environment that it is given', async () => {
     const logFile = join(folder, 'log');
     await startGuardedChild({ command: '/usr/bin/env', args: [], guard, logFile, env: { ONLY: 'this' } }).exited;
 

@@ -12,7 +12,7 @@ afterAll(async () => {
   for (const holder of holders) holder.close();
 });
 
-/** A port that another process already uses. */
+/** Returns a port that another process already uses. */
 async function heldPort(): Promise<number> {
   const port = await freeTestPort();
   const holder = createServer((socket) => socket.destroy());
@@ -21,8 +21,8 @@ async function heldPort(): Promise<number> {
   return port;
 }
 
-describe('the Temporal SDK that finds the port of its metrics taken', () => {
-  it('takes another one, and gives up after five that are all taken', async () => {
+describe('the metrics endpoint of the Temporal SDK, if its port is in use,', () => {
+  it('uses another port, and fails after five ports that are in use', async () => {
     const held = await heldPort();
     const asked: number[] = [];
     const alwaysHeld = async (): Promise<number> => (asked.push(held), held);

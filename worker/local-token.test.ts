@@ -23,7 +23,7 @@ const places = [
 describe.each(places)('the token of an installation with %s', (_, placeOf, name) => {
   const place = (): Parameters<typeof keepLocalToken>[0] => placeOf() as never;
 
-  it('is made once, and can be read by nobody else', () => {
+  it('is created once, in a file that only its owner can read', () => {
     expect(readLocalToken(place())).toBeUndefined();
     const token = keepLocalToken(place());
     expect(token).toMatch(/^pp_[0-9a-f]{16}_[\w-]{43}$/);
@@ -34,14 +34,14 @@ describe.each(places)('the token of an installation with %s', (_, placeOf, name)
     expect([keepLocalToken(place()), readLocalToken(place())]).toEqual([token, token]);
   });
 
-  it('is closed to others again after its file was copied without permissions', () => {
+  it('is protected again after its file was copied without permissions', () => {
     const token = keepLocalToken(place());
     chmodSync(join(folder, name), 0o644);
     expect(keepLocalToken(place())).toBe(token);
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   });
 
-  it('replaces an invalid token, as left by a full disk', () => {
+  it('is replaced if it is invalid, as after a full disk', () => {
     const file = localTokenFile(place());
     mkdirSync(join(file, '..'), { recursive: true });
     writeFileSync(file, '');
@@ -49,12 +49,12 @@ describe.each(places)('the token of an installation with %s', (_, placeOf, name)
   });
 });
 
-it('a token that cannot be kept is an error that says what to set', () => {
+it('a token that cannot be stored causes an error that names the setting to use instead', () => {
   writeFileSync(join(folder, '.pigeonpost'), 'a file, where a folder is needed');
   expect(() => keepLocalToken(postgres() as never)).toThrow(/api|\.pigeonpost.*set server\.token/);
 });
 
-it('files beside a configuration are kept out of version control', () => {
+it('the folder next to a configuration is ignored by Git', () => {
   keepLocalToken(postgres() as never);
   expect(readFileSync(join(folder, '.pigeonpost/.gitignore'), 'utf8')).toBe('*\n');
 });

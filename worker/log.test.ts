@@ -49,8 +49,8 @@ const at = new Date(2026, 10, 21, 9, 2, 7);
 const line = (more: object): string =>
   JSON.stringify({ level: 30, time: at.toISOString(), msg: 'it happened', ...more });
 
-describe('a line of the log for a person', () => {
-  it('has local time, level, message and the facts as pairs', () => {
+describe('a line of the log on a terminal', () => {
+  it('has the local time, the level, the message and the facts as pairs', () => {
     expect(formatLogLine(line({ level: 40, msg: 'workspace waits: credential', workspace: 'acme', code: 4501 }))).toBe(
       '09:02:07 warn  workspace waits: credential (workspace acme, code 4501)',
     );
@@ -66,7 +66,7 @@ describe('a line of the log for a person', () => {
     expect(formatLogLine(line({ level }))).toBe(text);
   });
 
-  it('leaves out facts that are absent, and shows lists and objects in short', () => {
+  it('omits facts that are absent, and abbreviates lists and objects', () => {
     expect(formatLogLine(line({ code: null, pigeonholes: [101, 102], more: { n: 1 } }))).toBe(
       '09:02:07 it happened (pigeonholes [101,102], more {"n":1})',
     );

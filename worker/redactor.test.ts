@@ -29,11 +29,11 @@ describe('a redacted report', () => {
     ['a header', 'Authorization: Bearer abcdef012345', 'Authorization: Bearer [secret]'],
     ['a password in an address', 'postgres://me:pass@host/db', 'postgres://[secret]@host/db'],
     ['a token in an address', 'https://host/hook?token=abc&x=1', 'https://host/hook?token=[secret]&x=1'],
-  ])('holds no longer %s', (_, text, without) => {
+  ])('contains no longer %s', (_, text, without) => {
     expect(redactor(config)(text)).toBe(without);
   });
 
-  it('keeps everything else, at any depth', () => {
+  it('keeps all other values, at any depth', () => {
     const report = { a: [{ b: 'sink crm (line 9)', c: 7, d: null, e: true }], 'ann@example.com': 'x' };
     expect(redactor(undefined)(report)).toEqual({ a: report.a, '[e-mail]': 'x' });
   });

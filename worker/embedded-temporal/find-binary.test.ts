@@ -6,7 +6,7 @@ import { until } from '../../test/until.js';
 import { type BinarySources, binarySources } from './binary-sources.js';
 import { findBinary } from './find-binary.js';
 
-// Scripts stand in for the servers and for Go, and print the same answers. Nothing can be downloaded.
+// Scripts take the place of the servers and of Go, and print the same output. Nothing can be downloaded.
 
 let folder: string;
 let sources: BinarySources;
@@ -41,7 +41,7 @@ function script(name: string, body: string): string {
 
 const server = (version = '1.31.2'): string => `echo 'temporal version 1.8.2 (Server ${version}, UI 2.50.1)'`;
 
-/** A Go that records its builds, takes a moment, and writes a server to the requested path. */
+/** Creates a Go that records its builds, takes a moment, and writes a server to the requested path. */
 function go(version = 'go1.26.4', build = 'sleep 0.2'): string {
   return script(
     'bin/go',
@@ -55,14 +55,14 @@ function go(version = 'go1.26.4', build = 'sleep 0.2'): string {
 
 const builds = (): string[] => readFileSync(join(folder, 'builds'), 'utf8').trim().split('\n');
 
-describe('the Temporal server to embed', () => {
-  it('is the one that a person named, before all others', async () => {
+describe('the search for the Temporal server', () => {
+  it('prefers the binary that the operator named', async () => {
     script('bin/temporal', server());
     const named = script('named', server());
     expect(await find({ explicit: named })).toBe(named);
   });
 
-  it('is refused when a person named one that cannot be used, whatever else is there', async () => {
+  it('fails if the operator named an unusable binary, even if there is another one', async () => {
     script('bin/temporal', server());
     const named = script('named', 'exit 1');
     await expect(find({ explicit: named })).rejects.toMatchObject({
@@ -71,30 +71,30 @@ describe('the Temporal server to embed', () => {
     });
   });
 
-  it('is the first of the search folders', async () => {
+  it('finds the binary in the first search folder that contains one', async () => {
     const installed = script('bin/temporal', server());
     expect(await find({ searchFolders: [join(folder, 'none'), join(folder, 'bin')] })).toBe(installed);
   });
 
-  it('is not one that is too old, and the reason is reported', async () => {
+  it('skips a server that is too old, and reports the reason', async () => {
     const old = script('bin/temporal', server('1.22.0'));
     const cached = script('cache/temporal-1.8.2', server());
     expect(await find()).toBe(cached);
     expect(progress).toEqual([`${old} cannot be used: its server 1.22 is older than 1.27`]);
   });
 
-  it('is one that the SDK has downloaded before', async () => {
+  it('finds a binary that the SDK has downloaded', async () => {
     const cached = script('cache/temporal-sdk-typescript-1.24.0', server());
     expect(await find()).toBe(cached);
   });
 
-  it('is not a download that was cut', async () => {
+  it('ignores an incomplete download', async () => {
     writeFileSync(join(folder, 'cache/temporal-sdk-typescript-1.24.0'), 'half', { mode: 0o755 });
     writeFileSync(join(folder, 'cache/temporal-sdk-typescript-1.24.0.downloading'), server(), { mode: 0o755 });
     await expect(find()).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
   });
 
-  it('is built with Go, once, and found in the cache from then on', async () => {
+  it('builds the server with Go once, and then finds it in the cache', async () => {
     go();
     const built = join(folder, 'cache/temporal-1.8.2');
     expect(await find()).toBe(built);
@@ -106,7 +106,7 @@ describe('the Temporal server to embed', () => {
     expect(progress[1]).toMatch(/^building the Temporal server with Go/);
   });
 
-  it('is built by only one of two processes that need it at the same time', async () => {
+  it('builds the server in only one of two processes that need it at the same time', async () => {
     go();
     const built = join(folder, 'cache/temporal-1.8.2');
     expect(await Promise.all([find(), find()])).toEqual([built, built]);
@@ -114,7 +114,7 @@ describe('the Temporal server to embed', () => {
     expect(progress).toContain('another pigeonpost is building the Temporal server: waiting for it');
   });
 
-  it('is not half a build: one that fails leaves nothing, and its log is named', async () => {
+  it('leaves no server after a failed build, and names the log', async () => {
     go('go1.27.0', 'echo no space left >&2; exit 1');
     await expect(find()).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
     expect(progress.at(-1)).toContain(join(folder, 'cache/build.log'));
@@ -123,7 +123,7 @@ describe('the Temporal server to embed', () => {
   });
 
   it.each(['go1.26.3', 'go1.25.9', 'go1.9', 'devel'])(
-    'is not built with %s, and the error names the ways out',
+    'does not build with %s, and the error names the alternatives',
     async (version) => {
       go(version);
       const error = await find().catch((thrown: Error) => thrown);
@@ -133,19 +133,19 @@ describe('the Temporal server to embed', () => {
     },
   );
 
-  it.each(['go1.26.4', 'go1.27rc1', 'go2.0.0'])('is built with %s', async (version) => {
+  it.each(['go1.26.4', 'go1.27rc1', 'go2.0.0'])('builds with %s', async (version) => {
     go(version);
     expect(await find()).toBe(join(folder, 'cache/temporal-1.8.2'));
   });
 
-  it('is not downloaded or built if only a look-up was requested', async () => {
+  it('downloads and builds nothing if only a look-up was requested', async () => {
     await expect(find({ onlyLook: true })).rejects.toMatchObject({ name: 'BinaryNotFoundError' });
     go();
     expect(await find({ onlyLook: true })).toBe(join(folder, 'cache/temporal-1.8.2'));
     expect(existsSync(join(folder, 'builds'))).toBe(false);
   });
 
-  it('is no longer being built once the process that built it was killed', async () => {
+  it('detects that a build has ended if the process that ran it was killed', async () => {
     go('go1.26.4', 'sleep 60');
     const program = `
       const { findBinary } = require(${JSON.stringify(join(__dirname, '../../dist/worker/embedded-temporal/find-binary.js'))});
@@ -158,7 +158,7 @@ describe('the Temporal server to embed', () => {
   });
 });
 
-describe('the sources of a user', () => {
+describe('the search locations of a user', () => {
   it('come from the environment', () => {
     const found = binarySources({
       TEMPORAL_BINARY: '/opt/temporal',
@@ -175,7 +175,7 @@ describe('the sources of a user', () => {
     expect(existsSync(join(found.goModule, 'go.sum'))).toBe(true);
   });
 
-  it('name nothing when TEMPORAL_BINARY is empty', () => {
+  it('include no named binary if TEMPORAL_BINARY is empty', () => {
     expect(binarySources({ TEMPORAL_BINARY: '' }).explicit).toBeUndefined();
   });
 });

@@ -33,7 +33,7 @@ function sent(span: ReadableSpan): object {
 }
 
 describe('a traced cycle', () => {
-  it('is one trace with everything that happens in it, whatever runs at the same time', async () => {
+  it('is one trace with everything that happens in it, even if other work runs at the same time', async () => {
     const spans = await spansOf(async (tracer) => {
       const deliver = (sink: string): Promise<void> =>
         tracer.span('deliver', { sink }, async () => {
@@ -54,7 +54,7 @@ describe('a traced cycle', () => {
     }
   });
 
-  it('returns and throws what its work does, and exports only the class of an error', async () => {
+  it('returns or throws what its work does, and exports only the class of an error', async () => {
     const spans = await spansOf(async (tracer) => {
       expect(await tracer.span('read', {}, async () => 5)).toBe(5);
       const failing = tracer.span('read', {}, () => Promise.reject(new RefusedError('refused for Person 1')));
@@ -66,7 +66,7 @@ describe('a traced cycle', () => {
 });
 
 describe('the spans sent to a collector', () => {
-  it('have times in nanoseconds as text, and omit attributes that are null', async () => {
+  it('have times in nanoseconds as text, and no attributes that are null', async () => {
     const [span] = await spansOf(async (tracer) => {
       const attributes = { workspace: 'acme', pages: 3, share: 0.5, code: null };
       tracer.ended('read', attributes, { durationMs: 1000, failure: null });
@@ -96,7 +96,7 @@ describe('the spans sent to a collector', () => {
     expect(tracesUrl(url).href).toBe(expected);
   });
 
-  it('arrive before the process ends, and a collector that refuses them is logged once', async () => {
+  it('are sent before the process ends, and a collector that refuses them is logged once', async () => {
     const bodies: string[] = [];
     let status = 200;
     const server = createServer((asked, answer) => {
@@ -134,7 +134,7 @@ describe('the spans sent to a collector', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('do not hold up the end of the process for more than two seconds', async () => {
+  it('do not delay the end of the process by more than two seconds', async () => {
     const server = createServer(() => undefined); // accepts requests and never answers
     await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
