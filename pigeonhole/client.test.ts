@@ -46,7 +46,7 @@ describe('a page', () => {
     [-1, 0],
     [4_294_967_295, 1_000_000_000],
     [Number.MAX_SAFE_INTEGER, 1_000_000_000],
-  ])('has a page size that the store can hold if the service names %d', async (perPage, held) => {
+  ])('has a page size that the store can represent if the service reports %d', async (perPage, held) => {
     await start((_, response) =>
       answerJson(response, 200, { data: [], meta: { perPage, nextCursor: null, hasMore: false } }),
     );

@@ -43,7 +43,7 @@ async function failureOf(call: Promise<unknown>): Promise<ApiError> {
     (reason: unknown) => reason,
   );
   if (!(error instanceof ApiError)) throw new Error('the call did not fail with an ApiError', { cause: error });
-  // No error shows the key or an attendee, however deep it is printed.
+  // No error reveals the key or an attendee, at whatever depth it is printed.
   const everything = `${error.stack}${JSON.stringify(error)}${inspect(error, { depth: 12, showHidden: true })}`;
   expect(everything).not.toContain(secret);
   expect(everything).not.toContain('Ann');
@@ -164,7 +164,7 @@ describe('a request', () => {
   it.each<[string, Respond]>([
     ['no answer', () => undefined],
     ['half an answer', (_, response) => response.writeHead(200, { 'content-length': '9' }).write('{"d')],
-  ])('with %s in time is transient', async (_, respond) => {
+  ])('is transient if %s arrives in time', async (_, respond) => {
     const { client } = await start(respond, { requestTimeoutMs: 1000 });
     const error = await failureOf(client.page(list));
     expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
@@ -173,13 +173,13 @@ describe('a request', () => {
 
   const start200 = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';
   it.each([
-    ['before the promised length', `${start200}content-length: 99\r\n\r\n{"data":[{"Name":"Ann`],
+    ['before the announced length', `${start200}content-length: 99\r\n\r\n{"data":[{"Name":"Ann`],
     ['within a chunk', `${start200}transfer-encoding: chunked\r\n\r\n40\r\n{"data":[{"Name":"Ann`],
     ['between chunks', `${start200}transfer-encoding: chunked\r\n\r\n5\r\n{"dat\r\n`],
-    ['where only the JSON shows it', `${start200}connection: close\r\n\r\n{"data":[{"Name":"Ann`],
+    ['so that only the JSON shows it', `${start200}connection: close\r\n\r\n{"data":[{"Name":"Ann`],
     ['in its head', 'HTTP/1.1 200 OK\r\ncontent-'],
     ['by something that is not HTTP', 'Ann says hello, and this is no HTTP at all\r\n\r\n'],
-  ])('whose answer is cut %s is transient', async (_, bytes) => {
+  ])('whose response is cut off %s is transient', async (_, bytes) => {
     const server = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end(bytes));
@@ -231,7 +231,7 @@ describe('a request', () => {
     ['around its rows', pageOf('{"id":1}', deep(100))],
     ['in an entity', `{"data":{"id":1,"more":${deep(100)}}}`],
     ['in a row with a million levels', pageOf(`{"id":1,"more":${deep(1_000_000)}}`)],
-  ])('with an answer that is nested too deep %s breaks the contract', async (_, body) => {
+  ])('with a response that is nested too deeply %s breaks the contract', async (_, body) => {
     const { client } = await start((__, response) =>
       response.writeHead(200, { 'content-type': 'application/json' }).end(body),
     );

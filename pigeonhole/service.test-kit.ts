@@ -1,4 +1,4 @@
-/** A service for tests: an HTTP server on loopback that answers as the test says and records the requests. */
+/** Starts an HTTP server on loopback that answers as the test specifies and records the requests. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import {
@@ -77,12 +77,12 @@ export function answerJson(
   response.end(JSON.stringify(body));
 }
 
-/** A collection envelope. `next` is the cursor of the next page; null on the last one. */
+/** Returns a collection envelope. `next` is the cursor of the next page, or null on the last page. */
 export function collection(data: unknown[], next: string | null = null): object {
   return { data, links: { next: null }, meta: { perPage: 300, nextCursor: next, hasMore: next !== null } };
 }
 
-/** A fresh key and a self-signed certificate for 127.0.0.1 and localhost, as PEM. */
+/** Returns a new key and a self-signed certificate for 127.0.0.1 and localhost, as PEM. */
 export function makeCertificate(): { key: string; cert: string } {
   const folder = mkdtempSync(join(tmpdir(), 'pigeonhole-tls-'));
   try {

@@ -4,7 +4,7 @@ import type { ListRef } from './lists.js';
 import type { Page } from './page.js';
 import { answerJson, collection, startService, type TestService } from './service.test-kit.js';
 
-/** A list split into pages; the cursor of a page is opaque text that needs encoding. */
+/** Returns a list split into pages. The cursor of a page is an opaque text that needs encoding. */
 function servePages(pages: () => unknown[][]): Promise<TestService> {
   return startService(({ url }, response) => {
     const cursor = new URL(url, 'http://service').searchParams.get('cursor');
@@ -114,20 +114,17 @@ describe('a walk', () => {
     ['nested ids', 'questions', (n: number) => [{ question: { id: n } }], 5],
     ['votes of several instants', 'votes', (n: number) => [vote(1), vote(2 + n)], 5],
     ['votes of one instant', 'votes', (n: number) => [vote(n), vote(n)], 201], // the first page for the 101st time
-  ] as const)(
-    'fails if pages of %s go round in a circle, each with a new cursor',
-    async (_, name, rowsOf, requests) => {
-      const service: TestService = await startService((_request, response) => {
-        const at = service.requests.length;
-        // The list ends, so that a walk that misses the circle fails here instead of running forever.
-        answerJson(response, 200, collection(rowsOf(at % 2), at < 210 ? `c${at}` : null));
-      });
-      const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
-      const walk = collect(client.pages({ list: name, pigeonholeId: 101, filters: { sessionId: 1 } } as ListRef));
-      await expect(walk).rejects.toMatchObject({ kind: 'protocol' });
-      expect(service.requests).toHaveLength(requests);
-      await client.close();
-      await service.close();
-    },
-  );
+  ] as const)('fails if pages of %s repeat in a cycle, each with a new cursor', async (_, name, rowsOf, requests) => {
+    const service: TestService = await startService((_request, response) => {
+      const at = service.requests.length;
+      // The list ends, so that a walk that misses the cycle fails here instead of running forever.
+      answerJson(response, 200, collection(rowsOf(at % 2), at < 210 ? `c${at}` : null));
+    });
+    const client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
+    const walk = collect(client.pages({ list: name, pigeonholeId: 101, filters: { sessionId: 1 } } as ListRef));
+    await expect(walk).rejects.toMatchObject({ kind: 'protocol' });
+    expect(service.requests).toHaveLength(requests);
+    await client.close();
+    await service.close();
+  });
 });
