@@ -8,7 +8,7 @@ import {
   troubleHeading,
 } from './words.js';
 
-describe('texts', () => {
+describe('the texts of the page', () => {
   it('list the first rows', () => {
     expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
   });
