@@ -54,7 +54,7 @@ describe('the sandbox command', () => {
     stderr.mockRestore();
   });
 
-  it('shows every flag with --help, and starts nothing', async () => {
+  it('prints every flag with --help, and starts nothing', async () => {
     const printed: string[] = [];
     const stdout = jest.spyOn(process.stdout, 'write').mockImplementation((text) => printed.push(String(text)) > 0);
     await runSandboxCommand(['--help']);

@@ -15,7 +15,7 @@ export interface ListPage {
   meta: { perPage: number; nextCursor: string | null; hasMore: boolean };
 }
 
-/** A sandbox with a client for its service and control API. By default, it is small and frozen, with a fixed time. */
+/** A sandbox with a client for its service and control API. By default, it is small, frozen and at a fixed time. */
 export interface TestSandbox extends Sandbox {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   post(path: string, body: Json): Promise<Answer>;

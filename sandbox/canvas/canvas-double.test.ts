@@ -71,15 +71,15 @@ describe('grades of many students', () => {
 
   it.each([
     ['no grade', `${SUBMISSIONS}/update_grades`, {}, 400],
-    ['an assignment that is not there', '/api/v1/courses/42/assignments/8/submissions/update_grades', undefined, 404],
-    ['a course that is not there', '/api/v1/courses/43/assignments/7/submissions/update_grades', undefined, 404],
+    ['an unknown assignment', '/api/v1/courses/42/assignments/8/submissions/update_grades', undefined, 404],
+    ['an unknown course', '/api/v1/courses/43/assignments/7/submissions/update_grades', undefined, 404],
   ])('are refused for %s', async (_name, path, gradeData, status) => {
     const { call } = await canvas();
     const answer = await call(path, { grade_data: gradeData ?? { '1001': { posted_grade: '1' } } });
     expect(answer.status).toBe(status);
   });
 
-  it('are refused for an unpublished assignment as for a missing permission', async () => {
+  it('are refused for an unpublished assignment with the status of a missing permission', async () => {
     const assignment = { id: 7, name: 'A', pointsPossible: 10, gradingType: 'points', published: false } as const;
     const course = { id: 42, name: 'C', students: [], assignments: [assignment] };
     const { grade } = await canvas({ school: { users: [], courses: [course] }, unauthorizedStatus: 401 });

@@ -12,7 +12,7 @@ async function mutate(sandbox: TestSandbox, mutation: object): Promise<{ id: num
 
 describe('the truth', () => {
   it.each(['ascending', 'descending', 'unordered'] as const)(
-    'holds what a whole walk %s shows, list by list',
+    'contains what a complete walk %s returns, list by list',
     async (order) => {
       const sandbox = await startTestSandbox({ order, knobs: { withdrawal: 'remove', lateRowShare: 0.3 } });
       await sandbox.control('POST', 'events', { count: 300 });

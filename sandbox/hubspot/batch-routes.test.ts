@@ -31,7 +31,7 @@ async function hubspot(options: HubSpotOptions & ServeOptions = {}): Promise<{
   };
 }
 
-/** Creates one contact; returns its id. */
+/** Creates one contact and returns its id. */
 async function created(
   call: (path: string, body?: unknown) => Promise<Answered>,
   properties: Record<string, string>,
@@ -80,12 +80,12 @@ describe('a batch upsert', () => {
   it.each([
     ['more than 100 inputs', Array.from({ length: 101 }, (_, n) => byEmail(`a${n}@example.com`))],
     ['no input', []],
-    ['one e-mail twice, in whatever case', [byEmail('a@example.com'), byEmail('A@example.com')]],
+    ['one e-mail address twice, ignoring case', [byEmail('a@example.com'), byEmail('A@example.com')]],
     ['hs_object_id as idProperty', [{ id: '501', idProperty: 'hs_object_id', properties: {} }]],
     ['no idProperty', [{ id: 'a@example.com', properties: {} }]],
     ['an idProperty whose values are not unique', [{ id: 'Ann', idProperty: 'firstname', properties: {} }]],
     ['two idProperties', [byEmail('a@example.com'), { id: '1', idProperty: 'engagement_id', properties: {} }]],
-    ['a value that is no text', [{ id: 'a@example.com', idProperty: 'email', properties: { firstname: 7 } }]],
+    ['a value that is not a text', [{ id: 'a@example.com', idProperty: 'email', properties: { firstname: 7 } }]],
   ])('refuses %s with 400 and writes nothing', async (_name, inputs) => {
     const { double, call } = await hubspot();
     const answer = await call(`${CONTACTS}/batch/upsert`, { inputs });
@@ -108,20 +108,23 @@ describe('a batch upsert', () => {
   it.each([
     ['multi-status', 207],
     ['in-200', 200],
-  ] as const)('with %s writes the others and says per record what is wrong, in a %i', async (batchErrors, status) => {
-    const { double, call } = await hubspot({ batchErrors });
-    const answer = await call(`${CONTACTS}/batch/upsert`, {
-      inputs: [{ ...byEmail('b@example', {}), objectWriteTraceId: 'second' }, byEmail('a@example.com')],
-    });
-    expect([answer.status, answer.json.numErrors, answer.json.results.length]).toEqual([status, 1, 1]);
-    expect(answer.json.errors[0]).toMatchObject({
-      category: 'VALIDATION_ERROR',
-      context: { ids: ['b@example'], objectWriteTraceId: ['second'] },
-    });
-    expect(emailsIn(double)).toEqual(['a@example.com']);
-  });
+  ] as const)(
+    'with %s writes the other records and reports the failed one, with HTTP %i',
+    async (batchErrors, status) => {
+      const { double, call } = await hubspot({ batchErrors });
+      const answer = await call(`${CONTACTS}/batch/upsert`, {
+        inputs: [{ ...byEmail('b@example', {}), objectWriteTraceId: 'second' }, byEmail('a@example.com')],
+      });
+      expect([answer.status, answer.json.numErrors, answer.json.results.length]).toEqual([status, 1, 1]);
+      expect(answer.json.errors[0]).toMatchObject({
+        category: 'VALIDATION_ERROR',
+        context: { ids: ['b@example'], objectWriteTraceId: ['second'] },
+      });
+      expect(emailsIn(double)).toEqual(['a@example.com']);
+    },
+  );
 
-  it('of a date version reports errors in a 200 for a unique property, but refuses the batch for e-mails', async () => {
+  it('of a date version reports errors with HTTP 200 for a unique property, but refuses the batch for e-mails', async () => {
     const { call } = await hubspot();
     const path = '/crm/objects/2026-03/contacts/batch/upsert';
     const wrong = { id: '1', idProperty: 'engagement_id', properties: { track: 'middle' } };

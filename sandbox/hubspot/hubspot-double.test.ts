@@ -5,7 +5,7 @@ import { hubSpotFault, startHubSpotDouble, type HubSpotDouble } from './start-hu
 import { property } from './object-type.js';
 
 const CONTACTS = '/crm/v3/objects/contacts';
-/** Any request counts against the limits. */
+/** Any request that counts against the limits. */
 const ANY = '/crm/v3/properties/contacts';
 const started: HubSpotDouble[] = [];
 
@@ -191,12 +191,12 @@ describe('a marketing event', () => {
   });
 
   it.each([
-    ['an event that is not there', 'attend', { eventId: '1' }, 404],
-    ['a state that is none', 'came', {}, 400],
+    ['an unknown event', 'attend', { eventId: '1' }, 404],
+    ['an unknown state', 'came', {}, 400],
     ['no instant', 'attend', { interactionDateTime: undefined }, 400],
     ['no contactProperties', 'attend', { contactProperties: undefined }, 400],
     ['the time of joining, for a registration', 'register', { properties: { joinedAt: '2026-11-21' } }, 400],
-    ['a field that is none', 'attend', { name: 'Ann' }, 400],
+    ['an unknown field', 'attend', { name: 'Ann' }, 400],
   ])('refuses attendance with %s', async (_name, state, { eventId, ...wrong }: Record<string, unknown>, status) => {
     const { call } = await hubspot();
     const path = attendance((eventId as string | undefined) ?? (await upsert(call)), state);

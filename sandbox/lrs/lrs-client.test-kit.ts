@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** An LRS as a client sees it. */
+/** An LRS from the viewpoint of a client. */
 export interface LrsTarget {
   readonly endpoint: string;
   readonly username: string;

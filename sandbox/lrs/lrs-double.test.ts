@@ -85,7 +85,7 @@ describe('the LRS double', () => {
   });
 });
 
-describe('the LRS double as a fresh account has it', () => {
+describe('the LRS double as a new account has it', () => {
   it('supports and reports only xAPI 2.0', async () => {
     await start({ versions: ['2.0.0'] });
     const about = await askLrs(target(), '/about', { headers: { 'x-experience-api-version': undefined } });
@@ -160,7 +160,7 @@ describe('another statement with a known id in the LRS double', () => {
     ['the same duration in other words', 'other', { result: { duration: 'PT1M' } }],
   ];
 
-  it.each(cases)('with %s is the %s one by the specification', async (_, verdict, changes) => {
+  it.each(cases)('with %s counts as %s according to the specification', async (_, verdict, changes) => {
     await start({ comparison: 'specification' });
     await post([statement]);
     expect((await post([{ ...statement, ...changes }])).status).toBe(verdict === 'same' ? 200 : 409);

@@ -13,21 +13,21 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
   const get = (query: Readonly<Record<string, string>>) => askLrs(target(), '/statements', { query });
 
   describe(`the statements of ${name}`, () => {
-    it('are stored from a list, answered with their ids in its order, and read back by id', async () => {
+    it('are stored from a list, answered with their ids in the same order, and can be read by id', async () => {
       const statements = [aStatement(), aStatement(), aStatement()];
       expect(await post(statements)).toMatchObject({ status: 200, body: statements.map(({ id }) => id) });
       for (const { id } of statements)
         expect(await get({ statementId: id })).toMatchObject({ status: 200, body: { id } });
     });
 
-    it('are stored one by one as well, by POST and by PUT', async () => {
+    it('can also be stored singly, by POST and by PUT', async () => {
       const [posted, putOne] = [aStatement(), aStatement()];
       expect(await post(posted)).toMatchObject({ status: 200, body: [posted.id] });
       expect((await put(putOne.id, putOne)).status).toBe(204);
       expect(await get({ statementId: putOne.id })).toMatchObject({ body: { timestamp: putOne['timestamp'] } });
     });
 
-    it('get an id and a timestamp where they have none', async () => {
+    it('receive an id and a timestamp if they have none', async () => {
       const { id: _, timestamp: __, ...bare } = aStatement();
       const { body } = await post([bare]);
       const [id] = body as [string];
@@ -36,32 +36,32 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect(Object.keys(read.body as object)).toEqual(expect.arrayContaining(['timestamp', 'stored', 'authority']));
     });
 
-    it('are not stored at all when one of them is not valid', async () => {
+    it('are not stored at all if one of them is invalid', async () => {
       const good = aStatement();
       expect((await post([good, aStatement({ verb: { id: 'asked' } })])).status).toBe(400);
       expect((await get({ statementId: good.id })).status).toBe(404);
     });
 
-    it('are refused when two of a request have the same id', async () => {
+    it('are refused if two in a request have the same id', async () => {
       const statement = aStatement();
       expect((await post([statement, statement])).status).toBe(400);
       expect((await get({ statementId: statement.id })).status).toBe(404);
     });
 
-    it('are taken again with the same content, and kept once', async () => {
+    it('are accepted again with the same content', async () => {
       const statement = aStatement();
       await post([statement]);
       expect((await post([statement])).status).toBe(200);
       expect((await put(statement.id, statement)).status).toBe(204);
     });
 
-    it('are the same whatever the order of their keys', async () => {
+    it('count as equal in any order of their keys', async () => {
       const statement = aStatement();
       await post([statement]);
       expect((await post([Object.fromEntries(Object.entries(statement).toReversed())])).status).toBe(200);
     });
 
-    it('are refused with 409 if the id is stored with other content, and the first statement stays', async () => {
+    it('are refused with 409 if the id exists with other content, and the first statement stays', async () => {
       const statement = aStatement();
       await post([statement]);
       const other = { ...statement, result: { response: 'another' } };
@@ -70,20 +70,20 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect((await get({ statementId: statement.id })).body).not.toHaveProperty('result');
     });
 
-    it('are not stored with one that conflicts', async () => {
+    it('are not stored together with one that conflicts', async () => {
       const [known, fresh] = [aStatement(), aStatement()];
       await post([known]);
       expect((await post([fresh, { ...known, result: { response: 'another' } }])).status).toBe(409);
       expect((await get({ statementId: fresh.id })).status).toBe(404);
     });
 
-    it('are unknown under an id that was never stored', async () => {
+    it('are not found by an id that was never stored', async () => {
       expect((await get({ statementId: randomUUID() })).status).toBe(404);
     });
   });
 
   describe(`a voided statement of ${name}`, () => {
-    it('is found as voided only, and its voiding as any statement', async () => {
+    it('is found only as voided, and its voiding is found like any statement', async () => {
       const statement = aStatement();
       const voiding = aVoiding(statement.id);
       await post([statement]);
@@ -94,25 +94,25 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect((await get({ statementId: voiding.id })).status).toBe(200);
     });
 
-    it('may be voided in the request that stores it', async () => {
+    it('can be voided in the request that stores it', async () => {
       const statement = aStatement();
       expect((await post([statement, aVoiding(statement.id)])).status).toBe(200);
       expect((await get({ voidedStatementId: statement.id })).status).toBe(200);
     });
 
-    it('may be voided before it is there', async () => {
+    it('can be voided before it exists', async () => {
       const statement = aStatement();
       expect((await post([aVoiding(statement.id)])).status).toBe(200);
     });
 
-    it('takes the same voiding again', async () => {
+    it('accepts the same voiding again', async () => {
       const statement = aStatement();
       const voiding = aVoiding(statement.id);
       await post([statement, voiding]);
       expect((await post([voiding])).status).toBe(200);
     });
 
-    it('is not brought back by voiding what voided it', async () => {
+    it('is not restored if its voiding is voided', async () => {
       const statement = aStatement();
       const voiding = aVoiding(statement.id);
       await post([statement, voiding]);
@@ -121,7 +121,7 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect((await get({ statementId: voiding.id })).status).toBe(200);
     });
 
-    it('stays voided when it is sent again', async () => {
+    it('stays voided if it is sent again', async () => {
       const statement = aStatement();
       await post([statement, aVoiding(statement.id)]);
       expect((await post([statement])).status).toBe(200);
@@ -137,34 +137,34 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       ['no actor', { actor: undefined }],
       ['no verb', { verb: undefined }],
       ['no object', { object: undefined }],
-      ['null in it', { result: null }],
-      ['a property that there is not', { colour: 'red' }],
-      ['an id that is no UUID', { id: 'q-1' }],
+      ['a null value', { result: null }],
+      ['an unknown property', { colour: 'red' }],
+      ['an id that is not a UUID', { id: 'q-1' }],
       ['two identifiers of an actor', { actor: { mbox: 'mailto:a@example.com', openid: 'https://example.com/a' } }],
-      ['an actor without identifier', { actor: { name: 'A' } }],
-      ['an account whose home page is no IRL', { actor: { account: { homePage: 'example', name: 'A' } } }],
+      ['an actor without an identifier', { actor: { name: 'A' } }],
+      ['an account whose home page is not an IRL', { actor: { account: { homePage: 'example', name: 'A' } } }],
       ['an account whose name is a number', { actor: { account: { homePage: 'https://example.com', name: 17 } } }],
       ['an mbox without mailto', { actor: { mbox: 'a@example.com' } }],
-      ['a verb that is no IRI', { verb: { id: 'asked' } }],
-      ['an object type in other letters', { object: { objectType: 'activity', id: 'https://example.com/1' } }],
-      ['a timestamp that is none', { timestamp: 'yesterday' }],
+      ['a verb that is not an IRI', { verb: { id: 'asked' } }],
+      ['an object type in lower case', { object: { objectType: 'activity', id: 'https://example.com/1' } }],
+      ['an invalid timestamp', { timestamp: 'yesterday' }],
       ['a timestamp of negative zero', { timestamp: '2026-11-21T09:00:00-00:00' }],
-      ['a duration that is none', { result: { duration: '90 s' } }],
+      ['an invalid duration', { result: { duration: '90 s' } }],
       ['a scaled score above 1', { result: { score: { scaled: 1.5 } } }],
       ['a raw score above its maximum', { result: { score: { raw: 11, min: 0, max: 10 } } }],
-      ['an extension whose key is no IRI', { result: { extensions: { evidence: 1 } } }],
-      ['a language tag that is none', { verb: { id: 'https://example.com/asked', display: { a_b: 'asked' } } }],
+      ['an extension whose key is not an IRI', { result: { extensions: { evidence: 1 } } }],
+      ['an invalid language tag', { verb: { id: 'https://example.com/asked', display: { a_b: 'asked' } } }],
       ['choices without an interaction type', activity({ choices: [{ id: 'a' }] })],
       ['a scale on a choice', activity({ interactionType: 'choice', scale: [{ id: 'a' }] })],
-      ['an interaction type that there is not', activity({ interactionType: 'guess' })],
+      ['an unknown interaction type', activity({ interactionType: 'guess' })],
       [
-        'a platform although its object is a person',
+        'a platform for an object that is a person',
         {
           object: { objectType: 'Agent', mbox: 'mailto:a@example.com' },
           context: { platform: 'x' },
         },
       ],
-      ['a voiding without reference', { verb: { id: 'http://adlnet.gov/expapi/verbs/voided' } }],
+      ['a voiding without a reference', { verb: { id: 'http://adlnet.gov/expapi/verbs/voided' } }],
     ])('is refused with %s', async (_, changes) => {
       expect((await post([aStatement(changes)])).status).toBe(400);
     });
@@ -202,13 +202,13 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
         { result: { extensions: { 'https://example.com/evidence': ['votes:1', { a: null }] } } },
       ],
       ['a timestamp with an offset', { timestamp: '2026-11-21T10:00:00.123+01:00' }],
-    ])('is taken with %s', async (_, changes) => {
+    ])('is accepted with %s', async (_, changes) => {
       expect((await post([aStatement(changes)])).status).toBe(200);
     });
   });
 
   describe(`a request to ${name}`, () => {
-    it('is refused with credentials that are not known', async () => {
+    it('is refused with unknown credentials', async () => {
       const authorization = target().refusedAuthorization ?? basicAuthorization({ ...target(), password: 'wrong' });
       expect((await askLrs(target(), '/statements', { headers: { authorization } })).status).toBe(401);
     });
@@ -219,7 +219,7 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       ['version 1.1.0', '1.1.0', 400],
       ['version 1.0', '1.0', 200],
       ['version 1.0.9', '1.0.9', 200],
-    ])('of %s is answered with the version of the LRS, and a status', async (_, version, status) => {
+    ])('with %s is answered with the version of the LRS and a status', async (_, version, status) => {
       const answer = await askLrs(target(), '/statements', {
         query: { limit: '1' },
         headers: { 'x-experience-api-version': version },
@@ -228,23 +228,23 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
     });
 
     it.each([
-      ['what is not JSON', { body: '{' }],
+      ['a body that is not JSON', { body: '{' }],
       ['another content type', { body: aStatement(), headers: { 'content-type': 'text/plain' } }],
-      ['a parameter that there is not', { query: { statementid: randomUUID() } }],
+      ['an unknown parameter', { query: { statementid: randomUUID() } }],
       ['two ids', { query: { statementId: randomUUID(), voidedStatementId: randomUUID() } }],
       ['an id and a filter', { query: { statementId: randomUUID(), limit: '1' } }],
-      ['PUT without id', { method: 'PUT' as const, body: aStatement() }],
-      ['PUT under another id', { method: 'PUT' as const, query: { statementId: randomUUID() }, body: aStatement() }],
+      ['PUT without an id', { method: 'PUT' as const, body: aStatement() }],
+      ['PUT with another id', { method: 'PUT' as const, query: { statementId: randomUUID() }, body: aStatement() }],
     ])('is refused: %s', async (_, request) => {
       expect((await askLrs(target(), '/statements', request)).status).toBe(400);
     });
 
-    it('says how far what is stored can be read', async () => {
+    it('is answered with the time up to which statements can be read', async () => {
       const { headers } = await get({ limit: '1' });
       expect(Date.parse(headers.get('x-experience-api-consistent-through') ?? '')).not.toBeNaN();
     });
 
-    it('for about is answered without credentials', async () => {
+    it('for "about" is answered without credentials', async () => {
       const about = await askLrs(target(), '/about', {
         headers: { authorization: undefined, 'x-experience-api-version': undefined },
       });
@@ -252,7 +252,7 @@ export function lrsProtocol(name: string, target: () => LrsTarget): void {
       expect((about.body as { version: string[] }).version.some((version) => version.startsWith('1.0.'))).toBe(true);
     });
 
-    it('for a list gives the newest first, without what is voided, and the rest behind "more"', async () => {
+    it('for a list returns the newest statements first, without voided ones, and the rest through "more"', async () => {
       const agent = { account: { homePage: 'https://example.com', name: randomUUID() } };
       const statements = [1, 2, 3].map((n) => aStatement({ actor: agent, result: { score: { raw: n } } }));
       for (const statement of statements) await post([statement]);

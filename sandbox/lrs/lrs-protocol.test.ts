@@ -3,7 +3,7 @@ import { DEFAULT_ACCOUNT, startLrsDouble, type LrsDouble } from './start-lrs-dou
 
 let double: LrsDouble;
 beforeAll(async () => {
-  // The same sentences run against a real LRS, which is of this version.
+  // The same tests also run against a real LRS, which has this version.
   double = await startLrsDouble({ onViolation: 'record', versions: ['1.0.3'] });
 });
 afterAll(async () => {

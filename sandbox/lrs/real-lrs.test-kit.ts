@@ -8,7 +8,7 @@ import type { LrsTarget } from './lrs-client.test-kit.js';
 const FOLDER = resolve(__dirname, '../../.cache/real-lrs');
 const SERVER = join(FOLDER, 'node_modules/@learninglocker/xapi-statements/dist/server.js');
 
-/** Installs the LRS beside the project, because its licence is the GPL. Nothing of it is built or committed. */
+/** Installs the LRS outside the project, because its licence is the GPL. Nothing of it is built or committed. */
 export const INSTALL_REAL_LRS =
   'npm install --prefix .cache/real-lrs --ignore-scripts @learninglocker/xapi-statements@7.8.0';
 

@@ -13,6 +13,6 @@ if (isRealLrsInstalled) {
   lrsProtocol('a real LRS', () => lrs.target);
 } else {
   describe('a real LRS', () => {
-    it.skip(`is not installed beside the project: ${INSTALL_REAL_LRS}`, () => undefined);
+    it.skip(`is not installed next to the project: ${INSTALL_REAL_LRS}`, () => undefined);
   });
 }

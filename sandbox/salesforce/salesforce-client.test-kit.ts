@@ -87,12 +87,12 @@ export async function salesforce(options: SalesforceOptions & ServeOptions = {})
   };
 }
 
-/** A lead with all that a lead needs. */
+/** A lead with all required fields. */
 export function lead(engagementId: string, parts: Record<string, unknown> = {}): Record<string, unknown> {
   return { Engagement_Id__c: engagementId, LastName: 'Doe', Company: 'ACME', ...parts };
 }
 
-/** A signed assertion as the JWT bearer flow wants it; what a test is about is given in `claims` and `header`. */
+/** Returns a signed assertion as the JWT bearer flow requires it, with the given claims and header fields. */
 function signAssertion(
   privateKey: KeyObject | string,
   claims: Readonly<Record<string, unknown>>,

@@ -43,7 +43,7 @@ describe('a collection', () => {
 
   it.each([
     ['more than 200 records', 'Engagement_Id__c', Array.from({ length: 201 }, (_, n) => lead(String(n))), 400],
-    ['a field that is no external id', 'Email', [lead('1')], 404],
+    ['a field that is not an external id', 'Email', [lead('1')], 404],
     ['a record without its type', 'Engagement_Id__c', [{ ...lead('1'), attributes: undefined }], 200],
   ])('refuses %s', async (_name, external, records, status) => {
     const { double, upsert } = await salesforce();
@@ -99,14 +99,14 @@ describe('a collection', () => {
 describe('a value', () => {
   it.each([
     ['too long', { Title: 'x'.repeat(129) }, 'STRING_TOO_LONG', ['Title']],
-    ['no e-mail', { Email: 'ann at example.com' }, 'INVALID_EMAIL_ADDRESS', ['Email']],
+    ['not an e-mail address', { Email: 'ann at example.com' }, 'INVALID_EMAIL_ADDRESS', ['Email']],
     ['not in a restricted picklist', { Region__c: 'East' }, 'INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST', ['Region__c']],
-    ['no date', { Seen_On__c: '20/11/2026' }, 'JSON_PARSER_ERROR', []],
+    ['not a date', { Seen_On__c: '20/11/2026' }, 'JSON_PARSER_ERROR', []],
     ['a number as text', { Score__c: '5' }, 'JSON_PARSER_ERROR', []],
     ['a text as number', { Title: 5 }, 'JSON_PARSER_ERROR', []],
     ['of a field that is read only', { IsConverted: true }, 'INVALID_FIELD_FOR_INSERT_UPDATE', ['IsConverted']],
     ['missing', { Company: '' }, 'REQUIRED_FIELD_MISSING', ['Company']],
-  ])('is refused when it is %s', async (_name, parts, code, fields) => {
+  ])('is refused if it is %s', async (_name, parts, code, fields) => {
     const { upsert } = await salesforce();
     const { json } = await upsert('Lead', 'Engagement_Id__c', [lead('1', parts)]);
     expect(json[0].errors).toEqual([expect.objectContaining({ statusCode: code, fields })]);
@@ -251,7 +251,7 @@ describe('describe', () => {
   });
 });
 
-describe('a fresh account', () => {
+describe('a new account', () => {
   const twin = { FirstName: 'Ann', LastName: 'Doe', Email: 'ann@example.com' };
   const ownerOf = async ({ query }: Awaited<ReturnType<typeof salesforce>>): Promise<string> =>
     (await query('SELECT OwnerId FROM Lead')).json.records[0].OwnerId;

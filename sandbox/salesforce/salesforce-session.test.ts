@@ -19,11 +19,11 @@ describe('a token', () => {
     ['another client', { iss: 'other' }, undefined, 'invalid_client_id'],
     ['another audience', { aud: 'https://acme.my.salesforce.com' }, undefined, 'invalid_grant'],
     ['a user who may not use the app', { sub: 'other@example.com' }, undefined, 'invalid_app_access'],
-    ['an end in the past', { exp: seconds }, undefined, 'invalid_grant'],
-    ['an end in more than three minutes', { exp: seconds + 181 }, undefined, 'invalid_grant'],
-    ['an end in milliseconds', { exp: NOW_MS + 120_000 }, undefined, 'invalid_grant'],
+    ['an expiry in the past', { exp: seconds }, undefined, 'invalid_grant'],
+    ['an expiry in more than three minutes', { exp: seconds + 181 }, undefined, 'invalid_grant'],
+    ['an expiry in milliseconds', { exp: NOW_MS + 120_000 }, undefined, 'invalid_grant'],
     ['another algorithm', {}, { alg: 'HS256' }, 'invalid_grant'],
-  ])('is refused to %s', async (_name, claims, header, error) => {
+  ])('is refused for %s', async (_name, claims, header, error) => {
     const { double } = await salesforce();
     const answer = await requestToken(double, claims, header);
     expect([answer.status, answer.json.error]).toEqual([400, error]);
@@ -83,7 +83,7 @@ describe('a session', () => {
     expect(ended.json).toEqual([{ message: 'Session expired or invalid', errorCode: 'INVALID_SESSION_ID' }]);
   });
 
-  it('is refused with 403 after the counted requests of 24 hours are used up', async () => {
+  it('is refused with 403 after the allowed requests of 24 hours are used up', async () => {
     let nowMs = NOW_MS;
     const { call } = await salesforce({ now: () => nowMs, dailyRequests: 2, sessionSeconds: 200_000 });
     const first = await call('/limits');

@@ -49,7 +49,7 @@ describe('a double with rules', () => {
       { body: { people: [{ name: 'A' }, { password: 's3cret' }] } },
       'POST /people: key body.people[].password',
     ],
-    ['an object in place of a list', '/people', { body: { people: {} } }, 'POST /people: body.people: no list'],
+    ['an object instead of a list', '/people', { body: { people: {} } }, 'POST /people: body.people: no list'],
     [
       'a content type',
       '/people',

@@ -29,7 +29,7 @@ describe.each(ORDERS)('a list %s that changes between two pages', (order) => {
     expect(after).toEqual(before.filter((_, rank) => rank < 10 || rank > 12));
   });
 
-  it('goes on after a keyset cursor whose item is gone', async () => {
+  it('continues after a keyset cursor whose item was deleted', async () => {
     const sandbox = await startTestSandbox({ order });
     const ids = idsOf(await sandbox.walk(ATTENDEES));
     const { meta } = await sandbox.page(`${ATTENDEES}?count=10`);
@@ -60,7 +60,7 @@ describe.each(ORDERS)('a list %s that changes between two pages', (order) => {
   });
 
   it.each(['keyset', 'offset'] as const)(
-    'shows this walk what came ahead of a %s cursor, and not what went there',
+    'includes items inserted ahead of a %s cursor, and omits items deleted ahead of it',
     async (cursor) => {
       const sandbox = await startTestSandbox({ order, cursor });
       const { before, walked, after } = await walkWithChange(sandbox, { insert: 2, remove: 3, where: 'ahead' });

@@ -41,19 +41,14 @@ describe('blocks for the Slack double', () => {
     ],
     ['a section with nothing', [{ type: 'section' }], 'missing required field: text', '/blocks/0'],
     ['a text that is a string', [{ type: 'section', text: 'x' }], 'must be an object', '/blocks/0/text'],
-    [
-      'a property nobody knows',
-      [{ type: 'divider', colour: 'red' }],
-      'invalid additional property: colour',
-      '/blocks/0',
-    ],
+    ['an unknown property', [{ type: 'divider', colour: 'red' }], 'invalid additional property: colour', '/blocks/0'],
     [
       'emoji in markup',
       [{ type: 'section', text: { type: 'mrkdwn', text: 'x', emoji: true } }],
       'invalid additional property: emoji',
       '/blocks/0/text',
     ],
-    ['a type nobody knows', [{ type: 'poll' }], 'unsupported type', '/blocks/0/type'],
+    ['an unknown type', [{ type: 'poll' }], 'unsupported type', '/blocks/0/type'],
     [
       'a block id of 256',
       [{ type: 'divider', block_id: 'x'.repeat(256) }],
@@ -89,8 +84,12 @@ describe('blocks for the Slack double', () => {
   });
 
   it.each([
-    ['sections whose text is too long together', Array.from({ length: 5 }, () => section(3000)), 'msg_blocks_too_long'],
-    ['what is no list', { type: 'divider' }, 'invalid_blocks_format'],
+    [
+      'sections whose texts are too long together',
+      Array.from({ length: 5 }, () => section(3000)),
+      'msg_blocks_too_long',
+    ],
+    ['a value that is not a list', { type: 'divider' }, 'invalid_blocks_format'],
   ])('are refused: %s', (_, blocks, code) => {
     expect(refusalOf(blocks).code).toBe(code);
   });

@@ -24,7 +24,7 @@ interface AnsweredMessage {
   readonly [field: string]: unknown;
 }
 
-/** A stand-in with its own clock, and functions that call it by HTTP like any client. */
+/** A stand-in with its own clock, and functions that call it over HTTP like any client. */
 export interface SlackTrial {
   readonly double: SlackDouble;
   /** Advances the stand-in's clock. */

@@ -69,15 +69,15 @@ describe('a token of the Slack double', () => {
 
 describe('a channel of the Slack double', () => {
   it.each([
-    ['one that is not there', { channel: 'C0NOWHERE' }, undefined, 'channel_not_found'],
-    ['a private one without the app', { channel: 'G0SECRET01' }, undefined, 'channel_not_found'],
+    ['an unknown channel', { channel: 'C0NOWHERE' }, undefined, 'channel_not_found'],
+    ['a private channel without the app', { channel: 'G0SECRET01' }, undefined, 'channel_not_found'],
     [
-      'a public one without the app, for a token without chat:write.public',
+      'a public channel without the app, for a token without chat:write.public',
       { channel: 'C0PUBLIC01' },
       'xoxb-poor',
       'not_in_channel',
     ],
-    ['none at all', {}, undefined, 'invalid_arguments'],
+    ['a request without a channel', {}, undefined, 'invalid_arguments'],
   ])('accepts no message: %s', async (_, args, token, error) => {
     expect(await trial.call('chat.postMessage', { text: 'hello', ...args }, token)).toMatchObject({ ok: false, error });
   });
@@ -170,7 +170,7 @@ describe('a message in the Slack double', () => {
   });
 
   it.each([
-    ['no object', 'x', 'invalid_metadata_format'],
+    ['a value that is not an object', 'x', 'invalid_metadata_format'],
     ['no event type', { event_payload: {} }, 'invalid_metadata_format'],
     ['no payload', { event_type: 'item' }, 'invalid_metadata_schema'],
     [
@@ -179,7 +179,7 @@ describe('a message in the Slack double', () => {
       'invalid_metadata_schema',
     ],
     ['null in the payload', { event_type: 'item', event_payload: { id: null } }, 'invalid_metadata_schema'],
-    ['too much', { event_type: 'item', event_payload: { id: 'x'.repeat(9000) } }, 'metadata_too_large'],
+    ['too much data', { event_type: 'item', event_payload: { id: 'x'.repeat(9000) } }, 'metadata_too_large'],
   ])('is refused for metadata with %s', async (_, metadata, error) => {
     expect(await trial.call('chat.postMessage', { channel, text: 'x', metadata })).toMatchObject({ ok: false, error });
   });
@@ -300,9 +300,9 @@ describe('an incoming webhook of the Slack double', () => {
   });
 
   it.each([
-    ['what is not JSON', 'hello', [400, 'invalid_payload']],
+    ['a body that is not JSON', 'hello', [400, 'invalid_payload']],
     ['a message without text', '{}', [400, 'no_text']],
-    ['bad blocks', '{"blocks":[{"type":"x"}]}', [400, 'invalid_blocks']],
+    ['invalid blocks', '{"blocks":[{"type":"x"}]}', [400, 'invalid_blocks']],
   ])('refuses %s', async (_, body, answer) => {
     expect(await send(body)).toEqual(answer);
   });
@@ -322,7 +322,7 @@ describe('an incoming webhook of the Slack double', () => {
   });
 });
 
-describe('a fresh account of the Slack double, whose app has token rotation', () => {
+describe('a new account of the Slack double, whose app has token rotation', () => {
   const { clientId, clientSecret, refreshToken } = ROTATING_APP;
   const refresh = async (token: string, more: Record<string, string> = {}) => {
     const body = new URLSearchParams({
@@ -373,7 +373,7 @@ describe('a fresh account of the Slack double, whose app has token rotation', ()
   });
 });
 
-describe('a fresh account of the Slack double', () => {
+describe('a new account of the Slack double', () => {
   it('has a token with the scopes of the manifest that does not expire, and the app in no channel', async () => {
     const trial = await slackTrial({ profile: 'freshAccount' });
     trial.pass(30 * 86_400_000);

@@ -43,7 +43,7 @@ function changeOf(
   };
 }
 
-/** Signs and posts a change; headers given here win. */
+/** Signs and posts a change. The given headers replace its own. */
 async function post(
   change: { id: string } & Record<string, unknown>,
   headers: Record<string, string> = {},
@@ -91,8 +91,8 @@ describe('the webhook receiver', () => {
   });
 
   it.each([
-    ['a field too many', { surprise: 1 }],
-    ['a kind that is none', { type: 'questions.changed' }],
+    ['an additional field', { surprise: 1 }],
+    ['an unknown kind', { type: 'questions.changed' }],
     ['the type of another list', { type: 'votes.created' }],
     ['a deletion with data', { type: 'questions.deleted' }],
     ['no data', { data: null }],
@@ -176,7 +176,7 @@ describe('the command of the webhook receiver', () => {
     const output = {
       line: (text: string) => {
         said.push(text);
-        stop.abort(); // ready: enough for a test
+        stop.abort(); // ready: sufficient for a test
       },
       error: (text: string) => void said.push(text),
     };

@@ -11,7 +11,7 @@ async function counts(sandbox: TestSandbox): Promise<JsonObject> {
   return (pigeonholes as JsonObject[])[0]?.['counts'] as JsonObject;
 }
 
-/** The truth of a list without instants, the only values that depend on the clock. */
+/** Returns the truth of a list without instants, which are the only values that depend on the clock. */
 async function timeless(sandbox: TestSandbox, list: string): Promise<string> {
   return JSON.stringify(await sandbox.truth(`${list}?pigeonhole=101`), (key, value: unknown) =>
     ['createdAt', 'signInTime', 'obtainedAt'].includes(key) ? null : value,
