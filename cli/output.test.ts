@@ -20,7 +20,7 @@ function output(terminal: boolean): { out: Output; printed: () => string } {
   return { out: outputTo(stdout as unknown as NodeJS.WriteStream, { write }), printed: () => printed };
 }
 
-it('takes a terminal whose size is not set for one of 80 columns and 24 rows', () => {
+it('treats a terminal without a size as one of 80 columns and 24 rows', () => {
   const stdout = { write: () => true, isTTY: true, hasColors: () => false, columns: 0, rows: 0 };
   const out = outputTo(stdout as unknown as NodeJS.WriteStream, { write: () => true });
   expect([out.columns, out.rows]).toEqual([80, 24]);
@@ -118,7 +118,7 @@ describe('a printed line', () => {
   });
 });
 
-describe('a text beside a label', () => {
+describe('a text next to a label', () => {
   const labelled = (terminal: boolean, colours: boolean): string[] => {
     const lines: string[] = [];
     const out = { line: (line: string) => void lines.push(line), terminal, columns: 30, colours };

@@ -50,7 +50,7 @@ describe('a change that may have been sent and that the current mapping excludes
       { kind: 'rejected', cause: 'outcome-unknown', detail: 'look by hand' },
     ],
     ['the sink has no planLookUp', failed, undefined, { kind: 'unsent' }, failed],
-  ])('is settled by what is found: %s', async (_, planned, lookUp, found, settled) => {
+  ])('is settled according to the look-up: %s', async (_, planned, lookUp, found, settled) => {
     const sink = sinkThat(planned, lookUp, found, 'lookUp');
     const { settlements } = await recoverSent(sink, [{} as Subject], held);
     expect(settlements).toEqual([settled]);

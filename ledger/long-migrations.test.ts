@@ -75,7 +75,7 @@ describe.each(kinds)('an index that a migration builds outside a transaction, on
 
 const onServer = kinds.includes('postgres') ? describe : describe.skip;
 
-onServer('a migration of a server whose statements may take 300 ms', () => {
+onServer('a migration on a server that limits statements to 300 ms', () => {
   const limits = { statementTimeoutMs: 300, answerMarginMs: 300, idleInTransactionTimeoutMs: 300 };
   let server: TestPostgres;
   const opened: Database[] = [];

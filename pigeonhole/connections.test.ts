@@ -129,7 +129,7 @@ describe('a proxy', () => {
   it.each([
     ['HTTPS_PROXY', 'http://127.0.0.1:9', undefined],
     ['NO_PROXY', '*', 1],
-  ])('is set by the options, whatever %s says', async (variable, value, tunnels) => {
+  ])('is set by the options, regardless of %s', async (variable, value, tunnels) => {
     const service = await startSecure();
     const proxy = await startProxy();
     const before = process.env[variable];

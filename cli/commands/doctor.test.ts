@@ -58,7 +58,7 @@ describe('the text of doctor', () => {
     }
   });
 
-  it('explains missing settings, and why no pigeonpost was asked', () => {
+  it('explains missing settings, and why no pigeonpost was contacted', () => {
     const broken = { ...report, problem: 'pigeonpost.yaml:7: a key is missing', settings: null, checks: [], log: [] };
     const text = formatDoctor({ ...broken, running: { answers: false, why: 'no pigeonpost answers' } }).join('\n');
     expect(text).toMatch(/invalid:\n {2}pigeonpost\.yaml:7: a key is missing/);

@@ -45,7 +45,7 @@ function optionsOf(given: Partial<ImportOptions>): ImportOptions {
 }
 
 describe('pigeonpost import', () => {
-  it('continues after a canary with the codes beside the file, and never overwrites them', async () => {
+  it('continues after a canary with the codes next to the file, and never overwrites them', async () => {
     const codes = join(api.folder, 'people.codes.csv');
     const { context } = telling();
     expect(await importFile(context, optionsOf({ generateCodes: true, canary: 1 }))).toBe(ExitCode.Done);

@@ -38,7 +38,7 @@ describe('the head of the screen of start', () => {
     ]);
   });
 
-  it('shows while it stops what it waits for, and what a second Ctrl-C does', () => {
+  it('shows, while it stops, what it waits for and what a second Ctrl-C does', () => {
     const steps = [{ text: 'ending the worker: up to 7 s for 2 reads and deliveries in progress', sinceMs: 88_000 }];
     expect(shown({ phase: 'stopping', steps })).toEqual([
       'pigeonpost is stopping; press Ctrl-C again to end it now, without data loss',

@@ -62,7 +62,7 @@ describe('a child of the demo', () => {
     await expect(child.failed).rejects.toThrow(`the webhook receiver ended by SIGKILL: see ${logFile}`);
   });
 
-  it('gets the given variables beside those of this process, or none of them', async () => {
+  it('receives the given variables', async () => {
     const program = 'cli/main';
     writeFileSync(join(folder, 'config.yaml'), 'workspaces: { acme: { baseUrl: "${ONE}", apiKey: "${TWO}" } }');
     const args = ['--config', join(folder, 'config.yaml'), 'check'];

@@ -53,7 +53,7 @@ describe('the report of an import', () => {
     expect(formatReport(view, [], null)).toEqual(['import 7 into acme/101: done, 1 row', '  1 created']);
   });
 
-  it('says how to import the rows that a canary left', () => {
+  it('says how to import the rows that a canary did not import', () => {
     const view = viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) });
     expect(formatReport(view, [], 'report.csv')).toEqual([
       'import 7 into acme/101: done with the first 1 of 20,000 rows',

@@ -5,7 +5,7 @@ import { StoreError } from './store-error.js';
 
 const limits = { owner: {}, idleTimeoutMs: 1000 };
 
-describe('a transaction that begins by locking', () => {
+describe('a transaction that starts with a lock', () => {
   it('sends its first statement before `begin` is answered', async () => {
     const { connection, sent, answerBegin } = watchedConnection();
     const done = runTransaction(connection, (tx) => tx.query('lock'), limits, { beginsByLocking: true });

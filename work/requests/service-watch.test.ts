@@ -97,7 +97,7 @@ describe('a service that answers', () => {
     expect([silences, witnesses.length]).toEqual([[], 4]); // after 1, 2, 4 and 8 s without a response
   });
 
-  it('is not called silent while it answers witnesses and takes long for several other requests', async () => {
+  it('is not called silent while it answers witnesses and is slow for several other requests', async () => {
     const { sent, pass, silences, witnesses } = watching();
     for (let n = 0; n < 4; n += 1) sent();
     let answered = 0;
