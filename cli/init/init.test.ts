@@ -139,7 +139,7 @@ describe('the file written by init', () => {
     });
   });
 
-  it('stays valid whatever the destination contains', async () => {
+  it('can be parsed whatever the destination contains, and a problem names the destination’s key', async () => {
     const sink = { type: 'slack', destination: 'no "channel"\n', secretVariable: 'MY_SECRET' } as const;
     const { problems } = await checkDraft(writeConfiguration({ ...answersFor('slack'), sink }), 'pigeonpost.yaml', {
       MY_KEY: 'x',
