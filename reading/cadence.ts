@@ -24,12 +24,13 @@ export interface StreamFacts {
   readonly event: TimeWindow;
   /** End of the last read that found something; null: none did. */
   readonly lastChangeAt: number | null;
-  /** Consecutive reads that found nothing. */
+  /** Number of consecutive reads that found nothing. */
   readonly quietReads: number;
   /** Number of pages in the last complete sweep; null: no sweep is complete. */
   readonly pages: number | null;
-  /** True if the walks have shown no order: then no poll can find new items. */
+  /** True if the walks have shown that the list is in no order. A poll can then find no new items. */
   readonly isUnordered: boolean;
+  /** End of the last complete sweep; null: no sweep is complete. */
   readonly sweptAt: number | null;
   /** Instant at which the pigeonhole was first seen as ended; null: it has not ended. */
   readonly endedAt: number | null;
@@ -49,7 +50,7 @@ export interface Cadence {
   readonly reason: CadenceReason;
   /** Time between two complete sweeps. After the event's end: time until the next final sweep. Null: no further sweep. */
   readonly sweepInMs: number | null;
-  /** Pages of the rolling sweep that each read includes. */
+  /** Number of pages that each read sweeps in addition to its poll. */
   readonly slicePages: number;
   /** Priority of the stream's polls in the quota. */
   readonly priority: 'live' | 'idle';
@@ -68,27 +69,36 @@ export const marginBeforeMs = 10 * minuteMs;
 export const marginAfterMs = 30 * minuteMs;
 /** For this time after a change, the stream counts as active whatever the schedule says. */
 export const activeForMs = 2 * minuteMs;
-/** Maximum interval of a list that sessions of this type leave empty, such as `votes` in a word cloud. */
+/**
+ * Maximum interval of a per-session list that stays empty in sessions of this type, such as `votes` in a word cloud.
+ */
 const longestUnfilledMs = 6 * hourMs;
-/** Sweeps after the end, for late approvals, removals and sign-ins. After the last one the stream is dormant. */
+/**
+ * Sweeps this long after the end of a pigeonhole find late approvals, removals and sign-ins. After the last one, its
+ * streams are dormant.
+ */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
-/** Each poll reads a live list of questions of up to this many pages completely, to show all moderation since the last one. */
+/**
+ * A live list of questions with at most this number of pages is read completely at each poll, so that each poll finds
+ * everything that moderators have changed.
+ */
 const wholePages = 5;
 /** Number of pages that each read sweeps while a complete sweep is due. */
 const dueSlicePages = 10;
-/** A read of a live list without order sweeps at most this many pages. A new item can be on any of them. */
+/** Maximum number of pages that one read sweeps of a live list in no order, in which a new item can be on any page. */
 const unorderedPages = 10;
 
 /**
- * Decides how often a stream is read, and why. Only a walk that takes longer than its interval changes that afterwards
- * (`whole-walk` in read-stream.ts). Pure.
+ * Returns how often a stream is read, and why. Only `nextReads` in read-stream.ts lengthens the interval afterwards, if
+ * the stream has to rest after a long walk (`whole-walk`). Pure.
  *
  * A live stream is read at the configured interval. In a live pigeonhole, a stream is live during its window and the
  * margins around it, and for `activeForMs` after a change. An unknown status counts as live and an unknown window as
  * open, because reading too often does less harm than reading too rarely. During a rehearsal, every stream is live.
- * Outside its window, a list with an interval of its own in the configuration keeps that interval. The default interval doubles with each
- * read that finds nothing, but the stream is read at the latest when its window starts. If the quota is short, `stretch`
- * lengthens the interval.
+ *
+ * Outside its window, a list with an interval of its own in the configuration keeps that interval. For all other lists,
+ * the interval doubles with each read that finds nothing, but the stream is read when its window starts. If the quota
+ * is short, `stretch` lengthens the interval.
  */
 export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { list } = facts;
@@ -136,8 +146,8 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
 }
 
 /**
- * Returns the number of pages that one read sweeps in addition to its poll. A live list in no order has no poll, so its
- * reads sweep more pages. Pure.
+ * Returns the number of pages that one read sweeps in addition to its poll. A live list in no order cannot be polled,
+ * so its reads sweep more pages. Pure.
  */
 export function slicePagesOf(
   { slicePages, reason }: Pick<Cadence, 'slicePages' | 'reason'>,
@@ -198,7 +208,10 @@ const dormant: Cadence = {
   dormant: true,
 };
 
-/** Returns the cadence of an ended pigeonhole: polls at growing intervals, and the final sweeps. An unknown end counts as now. */
+/**
+ * Returns the cadence of a stream in an ended pigeonhole: polls at growing intervals, and the final sweeps. If the
+ * instant of the end is not known, it counts as now.
+ */
 function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { quietReads, sweptAt, endedAt } = facts;
   const marks = finalSweepsMs.map((afterMs) => (endedAt ?? now) + afterMs);
@@ -217,7 +230,9 @@ function afterTheEnd(facts: StreamFacts, every: Intervals, now: number): Cadence
   };
 }
 
-/** Lengthens the wanted intervals as the quota requires. Once a sweep is due, each read includes a slice of it. */
+/**
+ * Lengthens the wanted intervals as the quota requires. Once a complete sweep is due, each read includes a part of it.
+ */
 function cadence(
   { stretch, sweptAt, pages }: StreamFacts,
   now: number,
@@ -239,14 +254,17 @@ function cadence(
 }
 
 /**
- * Lengthens an interval, but not beyond the quota's reset, because the next window has its own factors. Without this
- * bound, a factor computed in the last second of a window postponed a poll for hours.
+ * Lengthens an interval, but not beyond the quota's reset, after which other factors apply. Without this bound, a
+ * factor computed one second before the reset postponed a poll for hours.
  */
 function stretched(intervalMs: number, stretch: number, untilMs: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, untilMs));
 }
 
-/** Returns all pages of a short list, half of a longer one. Most lists of questions are short, so this costs little. */
+/**
+ * Returns all pages of a short list, half of a longer one. Most lists of questions are short, so reading them whole
+ * costs little.
+ */
 function moderatedSlice(pages: number | null): number {
   return pages !== null && pages <= wholePages ? pages : halfOf(pages);
 }
@@ -266,8 +284,9 @@ const longestTickMs = 60_000;
 
 /**
  * Returns the ms from `now` until the next read of a stream with this interval. Short intervals are aligned to ticks of
- * the clock, so that one cycle reads all streams of a pigeonhole; different pigeonholes have shifted ticks. The result is
- * at least a quarter of the interval, so that a slow read skips a tick instead of reading all the time. Pure.
+ * the clock, so that one cycle reads all streams of a pigeonhole. The ticks of different pigeonholes are shifted
+ * against each other. The result is at least a quarter of the interval: a stream whose reads are slow skips a tick
+ * instead of being read without a pause. Pure.
  */
 export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: number): number {
   if (intervalMs > longestTickMs) return intervalMs;
@@ -277,21 +296,21 @@ export function untilNextRead(intervalMs: number, pigeonholeRef: number, now: nu
   return Math.round(untilTick < intervalMs / 4 ? untilTick + intervalMs : untilTick);
 }
 
-/** Why a list has the polling interval that is in force. The ledger stores the word. */
+/** The reasons for a list's current polling interval. The ledger stores these words. */
 export const cadenceReasons = [
-  'live',
-  'found',
+  'live', // within the window of the session or the event
+  'found', // a change was found less than `activeForMs` ago
   'rehearsal',
-  'stated',
-  'no-session',
-  'no-event-day',
-  'unfilled',
-  'new',
-  'upcoming',
-  'ended',
-  'dormant',
-  'workspace',
-  'whole-walk',
+  'stated', // outside the window, but the configuration states an interval for this list
+  'no-session', // the session is not running
+  'no-event-day', // the event is not running
+  'unfilled', // sessions of this type leave the list empty
+  'new', // the pigeonhole's status
+  'upcoming', // the pigeonhole's status
+  'ended', // the pigeonhole's status
+  'dormant', // after the last final sweep
+  'workspace', // a list of the workspace
+  'whole-walk', // the stream rests after a walk over the whole list
 ] as const;
 
 export type CadenceReason = (typeof cadenceReasons)[number];

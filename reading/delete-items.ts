@@ -4,7 +4,7 @@ import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
 import { keepSnapshotSql, type PageScope } from '../ledger/write-changes.js';
 
-/** Lists whose items decide about the anonymity of questions. */
+/** Lists whose items decide which questions are anonymous. */
 const anonymityLists: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
 
 interface GoneRow {
@@ -17,16 +17,16 @@ interface GoneRow {
 }
 
 /**
- * Turns items into tombstones. A tombstone keeps key and revision, so that the revisions continue if the item reappears.
- * The payload moves to the item's previous change, because some sinks may not have received that change yet. Requires the
- * lock on the pigeonhole's row.
+ * Turns items into tombstones. A tombstone keeps the key and the revision number, so that numbering continues if the
+ * item reappears. The payload moves to the item's last change before the deletion, because some sinks may not have
+ * received that change yet. Requires the lock on the pigeonhole's row.
  * @param at instant of the request that proved the deletion; a page requested earlier does not restore the items
  * @returns the number of deleted items
  */
 export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   let deleted = 0;
   for (let from = 0; from < keys.length; from += keysAtOnce) {
-    // In slices, because a confirmed hold may contain most of a list.
+    // A confirmed hold may contain most of a list.
     deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
   }
   return deleted;
@@ -92,8 +92,8 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
   if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
-  // A deleted session or Q&A question no longer decides which questions are anonymous. Without the digests of their pages,
-  // the affected questions are compared and judged again when they are next read.
+  // A deleted session or Q&A question no longer decides which questions are anonymous. Without the digests of their
+  // pages, the affected questions are compared when they are next read, and their visibility is decided again.
   const affected = scope.list === 'sessions' ? null : range;
   if (anonymityLists.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
   return rows.length;

@@ -18,8 +18,8 @@ import { shortest } from '../work/reading-plan.js';
 export const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
 
 /**
- * Returns the number of requests that a stream needs between two instants if nothing changes in it. Splits the span at
- * the instants at which the schedule changes the cadence. The sweeps of a stream of one page need no requests of their
+ * Returns the number of requests that a stream needs between two instants if nothing changes in it. Splits the time at
+ * the instants at which the cadence changes on schedule. The sweeps of a stream of one page need no requests of their
  * own, because each poll sweeps it. Pure.
  */
 export function demandBetween(facts: StreamFacts, every: Intervals, fromMs: number, toMs: number): Needs {
@@ -47,7 +47,7 @@ function turningPoints({ session, event, endedAt, lastChangeAt, rehearsalUntil }
   return [...windows, ...finals, ...ends];
 }
 
-/** Returns the requests of a sweep that is due at the start, or has never completed. */
+/** Returns the requests of a sweep that is due at the start, or of the first sweep if none has completed. */
 function overdueSweep(facts: StreamFacts, every: Intervals, atMs: number): Needs {
   const { sweepInMs } = cadenceOf(facts, every, atMs);
   const isDue = sweepInMs !== null && (facts.sweptAt === null || facts.sweptAt + sweepInMs <= atMs || sweepInMs === 0);

@@ -29,9 +29,10 @@ export interface DiscoveredPigeonhole {
 }
 
 /**
- * Runs one cycle of a workspace: reads its own lists and selects pigeonholes that match a sync and are not selected yet.
- * Never deselects one: a selected pigeonhole is read whatever its status becomes, and requested by its id if the service's
- * list no longer shows it. Reads the list without the service's filters, which would hide selected pigeonholes.
+ * Runs one cycle of a workspace: reads the workspace's own lists, and selects pigeonholes that match a sync and are not
+ * selected yet. Never deselects one: a selected pigeonhole is read whatever its status becomes, and requested by its id
+ * if the service's list no longer shows it. Reads the list without the service's filters, which would hide selected
+ * pigeonholes.
  */
 export async function discoverWorkspace(
   deps: Collaborators,
@@ -53,7 +54,8 @@ export async function discoverWorkspace(
   const hidden = await readHidden(deps, workspace, signal);
   for (const id of await saveStatuses(deps.ledger, workspace, [...known, ...hidden.seen])) started.add(id);
   await markDiscovered(deps.ledger, workspace);
-  // A sink may have withheld records of these pigeonholes because they were not selected: wake it to check again.
+  // A sink may have withheld records of these pigeonholes because they were not selected. Wake it, so that it checks
+  // again.
   if (started.size > 0) await deps.orchestration.wakeSinks(sinksOf(deps, workspace));
   await deps.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   const isLeft = await keepRetention(deps, workspace, signal);
@@ -108,7 +110,7 @@ const every = {
   msWhenOver: 60 * 60_000, // after the end, the status changes only if the pigeonhole is reopened
 };
 
-/** Maximum time in one cycle for these requests, because newly selected pigeonholes are first read after them. */
+/** Maximum time in one cycle for these requests, because newly selected pigeonholes are read only after them. */
 const longestHiddenMs = 30_000;
 
 /**

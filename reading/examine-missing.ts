@@ -14,6 +14,7 @@ import { hasIds, toItems } from './to-items.js';
 
 /** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
 const maxSets = 10;
+/** Maximum number of items looked up in one cycle. */
 const maxItems = 500;
 
 /**
@@ -37,9 +38,9 @@ export async function examineMissing(reading: StreamReading): Promise<void> {
   }
   for (const [done, group] of [...groups.values()].slice(0, maxSets).entries()) {
     if (readLimits.halted() || readLimits.signal.aborted || deps.stopping.aborted) return;
-    // If the service is slow, looks up only one set per cycle, so that the other streams need not wait long.
+    // If the service is slow, look up only one set per cycle, so that the other streams need not wait long.
     if (done > 0 && performance.now() > readLimits.latest) return;
-    // One after the other, so that live reads are not delayed.
+    // Not concurrently, because these requests must not delay live reads.
     await lookUpGroup(reading, group);
   }
 }
@@ -55,7 +56,7 @@ interface Group {
 async function lookUpGroup(reading: StreamReading, group: Group): Promise<void> {
   const first = await readSet(reading, group);
   // If no walk showed an item's neighbours without the item, the walks prove nothing: the item may have moved to a page
-  // that was already read. Then the first response is the only evidence, and one response can be a glitch.
+  // that was already read. The first response is then the only evidence, and a single response can be wrong.
   const needsSecond = first.gone.some((key) => !group.lackedInPlace.has(key));
   if (!needsSecond) return await storeResult(reading, first);
   const second = await readSet(reading, group);

@@ -16,8 +16,8 @@ export interface Absence {
 }
 
 /**
- * Deletes items whose absence is proved. If they are too large a part of the list, stores the exact set as a hold, which an
- * operator has to confirm. Requires the lock on the pigeonhole's row.
+ * Deletes items whose absence is proved. If the items are too large a part of the list, stores them as a hold instead,
+ * which an operator has to confirm. Requires the lock on the pigeonhole's row.
  * @returns the number of deleted items
  */
 export async function deleteOrHold(
@@ -88,11 +88,11 @@ export interface Hold {
   readonly pigeonholeId: number;
   readonly list: string;
   readonly foundAt: Date;
-  /** Items that are still missing, without those that have reappeared. */
+  /** Number of items that are still missing, without those that have reappeared. */
   readonly items: number;
   /** Size of the list when the hold was created. */
   readonly ofItems: number;
-  /** Items by session; null for items without a session. */
+  /** Number of items by session; `sessionId` is null for items without a session. */
   readonly sessions: readonly { readonly sessionId: number | null; readonly items: number }[];
 }
 
@@ -126,7 +126,8 @@ export async function heldItems(ledger: Ledger, holdId: number): Promise<string[
 
 /**
  * Carries out an operator's decision about the items of a hold that are still missing. `confirmed` deletes them, except
- * items that were read again since. `rejected` keeps them until they reappear and go missing again.
+ * items that a read has shown since the hold was created. `rejected` keeps them until they reappear and go missing
+ * again.
  * @returns the number of items and the sinks to wake; undefined if no such hold is open
  */
 export async function decideHold(

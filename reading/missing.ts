@@ -16,16 +16,14 @@ import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 /** Lists whose items may move from one session's stream to another's, under the same key. */
 const movingLists: ReadonlySet<string> = new Set(['answers', 'answer_ratings']);
 
-/**
- * The number of a row among completely identical rows, as an SQL expression. It is part of the row's key
- * (`to-items.ts`): `k`, `k#2`, `k#3`.
- */
+/** SQL expression for the copy number in an item's key (`to-items.ts`): 1 for `k`, 2 for `k#2`, 3 for `k#3`. */
 const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
 
 /**
  * Compares the stream's stored items with a complete walk: items that the walk did not show become missing, and items
  * that it showed are no longer missing. Then deletes items whose absence is proved. Ignores rows that another read has
  * seen since the walk's first request.
+ * @param options.unmovedSince instant since which every sweep has shown the same keys in the same sequence
  * @param options.endedAt instant of the request for the walk's last page; an absence is evident only from then on
  * @returns the number of deleted items
  */
@@ -64,7 +62,9 @@ export async function settleMissing(
   return await removeProved(write, { keys: proved.map(({ key }) => key), at: walk.firstAt! }, options.limits);
 }
 
-/** Removes from the missing items those that a walk showed, and adds none. For walks that cannot prove a deletion. */
+/**
+ * Removes items that the walk showed from the missing items. Adds none: this is for walks that cannot prove a deletion.
+ */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
@@ -78,12 +78,13 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 
 /**
- * Returns the keys of stored items that the walk did not show. Identical rows of a list without ids are stored as copies
- * of a key. The copies of each key are compared: if the ledger holds three and the walk showed two, the third is returned
- * (`key#3`). The statement groups rows, because without statistics the planner would join a long list by comparing every
- * row with every other, for minutes. Requires `useIndexOrder`, or the planner may read the items of all pigeonholes. If
- * all stored items were seen after the walk's first request, as after a stream's first walk, the rows of `pages` are not
- * read.
+ * Returns the keys of stored items that the walk did not show. In a list without ids, it compares the number of rows
+ * that share a base key: if the ledger holds three and the walk showed two, it returns the third (`key#3`).
+ *
+ * The statement groups rows instead of joining them: without statistics, PostgreSQL would join a long list by comparing
+ * every row with every other, which takes minutes. Call `useIndexOrder` first, or PostgreSQL may read the items of all
+ * pigeonholes. The rows of `pages` are read only if some stored item was not seen after the walk's first request; after
+ * a stream's first walk, there is none.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -108,9 +109,9 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
 }
 
 /**
- * Deletes items (or holds the deletion for an operator) if a response or the stream's walks have proved that they are
- * absent and a second response has confirmed it. In lists whose items move between sessions, the other sessions'
- * streams have to be walked first, and then this one again.
+ * Deletes items that a response or the stream's walks have proved absent, once a second response has confirmed it. If
+ * the items are too many, holds their deletion for an operator. In lists whose items move between sessions, first waits
+ * until the other sessions' streams have been walked, and then this one again.
  */
 async function removeProved(
   { tx, lease, scope }: StreamWrite,
@@ -126,11 +127,13 @@ async function removeProved(
 }
 
 /**
- * Returns the keys that were also absent from an earlier, separate response. If a large part of the stream has gone
- * missing recently, the two requests must be at least `confirmMs` apart. All items that the stream lost recently count
- * towards that part, and not only `keys`, because a filtered response shows only some of them. The time counts from the
- * walk's last request (`evident_at`), because only the last page makes the absence evident, and the walk may have started
- * minutes earlier. Stores, for each key, the earliest time at which a response can confirm its absence.
+ * Returns the keys that were also absent from an earlier, separate response. Stores for each key the earliest time at
+ * which a response can confirm its absence.
+ *
+ * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. That
+ * part includes every item that the stream lost recently and not only `keys`, which may come from a filtered response
+ * and then be only some of the lost items. The wait starts at the request for the walk's last page (`evident_at`): an
+ * absence is evident only from then on, and the walk may have started minutes earlier.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -157,7 +160,7 @@ async function confirmedKeys(
 
 /**
  * Returns the keys that are still missing from this stream. Leaves out items that another stream has shown since,
- * because they have moved there, and items that are no longer open.
+ * because they have moved there, and items whose deletion an operator decides or has decided (state not `open`).
  */
 async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
@@ -175,9 +178,10 @@ async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly st
 const walkAgainMs = 1000;
 
 /**
- * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. Does not bring
- * forward the next read of this stream, or of a stream that fails or shows rows of other sessions. Otherwise, as
- * long as another stream cannot be read, every walk of this stream would immediately cause another one.
+ * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. Sweeps this stream
+ * again too, but only with its next read, which is not brought forward. Nor is the read of a stream that fails or shows
+ * rows of other sessions: as long as another stream cannot be read, every walk of this stream would otherwise cause
+ * another one immediately.
  */
 async function waitingForOtherStreams(
   tx: Queryable,
@@ -230,10 +234,13 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
 const settledAfterMs = 60_000;
 
 /**
- * Makes a stream due for the read that confirms missing items: immediately, or as soon as they can be confirmed. With
- * `walksAgain` (every poll reads the whole stream), the first walk that shows an item's neighbours without the item also
- * makes the stream due immediately. Items that were created within `settledAfterMs` do not. Each item causes only one such
- * repeat, because walks may be unable to prove its absence and would then follow each other without end.
+ * Makes a stream due for the read that confirms its missing items: immediately, or at the time from which a response
+ * can confirm them.
+ *
+ * With `walksAgain` (each read of the stream includes all its pages), the stream is also due immediately after the
+ * first walk that showed an item's neighbours without the item, because a second such walk proves the absence. This
+ * does not apply to items that the ledger has held for less than `settledAfterMs`. Each item causes only one such
+ * repeat: if walks cannot prove its absence, they would otherwise follow each other without end.
  */
 export async function confirmMissing(
   ledger: Ledger,
@@ -262,7 +269,9 @@ export async function confirmMissing(
   );
 }
 
-/** An item to look up with a filtered request, which shows without another walk whether it still exists. */
+/**
+ * An item to look up with a filtered request. Its response shows whether the item still exists, without another walk.
+ */
 export interface ItemToLookUp {
   readonly key: string;
   readonly sessionId: number | null;
@@ -327,7 +336,7 @@ export async function storeLookUp(
 
 /**
  * For a list without ids: returns the items of which the last sweep showed more copies than the ledger holds. Either
- * the copies exist, or a row moved to the next page during the sweep.
+ * the copies exist, or a row moved to the next page during the sweep and was shown twice.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(

@@ -35,7 +35,7 @@ export interface PageRequest {
   readonly sent: Promise<void>;
   /** The next cursor as guessed from the end of the unparsed response; undefined if it shows none or the request failed. */
   readonly earlyCursor: Promise<string | undefined>;
-  /** Allows the response to be parsed. Until then the thread stays free for more urgent work. */
+  /** Allows the response to be parsed. Until the caller calls it, the thread stays free for more urgent work. */
   readonly allowReading: () => void;
 }
 
@@ -43,11 +43,13 @@ export interface PageRequest {
 export class PageRequests {
   readonly #stop = new AbortController(); // aborts the request in progress when storing fails
   readonly #signal: AbortSignal;
-  /** Functions that allow waiting responses to be parsed. An unparsed response would keep its request open. */
+  /**
+   * Functions that allow received responses to be parsed. A response that is never parsed would keep its request open.
+   */
   readonly #unread = new Set<() => void>();
   readonly #usedCursors = new Set<string>();
   readonly #pagesBefore: number;
-  /** Permit for the next request, taken ahead. */
+  /** Permit for the next request, taken before that request's cursor is known. */
   #permit: Promise<AheadPermit | undefined> | undefined;
 
   constructor(
@@ -123,12 +125,15 @@ export class PageRequests {
       const permit = await this.#permit;
       if (permit !== undefined) await this.reading.deps.gate.returnPermit(permit);
     } catch {
-      // the store failed: the permit stays spent until the service's next response corrects the count
+      // The permit could not be taken or returned, because the store failed. It counts as used until the service's next
+      // response corrects the count.
     }
   }
 }
 
-/** Returns the error for a walk that goes round in a circle: following its cursors would never end. */
+/**
+ * Returns the error for a walk whose cursors lead back to pages that it has already read, so that it would never end.
+ */
 export function circleError({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
   return new ApiError(
     { method: 'GET', path: listPath(listRef(place.pigeonholeId, lease)) },

@@ -1,6 +1,9 @@
 import type { Ledger } from '../ledger/ledger.js';
 
-/** Older minutes are deleted except the newest of them: the first minute that is kept is counted from its total. */
+/**
+ * Older minutes are deleted, except the newest of them: its total is subtracted from that of the first minute that is
+ * kept.
+ */
 const keptHours = 25;
 
 /** Number of changes within one minute: found in a pigeonhole, or delivered to a sink. */

@@ -19,17 +19,22 @@ import { registrantsList } from '../ledger/registrant-item.js';
 
 /** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;
-/** A long walk yields to the other streams of its pigeonhole after this time, but reads at least `minPages`. */
+/** Time after which a long walk lets the other streams of its pigeonhole be read, once it has read `minPages`. */
 const walkSliceMs = 2000;
 const minPages = 10;
 /**
- * Replaces `minPages` in the first walk over attendees: until an attendee's record is stored, no consent is known for
- * their items.
+ * Replaces `minPages` in the first walk over attendees, because the consent for an attendee's items is not known until
+ * the attendee's record is stored.
  */
 const minPagesOfNewAttendees = 100;
-/** Maximum time of a stage: if pages take seconds, 100 of them would leave the other streams unread for minutes. */
+/**
+ * Maximum time of a stage. Without it, reading 100 pages from a slow service would delay the other streams for minutes.
+ */
 const longestStageMs = 30_000;
-/** Maximum time for a derived list in one cycle. The rest follows in the next cycle, which is due immediately. */
+/**
+ * Maximum time for a derived list (computed from other lists) in one cycle. If it is not enough, the next cycle is due
+ * immediately and continues.
+ */
 const deriveMs = 1000;
 /** Maximum time between two cycles, whatever the intervals are. */
 const longestSleepMs = 10 * 60_000;
@@ -37,8 +42,8 @@ const longestSleepMs = 10 * 60_000;
 const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
 /**
- * Runs one cycle of a pigeonhole: reads every due stream, and a slice of each long walk. Returns when the next cycle is
- * due. Safe to run twice, also concurrently.
+ * Runs one cycle of a pigeonhole: reads every due stream, and a part of each long walk. The result has the time until
+ * the next cycle. Safe to run twice, also concurrently.
  */
 export async function readPigeonhole(
   deps: Collaborators,
@@ -84,7 +89,8 @@ async function whyBlocked(
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
   ]);
-  // `requestPermission` probes a workspace that was paused automatically; an operator's pause lasts until it is lifted.
+  // Only an operator's pause blocks the cycle. A workspace that pigeonpost paused has to be requested again, so that
+  // pigeonpost notices when the service accepts its key: `requestPermission` decides when.
   const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
   return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }
@@ -99,8 +105,8 @@ type CycleCounts = { pages: number; created: number; updated: number; deleted: n
 type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
 
 /**
- * Reads the due streams in stages: sessions, attendees and Q&A questions, which decide whose identity is visible, then
- * all others concurrently.
+ * Reads the due streams in four stages: sessions, attendees, Q&A questions, and all other lists. The first three decide
+ * whose identity is visible in the others.
  * @returns whether the workspace has to wait
  */
 async function readDue(
@@ -110,9 +116,9 @@ async function readDue(
   cycle: CycleCounts,
 ): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
-  let reviewsLeft = true; // an earlier cycle may have left some unfinished
+  let reviewsLeft = true; // an earlier cycle may have left reviews unfinished
   for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
-    // Queried for each stage: sessions that were just read add streams.
+    // Loaded again for each stage, because a session that was just read adds streams.
     const full = await loadPlace(deps, place, stage === 'sessions' || stage === 'rest');
     const { due } = await dueStreams(deps.ledger, place.ref);
     const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
@@ -174,7 +180,8 @@ async function finishReviews(deps: Collaborators, place: PigeonholeScope): Promi
 }
 
 /**
- * Updates the derived lists of a pigeonhole from its read lists and imports, if a sink wants them, slice by slice.
+ * Updates the lists that are computed from read lists and imports (engagement and registrants), in slices and only if a
+ * sink wants them.
  * @returns whether there is more to do
  */
 async function deriveLists(

@@ -77,8 +77,8 @@ export async function readStream(
       await distrust(reading, reading.lease);
     }
     deps.log.info(streamLogFields(reading), 'walk starts again at the first page');
-    // The next sweep is compared with the stored pages, and the abandoned sweep has already replaced some of them. It
-    // would miss what has changed in these since the last complete sweep.
+    // The next sweep is compared with the stored pages, some of which the abandoned sweep has replaced. Without
+    // `differs`, it would not notice what has changed on those pages since the last complete sweep.
     reading.lease = { ...reading.lease, sweep: null, differs: true };
   }
 }
@@ -100,7 +100,8 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
-    // The poll has stored items. If one of them is deleted before the sweep reaches its page, that page shows no difference.
+    // The poll has stored items. If one of them is deleted before the sweep reaches its page, that page looks
+    // unchanged.
     if (foundNews(cycle)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
@@ -134,8 +135,9 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
 }
 
 /**
- * Returns the cadence of the stream.
- * @param afterNews true: as if a change had been found now; @param swept true: as if a sweep had just completed
+ * Returns the cadence of the stream now.
+ * @param afterNews true: as if a change had been found now
+ * @param swept true: as if a sweep had just completed
  */
 function cadenceNow({ deps, place, lease, stretch }: StreamReading, afterNews: boolean, swept = false): Cadence {
   const stream = {
@@ -167,7 +169,7 @@ function canPoll({ order, checkpoint, headId, pageCount }: StreamLease): boolean
   return order === 'descending' && headId !== null && (pageCount ?? 0) > 1;
 }
 
-/** Whether the sweep reads as many pages as the cycle allows: it is due, or no poll can find new items. */
+/** Whether the sweep reads all the pages that the cycle allows: it is due, or no poll can find new items. */
 function isThrough(lease: StreamLease, polls: boolean, live: boolean): boolean {
   if (lease.sweeps === 0 || lease.sweepDue || lease.sweep?.through === true) return true;
   return !polls && !(live && lease.order === 'unordered');
@@ -203,11 +205,12 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 }
 
 /**
- * Returns how long a stream rests after a walk. If every read has to walk the whole list, walks then take at most a fifth
- * of the time. The time of the walk is estimated from this cycle's time per page, because waits for the quota or for a
- * stopped process do not count. A rolling sweep needs no rest, and neither does a list whose walk has shown an order,
- * because its next read is a poll. When waits still counted, and lists in order rested as well, the first poll after a
- * backfill on a small quota was postponed for half an hour.
+ * Returns the ms for which a stream rests after a walk. If every read has to walk the whole list, walks then take at
+ * most a fifth of the time. A rolling sweep (a few pages with each poll) needs no rest, and neither does a list whose
+ * walk has shown an order, because its next read is a poll.
+ *
+ * The time of the walk is estimated from this cycle's time per page. Waits for the quota or for a stopped process do
+ * not count, or else the first poll after a backfill on a small quota would be postponed for half an hour.
  */
 function restAfter(
   { place, cycle, lease }: StreamReading,
@@ -220,7 +223,11 @@ function restAfter(
   return Math.min(4 * pageMs * pages, place.plan.everyMs.sweep);
 }
 
-/** Returns the next due times. @param restMs minimum time until the next read; @param swept whether a sweep has completed */
+/**
+ * Returns the next due times.
+ * @param restMs minimum time until the next read
+ * @param swept whether a sweep has completed
+ */
 function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; swept: boolean }): NextReads {
   const next = (cadence: Cadence): NextRead => {
     const pollMs = cadence.pollInMs ?? dormantMs;

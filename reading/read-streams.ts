@@ -5,7 +5,7 @@ export interface StreamState {
   readonly list: string;
   /** Null: the list is not read by session. */
   readonly sessionId: number | null;
-  /** False: no sync needs it any longer. */
+  /** False: no sync needs the stream any longer. */
   readonly wanted: boolean;
   readonly order: string;
   /** Cursor at which the next poll starts; null: the first page. */
@@ -22,16 +22,19 @@ export interface StreamState {
   readonly items: number | null;
   readonly pages: number | null;
   readonly changedAt: Date | null;
-  /** Consecutive reads that found nothing. */
+  /** Number of consecutive reads that found nothing. */
   readonly quietReads: number;
-  /** Rows that were not stored in the last complete sweep, because they have no identity or are nested too deep. */
+  /**
+   * Number of rows that the last complete sweep did not store, because no key can be formed from them or they are
+   * nested too deep.
+   */
   readonly setAside: number;
-  /** Rows of other sessions than the requested one, in the last complete sweep. */
+  /** Number of rows of other sessions than the requested one, in the last complete sweep. */
   readonly foreignRows: number;
   readonly failures: number;
   readonly failure: string | null;
   readonly goneAt: Date | null;
-  /** Pages read by the sweep in progress; null: no sweep is in progress. */
+  /** Number of pages read by the sweep in progress; null: no sweep is in progress. */
   readonly sweepPages: number | null;
 }
 

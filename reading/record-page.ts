@@ -39,7 +39,7 @@ export interface PageRecord extends PageBasics, Source {
   readonly rules: string;
   /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
-  /** Every id is above all ids that the stream has stored, so all items are new and need no comparison. */
+  /** True if every id is above all ids that the stream has stored: then all items are new and need no comparison. */
   readonly allNew: boolean;
   /** Result of `prepareNewItems`, used if all items are new and the walk continues. */
   readonly prepared?: NewItems | undefined;
@@ -61,7 +61,9 @@ export interface PageResult {
   readonly deleted: number;
   /** Sinks whose wake flag this page set: the caller wakes their workflows. */
   readonly woken: readonly string[];
-  /** The page changed the visibility of more items than one transaction should touch: reviews remain. */
+  /**
+   * True if the page affects the visibility of more items than one transaction may change: the rest are reviewed later.
+   */
   readonly reviewsLeft: boolean;
 }
 
@@ -74,7 +76,7 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
   try {
     return await recordOnce(ledger, lease, page);
   } catch (error) {
-    // An item was known after all: compare the page item by item.
+    // An item was already stored: compare the page item by item.
     if (page.allNew && error instanceof StoreError && error.kind === 'constraint') {
       return await recordOnce(ledger, lease, { ...page, allNew: false });
     }
@@ -104,7 +106,7 @@ async function recordPrepared(
 ): Promise<SentResult> {
   const items = page.prepared;
   const scope = await lockPigeonhole(tx, lease);
-  // A prepared item may belong to a person who was erased since.
+  // A prepared item may belong to a person who has been erased since the page was prepared.
   if (scope.hasForgottenPeople === true)
     return await recordDiffering({ ledger, tx, lease, scope }, page, await compare(ledger, tx, lease, page));
   const writing = Promise.all([
@@ -219,7 +221,7 @@ async function rememberPage(
   { written, known, outdated }: { written: number; known: readonly DifferingItem[]; outdated: boolean },
 ): Promise<void> {
   const { walk, swept, perPage, highestId } = page;
-  // A sweep knows the rows it writes itself. It may not have seen rows that a poll or a filtered request writes, so it
+  // A sweep has seen the rows that it writes. It may not have seen rows that a poll or a filtered request writes, so it
   // must compare keys when it ends.
   const differs = written > 0 && walk?.kind !== 'sweep';
   await Promise.all([
@@ -271,7 +273,7 @@ interface StreamFacts {
   readonly perPage: number;
   /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
-  /** Rows were written that the sweep in progress, or the last one, has not seen. */
+  /** True if rows were written that the sweep in progress, or the last one, has not seen. */
   readonly differs: boolean;
 }
 

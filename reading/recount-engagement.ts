@@ -22,9 +22,15 @@ const changesAtOnce = 200;
 const peopleAtOnce = 200;
 /** Maximum number of changes that one statement searches for changes of the counted lists. */
 const sequencesAtOnce = 5000;
-/** After this number of changes of other lists, the position moves past them, so that later searches skip them. */
+/**
+ * If this number of changes follows the stored position and none is of a counted list, the position moves past them, so
+ * that later searches skip them.
+ */
 const farBehind = 1000;
-/** Minimum interval between two passes that new polls or questions cause: each of these changes every attendee's row. */
+/**
+ * Minimum interval between two passes over everyone that new polls or questions cause. Each of them changes every
+ * attendee's row.
+ */
 const offeredEveryMs = 10 * 60_000;
 
 export interface Recount {
@@ -35,12 +41,13 @@ export interface Recount {
 }
 
 /**
- * Recounts the engagement of the attendees whose items have changed since the last call. If no item has changed, recounts
- * the next attendees in a pass over everyone. Stores the differences with changes in one transaction. Safe to run twice,
- * also concurrently: the pigeonhole's row is locked, and the counts come from the items stored at that moment.
+ * Recounts the engagement of the attendees whose items have changed since the last call. If no item has changed,
+ * recounts the next attendees in a pass over everyone. Stores the differences with changes in one transaction. Safe to
+ * run twice, also concurrently: the pigeonhole's row is locked, and the counts come from the items stored at that
+ * moment.
  *
- * A pass over everyone is due when an item has become anonymous, because its attendee is no longer known; when the counting
- * rule has changed; and at most every 10 min when there are new polls or questions.
+ * A pass over everyone is due in three cases: an item has become anonymous, so that its attendee is no longer known;
+ * the counting rule has changed; there are new polls or questions (then at most every 10 min).
  * @param sinkIds sinks that want the list
  */
 export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<Recount> {
@@ -52,7 +59,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
       ref,
       engagementRule,
     ]);
-    const scope = { ...place, list: engagementList, streamId: 0 }; // the service does not offer it, so it has no stream
+    const scope = { ...place, list: engagementList, streamId: 0 }; // a computed list is not read from the service, so it has no stream
     const end = place.nextSequence - 1;
     const news = await nextChanges(tx, ref, end);
     const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
@@ -111,12 +118,15 @@ async function nextChanges(
   return { position, end, rows };
 }
 
-/** Whether an item has become anonymous. Its attendee is no longer known, so only a pass finds the row that counts it. */
+/**
+ * Whether an item has become anonymous. Its attendee is no longer known, so only a pass over everyone corrects the
+ * count.
+ */
 function turnedAnonymous({ shown, shown_before: shownBefore }: ChangeRow): boolean {
   return shownBefore && !shown;
 }
 
-/** Stores the polls and questions of the next changes. @returns whether one of them is new */
+/** Stores the new polls and questions among the next changes. @returns whether there is one */
 async function notePrompts(tx: Queryable, ref: number, after: number, until: number): Promise<boolean> {
   const added = await tx.query(
     `insert into engagement_prompts (ref, session_id, prompt)
@@ -149,7 +159,9 @@ async function storePosition(
   );
 }
 
-/** Returns the next attendees of the pass in progress, or starts one that is due. A pass covers everyone with items. */
+/**
+ * Returns the next attendees of the pass in progress, or of one that is due now. A pass covers everyone who has items.
+ */
 async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   const [started] = await tx.query<{ after_attendee: number }>(
     `update engagement_counts set after_attendee = 0, pass_began_at = now(), pass_due_at = null
@@ -180,7 +192,7 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   return people.map(({ attendee_id: id }) => id);
 }
 
-/** Counts and stores these attendees. @returns whether anything changed */
+/** Counts the items of these attendees and stores the counts. @returns whether anything changed */
 async function storeCounts(page: PageWrite, people: readonly number[]): Promise<boolean> {
   if (people.length === 0) return false;
   const { ledger, tx, scope } = page;

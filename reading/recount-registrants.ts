@@ -17,7 +17,10 @@ import { wakeSinks } from '../ledger/sinks.js';
 import type { PageWrite } from '../ledger/write-changes.js';
 import { standing } from '../ledger/registrant-standing.js';
 
-/** After this number of changes of other lists, the position moves past them, so that later searches skip them. */
+/**
+ * If this number of changes follows the stored position and none is of an attendee, the position moves past them, so
+ * that later searches skip them.
+ */
 const farBehind = 1000;
 
 /**
@@ -40,7 +43,7 @@ export async function recountRegistrants(
     const place = await lockPlace(tx, ref);
     if (place === undefined) return { more: false, woken: [] };
     await followRules(tx, ref, rules);
-    const scope = { ...place, list: registrantsList, streamId: 0 }; // the service does not offer it, so it has no stream
+    const scope = { ...place, list: registrantsList, streamId: 0 }; // a computed list is not read from the service, so it has no stream
     // Attendees first, so that a settled import row is reported together with its sign-in.
     const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants({ ledger, tx, scope }, codes, rules);
@@ -114,9 +117,9 @@ async function storeRegistrants(page: PageWrite, codes: readonly Buffer[], rules
 const rowsAtOnce = 500;
 
 /**
- * SQL expression over `i` (imports) and `s` for the last settled row of a pass's round: the row before the first chunk
- * that still has to be sent, or else the last row of any chunk. The import's last row, once a later round has started or
- * the import has ended.
+ * SQL expression over `i` (imports) and `s` (the import's pass) for the last settled row of the pass's round. If a
+ * later round has started or the import has ended, that is the import's last row. Otherwise, it is the row before the
+ * first chunk that still has to be sent, or the last row of any chunk if there is no such chunk.
  */
 const settledUntil = `case when s.ended or s.round < i.round then i.last_row else coalesce(
   (select min(c.first_row) - 1 from import_chunks c where c.import = i.number and c.round = s.round and c.state <> 'created'),
@@ -132,9 +135,9 @@ const unseenRows = `imports i
     and (u.until > s.after_row or s.round < i.round or s.ended)`;
 
 /**
- * SQL condition over `r` (registrants) and `i` (imports): the code is known to belong to this registrant. That is certain
- * once the service has accepted the row (`created`). A code that was found in the service (`confirmed`, `existing`) may
- * turn out to belong to another person, a conflict, until the import ends.
+ * SQL condition over `r` (registrants) and `i` (imports): the code is known to belong to this registrant. If the
+ * service has created the registrant (`created`), that is certain. A code that the service already had (`confirmed`,
+ * `existing`) may turn out to belong to another person (a conflict), until the import ends.
  */
 const isKnownRegistrant = `coalesce(${standing} = 'created'
   or (r.outcome in ('confirmed', 'existing') and i.state in ('done', 'cancelled')), false)`;
@@ -154,9 +157,9 @@ interface PassRow {
 }
 
 /**
- * Returns the next settled rows of a pigeonhole's imports, and moves the pass past them. Returns each row once, and rows
- * whose codes were found in the service (`confirmed`, `existing`) again after the import has ended: see
- * `isKnownRegistrant`.
+ * Returns the next settled rows of a pigeonhole's imports, and moves the pass past them. Returns each row once. Rows
+ * whose codes the service already had (`confirmed`, `existing`) are returned again after the import has ended (see
+ * `isKnownRegistrant`).
  * @returns the hashes of their codes, possibly none; undefined if no row has to be checked
  */
 async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Buffer[] | undefined> {
@@ -166,8 +169,8 @@ async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Bu
     [ref],
   );
   if (pass === undefined) return undefined;
-  // Selects a range of row numbers instead of using `limit`: without statistics, PostgreSQL would sort all remaining rows
-  // to find the next ones.
+  // Without statistics, PostgreSQL would sort all remaining rows to find the next ones with `limit`. A range of row
+  // numbers needs no sorting.
   const lastRow = Math.min(pass.until, pass.after_row + rowsAtOnce);
   const rows = await tx.query<{ code_hash: Buffer }>(
     `select code_hash from registrants where import = $1 and row_number > $2 and row_number <= $3

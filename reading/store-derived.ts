@@ -7,7 +7,7 @@ import { type PageWrite, writeChanges } from '../ledger/write-changes.js';
 export interface StoredRow {
   key: string;
   seen_at: Date;
-  /** By the database's clock. */
+  /** Time of the query, by the database's clock. */
   now: Date;
   /** True for a tombstone. */
   gone: boolean;

@@ -77,7 +77,7 @@ interface PigeonholeRecord {
   readonly ref: number;
   readonly pigeonholeId: number;
   readonly status: string | null;
-  /** Instant at which it was first seen as ended; null: it has not ended. */
+  /** Instant at which the pigeonhole was first seen as ended; null: it has not ended. */
   readonly endedAt: Date | null;
   /** End of the last rehearsal that an operator started; null: none was started. */
   readonly rehearsalUntil: Date | null;
@@ -160,5 +160,5 @@ function startOfDay(day: unknown, zone: string, daysLater: number): number | nul
   if (Number.isNaN(inUtc)) return null;
   const wanted = inUtc + daysLater * dayMs;
   const guess = wanted - zoneOffsetMs(wanted, zone);
-  return wanted - zoneOffsetMs(guess, zone); // again, in case the zone changes its clocks between `wanted` and `guess`
+  return wanted - zoneOffsetMs(guess, zone); // the zone may change its offset between `wanted` and `guess`
 }

@@ -49,11 +49,11 @@ export interface StreamReading {
   readonly cycle: StreamCycle;
   /** Replaced when the stream's order is distrusted. */
   lease: StreamLease;
-  /** The factors by which intervals are lengthened so that the quota lasts until its reset. */
+  /** The factors by which intervals are lengthened, so that the quota lasts until its reset. */
   stretch: Stretch;
   /** True if people expect the stream's items within seconds (`isLive` in cadence.ts). */
   isLive: boolean;
-  /** Cursor of the current request: an error is about this request. */
+  /** Cursor of the current request, to which an error refers. */
   cursor: string | null;
   /** Time until the next poll if this cycle's poll succeeded and its sweep failed; null otherwise. */
   nextPollInMs: number | null;

@@ -9,9 +9,12 @@ import type { ListName } from '../pigeonhole/lists.js';
 /** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
 export interface PageItems {
   readonly items: ReadItem[];
-  /** Number of rows that have no identity or are nested too deep. They are counted and not stored. */
+  /** Number of rows that are not stored, because no key can be formed from them or they are nested too deep. */
   readonly unidentified: number;
-  /** Number of rows of other sessions, if the service ignores the filter. The stream of their own session stores them. */
+  /**
+   * Number of rows of other sessions, which the service returns if it ignores the filter by session. They are not
+   * stored here: the stream of their own session stores them.
+   */
   readonly foreign: number;
 }
 
@@ -57,7 +60,10 @@ export interface ToItemsOptions {
   readonly hash: KeyedHash;
 }
 
-/** Converts a page's rows to items. Identical rows without an id become copies with numbered keys. Pure. */
+/**
+ * Converts a page's rows to items. In a list without ids, rows with the same stable fields get numbered keys: `k`,
+ * `k#2`, `k#3`. Pure.
+ */
 export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageItems {
   const copies = new Map<string, number>();
   const items: ReadItem[] = [];
@@ -75,7 +81,10 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
   return { items, unidentified, foreign };
 }
 
-/** Whether a row belongs to another session. A row without a session is kept, without an identity. */
+/**
+ * Whether a row belongs to another session than the requested one. A row without a session is kept, but sinks never
+ * receive its author's identity, because that depends on the session.
+ */
 function isOfOtherSession(row: Fields, { sessionId }: ToItemsOptions): boolean {
   const own = sessionId === 0 ? null : integer(object(row['session'])?.['id']);
   return own !== null && own !== sessionId;
@@ -92,8 +101,8 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
     const value = readId(row);
     return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
   }
-  // A vote is identified by its attendee, instant, session and question. Its texts are copies of other items' texts, so
-  // they may change.
+  // Only these fields of a vote never change: its attendee, instant, session and question. Its texts are copied from
+  // other items, which may be edited.
   const stable = [row['attendeeId'], row['createdAt'], object(row['session'])?.['id'], object(row['question'])?.['id']];
   if (stable[1] === undefined || stable[3] === undefined) return undefined;
   const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
@@ -107,7 +116,8 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const rule = personRuleOf(list);
   const flagged = rule === 'flagged';
   const attendee = object(row['attendee']);
-  // According to the specification, the rows of a judged list have no flag `anonymous`. If a row has it, the flag decides.
+  // In a `judged` list, the session decides who is anonymous, because the specification has no flag `anonymous` in
+  // these rows. If a row has the flag nevertheless, the flag decides.
   const saysAnonymous = rule === 'judged' && (row['anonymous'] === true || attendee?.['anonymous'] === true);
   const judged = rule === 'judged' && !saysAnonymous;
   // In a flagged list, a row is anonymous unless the flag is exactly `false`: a missing flag must not reveal anyone.
@@ -130,8 +140,9 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
 }
 
 /**
- * Returns the consent state. `not-known`: the pigeonhole does not ask for consent (no column). `not-asked`: it does, but
- * this attendee has not answered. The service shows N/A for profiles that were created in advance, and for single sign-on.
+ * Returns the consent state. `not-known`: the pigeonhole does not ask for consent, so the row has no such field.
+ * `not-asked`: it does, but this attendee has not answered. The service itself shows N/A for attendees whose profiles
+ * were created in advance and for those who used single sign-on.
  */
 function consentOf(value: unknown): Consent {
   const consent = object(value);

@@ -42,7 +42,7 @@ export function summarizePage(
   };
 }
 
-/** @param strict equal neighbours break the order, because ids are unique */
+/** @param strict true for ids: they are unique, so two equal neighbours break the order */
 function directionOf(values: readonly number[], strict: boolean): Direction | null {
   let direction: Direction | null = null;
   for (let index = 1; index < values.length; index += 1) {
@@ -90,9 +90,9 @@ export const walkStart: WalkProgress = {
 };
 
 /**
- * Returns a walk's position after a page. The checkpoint is the cursor of the first page that the next poll has to read
- * again: the last page, which may grow, or the first page with an item younger than a minute. The checkpoint includes a
- * key from that page, by which a poll verifies that the page is still the same. Pure.
+ * Returns a walk's position after a page. The checkpoint is the cursor of the page at which the next poll starts: the
+ * last page, which may grow, or the first page with an item younger than a minute, whichever is earlier. A key from
+ * that page is stored with it. The poll uses the key to verify that the cursor still leads to the same page. Pure.
  */
 export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress {
   const { summary } = page;
@@ -131,10 +131,11 @@ function highest(a: number | null, b: number | null): number | null {
 }
 
 /**
- * Whether a page shows the same first and last values as the previous page, so that a poll may be following its cursors
- * in a circle. Only a sweep can find out, because a poll does not store its pages. In a list without ids, rows may be
- * identical. Pages on which all rows have the same instant, or no instant, may therefore look the same: they count as
- * repeated only after `maxEqualPages` pages. Pure.
+ * Whether a page may be the previous page again, because both have the same first and last values. A poll may then be
+ * following its cursors in a circle. Only a sweep can find out, because a poll does not store its pages.
+ *
+ * In a list without ids, rows may be identical. Pages on which all rows have the same instant, or no instant, may
+ * therefore look the same: they count as repeated only after `maxEqualPages` pages. Pure.
  */
 export function repeatsPage(
   walk: WalkProgress,
@@ -157,12 +158,13 @@ export function checkpointHolds(
   page: { readonly perPage: number; readonly keys: readonly string[] },
 ): boolean {
   if (stored.perPage !== null && stored.perPage !== page.perPage) return false;
-  // The page of a checkpoint without a key was empty. Only the first page of a list is still the same page when empty.
+  // A checkpoint without a key belongs to a page that was empty, so nothing shows whether the page is still the same.
+  // Only the first page of a list needs no proof: it is requested without a cursor.
   if (stored.checkpointKey === null) return stored.checkpoint === null;
   return page.keys.includes(stored.checkpointKey);
 }
 
-/** Whether a poll from the newest item has reached an item that was stored when it started. */
+/** Whether a poll from the newest item has reached an item that was already stored when the poll started. */
 export function reachesKnown(untilId: number | null, { count, high }: PageSummary): boolean {
   return untilId !== null && count > 0 && high !== null && high <= untilId;
 }
@@ -170,16 +172,21 @@ export function reachesKnown(untilId: number | null, { count, high }: PageSummar
 /** The order of a stream's items, as its walks have shown it so far. */
 export interface KnownOrder {
   readonly order: ItemOrder;
-  /** Consecutive complete walks in one direction. */
+  /** Number of consecutive complete walks whose items were all in `cleanDirection`. */
   readonly cleanWalks: number;
   readonly cleanDirection: 'ascending' | 'descending' | null;
-  /** Clean walks needed to trust the direction: one at first, three after the order was contradicted. */
+  /**
+   * Number of such walks after which the direction is trusted: one at first, three after a walk has contradicted it.
+   */
   readonly promoteAt: number;
 }
 
 const walksAfterDemotion = 3;
 
-/** Returns the known order after a complete walk. A walk over fewer than two items (null) changes nothing. Pure. */
+/**
+ * Returns the known order after a complete walk. A walk over fewer than two items has no direction (null) and changes
+ * nothing. Pure.
+ */
 export function orderAfterSweep(known: KnownOrder, direction: Direction | null): KnownOrder {
   if (direction === null) return known;
   if (direction === 'mixed') return demoted(known);
@@ -192,7 +199,9 @@ export function orderAfterSweep(known: KnownOrder, direction: Direction | null):
   return { order, cleanWalks, cleanDirection: direction, promoteAt };
 }
 
-/** Returns the order after a contradiction: three clean walks are needed before an order is trusted again. */
+/**
+ * Returns the order after a walk has contradicted it: an order is trusted again only after three walks that show it.
+ */
 export function demoted(known: KnownOrder): KnownOrder {
   return { ...known, order: 'unordered', cleanWalks: 0, cleanDirection: null, promoteAt: walksAfterDemotion };
 }

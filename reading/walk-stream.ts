@@ -23,7 +23,10 @@ import { hasIds, type PageItems, toItems } from './to-items.js';
 import { measureAge, showsNewItem } from './measure-age.js';
 import { type WalkBudget, type PageRequest, PageRequests, circleError, createGate } from './page-requests.js';
 
-/** If a response took longer than this, the service is the bottleneck: the next request goes out before this page is parsed. */
+/**
+ * If a response took longer than this, the service is the bottleneck: the next request is sent before this page is
+ * parsed.
+ */
 const slowAnswerMs = 10;
 /**
  * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
@@ -97,11 +100,11 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       const writing = createGate();
       if (!ends && continues) {
         next = read(ahead ?? requests.request(after.cursor), after.pages, writing.opened);
-        // The next iteration awaits it. Until then, Node.js must not report a rejection as unhandled.
+        // The next iteration awaits `next`. Until then, Node.js must not report a rejection as unhandled.
         next.catch(() => undefined);
       }
       const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, arrived.summary));
-      // The response may have reported another quota than the one with which this cycle started.
+      // The response may have reported a different quota from the one that was known when this cycle started.
       if (ends) reading.stretch = await reading.deps.gate.stretchOf(reading.deps, reading.place.workspace);
       const result = await storePage(reading, arrived, after, {
         planNextReads: ends ? budget.planNextReads : undefined,
@@ -111,7 +114,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       if (isDetection && result.created > 0) measureAge(reading, arrived.summary);
       await reportPage(reading, arrived.page, arrived.seen, result);
       // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore compare keys
-      // when it ends, even if its pages are unchanged.
+      // when it ends, even if its pages have not changed.
       if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;
@@ -195,7 +198,8 @@ async function checkProgress(
   const isRepeated = walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(lease.list as ListName) });
   if (isRepeated && page.hasMore) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
-  // Foreign rows mean that the service ignored the filter, so the position of an item in such a list is meaningless.
+  // Rows of other sessions mean that the service ignored the filter, so the position of an item in the list says
+  // nothing.
   const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;
   if (ignoresFilter || breaksOrder(lease.order, progress.direction)) {
     const ending = await distrust(reading, demoted(lease));
@@ -232,7 +236,7 @@ export async function distrust(
 }
 
 interface StoreOptions {
-  /** Undefined while the walk continues. */
+  /** Undefined if the walk continues after this page. */
   readonly planNextReads: WalkBudget['planNextReads'] | undefined;
   /** Called when all statements have been sent. */
   readonly onWriting: () => void;
