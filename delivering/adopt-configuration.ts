@@ -10,7 +10,10 @@ export interface LaneConfiguration {
   readonly lists: readonly string[];
   /** Reasons for withholding that no longer apply. */
   readonly released: readonly string[];
-  /** Reasons for withholding that a change of the sink's settings may resolve. */
+  /**
+   * Reasons for withholding that no longer apply if the sink's settings changed, because another mapping may find a
+   * value.
+   */
   readonly curable: readonly string[];
   /** Keyed fingerprint of the sink's settings. If it changes, rejected and withheld changes are tried again. */
   readonly settings: string | null;

@@ -69,9 +69,9 @@ export interface CandidateRow {
 }
 
 /**
- * Returns SQL for a value of an earlier delivery of a person's own record (ownRecords): the last delivery before this
- * change that meets a condition. The planner uses the partial index of migration 0027 only if the statement repeats the
- * index's condition, so it is repeated here.
+ * Returns SQL for a value of an earlier delivery of a person's own record (`ownRecords`): the last delivery before this
+ * change that meets a condition. The statement repeats the condition of the partial index of migration 0027, because
+ * the planner uses the index only then.
  * @param what the value to read
  * @param where the condition
  */
@@ -128,8 +128,8 @@ export interface LaneRange {
   readonly after: number;
   readonly newest: number;
   /**
-   * The sink was added at this sequence. Changes up to here are sent only if they are still the last change of an
-   * existing item.
+   * The newest sequence when the sink was added. Changes up to this sequence are sent only if they are still the last
+   * change of an existing item.
    */
   readonly historyUntil: number;
   /** Changes up to `historyUntil` are sent only if they were found at or after this time; null: at any time. */
@@ -169,7 +169,7 @@ export interface ReplayRange {
   readonly lists: readonly string[];
   readonly after: number;
   readonly until: number;
-  /** Only changes found since then; null: all. */
+  /** Only changes found at or after this time; null: all. */
   readonly from: Date | null;
   readonly replay: number;
   readonly replayId: string;
@@ -195,8 +195,8 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
 }
 
 /**
- * Converts rows to candidates. Judges anonymity from the current settings too, because the item's own row may not
- * reflect a recent change of these settings yet.
+ * Converts rows to candidates. Judges anonymity from the current settings too, because the item's own row may not yet
+ * reflect a recent change of these settings.
  */
 export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
   const judged = rows.filter((row) => judgedLists.has(row.list));

@@ -18,9 +18,10 @@ export interface DecidingSink {
 }
 
 /**
- * Decides whether a sink receives a change. Pure; evaluated at the moment of sending, from current rows. If the sink
- * does not accept the person's consent, their own record is withheld and their other items are sent without identity.
- * If they withdrew consent after their record was sent and `onConsentWithdrawn` is `forget`, a removal is sent.
+ * Decides whether a sink receives a change. Called at the moment of sending, with facts from current rows. Pure, except
+ * for `mayForget`. If the sink does not accept the person's consent state, their own record is withheld, and their
+ * other items are sent without the identity. If they withdrew consent after their record was sent and
+ * `onConsentWithdrawn` is `forget`, a removal is sent.
  */
 export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decision {
   if (sink.revisions === 'latest' && !candidate.latest) return { kind: 'supersede' };
@@ -33,7 +34,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   const accepted = candidate.consent === null ? acceptsAll(sink.accepts) : sink.accepts.has(candidate.consent);
   const rule = personRuleOf(candidate.list);
   if (rule === 'own-record') {
-    // A deletion contains no personal data. A sink that never received the person must not learn that they existed.
+    // A deletion contains no personal data. But a sink that never received the person must not learn that they existed.
     if (candidate.kind === 'deleted' && candidate.sentBefore) return { kind: 'send', identity: false };
     if (accepted) return { kind: 'send', identity: true };
     return isWithdrawn(candidate, sink)
@@ -71,8 +72,8 @@ export function isWithdrawn(
 }
 
 /**
- * Decides to send a removal, or makes it a dead letter until an operator confirms it, because an unusually large number
- * of withdrawals may be a mistake at the source.
+ * Decides to send a removal. If an unusually large number of people withdrew consent, which may be a mistake in the
+ * service, the removal becomes a dead letter until an operator confirms it.
  */
 function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSink): Decision {
   // True if an earlier attempt started the removal or an operator confirmed it. Engagement counts are removed along
@@ -92,15 +93,15 @@ export function consentReason(consent: Consent): string {
   return `consent-${consent}`;
 }
 
-/** An attendee record that has not been read yet may have any consent state, so the sink must accept all of them. */
+/**
+ * Whether a sink accepts every consent state. Only then does it receive the identity of a person whose record has not
+ * been read yet, because that record may have any consent state.
+ */
 function acceptsAll(accepts: ReadonlySet<Consent>): boolean {
   return consentStates.every((state) => accepts.has(state));
 }
 
-/**
- * Reasons for which a mapping produces nothing because a value is missing. A different mapping may resolve them;
- * consent, unchanged records and deletions are not among them.
- */
+/** Reasons with which a mapping withholds a change because a value is missing. A different mapping may find a value. */
 const lacking: ReadonlySet<string> = new Set([
   'no-match',
   'no-email',

@@ -104,8 +104,8 @@ type LaneState = 'more' | 'done' | 'unsettled';
 type InFlightChange = { readonly candidate: Candidate; readonly identity: boolean };
 
 /**
- * Number of deliveries settled together after a takeover if the lane delivers all its changes in order: large enough
- * for everything in flight.
+ * Maximum number of deliveries settled together after a takeover if the lane delivers all its changes in order. It is
+ * large enough for everything in flight.
  */
 const wholeLane = 100_000;
 
@@ -181,7 +181,10 @@ class LaneSender {
     return left.length > 0 ? await this.#settle(left) : await this.sendNext();
   }
 
-  /** Settles changes that an earlier attempt may have sent: the sink looks them up if it can; otherwise they are sent again. */
+  /**
+   * Settles changes that an earlier attempt may have sent. If the sink can look them up, it does; otherwise they become
+   * due again.
+   */
   async #settle(changes: readonly InFlightChange[]): Promise<LaneState> {
     const subjects = await this.#subjects(changes);
     const found = await recoverSent(this.#settings.sink.sink, subjects, this.#leasedLane);

@@ -19,7 +19,10 @@ const cycleMs = 10_000;
 /** Maximum time between two cycles, in case a wake signal is lost. */
 const maxSleepMs = 30_000;
 
-/** By sink: the time of the operator's last request to try the sink now that this process has carried out. */
+/**
+ * By sink: the time of an operator's request to try the sink now, once this process has carried it out. A request with
+ * another time is a new one.
+ */
 const triedNow = new WeakMap<OpenSink, number | null>();
 
 const idle = { delivered: 0, withheld: 0, failed: 0 };
@@ -74,7 +77,7 @@ export async function deliverToSink(
   const work = async (): Promise<void> => {
     for (let lane = queue.shift(); lane !== undefined; lane = queue.shift()) {
       if (performance.now() > until || paused || breaker.isOpen || deps.stopping.aborted || signal.aborted) return;
-      if (storeFull !== undefined) return; // do not send what cannot be recorded
+      if (storeFull !== undefined) return; // do not send changes whose outcomes cannot be stored
       const settings = lanesByRef.get(lane.ref)!;
       const done = await deliverLane(deps, settings, lane, { breaker, until, signal }).catch((error: unknown) => {
         if (error instanceof StoreError && error.kind === 'full') storeFull ??= error;
@@ -87,7 +90,7 @@ export async function deliverToSink(
     }
   };
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
-  // Thrown here because reads still work on a full disk, so no later statement of this cycle would fail.
+  // On a full disk, reads still work, so no later statement of this cycle would report the failure.
   if (storeFull !== undefined) throw storeFull;
   const { verdict } = breaker;
   if (verdict !== undefined) await saveSinkHealth(deps.ledger, sink.id, verdict);
@@ -97,9 +100,9 @@ export async function deliverToSink(
 }
 
 /**
- * Logs a lane that failed without an outcome, because another worker took it over or because of a bug. The lane stays
- * leased until the lease expires; the other lanes continue. If the store itself failed, the next statement of the cycle
- * fails too and ends the cycle.
+ * Logs a lane whose delivery threw an error, because another worker took the lane over or because of a bug. The lane
+ * stays leased until the lease expires; the other lanes continue. If the store itself failed, the next statement of the
+ * cycle fails too and ends the cycle.
  */
 function failedLane(
   deps: Collaborators,

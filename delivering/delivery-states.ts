@@ -189,8 +189,8 @@ export async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: re
 }
 
 /**
- * Handles the common case in two thirds of the time of `writeEach`, because it finds rows by the index of `sending`
- * deliveries.
+ * Writes deliveries that succeeded without a detail, the common case. Takes two thirds of the time of `writeEach`,
+ * because it finds rows by the index of `sending` deliveries.
  */
 async function writeDelivered(
   tx: Queryable,

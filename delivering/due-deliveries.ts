@@ -27,8 +27,8 @@ export async function inFlight(
 }
 
 /**
- * Postpones the look-up of what the previous holder left in flight to `afterMs` after it was sent. Meanwhile the lane
- * continues with other items.
+ * Postpones the look-up of each change that the previous holder left in flight, until `afterMs` after it was sent.
+ * Meanwhile the lane continues with other items.
  */
 export async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
   await ledger.db.query(

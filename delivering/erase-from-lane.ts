@@ -87,9 +87,9 @@ const nothingThere: ReadonlySet<string> = new Set([
 const tellOthers: ReadonlySet<string> = new Set(['webhook']);
 
 interface LaneConditions {
-  /** At least one sync still delivers this pigeonhole to the sink. */
+  /** True if at least one sync still delivers this pigeonhole to the sink. */
   readonly served: boolean;
-  /** Why the sink sends nothing now, as a sentence for the operator; null if it does send. */
+  /** A sentence that tells the operator why the sink sends nothing now; null if it does send. */
   readonly stopped: string | null;
 }
 
@@ -124,7 +124,7 @@ function saysNothingThere(reason: string): boolean {
   return nothingThere.has(reason) || isRemovalWord(reason);
 }
 
-/** Returns true if the reason is that of the removal itself, which a sink returns if it holds nothing of the item. */
+/** Returns true if the reason names the removal. A sink returns it if it holds nothing of the item. */
 function isRemovalWord(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
 }

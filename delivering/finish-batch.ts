@@ -93,7 +93,10 @@ async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): P
   );
 }
 
-/** Stores the items' objects at the destination. If an item was settled twice in a batch, its last object counts. */
+/**
+ * Stores each item's `object`: its ids and state at the destination. If an item was settled twice in a batch, its last
+ * object counts.
+ */
 async function keepObjects(tx: Queryable, { sinkId, ref }: LaneLease, objects: readonly ItemObject[]): Promise<void> {
   if (objects.length === 0) return;
   const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];

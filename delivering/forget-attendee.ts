@@ -13,10 +13,11 @@ const soonMs = 1000;
 const longestSleepMs = 60_000;
 
 /**
- * Runs one cycle of an erasure. It erases the person from the ledger first (items, earlier revisions, reasons that sinks
- * gave, registrants, imports). That adds a removal for every sink that received any of it; the sinks' own workflows deliver
- * the removals. Then it erases the person from the files that sinks keep. Each place gets a receipt. Safe to repeat, also
- * after a crash: each step finds what is left. The deletion limits do not apply, because an operator requested the erasure.
+ * Runs one cycle of an erasure. Erases the person from the ledger first (items, earlier revisions, reasons that sinks
+ * returned, registrants, imports). That step also adds a removal for every sink that received some of this data, and
+ * the sinks' own workflows deliver the removals. Then erases the person from the files that sinks keep. Each place gets
+ * a receipt. Safe to repeat, also after a crash: each step finds what is left. The deletion limits do not apply,
+ * because an operator requested the erasure.
  */
 export async function forgetAttendee(deps: Collaborators, id: string, signal: AbortSignal): Promise<ErasureResult> {
   await requireCurrentConfiguration(deps);
@@ -24,7 +25,7 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   if (erasure === undefined || erasure.endedAt !== null) {
     return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
   }
-  // Reasons come before the items, because the names to search for in them come from the person's records.
+  // Before the items: the names to search for in these texts come from the person's records.
   if (erasure.names !== null) await eraseReasons(deps.ledger, erasure.names);
   let items = erasure.names === null ? 0 : await eraseFromItems(deps, erasure);
   const own = await clearLedger(deps, erasure);
@@ -32,8 +33,8 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   await keepReceipts(deps.ledger.db, erasure.number, sinks);
   const receipts = [...own, ...sinks];
   const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
-  // A page that was being read when the erasure was requested may have stored items since. Looking for them reads all
-  // items, so it waits until no place is open.
+  // A page that was being read when the erasure was requested may have stored items since. Searching for them reads all
+  // items, so it is done only once no place is open.
   if (open === 0) await awaitPages(deps.ledger, erasure.number);
   const late = open > 0 ? 0 : await eraseFromItems(deps, erasure);
   items += late;
@@ -47,7 +48,10 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   return { items, open, nextDueInMs: 0, state: 'finished' };
 }
 
-/** Returns the short wait if a receipt changed within the last minute: a sink resumed after days answers within seconds. */
+/**
+ * Returns the wait before the next cycle. It is short if a receipt changed within the last minute, because a sink that
+ * is resumed after days answers within seconds.
+ */
 async function sleepMs({ ledger }: Collaborators, { number, requestedAt }: Erasure): Promise<number> {
   const moved = (await receiptsOf(ledger, number)).map(({ at }) => at.getTime());
   const unchangedForMs = ledger.clock.nowMs() - Math.max(requestedAt.getTime(), ...moved);

@@ -14,7 +14,7 @@ import { addLane, type LockedLane } from '../ledger/lanes.js';
 const sliceSize = 500;
 
 /**
- * Decides and plans the changes of a sink's lanes as for sending, and counts the results without sending.
+ * Decides on the changes in a sink's lanes and plans them as if to send them, but only counts the results.
  * @param mayContinue called before each slice
  * @returns false if changes are left
  */
@@ -68,7 +68,9 @@ export interface Observation {
   /** Maximum number of changes. */
   readonly size: number;
   readonly decide: (candidate: Candidate) => Decision;
-  /** Returns the sink's reason for no call for each change, in their order; null if it would send. */
+  /**
+   * Returns, for each change in the same order, the sink's reason to make no call; null if it would send the change.
+   */
   readonly withheld: (
     tx: Queryable,
     sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
@@ -188,10 +190,10 @@ export interface ObservedLane {
   readonly sink: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Changes that have not been observed yet. */
+  /** Number of changes that have not been observed yet. */
   readonly behind: number;
   readonly wouldSend: number;
-  /** Changes that would be sent without the person's identity. */
+  /** Number of changes that would be sent without the person's identity. */
   readonly wouldSendAnonymously: number;
   /** Number of changes by reason. */
   readonly wouldWithhold: Readonly<Record<string, number>>;

@@ -3,8 +3,8 @@ import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
 import type { Consent } from '../ledger/seen-item.js';
 
 /**
- * Maximum number of changes searched after a watermark for one that the sink receives. If none of them is one, the next
- * change is assumed to be.
+ * Maximum number of changes after a watermark that are searched for one that the sink receives. If the search finds
+ * none, the change after them counts as one.
  */
 const maxChangesSearched = 5000;
 
@@ -17,15 +17,15 @@ export interface LaneState {
   readonly watermark: number;
   /** Sequence of the newest change. */
   readonly newest: number;
-  /** Deliveries that are not settled. */
+  /** Number of deliveries that are not settled. */
   readonly open: number;
   readonly delivered: number;
   readonly deliveredAt: Date | null;
   /** Time at which the oldest unsettled change was found; null if there is none. */
   readonly undeliveredSince: Date | null;
   /**
-   * Start of the delay: `undeliveredSince`, or, while the lane is being filled, the time at which the sink last made
-   * progress or started to fail, if later. Null if nothing waits.
+   * Start of the delay; null if nothing waits. This is `undeliveredSince`. While the lane is being filled with old
+   * changes, it is the time at which the sink last made progress or the lane started to fail, if that is later.
    */
   readonly waitsSince: Date | null;
   /** Detail of the oldest unsettled delivery; null if it has none. */

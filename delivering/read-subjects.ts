@@ -23,7 +23,7 @@ export interface SubjectsLane {
 /** A change, and whether the sink may see the person's identity. */
 export type Shown = { readonly candidate: Candidate; readonly identity: boolean };
 
-/** Returns what the sink needs to plan these changes, in the same order. */
+/** Returns the subjects of these changes, in the same order: the data that the sink needs to plan each of them. */
 export async function readSubjects(tx: Queryable, lane: SubjectsLane, shown: readonly Shown[]): Promise<Subject[]> {
   const { traits } = lane;
   const subjects = await subjectsOf(tx, lane, shown);
@@ -121,7 +121,10 @@ interface RelatedItemsRow extends RelatedItems {
   n: number;
 }
 
-/** Returns the related items of each change, in their order: one statement, one look-up per row (decision 0038). */
+/**
+ * Returns the related items of each change, in the order of the changes. One statement makes one look-up for each row
+ * (decision 0038).
+ */
 async function readRelatedItems(
   tx: Queryable,
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
@@ -219,7 +222,7 @@ function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName
     key: candidate.key,
     revision: candidate.revision,
     sequence: candidate.sequence,
-    // Parsed when a sink first reads it: file, s3 and webhook use the stored text (`dataJson`).
+    // Parsed only when a sink reads it: file, s3 and webhook use the stored text (`dataJson`).
     get data() {
       if (data === undefined) data = isRemoval ? null : dataOf(candidate, identity);
       return data;

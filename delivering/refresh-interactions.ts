@@ -18,13 +18,13 @@ export interface CheckedPeople {
 }
 
 /**
- * Makes interactions of these people due again if the sink holds them in another form than pigeonpost would send now:
- * without the identity although it may be shown (the sink may have ignored the item then), or with the identity
- * although it must be hidden. The second case includes items whose last change the sink has rejected, since it may
- * still hold an earlier one. Skips items whose last change is not settled, because that change will be sent anyway. The
- * caller holds the lane's lock.
+ * Makes interactions of these people (the items that they created) due again if the sink holds them in another form
+ * than pigeonpost would send now. Either they lack the identity although it may be shown (the sink may have ignored the
+ * item then), or they contain it although it must be hidden. The second case includes items whose last change the sink
+ * has rejected, since it may still hold an earlier one. Skips items whose last change is not settled, because that
+ * change will be sent anyway. The caller holds the lane's lock.
  * @param accepts consent states whose records the sink accepts; only a sink that accepts all of them receives the
- *   identity of people without a record
+ * identity of people without a record
  */
 export async function refreshInteractions(
   tx: Queryable,

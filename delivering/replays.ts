@@ -11,15 +11,15 @@ export interface ReplayRequest {
   readonly lanes: readonly { readonly sinkId: number; readonly ref: number }[];
   /** Null: all lists that the sink receives. */
   readonly lists: readonly string[] | null;
-  /** Only items whose last change was found since then; null: all. */
+  /** Only items whose last change was found at or after this time; null: all. */
   readonly from: Date | null;
   readonly by: string | null;
   readonly reason: string | null;
 }
 
 /**
- * Requests that stored items be sent again, as of their newest change. Changes found after the request are delivered as
- * usual. The request is committed when this returns, and the sinks' delivery cycles carry it out.
+ * Requests that stored items be sent again, each as of its newest change. Changes found after the request are delivered
+ * as usual. The request is committed when this function returns, and the sinks' delivery cycles carry it out.
  * @returns false if a replay with this id exists; nothing is changed then
  */
 export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {

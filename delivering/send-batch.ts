@@ -21,7 +21,7 @@ export interface Settlements {
 
 /**
  * Passes the planned operations to the sink. Returns a settlement for every planned change, in their order.
- * @param how `recover`: an earlier attempt may have sent it
+ * @param how `recover`: an earlier attempt may have sent these operations
  */
 export async function sendPlanned(
   sink: Sink,
@@ -55,9 +55,9 @@ async function carryOut(
 
 /**
  * Finds out what happened to changes that an earlier attempt may have sent. The mapping or related items may have
- * changed since, so that the plan now sends nothing for a change. The earlier attempt may still have created an object,
- * so before the change is dropped, the sink looks for the object with its `planLookUp` plan. If it finds one, the
- * change is planned again with that object.
+ * changed since then, so that the plan now drops a change, although the earlier attempt may have created an object for
+ * it. Therefore, the sink first looks for the object with its `planLookUp` plan. If it finds one, the change is planned
+ * again with that object.
  */
 export async function recoverSent(sink: Sink, subjects: readonly Subject[], held: LeasedLane): Promise<Settlements> {
   const planned = await sink.plan(subjects);
@@ -75,15 +75,18 @@ export async function recoverSent(sink: Sink, subjects: readonly Subject[], held
 }
 
 /**
- * Plans look-ups for changes that the present plan drops. Returns none if the sink has no `planLookUp`: a repeat is
- * harmless, or the sink finds its objects by other means.
+ * Plans look-ups for changes that the plan now drops. Returns none if the sink has no `planLookUp`: either sending
+ * again is harmless, or the sink finds its objects by other means.
  */
 async function tracesOf(sink: Sink, subjects: readonly Subject[]): Promise<Planned[]> {
   if (sink.traits.repeats !== 'lookUp' || sink.planLookUp === undefined || subjects.length === 0) return [];
   return [...(await sink.planLookUp(subjects))];
 }
 
-/** Returns the present plan's settlement if the earlier attempt left nothing at the destination. Pure. */
+/**
+ * Returns the settlement of a change that the plan now drops: the plan's own reason if the look-up found nothing at the
+ * destination. Pure.
+ */
 function settleTrace(found: Settlement, planned: Planned): Settlement {
   if (planned.kind === 'send') return found;
   switch (found.kind) {

@@ -6,43 +6,56 @@ import type { Settlement } from './send-batch.js';
 
 /** A record that fails while others pass becomes a dead letter after this number of attempts (about two days). */
 const maxAttempts = 20;
-/** The same for a record that is rejected while no other record passes (about an hour). */
+/**
+ * A record that is rejected while no other record passes becomes a dead letter after this number of attempts (about an
+ * hour).
+ */
 const maxRejections = 16;
-/** If more records than this fail together and none passes, the sink is taken to be at fault. */
+/**
+ * If more records than this fail together and none passes, the failure is blamed on the sink and not on the records.
+ */
 export const fewRecords = 10;
-/** If a sink with few records left fails for longer than this, the records are taken to be at fault (decision 0078). */
+/**
+ * If a sink with few open deliveries fails for longer than this, the failure is blamed on the records (decision 0078).
+ */
 export const blameRecordsAfterMs = 3 * 24 * 60 * 60_000;
 const minuteMs = 60_000;
-/** Delay before a look-up: an operation may become visible at its destination only after some time. */
+/** Delay before a look-up, because an operation may become visible at its destination only after some time. */
 export const lookUpAfterMs = minuteMs;
+/** Maximum wait between two attempts to deliver one record. */
 const longestWaitMs = 4 * 60 * minuteMs;
-/** Shorter than for other failures: a rejected record is often corrected, and its correction must not wait long. */
+/**
+ * Maximum wait of a rejected record. It is shorter than for other failures, because a rejected record is often
+ * corrected soon.
+ */
 const longestRejectionWaitMs = 5 * minuteMs;
 
 export interface LaneStatus {
   /** Time since the lane started to fail; 0 if it works. */
   readonly failingForMs: number;
   /**
-   * Failures in this lane are the records' fault: either the lane has few open deliveries while other lanes deliver, or
-   * it has failed for `blameRecordsAfterMs` and the whole sink has few open deliveries.
+   * True if failures in this lane are the records' fault: either the lane has few open deliveries while other lanes
+   * deliver, or it has failed for `blameRecordsAfterMs` and the whole sink has few open deliveries.
    */
   readonly recordsAtFault: boolean;
-  /** The sink has accepted changes before and has few open deliveries: a rejection counts against its record. */
+  /**
+   * True if the sink has accepted changes before and has few open deliveries: a rejection counts against its record.
+   */
   readonly fewLeft: boolean;
-  /** The lane delivers all its records in order, so a record that waits blocks all later ones. */
+  /** True if the lane delivers all its records in order, so that a record that waits blocks all later ones. */
   readonly holdsAll: boolean;
-  /** An operation with an unknown outcome stays `sending` until the sink has looked it up. */
+  /** True if an operation with an unknown outcome stays `sending` until the sink has looked it up. */
   readonly needsLookUp: boolean;
-  /** These outcomes come from a look-up; if the look-up itself failed, it is repeated. */
+  /** True if these outcomes come from a look-up. If the look-up itself failed, it is repeated. */
   readonly fromLookUp: boolean;
 }
 
 export interface BatchVerdict {
   readonly settled: readonly Settled[];
-  /** The lane fails: the reason, and the wait before its next attempt. Null: it works. Undefined: unchanged. */
+  /** If the lane fails: the reason, and the wait before its next attempt. Null: it works. Undefined: unchanged. */
   readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
-  /** Replays included. */
+  /** Number of deliveries that the destination accepted, including replays. */
   readonly delivered: number;
 }
 
@@ -139,8 +152,8 @@ function showsSinkState(outcome: Settlement): boolean {
 }
 
 /**
- * Returns true if only the record is at fault, or if its operation may have arrived; such an operation is never sent
- * again without an operator's decision.
+ * Returns true if only the record is at fault, or if its operation may have reached the destination. Such an operation
+ * is never sent again without an operator's decision.
  */
 function isAboutTheRecord({ about, cause }: Rejected): boolean {
   return about === 'record' || cause === outcomeUnknown;
@@ -150,7 +163,10 @@ function isWaiting(outcome: Settlement): outcome is Waiting {
   return outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause';
 }
 
-/** Returns the reason for the failure. Failures other than rejections come first: they are certainly the sink's. */
+/**
+ * Returns the reason for the lane's failure. Prefers failures other than rejections, because they are certainly the
+ * sink's.
+ */
 function failureOf(waits: readonly (Waiting | Rejected)[]): string {
   const first = waits.find(({ kind }) => kind !== 'rejected') ?? waits[0]!;
   return first.kind === 'rejected' ? `${first.detail}; every change is refused` : first.detail;
@@ -188,14 +204,14 @@ function keepInFlight(
 }
 
 interface SettleRules {
-  /** Failures count against their records. */
+  /** True if failures count against their records. */
   readonly usesAttempts: boolean;
   /** The wait of the whole lane. */
   readonly laneWaitMs: number;
   readonly random: number;
   /** Attempts after which a record becomes a dead letter. */
   readonly maxAttemptsNow: number;
-  /** Either the record or the destination may be at fault. */
+  /** True if the record was rejected and the destination may be at fault. */
   readonly isDoubted: boolean;
 }
 
@@ -211,7 +227,8 @@ function settle(
   outcome: Settlement,
   { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted }: SettleRules,
 ): Settled {
-  // Written out: overriding members of a spread object takes 2.7 µs, and nearly every outcome is this one.
+  // Written out for speed, because nearly every outcome is this one: overriding members of a spread object takes 2.7
+  // µs.
   if (outcome.kind === 'delivered') {
     const detail = outcome.detail ?? null;
     return { sequence, replay, state: 'delivered', reason: null, detail, attempts: attempts + 1, retryInMs: null };

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 
 const lanesAtOnce = 4;
-/** If this number of lanes fail in a row, the sink is taken to be at fault. */
+/** If this number of lanes fail in a row, the failure is blamed on the sink. */
 const failuresToOpen = 2;
 const longestWaitMs = 5 * 60_000;
 /** Once a batch of this size passes after an outage, full batches are sent again. */
@@ -57,7 +57,8 @@ export class SinkBreaker {
   /**
    * Records that a lane failed.
    * @param retryInMs the wait before the lane tries again
-   * @param otherLanesPass the lane already failed while other lanes passed, which does not count against the sink
+   * @param otherLanesPass true if other lanes have passed since this lane started to fail: its failure then does not
+   * count against the sink
    */
   failed(retryInMs: number, otherLanesPass: boolean): void {
     if (otherLanesPass) return;
@@ -121,9 +122,10 @@ export async function saveSinkHealth(
 }
 
 /**
- * Makes the sink, its lanes and its failed deliveries due now, because an operator resolved the cause. Lanes keep their
- * order, a millisecond apart: with the same instant for all, every attempt would start with the same lane, and one that
- * always fails would block the others. Every process also drops the waits that the destination requested.
+ * Makes the sink, its lanes and its failed deliveries due now, because an operator resolved the cause. The lanes become
+ * due a millisecond apart, in their former order. If all had the same time, every attempt would start with the same
+ * lane, and a lane that always fails would block the others. Every process also drops the waits that the destination
+ * requested.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {

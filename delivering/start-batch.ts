@@ -23,11 +23,14 @@ export interface BatchRequest {
   readonly size: number;
   readonly configuration: number;
   /**
-   * The sink receives only the latest revision of an item. If an identity becomes visible or hidden, such a sink receives
-   * the person's items again.
+   * True if the sink receives only the latest revision of an item. If an identity becomes visible or hidden, such a
+   * sink receives the person's items again.
    */
   readonly onlyLatest: boolean;
-  /** The lane or the sink is failing: untried deliveries go first, so that failed ones cannot block them. */
+  /**
+   * True if the lane or the sink is failing: deliveries that have not been tried go first, so that failed ones cannot
+   * block them.
+   */
   readonly untriedFirst: boolean;
   /** Consent states that make an identity visible. */
   readonly accepts: ReadonlySet<Consent>;
@@ -41,14 +44,14 @@ export interface Batch {
   readonly withheld: number;
   /** The batch, if its deliveries are not written yet: `finishBatch` writes them. */
   readonly begun?: BatchInFlight;
-  /** The lane has nothing left to do now. */
+  /** True if the lane has nothing left to do now. */
   readonly empty: boolean;
 }
 
 /**
  * Takes the next changes of a lane, decides on each, and commits the decisions with the new watermark. Each delivery is
  * then `sending`, `withheld`, `superseded`, `dead`, or `waiting` for an earlier change of its item. Replayed changes
- * come last: after all new changes, and after every unsettled delivery of the same item.
+ * are taken only after all new changes and after every unsettled delivery of the same item.
  */
 export async function startBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(
@@ -164,9 +167,9 @@ function toBatchInFlight(configuration: number, fresh: FoundChanges, decided: re
 }
 
 /**
- * Returns the people whose own record is in this batch: if their visibility changes, the sink has to correct their
- * items. `mayShow` is false while their record waits for an earlier revision: the sink may then hide their identity, but
- * not show it.
+ * Returns the people whose own record is in this batch. If their consent has changed, the sink has to correct their
+ * items. `mayShow` is false while their record waits for an earlier revision: the sink may then hide their identity,
+ * but not show it.
  */
 function peopleAmong(
   added: readonly CandidateRow[],

@@ -8,8 +8,8 @@ const countedForMs = 60 * 60_000;
 
 /**
  * Returns the number of further people whose removal a sink may receive in a pigeonhole before an operator has to
- * confirm. As with deletions, removals are held only above both a number and a share of the people sent to the sink. A
- * registrant's record counts like an attendee's: a sink may receive only one of the two.
+ * confirm. As with deletions, removals are held only if they exceed two limits: a number of people, and a share of the
+ * people sent to the sink. A registrant's record counts like an attendee's: a sink may receive only one of the two.
  */
 export async function withdrawalsLeft(
   tx: Queryable,
