@@ -192,7 +192,7 @@ function kindOfStatus(status: number, body: Body): ApiErrorKind {
 
 /**
  * Classifies an error with a code that is not in the specification. The code proves that the service itself answered,
- * so a 404 means not found; otherwise the status decides as above.
+ * so a 404 means not found. Other statuses are classified by `kindOfStatus`.
  */
 function kindOfUnknownCode(status: number): ApiErrorKind {
   if (status === 404) return 'notFound';

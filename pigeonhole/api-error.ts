@@ -86,10 +86,11 @@ const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
 };
 
 /**
- * A failure between a call and its checked answer. The calls of a client reject only with this error, except for
- * RangeError if an id or a count is invalid. Workflow histories and logs store errors as plain text, so this one holds
- * no key, query value, payload or text of the service. `fieldErrors` may quote data that was sent. It is a getter on a
- * private field, because neither inspect nor JSON nor pino prints such a getter; all three would print a plain property.
+ * A call that failed before its answer had passed all checks. The calls of a client reject only with this error, except
+ * for RangeError if an id or a count is invalid. Workflow histories and logs store errors as plain text, so this one
+ * holds no key, query value, payload or text of the service. `fieldErrors` may quote data that was sent. It is a getter
+ * on a private field, because neither inspect nor JSON nor pino prints such a getter; all three would print a plain
+ * property.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

@@ -25,8 +25,8 @@ export interface PageOptions extends CallOptions {
   /** Page size, 1 to 300; default 300. */
   readonly count?: number | undefined;
   /**
-   * Called when a page has arrived, before it is parsed, with the cursor that it seems to end with, so that a caller
-   * can already request the next page. Only `Page.nextCursor` is reliable.
+   * Called when a page has arrived, before it is parsed, so that the caller can already request the next page. The
+   * cursor is a guess from the last bytes of the page: only `Page.nextCursor` is reliable.
    */
   readonly onReceived?: ((cursor: string | undefined) => void) | undefined;
   /**
@@ -42,13 +42,13 @@ interface WalkOptions extends CallOptions {
   readonly count?: number | undefined;
 }
 
-/** The result of a creation that the service answered with the created entity. */
+/** The result of a request that creates an entity, if the service answered with the entity. */
 export interface CreatedEntity<Entity> {
   readonly entity: Entity;
   readonly requestId: string | null;
 }
 
-/** The result of a creation that the service answered with an empty success. */
+/** The result of a request that creates entities, if the service reported success without a body. */
 interface Created {
   readonly requestId: string | null;
   readonly quota: Quota | null;
@@ -176,10 +176,10 @@ export async function* walkPages(
 }
 
 /**
- * Returns how often a walk may receive the same page before it counts as going in a circle. A repeated cursor is not the
- * only sign of a circle, because the service may return different cursors for the same page. A list may show one page
- * twice if rows move to a later page during the walk. Pages of votes may be equal more often, because anonymous votes of
- * the same second are identical.
+ * Returns the number of times that a walk may receive the same page before it counts as going in a circle. A repeated
+ * cursor is not the only sign of a circle, because the service may return different cursors for the same page. A list
+ * may show one page twice if rows move to a later page during the walk. Pages of votes may be equal more often, because
+ * anonymous votes of the same second are identical.
  */
 function maxTimesShown({ list }: ListRef, { items }: Page): number {
   const instants = new Set(items.map((item) => (item as { createdAt?: unknown }).createdAt));

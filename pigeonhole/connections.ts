@@ -25,7 +25,8 @@ export function openConnections(baseUrl: BaseUrl, options: ClientOptions, reques
   const ca = options.ca?.trim() === '' ? undefined : options.ca;
   const connect = {
     timeout: connectTimeoutMs,
-    // Needed only for https. Explicit, so that NODE_TLS_REJECT_UNAUTHORIZED=0, set for another tool, cannot weaken it.
+    // Needed only for https. Set explicitly, so that NODE_TLS_REJECT_UNAUTHORIZED=0, set for another tool, cannot
+    // weaken it.
     ...(baseUrl.isSecure ? { secureContext: createTrustedContext(ca), rejectUnauthorized: true } : {}),
   };
   const pool = {

@@ -7,7 +7,7 @@ import { type WireItem, itemShapes } from './wire-types.js';
 
 /** One page of a list. */
 export interface Page {
-  /** As received, including unknown fields; `irregular` lists those that do not have the shape of the list. */
+  /** As received, including unknown fields. `irregular` names the items that do not have the shape of the list. */
   readonly items: WireItem[];
   readonly irregular: Irregular[];
   /** The cursor of the request for this page; null for the first page. */
@@ -30,7 +30,9 @@ export interface Page {
   readonly digest: string;
 }
 
-/** Larger page sizes are replaced by this one: the store has 32 bits for the size, and only compares it. */
+/**
+ * Larger page sizes are replaced by this one, because the store keeps the size in 32 bits. The size is only compared.
+ */
 const maxPerPage = 1_000_000_000;
 
 /** The collection envelope, strict in the fields that a walk depends on. `links` is ignored. */
@@ -67,7 +69,7 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
     if (meta.nextCursor === cursor)
       throw broken('the service announced more pages and returned the cursor of this page');
     if (data.length === 0) throw broken('the service announced more pages on an empty page');
-    // URL encoding and the store would change such a cursor, and then it would mean another position.
+    // URL encoding and the store would change such a cursor, so that it would point to another position.
     if (!isStorable(meta.nextCursor))
       throw broken('the service announced more pages with a cursor that is not valid text');
   }
@@ -110,8 +112,8 @@ interface CheckedItems {
 }
 
 /**
- * Checks the elements of a page and returns every object as received, including the irregular ones. It discards the
- * copies that the schemas make: they put known fields first, and an item is stored as the service wrote it.
+ * Checks the elements of a page and returns every object as received, including the irregular ones. Discards the copies
+ * that the schemas make, because a copy has the known fields first, and an item is stored as the service wrote it.
  */
 export function checkItems(list: ListName, data: readonly unknown[]): CheckedItems {
   const { schema, idWithin } = itemShapes[list];

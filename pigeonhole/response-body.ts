@@ -11,9 +11,9 @@ const closeBracket = 0x5d;
 const memberName = Buffer.from('"data"');
 
 /**
- * Returns the bytes of the member `data` of a JSON object, without parsing the JSON, in less time than parsing takes.
- * The other members may differ between two answers with the same items: the service may sign a cursor or put a time
- * into it.
+ * Returns the bytes of the member `data` of a JSON object, without parsing the JSON, which would take longer. Two
+ * answers with the same items have the same `data`, whereas other members may differ: the service may sign a cursor or
+ * put a time into it.
  * @param body valid JSON
  * @returns undefined if there is no such member, or if a member name contains an escape
  */
@@ -60,18 +60,18 @@ function endOfValue(body: Uint8Array, at: number): number {
 }
 
 /**
- * Maximum nesting of an answer without the rows of a list. Documented answers have at most six levels, and code that
- * compares or prints an entity is recursive.
+ * Maximum nesting of an answer, not counting the rows of a list. It is limited because the code that compares or prints
+ * an entity is recursive. Documented answers have at most six levels.
  */
 const maxLevels = 60;
 
 /**
- * Maximum nesting of a long answer, rows included. Parsing as many levels takes 20 ms; parsing millions of them blocks
- * this thread for a second and takes hundreds of MB.
+ * Maximum nesting of a long answer, rows included. Parsing this number of levels takes 20 ms. Parsing millions of
+ * levels would block this thread for a second and take hundreds of MB.
  */
 const maxParsedLevels = 100_000;
 
-/** Longer texts are scanned before they are parsed. */
+/** The nesting of longer texts is measured before they are parsed. */
 const scannedAboveCharacters = 1_000_000;
 
 /**

@@ -79,8 +79,8 @@ function credibleReset(inMs: number): number | null {
 }
 
 /**
- * Returns Retry-After as a delay in milliseconds, at most a day. An HTTP date is relative to the Date of the answer. Undefined if the
- * header is absent or malformed. Source: RFC 9110, 10.2.3.
+ * Returns Retry-After as a delay in milliseconds, at most a day. An HTTP date is relative to the Date of the answer.
+ * Undefined if the header is absent or malformed. Source: RFC 9110, 10.2.3.
  */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
   const value = headerOf(headers, 'retry-after')?.trim();

@@ -50,7 +50,7 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
         mayHaveTakenEffect: true,
         cause,
       });
-    case 'UND_ERR_ABORTED': // the client did not abort it: undici reports a tunnel that the proxy refused this way
+    case 'UND_ERR_ABORTED': // undici's code if the proxy refuses to open a tunnel; aborts by the client were handled above
       return new ApiError(call, {
         kind: 'transient',
         problem: 'the connection was aborted, for example because a proxy opened no tunnel',

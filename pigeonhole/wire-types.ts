@@ -1,8 +1,8 @@
 /**
- * The service's types: the shapes of list items, and the bodies of creations. Item shapes are permissive on purpose:
- * unknown fields pass, enumerations are strings, and every field except the id may be missing or null, because the
- * specification shows only single examples. The check does not replace the item, so `z.object` loses no fields; it takes
- * a third of the time of `z.looseObject`. Source: docs/service-contract.md, "Shapes".
+ * The service's types: the shapes of list items, and the bodies of requests that create something. Item shapes are
+ * permissive on purpose: unknown fields pass, enumerations are strings, and every field except the id may be missing or
+ * null, because the specification shows only single examples. The check does not replace the item, so `z.object` loses
+ * no fields; it takes a third of the time of `z.looseObject`. Source: docs/service-contract.md, "Shapes".
  */
 import { z } from 'zod';
 import type { ListName } from './lists.js';
@@ -73,7 +73,9 @@ const sessionCopy = z.object({ id: integer, name: text, type: text }).nullish();
 const questionCopy = z.object({ id: integer, content: text }).nullish();
 const attendeeCopy = z.object({ id: integer, attendeeCode: text, anonymous: z.boolean().nullish() }).nullish();
 
-/** Has `attendeeId` but no anonymity flag: other folders decide whether the id may be used. */
+/**
+ * Has `attendeeId` but no anonymity flag: the code that stores and delivers items decides whether the id may be used.
+ */
 const questionSchema = z.object({
   attendeeId: integer,
   createdAt: text,
@@ -174,8 +176,8 @@ export const itemShapes: Readonly<Record<ListName, ItemShape>> = {
 };
 
 /**
- * The body of a creation. The service ignores properties that it does not know, so further fields may be given; they are
- * sent unchanged. Source: docs/service-contract.md, "Creating".
+ * The body of a request that creates a pigeonhole. The service ignores properties that it does not know, so further
+ * fields may be given; they are sent unchanged. Source: docs/service-contract.md, "Creating".
  */
 export interface NewPigeonhole {
   readonly name: string;
