@@ -53,8 +53,9 @@ export const createActivities = (current: InUse) => ({
   },
 
   /**
-   * Ignores the request in a signal. The API checks an operator's rights, writes the request to the ledger and signals
-   * "wake" only. Every account on the machine can reach an embedded Temporal server, so a signal proves no rights.
+   * Ignores the request in a signal. Every account on the machine can reach an embedded Temporal server, so a signal
+   * proves no rights. An operator's request goes to the API instead, which checks the rights, writes the request to the
+   * ledger, and sends only the signal `wake`.
    */
   async handleWorkRequest(
     scope: { kind: 'workspace' | 'sink' | 'import'; name: string } | { kind: 'pigeonhole'; name: PigeonholeName },

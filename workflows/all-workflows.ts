@@ -34,7 +34,10 @@ export async function syncPigeonhole(pigeonhole: PigeonholeName): Promise<void> 
   if (end === 'renew') await continueAsNew<typeof syncPigeonhole>(pigeonhole);
 }
 
-/** Delivers to one sink as long as it is configured. A page that stores changes for the sink wakes it. */
+/**
+ * Delivers to one sink as long as it is configured. The process that stores a page with changes for the sink wakes this
+ * workflow.
+ */
 export async function deliverToSink(sink: string): Promise<void> {
   const end = await runTurns(
     () => steps.deliverTurn(sink),
@@ -57,8 +60,8 @@ export async function importRegistrants(id: string): Promise<void> {
 }
 
 /**
- * Erases a person everywhere, until every place has a final receipt. The person's identity stays in the ledger (claim
- * check); the history holds only the id of the erasure and counts.
+ * Erases a person everywhere. Ends when every place has a final receipt. The person's identity stays in the ledger
+ * (claim check); the history holds only the id of the erasure and counts.
  * @param id the id of the erasure
  */
 export async function forgetAttendee(id: string): Promise<void> {

@@ -26,10 +26,11 @@ interface WorkState {
 const stateQuery = defineQuery<WorkState>('state');
 
 /**
- * Alternates between a cycle and a sleep, as every long-running workflow here does. A cycle returns when the next one is due;
- * a signal ends the sleep. All state is in the ledger, so a new run, or a new workflow with the same id, continues where this
- * one stopped. An idle cycle costs one activity and one timer.
- * @returns `finished` if the work is done or no longer configured, `renew` if the history is long enough to continue as new
+ * Alternates between a cycle and a sleep, as every long-running workflow here does. The result of a cycle holds the
+ * time until the next one is due; a signal ends the sleep early. All state is in the ledger, so a new run, or a new
+ * workflow with the same id, continues where this one stopped. An idle cycle costs one activity and one timer.
+ * @returns `finished` if the work is done or no longer configured, `renew` if the history is long enough to continue as
+ * new
  */
 export async function runTurns(
   takeTurn: () => Promise<CycleResult>,
