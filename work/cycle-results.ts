@@ -13,7 +13,7 @@ export interface CycleResult {
   readonly nextDueInMs: number;
   /** `waiting`: the workspace waits; `finished`: the configuration no longer names this work, so its workflow ends. */
   readonly state: 'working' | 'waiting' | 'paused' | 'finished';
-  /** Why it waits or is paused. */
+  /** The reason for the state, such as the cause of a pause. */
   readonly reason?: string;
 }
 
@@ -31,15 +31,15 @@ export interface DeliveryResult extends CycleResult {
 }
 
 export interface ImportResult extends CycleResult {
-  /** Rows that reached a final state in this cycle, created or not. */
+  /** Number of rows that reached a final state in this cycle, created or not. */
   readonly rows: number;
   readonly requests: number;
 }
 
 export interface ErasureResult extends CycleResult {
-  /** Items erased in this cycle. */
+  /** Number of items erased in this cycle. */
   readonly items: number;
-  /** Destinations that have not confirmed the erasure yet. */
+  /** Number of places that have not confirmed the erasure yet. */
   readonly open: number;
 }
 

@@ -7,7 +7,7 @@ import type { Collaborators } from './collaborators.js';
 export type Verdict =
   /** Every request of the workspace would fail now. */
   | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
-  /** Only this stream waits. */
+  /** Only the stream waits. */
   | { readonly who: 'stream'; readonly waitMs: number }
   /** The quota has no permit for this request now. It is postponed; other requests may pass. */
   | { readonly who: 'request'; readonly waitMs: number }

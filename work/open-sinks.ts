@@ -21,7 +21,9 @@ export function sharedThroughLedger(ledger: Ledger): Pick<SharedBySinks, 'creden
 /** Resources that the sinks of a process share for sending. */
 export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials' | 'now'>;
 
-/** Creates the sinks of a configuration without registering them, to find out whether their settings can be used. */
+/**
+ * Creates the sinks of a configuration without registering them in the ledger. Throws if their settings cannot be used.
+ */
 export function createSinks(config: Config, shared?: SharedBySinks): Map<string, Sink> {
   return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, shared)]));
 }

@@ -41,7 +41,7 @@ export interface ReadingPlan {
   readonly sinks: ReadonlyMap<SentListName, readonly string[]>;
 }
 
-/** Lists whose items belong to an attendee, so that the attendee's record decides about consent. */
+/** Lists whose items belong to an attendee. The attendee's record decides about consent. */
 const byAttendees: ReadonlySet<ListName> = new Set(
   pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'attendees'),
 );
@@ -177,8 +177,8 @@ export function shortest(all: readonly Intervals[]): Intervals {
 }
 
 /**
- * Whether a sink receives a list: the lists its type can use with its settings, narrowed by the key `lists`. A sink that
- * can use every list receives a derived one only if `lists` names it.
+ * Whether a sink receives a list. A sink receives the lists that its type can use with its settings, narrowed by the
+ * key `lists`. A sink that can use every list receives a derived one only if `lists` names it.
  */
 function usesList(
   { type, settings, lists }: Pick<SinkConfig, 'type' | 'settings' | 'lists'>,

@@ -9,7 +9,7 @@ const minOutageMs = 3000;
 const hourMs = 3_600_000;
 /** Minimum time between two outage log lines, so that a service that responds intermittently does not fill the log. */
 const quietMs = 10 * 60_000;
-/** Interval at which a response clears the stored outage: a process that has ended since then may have stored it. */
+/** Interval at which a response clears the stored outage, in case it was stored by a process that has ended since. */
 const confirmEveryMs = 60_000;
 
 type FailedRequest = Pick<ApiError, 'message' | 'requestId'>;

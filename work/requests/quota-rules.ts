@@ -29,8 +29,8 @@ export interface Stretch {
 export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
 
 /**
- * Share of a window that idle polls and sweeps may each use even if live polls need all of it, so that they never
- * starve.
+ * Share of a window's requests that idle polls and sweeps may each use, even if live polls need all requests, so that
+ * neither ever stops.
  */
 const floorShare = 0.05;
 /**
@@ -116,7 +116,7 @@ export interface Refusal {
   readonly probes?: true;
 }
 
-/** Maximum wait of a postponed request before it is tried again. */
+/** Maximum time for which a request is postponed. */
 const putOffMs = 60_000;
 const shortestWaitMs = 250;
 
@@ -159,9 +159,9 @@ const minuteMs = 60_000;
 const longestProbeMs = 15 * minuteMs;
 
 /**
- * Returns how long to make no request after a refusal. If the service reports neither a reset nor a wait, single
- * requests probe it at doubling intervals. They also do if the reported time has passed and the service refuses again.
- * Pure.
+ * Returns the ms for which no request is made after a refusal. If the service reports neither a reset nor a wait,
+ * single requests probe it at doubling intervals. The same applies if the reported time has passed and the service
+ * refuses again. Pure.
  * @param said reset from the quota headers, and wait from `Retry-After`, which takes precedence
  * @param refusals consecutive refusals before this one
  */

@@ -1,6 +1,6 @@
 import type { Ledger } from '../../ledger/ledger.js';
 
-/** Priority of a request, highest first. It decides if the quota does not suffice for all requests. */
+/** Priority of a request, highest first. It matters if the quota does not suffice for all requests. */
 export type Priority = 'import' | 'live' | 'idle' | 'sweep';
 
 /** State of an API key's quota, by the database's clock. */
@@ -68,7 +68,10 @@ const toldWindow = (resetInMs: string): string =>
 const unknownWindowMs = 86_400_000;
 /** In a window of unknown length, the remaining requests have to last at least this long. */
 const minPlanMs = 60_000;
-/** In such a window, they have to last this many times as long as the window has lasted so far (decision 0013). */
+/**
+ * In such a window, the remaining requests have to last this many times as long as the window has lasted so far
+ * (decision 0013).
+ */
 const planAhead = 4;
 const planEnd = `case when reset_at is null and not window_told and window_ms >= ${unknownWindowMs}
     then least(${windowEnd},
@@ -94,7 +97,7 @@ const aloneMs = 35_000;
  * window. The increase has to exceed what responses arriving out of order can cause.
  */
 export const refilled = { atLeast: 20, partOfLimit: 10 } as const;
-/** Minimum length of a window that was detected in this way. */
+/** Minimum length of a window whose end was detected by such an increase. */
 const shortestRefillMs = 60_000;
 /** The number of windows for which a learnt limit is used. */
 const learntForWindows = 7;
@@ -185,7 +188,7 @@ export async function spendPermit(
 export interface SpentPermit {
   readonly priority: Priority;
   readonly window: number;
-  /** The request was made after a refusal, to find out whether the quota is full again. */
+  /** True if the request was made after a refusal, to find out whether the quota is full again. */
   readonly probe: boolean;
   /** True if the request is exclusive: no other request may be in progress at the same time. */
   readonly alone: boolean;
@@ -214,7 +217,7 @@ export async function noteAnswer(
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
     and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  // The service reports a new limit, lower than the number of requests so far: those do not belong to its window.
+  // The service reports a new limit that is lower than the number of requests so far: they do not belong to its window.
   const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
   const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
@@ -322,8 +325,8 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 }
 
 /**
- * Allows one request now to find out whether the quota is larger or full again. For an operator who knows that it is.
- * Changes nothing if requests are allowed anyway.
+ * Allows one request now, to find out whether the quota is larger or full again. An operator calls it who knows that it
+ * is. Changes nothing if requests are allowed anyway.
  */
 export async function allowProbe(ledger: Ledger, fingerprint: string): Promise<void> {
   await ledger.db.query(

@@ -102,8 +102,8 @@ export class ServiceGate {
         markUnanswered(ledger, workspace, outage),
       answering: async (workspace: string) => {
         if (!(await isUnanswered(ledger, workspace))) return;
-        // Streams that failed meanwhile may have to wait for minutes; make them due now. This precedes the removal of the
-        // outage note, so that after a crash in between the next response repeats it.
+        // Streams that failed meanwhile may have to wait for minutes; make them due now. This comes before the removal
+        // of the outage note: after a crash in between, the note is still there, and the next response repeats both.
         await retryWorkspace(ledger, workspace);
         await markAnswering(ledger, workspace);
         onBack?.(workspace);
@@ -166,7 +166,7 @@ export class ServiceGate {
     { workspace, priority }: Pick<Permit, 'workspace' | 'priority'>,
   ): Promise<AheadPermit | undefined> {
     const key = this.#keyOf(access.config, workspace);
-    // The exclusive request in progress may be the one before this one: waiting for it here would deadlock.
+    // The exclusive request in progress may be the one for the current page: waiting for it here would deadlock.
     if (key.alone !== undefined) return undefined;
     const known = await this.#stateOf(key);
     const needs = await this.#needsOf(access, key, workspace, known);
@@ -193,8 +193,8 @@ export class ServiceGate {
   }
 
   /**
-   * Checks a permit that was taken ahead, and returns it if it is still valid: same key, and no refusal by the service
-   * since it was taken. Otherwise adds it to the quota again, and returns undefined.
+   * Returns the permit that was taken ahead if it is still valid: same key, and no refusal by the service since it was
+   * taken. Otherwise, adds it to the quota again and returns undefined.
    */
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
@@ -274,7 +274,7 @@ export class ServiceGate {
   /**
    * If the refusal calls for a probe, schedules it for the end of the wait. A probe is one request that tests whether
    * the quota has room again. If the quota is used up, the ledger stores the probe, because all processes wait for it.
-   * If only the reserve for imports is left, each process makes its own probe.
+   * If only the reserve for imports is left, each process makes a probe of its own.
    */
   async #untilProbe(key: Key, refusal: Refusal | null): Promise<Refusal | null> {
     if (refusal?.probes !== true) return refusal;

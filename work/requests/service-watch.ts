@@ -1,17 +1,17 @@
 import type { Outages } from './outages.js';
 
 /**
- * Interval between two ticks, by which outages are detected within seconds even if the service hangs and no request
- * fails. Time is counted in ticks so that a suspension of the process does not look like an outage of the service: the
- * process gets one late tick, and reads the responses that have arrived before the next one.
+ * Interval between two calls of `tick`, which detect an outage within seconds even if the service hangs and no request
+ * fails. Time is counted in ticks so that a suspension of the process does not look like an outage of the service.
+ * After a suspension, the process gets one late tick, and reads the responses that have arrived before the next tick.
  */
 export const watchEveryMs = 500;
 
 const ticks = (ms: number): number => Math.ceil(ms / watchEveryMs);
 /**
- * Minimum time without a response after which a request is suspected to hang. Then a second, cheap request is sent, its
- * witness. With the default live interval of 5 s, an outage is detected at most 8 s after it starts, so that the page and
- * the metrics show it within 10 s.
+ * Minimum time without a response after which a request is suspected to hang. Then a second, cheap request is sent (its
+ * witness). With the default live interval of 5 s, an outage is detected at most 8 s after it starts, so that the page
+ * and the metrics show it within 10 s.
  */
 const suspectAfter = ticks(1000);
 /** A witness without a response for this long confirms the outage. */
