@@ -6,7 +6,7 @@ import type { OpenWalk } from '../ledger/walk.js';
 import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { examineMissing } from './examine-missing.js';
-import { isEndWorthALine, isToBeJudged } from '../work/failures.js';
+import { isEndWorthLogging, isRequestFailure } from '../work/failures.js';
 import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { factsOf } from './stream-facts.js';
 import {
@@ -65,15 +65,15 @@ export async function readStream(
     try {
       const ending = await pollAndSweep(reading, restarts > 0);
       if (ending !== 'distrusted') {
-        if (isEndWorthALine(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
+        if (isEndWorthLogging(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
           deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream is read again');
         return cycle;
       }
     } catch (error) {
-      if (!isToBeJudged(error)) throw error;
+      if (!isRequestFailure(error)) throw error;
       const verdict = await settleFailure(reading, error, { mayRestart: restarts === 0 });
-      cycle.workspaceWaits = verdict.who === 'workspace';
-      if (verdict.who !== 'walk') return cycle;
+      cycle.workspaceWaits = verdict.affects === 'workspace';
+      if (verdict.affects !== 'walk') return cycle;
       await distrust(reading, reading.lease);
     }
     deps.log.info(streamLogFields(reading), 'walk starts again at the first page');

@@ -2,7 +2,7 @@ import { markGone } from '../ledger/lock-pigeonhole.js';
 import { abandonWalks, failStream, stale, type StreamLease } from '../ledger/streams.js';
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
-import { isWorthALine, judgeFailure, type Verdict, pauseForKey } from '../work/failures.js';
+import { isWorthLogging, judgeFailure, type Verdict, pauseForKey } from '../work/failures.js';
 import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { streamLogFields, type StreamReading } from './stream-reading.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -31,16 +31,16 @@ export async function settleFailure(
     ...streamLogFields(reading),
     ...(isRefusal ? { kind: error.reason } : { kind: error.kind, code: error.code, requestId: error.requestId }),
   };
-  if (verdict.who === 'workspace') {
+  if (verdict.affects === 'workspace') {
     const { reason, waitMs } = verdict;
     await waitWorkspace(deps.ledger, place.workspace, { reason, waitMs, count: workspaceWaits + 1 });
     if (verdict.reason === 'credential') await pauseForKey(deps, place.workspace, error.message);
     if (workspaceWaits === 0) deps.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
-  } else if (verdict.who === 'request') {
+  } else if (verdict.affects === 'request') {
     await postponeStream(deps.ledger, lease, verdict.waitMs);
-  } else if (verdict.who === 'stream' && !isRefusal) {
+  } else if (verdict.affects === 'stream' && !isRefusal) {
     await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
-    if (isWorthALine(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
+    if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
       deps.log.warn({ ...line, error: error.message }, 'stream cannot be read');
     }
   }

@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, apiErrorKinds } from '../pigeonhole/api-error.js';
-import { isEndWorthALine, isToBeJudged, isWorthALine, judgeFailure, type Verdict } from './failures.js';
+import { isEndWorthLogging, isRequestFailure, isWorthLogging, judgeFailure, type Verdict } from './failures.js';
 import { PermitRefusal } from './requests/permit-refusal.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
@@ -13,21 +13,21 @@ const minutes = (count: number): number => count * 60_000;
 
 describe('the verdict on an API error', () => {
   const verdicts: Record<ApiErrorKind, Verdict> = {
-    quota: { who: 'workspace', reason: 'quota', waitMs: minutes(1) },
-    throttled: { who: 'workspace', reason: 'throttled', waitMs: 1000 },
-    credential: { who: 'workspace', reason: 'credential', waitMs: 30_000 },
-    transient: { who: 'stream', waitMs: 1000 },
-    pigeonholeNotFound: { who: 'stream', waitMs: 16_000 },
-    sessionNotFound: { who: 'stream', waitMs: 16_000 },
-    notFound: { who: 'stream', waitMs: minutes(5) },
-    invalid: { who: 'stream', waitMs: minutes(15) },
-    invalidParameter: { who: 'stream', waitMs: minutes(5) },
-    malformed: { who: 'stream', waitMs: minutes(15) },
-    unsupported: { who: 'stream', waitMs: minutes(15) },
-    registrantsOff: { who: 'stream', waitMs: minutes(15) },
-    profilesOff: { who: 'stream', waitMs: minutes(15) },
-    protocol: { who: 'stream', waitMs: 16_000 },
-    aborted: { who: 'nobody' },
+    quota: { affects: 'workspace', reason: 'quota', waitMs: minutes(1) },
+    throttled: { affects: 'workspace', reason: 'throttled', waitMs: 1000 },
+    credential: { affects: 'workspace', reason: 'credential', waitMs: 30_000 },
+    transient: { affects: 'stream', waitMs: 1000 },
+    pigeonholeNotFound: { affects: 'stream', waitMs: 16_000 },
+    sessionNotFound: { affects: 'stream', waitMs: 16_000 },
+    notFound: { affects: 'stream', waitMs: minutes(5) },
+    invalid: { affects: 'stream', waitMs: minutes(15) },
+    invalidParameter: { affects: 'stream', waitMs: minutes(5) },
+    malformed: { affects: 'stream', waitMs: minutes(15) },
+    unsupported: { affects: 'stream', waitMs: minutes(15) },
+    registrantsOff: { affects: 'stream', waitMs: minutes(15) },
+    profilesOff: { affects: 'stream', waitMs: minutes(15) },
+    protocol: { affects: 'stream', waitMs: 16_000 },
+    aborted: { affects: 'nothing' },
   };
 
   it.each(apiErrorKinds)('exists for the kind %s', (kind) => {
@@ -35,9 +35,9 @@ describe('the verdict on an API error', () => {
   });
 
   it('restarts the walk if a stored cursor is refused, but not if the first page is', () => {
-    expect(judge('invalidParameter', {}, { atCursor: true })).toEqual({ who: 'walk' });
-    expect(judge('notFound', {}, { atCursor: true })).toEqual({ who: 'walk' });
-    expect(judge('sessionNotFound', {}, { atCursor: true })).toMatchObject({ who: 'stream' });
+    expect(judge('invalidParameter', {}, { atCursor: true })).toEqual({ affects: 'walk' });
+    expect(judge('notFound', {}, { atCursor: true })).toEqual({ affects: 'walk' });
+    expect(judge('sessionNotFound', {}, { atCursor: true })).toMatchObject({ affects: 'stream' });
   });
 
   it('waits for the quota as long as the service requests', () => {
@@ -70,7 +70,7 @@ describe('the verdict on an API error', () => {
       minutes(5),
       250,
     ]);
-    expect(judge('transient', { retryAfterMs: 12_345 })).toEqual({ who: 'stream', waitMs: 12_345 });
+    expect(judge('transient', { retryAfterMs: 12_345 })).toEqual({ affects: 'stream', waitMs: 12_345 });
   });
 });
 
@@ -79,8 +79,8 @@ describe('a refused permit', () => {
 
   it('makes the workspace wait for its quota, or postpones only that request', () => {
     const judged = (scope: 'key' | 'request') => judgeFailure(refusal(scope), fresh, { now, random: 1 });
-    expect(judged('key')).toEqual({ who: 'workspace', reason: 'quota', waitMs: 7000 });
-    expect(judged('request')).toEqual({ who: 'request', waitMs: 7000 });
+    expect(judged('key')).toEqual({ affects: 'workspace', reason: 'quota', waitMs: 7000 });
+    expect(judged('request')).toEqual({ affects: 'request', waitMs: 7000 });
   });
 
   it('is handled like an API error, unlike a defect', () => {

@@ -6,20 +6,20 @@ import type { Collaborators } from './collaborators.js';
 /** Consequence of a failed request to the service. */
 export type Verdict =
   /** Every request of the workspace would fail now. */
-  | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
+  | { readonly affects: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
   /** Only the stream waits. */
-  | { readonly who: 'stream'; readonly waitMs: number }
+  | { readonly affects: 'stream'; readonly waitMs: number }
   /** The quota has no permit for this request now. It is postponed; other requests may pass. */
-  | { readonly who: 'request'; readonly waitMs: number }
+  | { readonly affects: 'request'; readonly waitMs: number }
   /** The service refused the stored cursor: the walk starts again at the first page. */
-  | { readonly who: 'walk' }
+  | { readonly affects: 'walk' }
   /** The attempt was cancelled. */
-  | { readonly who: 'nobody' };
+  | { readonly affects: 'nothing' };
 
 const minuteMs = 60_000;
 
 /** Whether `judgeFailure` decides about this error. Any other error is a defect or a failure of the store, and is rethrown. */
-export function isToBeJudged(error: unknown): error is ApiError | PermitRefusal {
+export function isRequestFailure(error: unknown): error is ApiError | PermitRefusal {
   return error instanceof ApiError || error instanceof PermitRefusal;
 }
 
@@ -37,37 +37,41 @@ export function judgeFailure(
 ): Verdict {
   if (error instanceof PermitRefusal) {
     const { scope, waitMs } = error;
-    return scope === 'key' ? { who: 'workspace', reason: 'quota', waitMs } : { who: 'request', waitMs };
+    return scope === 'key' ? { affects: 'workspace', reason: 'quota', waitMs } : { affects: 'request', waitMs };
   }
   const { kind } = error;
   switch (kind) {
     case 'quota':
-      return { who: 'workspace', reason: kind, waitMs: untilReset(error, now) ?? minuteMs };
+      return { affects: 'workspace', reason: kind, waitMs: untilReset(error, now) ?? minuteMs };
     case 'throttled':
       return {
-        who: 'workspace',
+        affects: 'workspace',
         reason: kind,
         waitMs: error.retryAfterMs ?? fullJitter(before.workspaceWaits, random),
       };
     case 'credential': // the interval doubles: a refused key seldom becomes valid again
-      return { who: 'workspace', reason: kind, waitMs: Math.min(30_000 * 2 ** before.workspaceWaits, 15 * minuteMs) };
+      return {
+        affects: 'workspace',
+        reason: kind,
+        waitMs: Math.min(30_000 * 2 ** before.workspaceWaits, 15 * minuteMs),
+      };
     case 'invalidParameter':
     case 'notFound':
-      return before.atCursor ? { who: 'walk' } : { who: 'stream', waitMs: 5 * minuteMs };
+      return before.atCursor ? { affects: 'walk' } : { affects: 'stream', waitMs: 5 * minuteMs };
     case 'transient':
-      return { who: 'stream', waitMs: error.retryAfterMs ?? fullJitter(before.streamFailures, random) };
+      return { affects: 'stream', waitMs: error.retryAfterMs ?? fullJitter(before.streamFailures, random) };
     case 'pigeonholeNotFound':
     case 'sessionNotFound':
     case 'protocol':
-      return { who: 'stream', waitMs: fullJitter(before.streamFailures + 4, random) };
+      return { affects: 'stream', waitMs: fullJitter(before.streamFailures + 4, random) };
     case 'invalid':
     case 'malformed':
     case 'unsupported':
     case 'registrantsOff':
     case 'profilesOff':
-      return { who: 'stream', waitMs: 15 * minuteMs };
+      return { affects: 'stream', waitMs: 15 * minuteMs };
     case 'aborted':
-      return { who: 'nobody' };
+      return { affects: 'nothing' };
     default:
       return neverDecided(kind);
   }
@@ -81,12 +85,12 @@ const maxUnlogged = 3;
  * which has a line of its own. `status` shows every failure. Pure.
  * @param streamFailures consecutive failures before this one
  */
-export function isWorthALine(kind: ApiErrorKind, streamFailures: number, isDown: boolean): boolean {
+export function isWorthLogging(kind: ApiErrorKind, streamFailures: number, isDown: boolean): boolean {
   return kind === 'transient' ? streamFailures === maxUnlogged && !isDown : streamFailures === 0;
 }
 
 /** Whether the end of a series of failures is worth a log line. Pure. @param wasDown the whole service was down recently */
-export function isEndWorthALine(streamFailures: number, wasDown: boolean): boolean {
+export function isEndWorthLogging(streamFailures: number, wasDown: boolean): boolean {
   return streamFailures > maxUnlogged && !wasDown;
 }
 

@@ -7,7 +7,7 @@ import { pausesOf } from '../../ledger/pauses.js';
 import { ApiError, type ApiErrorKind } from '../../pigeonhole/api-error.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { requestPage } from '../../work/requests/request-page.js';
-import { isToBeJudged } from '../../work/failures.js';
+import { isRequestFailure } from '../../work/failures.js';
 import { readableJson } from '../../ledger/readable-json.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 
@@ -171,7 +171,7 @@ export async function profileFieldsOf(
     );
     return fieldsOf(page.items);
   } catch (error) {
-    if (!isToBeJudged(error)) throw error;
+    if (!isRequestFailure(error)) throw error;
     deps.log.debug({ workspace, pigeonhole: pigeonholeId }, 'could not read the profile fields of attendees');
     return []; // the import can start without known fields, but gives no warnings about unknown ones
   }

@@ -7,7 +7,7 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import { countToSend, maxUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
 import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { isToBeJudged, pauseForKey } from '../../work/failures.js';
+import { isRequestFailure, pauseForKey } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
 import { LeaseWatch } from '../../base/lease-watch.js';
 import { whileHeld } from '../../base/while-held.js';
@@ -78,7 +78,7 @@ export class ImportSender {
         ({ quota }) => quota,
       ));
     } catch (error) {
-      if (!isToBeJudged(error)) throw error;
+      if (!isRequestFailure(error)) throw error;
       await this.#failed(chunk, error);
       return undefined;
     }
@@ -114,14 +114,14 @@ export class ImportSender {
         ? { kind: error.reason }
         : { kind: error.kind, code: error.code, requestId: error.requestId }),
     };
-    if (verdict.who === 'rows') {
+    if (verdict.affects === 'rows') {
       await this.#settleFailure(chunk, verdict, error, line);
       return;
     }
-    await this.#settle(chunk, { kind: 'failed' }, { unspent: verdict.who !== 'import' });
-    if (verdict.who === 'request') {
+    await this.#settle(chunk, { kind: 'failed' }, { unspent: verdict.affects !== 'import' });
+    if (verdict.affects === 'request') {
       this.halt ??= { kind: 'waits', reason: 'quota', waitMs: verdict.waitMs };
-    } else if (verdict.who === 'workspace') {
+    } else if (verdict.affects === 'workspace') {
       const { reason, waitMs } = verdict;
       await waitWorkspace(deps.ledger, lease.workspace, { reason, waitMs, count: workspaceWaits + 1 });
       if (reason === 'credential') await pauseForKey(deps, lease.workspace, error.message);
@@ -144,7 +144,7 @@ export class ImportSender {
 
   async #settleFailure(
     chunk: StartedChunk,
-    verdict: Extract<ImportVerdict, { who: 'rows' }>,
+    verdict: Extract<ImportVerdict, { affects: 'rows' }>,
     error: ApiError | PermitRefusal,
     line: Readonly<Record<string, unknown>>,
   ): Promise<void> {
@@ -177,7 +177,7 @@ export class ImportSender {
       );
       return true;
     } catch (error) {
-      if (isToBeJudged(error)) return false;
+      if (isRequestFailure(error)) return false;
       throw error;
     }
   }

@@ -12,7 +12,7 @@ function judge(kind: ApiErrorKind, facts: Partial<ApiErrorFacts> = {}, count = 1
 }
 
 describe('an import whose request failed', () => {
-  const whose: Record<ApiErrorKind, ImportVerdict['who']> = {
+  const whose: Record<ApiErrorKind, ImportVerdict['affects']> = {
     quota: 'workspace',
     throttled: 'workspace',
     credential: 'workspace',
@@ -30,7 +30,7 @@ describe('an import whose request failed', () => {
     aborted: 'rows',
   };
   it.each(apiErrorKinds)('knows whether %s affects the rows, the import or the workspace', (kind) => {
-    expect(judge(kind).who).toBe(whose[kind]);
+    expect(judge(kind).affects).toBe(whose[kind]);
   });
 
   it.each<[ApiErrorKind, Partial<ApiErrorFacts>, string]>([
@@ -44,7 +44,7 @@ describe('an import whose request failed', () => {
     ['invalid', { code: null, status: 422 }, 'unknown'],
     ['invalid', { code: null, status: 413 }, 'tooMany'],
   ])('after %s with %j, settles its rows as %s', (kind, facts, answer) => {
-    expect(judge(kind, facts)).toMatchObject({ who: 'rows', answer: { kind: answer } });
+    expect(judge(kind, facts)).toMatchObject({ affects: 'rows', answer: { kind: answer } });
   });
 
   it('names the setting to change if registrants are switched off', () => {
@@ -62,15 +62,15 @@ describe('an import whose request failed', () => {
         before,
         clock,
       );
-    expect(refused('key')).toEqual({ who: 'workspace', reason: 'quota', waitMs: 5000 });
-    expect(refused('request')).toEqual({ who: 'request', waitMs: 5000 });
+    expect(refused('key')).toEqual({ affects: 'workspace', reason: 'quota', waitMs: 5000 });
+    expect(refused('request')).toEqual({ affects: 'request', waitMs: 5000 });
   });
 
   it('waits longer after each request without an answer, or as long as the service requests', () => {
     const retry = (failures: number, facts: Partial<ApiErrorFacts> = {}) => {
       const error = new ApiError(call, { kind: 'transient', problem: 'x', mayHaveTakenEffect: true, ...facts });
       const verdict = judgeImportFailure(error, { count: 1, indexBase: null }, { ...before, failures }, clock);
-      return verdict.who === 'rows' ? verdict.retryInMs : undefined;
+      return verdict.affects === 'rows' ? verdict.retryInMs : undefined;
     };
     expect([retry(0), retry(3), retry(30)]).toEqual([1000, 8000, 300_000]);
     expect(retry(3, { retryAfterMs: 2500 })).toBe(2500);

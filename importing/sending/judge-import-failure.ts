@@ -8,17 +8,17 @@ import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 export type ImportVerdict =
   /** The answer concerns the rows. */
   | {
-      readonly who: 'rows';
+      readonly affects: 'rows';
       readonly answer: Answer;
       readonly indexBase: 0 | 1 | null;
       readonly retryInMs: number | null;
     }
   /** No request of the workspace would succeed. */
-  | { readonly who: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
+  | { readonly affects: 'workspace'; readonly reason: 'quota' | 'throttled' | 'credential'; readonly waitMs: number }
   /** The quota has no room for this request now: it was not made. */
-  | { readonly who: 'request'; readonly waitMs: number }
+  | { readonly affects: 'request'; readonly waitMs: number }
   /** An operator has to act before the import can continue. */
-  | { readonly who: 'import'; readonly cause: string; readonly detail: string };
+  | { readonly affects: 'import'; readonly cause: string; readonly detail: string };
 
 const remedies: Readonly<Record<string, string>> = {
   registrantsOff:
@@ -46,11 +46,11 @@ export function judgeImportFailure(
     { streamFailures: before.failures, workspaceWaits: before.workspaceWaits, atCursor: false },
     clock,
   );
-  if (general.who === 'workspace' || general.who === 'request') return general;
-  if (error instanceof PermitRefusal) return { who: 'request', waitMs: error.waitMs };
+  if (general.affects === 'workspace' || general.affects === 'request') return general;
+  if (error instanceof PermitRefusal) return { affects: 'request', waitMs: error.waitMs };
   const retryInMs = error.retryAfterMs ?? fullJitter(before.failures, clock.random);
   const rows = (answer: Answer, indexBase: 0 | 1 | null = null): ImportVerdict => ({
-    who: 'rows',
+    affects: 'rows',
     answer,
     indexBase,
     retryInMs: answer.kind === 'unknown' || answer.kind === 'failed' ? retryInMs : null,
@@ -81,6 +81,6 @@ export function judgeImportFailure(
     case 'aborted':
       return { ...rows({ kind: error.mayHaveTakenEffect ? 'unheard' : 'failed' }), retryInMs: null } as ImportVerdict;
     default: // an operator reads this message; it contains the code, the status and the request ID
-      return { who: 'import', cause: kind, detail: remedies[kind] ?? error.message };
+      return { affects: 'import', cause: kind, detail: remedies[kind] ?? error.message };
   }
 }
