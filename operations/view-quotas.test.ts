@@ -5,7 +5,7 @@ const now = Date.parse('2026-11-21T10:00:00Z');
 const hour = 3_600_000;
 const state: QuotaState = {
   limit: 1000,
-  told: true,
+  limitReported: true,
   remaining: 400,
   used: 600,
   usedImports: 0,
@@ -14,10 +14,10 @@ const state: QuotaState = {
   window: 1,
   resetInMs: 4 * hour,
   planInMs: 4 * hour,
-  resetTold: true,
+  resetReported: true,
   refusals: 0,
   waitMs: 0,
-  aloneMs: 0,
+  exclusiveMs: 0,
 };
 const needs = { live: 99.5, idle: 30.25, sweep: 20 };
 
@@ -45,7 +45,7 @@ describe('the view of a quota', () => {
   });
 
   it('shows nothing left while the service refuses requests, and no reset that the service did not report', () => {
-    const refused = { ...state, remaining: null, waitMs: 1000, resetTold: false, told: false };
+    const refused = { ...state, remaining: null, waitMs: 1000, resetReported: false, limitReported: false };
     expect(viewQuota(refused, 0.1, needs, now)).toMatchObject({ left: 0, resetAt: null, learnt: true });
   });
 });

@@ -36,11 +36,11 @@ export function viewQuota(state: QuotaState, reserve: number, needs: Needs, now:
   const lasts = lastsMs(forReading, allNeeds(needs), state.planInMs);
   return {
     limit: state.limit,
-    learnt: state.limit !== null && !state.told,
+    learnt: state.limit !== null && !state.limitReported,
     used: state.used,
     left,
     reserved: left === null || forReading === null ? 0 : left - forReading,
-    resetAt: state.resetTold ? new Date(now + state.resetInMs).toISOString() : null,
+    resetAt: state.resetReported ? new Date(now + state.resetInMs).toISOString() : null,
     nextHour: {
       live: Math.ceil(needs.live),
       idle: Math.ceil(needs.idle),

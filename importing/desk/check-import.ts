@@ -194,7 +194,7 @@ export interface SendingTerms {
   readonly rows: number;
   readonly rowsPerRequest: number;
   /** Undefined: no request was made with this key so far. */
-  readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'resetTold' | 'waitMs'> | undefined;
+  readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'resetReported' | 'waitMs'> | undefined;
   /** Length of the quota window; null: not known. */
   readonly windowMs: number | null;
 }
@@ -207,7 +207,7 @@ export function estimateSending(
   const requests = Math.ceil(rows / most);
   const left = quota === undefined ? null : quota.waitMs > 0 ? 0 : quota.remaining;
   const limit = quota?.limit ?? null;
-  const resetInMs = quota !== undefined && quota.resetTold ? quota.resetInMs : null;
+  const resetInMs = quota !== undefined && quota.resetReported ? quota.resetInMs : null;
   const later = left === null ? 0 : Math.max(0, requests - left);
   const waits =
     left === null ? null : later === 0 ? 0 : limit === null || limit === 0 ? null : Math.ceil(later / limit);

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import { type Priority, type QuotaState, type SpentPermit, refilled } from './quota.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
-import { aloneBelow, type Needs } from './quota-rules.js';
+import { exclusiveBelow, type Needs } from './quota-rules.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
 
 /** This process's knowledge about an API key. */
@@ -19,7 +19,7 @@ export interface Key {
   /** Requests that reading needs within `spanMs` from `at`. */
   needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
   /** Resolves when this process's exclusive request has ended; undefined if there is none. */
-  alone: Promise<void> | undefined;
+  exclusive: Promise<void> | undefined;
   /** Consecutive live requests that used the imports' reserve to find out whether a new window has started. */
   probes: number;
   /** Instant of the next probe, by the monotonic clock; null if none is due. */
@@ -43,7 +43,7 @@ export function unknownKey(fingerprint: string): Key {
     unnoted: 0,
     silent: 0,
     needs: undefined,
-    alone: undefined,
+    exclusive: undefined,
     probes: 0,
     probeAt: null,
   };
@@ -58,22 +58,22 @@ export function learn(key: Key, state: QuotaState): QuotaState {
 
 /**
  * Returns the permit that a request holds while it is in progress. A probe, and a request when few requests remain, is
- * exclusive: until `release`, `key.alone` tells the other requests of this process to wait.
+ * exclusive: until `release`, `key.exclusive` tells the other requests of this process to wait.
  */
 export function hold(key: Key, priority: Priority, state: QuotaState): Held {
   const probe = state.refusals > 0;
-  const alone = probe || (state.remaining !== null && state.remaining + 1 <= aloneBelow(state.limit));
+  const exclusive = probe || (state.remaining !== null && state.remaining + 1 <= exclusiveBelow(state.limit));
   let release = (): void => undefined;
-  if (alone) {
+  if (exclusive) {
     const done = new Promise<void>((resolve) => {
       release = () => {
-        if (key.alone === done) key.alone = undefined;
+        if (key.exclusive === done) key.exclusive = undefined;
         resolve();
       };
     });
-    key.alone = done;
+    key.exclusive = done;
   }
-  return { priority, window: state.window, refusals: state.refusals, probe, alone, release: () => release() };
+  return { priority, window: state.window, refusals: state.refusals, probe, exclusive, release: () => release() };
 }
 
 /** Whether the service counted a failed request. A request that never reached the service was not counted. */
@@ -94,10 +94,10 @@ const sameResetMs = 5000;
 export function updatesQuota(known: QuotaState | undefined, ageMs: number, reported: Quota | null): boolean {
   if (reported === null) return false;
   if (known === undefined) return true;
-  if (reported.limit !== null && (reported.limit !== known.limit || !known.told)) return true;
+  if (reported.limit !== null && (reported.limit !== known.limit || !known.limitReported)) return true;
   if (reported.remaining !== null && (known.remaining === null || reported.remaining < known.remaining)) return true;
-  if (reported.resetInMs === null) return !known.resetTold && hasRisen(known, reported.remaining);
-  return !known.resetTold || Math.abs(reported.resetInMs - (known.resetInMs - ageMs)) > sameResetMs;
+  if (reported.resetInMs === null) return !known.resetReported && hasRisen(known, reported.remaining);
+  return !known.resetReported || Math.abs(reported.resetInMs - (known.resetInMs - ageMs)) > sameResetMs;
 }
 
 /**

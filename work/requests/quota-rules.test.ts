@@ -1,6 +1,6 @@
 import type { QuotaState } from './quota.js';
 import {
-  aloneBelow,
+  exclusiveBelow,
   lastsMs,
   minRemaining,
   leftForReading,
@@ -15,7 +15,7 @@ import {
 
 const quota = (more: Partial<QuotaState> = {}): QuotaState => ({
   limit: 1000,
-  told: true,
+  limitReported: true,
   remaining: 500,
   used: 500,
   usedImports: 0,
@@ -24,10 +24,10 @@ const quota = (more: Partial<QuotaState> = {}): QuotaState => ({
   window: 1,
   resetInMs: 3_600_000,
   planInMs: 3_600_000,
-  resetTold: true,
+  resetReported: true,
   refusals: 0,
   waitMs: 0,
-  aloneMs: 0,
+  exclusiveMs: 0,
   ...more,
 });
 const needs: Needs = { live: 200, idle: 30, sweep: 400 };
@@ -69,7 +69,7 @@ describe('near the end of a quota', () => {
     [1000, 20],
     [100_000, 50],
   ])('of %p requests, one is in progress at a time when %i are left', (limit, expected) => {
-    expect(aloneBelow(limit)).toBe(expected);
+    expect(exclusiveBelow(limit)).toBe(expected);
   });
 });
 
@@ -100,28 +100,28 @@ describe('a refused permit', () => {
     [
       'in a window without a reported reset is probed after 1 min',
       'live',
-      { remaining: 0, resetTold: false, resetInMs: 86_400_000 },
+      { remaining: 0, resetReported: false, resetInMs: 86_400_000 },
       100,
       { scope: 'key', reason: 'used-up', waitMs: minute, probes: true },
     ],
     [
       'in such a window is probed at growing intervals',
       'sweep',
-      { remaining: 0, resetTold: false, resetInMs: 86_400_000, refusals: 7 },
+      { remaining: 0, resetReported: false, resetInMs: 86_400_000, refusals: 7 },
       100,
       { scope: 'key', reason: 'used-up', waitMs: 15 * minute, probes: true },
     ],
     [
       'at the reserve is also probed if no reset is reported',
       'live',
-      { remaining: 100, resetTold: false, resetInMs: 86_400_000 },
+      { remaining: 100, resetReported: false, resetInMs: 86_400_000 },
       100,
       { scope: 'key', reason: 'kept-for-imports', waitMs: minute, probes: true },
     ],
     [
       'at the reserve of a learnt limit lasts until the window ends, because no response reports what remains',
       'live',
-      { remaining: 100, told: false, resetTold: false, resetInMs: 80_000 },
+      { remaining: 100, limitReported: false, resetReported: false, resetInMs: 80_000 },
       100,
       { scope: 'key', reason: 'kept-for-imports', waitMs: 80_000 },
     ],
@@ -142,14 +142,14 @@ describe('a refused permit', () => {
     [
       'during an exclusive request lasts 250 ms',
       'import',
-      { remaining: 3, aloneMs: 30_000 },
+      { remaining: 3, exclusiveMs: 30_000 },
       0,
       { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
     ],
     [
       'during a probe lasts 250 ms',
       'live',
-      { limit: null, remaining: null, refusals: 1, aloneMs: 30_000 },
+      { limit: null, remaining: null, refusals: 1, exclusiveMs: 30_000 },
       0,
       { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
     ],

@@ -37,7 +37,7 @@ const floorShare = 0.05;
  * If at most this share of the limit remains (bounded to 5 to 50 requests), requests are made one at a time, so that the
  * count is exact.
  */
-const aloneShare = 0.02;
+const exclusiveShare = 0.02;
 /** Maximum factor for an interval, so that every list is still read now and then. */
 const longestStretch = 100;
 
@@ -75,8 +75,8 @@ export function minRemaining(
 }
 
 /** Returns the number of remaining requests at or below which requests are made one at a time. Pure. */
-export function aloneBelow(limit: number | null): number {
-  return limit === null ? 0 : Math.min(50, Math.max(5, Math.ceil(limit * aloneShare)));
+export function exclusiveBelow(limit: number | null): number {
+  return limit === null ? 0 : Math.min(50, Math.max(5, Math.ceil(limit * exclusiveShare)));
 }
 
 /** Share of the limit that must be free before a permit is taken ahead of its request. */
@@ -93,7 +93,7 @@ export function canTakePermitAhead(
 ): boolean {
   if (refusals > 0) return false;
   if (limit === null) return true;
-  return remaining !== null && remaining - mustRemain > Math.max(aloneBelow(limit), Math.ceil(limit * aheadShare));
+  return remaining !== null && remaining - mustRemain > Math.max(exclusiveBelow(limit), Math.ceil(limit * aheadShare));
 }
 
 /**
@@ -130,7 +130,7 @@ export function refusalOf(
   priority: Priority,
   quota: Pick<
     QuotaState,
-    'limit' | 'told' | 'remaining' | 'resetInMs' | 'resetTold' | 'refusals' | 'waitMs' | 'aloneMs'
+    'limit' | 'limitReported' | 'remaining' | 'resetInMs' | 'resetReported' | 'refusals' | 'waitMs' | 'exclusiveMs'
   >,
   mustRemain: number,
   probes = quota.refusals,
@@ -141,17 +141,18 @@ export function refusalOf(
   if (left !== null && left <= mustRemain) {
     const untilProbe = { waitMs: Math.min(untilReset, probeWait(probes)), probes: true } as const;
     if (left <= 0) {
-      return { scope: 'key', reason: 'used-up', ...(quota.resetTold ? { waitMs: untilReset } : untilProbe) };
+      return { scope: 'key', reason: 'used-up', ...(quota.resetReported ? { waitMs: untilReset } : untilProbe) };
     }
     if (priority === 'live') {
       // If the limit was learnt from a refusal, responses do not report what remains, so a probe would show nothing.
-      const waits = quota.resetTold || !quota.told ? { waitMs: untilReset } : untilProbe;
+      const waits = quota.resetReported || !quota.limitReported ? { waitMs: untilReset } : untilProbe;
       return { scope: 'key', reason: 'kept-for-imports', ...waits };
     }
     return { scope: 'request', reason: 'kept-for-others', waitMs: Math.min(untilReset, putOffMs) };
   }
-  const isAlone = quota.refusals > 0 || (left !== null && left <= aloneBelow(quota.limit));
-  if (isAlone && quota.aloneMs > 0) return { scope: 'request', reason: 'one-at-a-time', waitMs: shortestWaitMs };
+  const isExclusive = quota.refusals > 0 || (left !== null && left <= exclusiveBelow(quota.limit));
+  if (isExclusive && quota.exclusiveMs > 0)
+    return { scope: 'request', reason: 'one-at-a-time', waitMs: shortestWaitMs };
   return null;
 }
 
@@ -162,16 +163,16 @@ const longestProbeMs = 15 * minuteMs;
  * Returns the ms for which no request is made after a refusal. If the service reports neither a reset nor a wait,
  * single requests probe it at doubling intervals. The same applies if the reported time has passed and the service
  * refuses again. Pure.
- * @param said reset from the quota headers, and wait from `Retry-After`, which takes precedence
+ * @param reported reset from the quota headers, and wait from `Retry-After`, which takes precedence
  * @param refusals consecutive refusals before this one
  */
 export function waitAfterRefusal(
-  said: { readonly resetInMs: number | null; readonly retryAfterMs: number | undefined },
+  reported: { readonly resetInMs: number | null; readonly retryAfterMs: number | undefined },
   refusals: number,
 ): number {
-  const reported = said.retryAfterMs ?? said.resetInMs;
-  if (reported === null || reported === undefined) return probeWait(refusals);
-  if (reported > 0 || refusals === 0) return Math.max(1000, Math.ceil(reported));
+  const reportedMs = reported.retryAfterMs ?? reported.resetInMs;
+  if (reportedMs === null || reportedMs === undefined) return probeWait(refusals);
+  if (reportedMs > 0 || refusals === 0) return Math.max(1000, Math.ceil(reportedMs));
   return probeWait(refusals - 1);
 }
 

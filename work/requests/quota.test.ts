@@ -28,16 +28,16 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     await readQuota(ledger, key);
   });
 
-  const spend = (limit: number | null, { priority = 'live' as Priority, mustRemain = 0, aloneBelow = 0 } = {}) =>
-    spendPermit(ledger, key, priority, { limit, mustRemain, aloneBelow });
+  const spend = (limit: number | null, { priority = 'live' as Priority, mustRemain = 0, exclusiveBelow = 0 } = {}) =>
+    spendPermit(ledger, key, priority, { limit, mustRemain, exclusiveBelow });
   const permit = (state: QuotaState | null, more: Partial<SpentPermit> = {}): SpentPermit => ({
     priority: 'live',
     window: state!.window,
     probe: state!.refusals > 0,
-    alone: false,
+    exclusive: false,
     ...more,
   });
-  const told = (limit: number, remaining: number, resetInMs = hour) =>
+  const report = (limit: number, remaining: number, resetInMs = hour) =>
     spend(null).then((state) => noteAnswer(ledger, key, permit(state), { limit, remaining, resetInMs }));
   /** Moves this row's instants into the past. */
   const pass = (ms: number) =>
@@ -54,12 +54,17 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     const states = [await spend(null), await spend(null)];
     expect(states).toMatchObject([
       { limit: null, remaining: null, used: 1, window: 1 },
-      { used: 2, resetTold: false },
+      { used: 2, resetReported: false },
     ]);
   });
 
   it('is the lower of the reported and the counted number of remaining requests', async () => {
-    expect(await told(1000, 700)).toMatchObject({ limit: 1000, told: true, remaining: 700, resetTold: true });
+    expect(await report(1000, 700)).toMatchObject({
+      limit: 1000,
+      limitReported: true,
+      remaining: 700,
+      resetReported: true,
+    });
     const spent = await spend(1000);
     expect(spent).toMatchObject({ remaining: 699 });
     expect(await noteAnswer(ledger, key, permit(spent), { ...nothing, remaining: 705 })).toMatchObject({
@@ -90,7 +95,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   );
 
   it('follows a change of the plan within a window', async () => {
-    await told(1000, 10);
+    await report(1000, 10);
     const spent = await spend(1000);
     expect(
       await noteAnswer(ledger, key, permit(spent), { limit: 2000, remaining: 1009, resetInMs: hour }),
@@ -125,7 +130,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   });
 
   it('grants no permit below the minimum that must remain, nor if the caller assumes another limit', async () => {
-    await told(1000, 101);
+    await report(1000, 101);
     expect(await spend(null)).toBeNull();
     expect(await spend(1000, { mustRemain: 100 })).toMatchObject({ remaining: 100 });
     expect(await spend(1000, { mustRemain: 100 })).toBeNull();
@@ -133,47 +138,47 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   });
 
   it('is never overspent by concurrent callers', async () => {
-    await told(1000, 10);
+    await report(1000, 10);
     const all = await Promise.all(Array.from({ length: 25 }, () => spend(1000)));
     expect(all.filter((state) => state !== null)).toHaveLength(10);
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 0, used: 11 });
   });
 
   it('counts sweeps, idle polls and imports separately', async () => {
-    await told(1000, 900);
+    await report(1000, 900);
     for (const priority of ['sweep', 'sweep', 'idle', 'import'] as const) await spend(1000, { priority });
     expect(await readQuota(ledger, key)).toMatchObject({ usedSweeps: 2, usedIdle: 1, usedImports: 1, used: 5 });
   });
 
   it('allows one request at a time near its end, until the response or the deadline', async () => {
-    await told(1000, 20);
-    const first = await spend(1000, { aloneBelow: 20 });
+    await report(1000, 20);
+    const first = await spend(1000, { exclusiveBelow: 20 });
     expect(first).toMatchObject({ remaining: 19 });
-    expect(await spend(1000, { aloneBelow: 20 })).toBeNull();
-    await noteAnswer(ledger, key, permit(first, { alone: true }), nothing);
-    expect(await spend(1000, { aloneBelow: 20 })).toMatchObject({ remaining: 18 });
-    expect(await spend(1000, { aloneBelow: 20 })).toBeNull();
+    expect(await spend(1000, { exclusiveBelow: 20 })).toBeNull();
+    await noteAnswer(ledger, key, permit(first, { exclusive: true }), nothing);
+    expect(await spend(1000, { exclusiveBelow: 20 })).toMatchObject({ remaining: 18 });
+    expect(await spend(1000, { exclusiveBelow: 20 })).toBeNull();
     await pass(36_000);
-    expect(await spend(1000, { aloneBelow: 20 })).toMatchObject({ remaining: 17 });
+    expect(await spend(1000, { exclusiveBelow: 20 })).toMatchObject({ remaining: 17 });
   });
 
   it('is full after the reset and restarts the count', async () => {
-    await told(1000, 0);
+    await report(1000, 0);
     expect(await spend(1000)).toBeNull();
     await pass(hour - 600_000);
     expect(await spend(1000)).toBeNull();
     await pass(600_000);
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 1000, used: 0, resetInMs: 0 });
-    expect(await spend(1000)).toMatchObject({ remaining: 999, used: 1, window: 2, resetTold: false });
+    expect(await spend(1000)).toMatchObject({ remaining: 999, used: 1, window: 2, resetReported: false });
   });
 
   it('without a reported reset has a window no longer than the longest reported one', async () => {
-    await told(31, 30, hour);
+    await report(31, 30, hour);
     const second = permit(await spend(31));
     await noteAnswer(ledger, key, second, { limit: 31, remaining: 29, resetInMs: hour / 2 });
     await pass(hour);
     const silent = await spend(31);
-    expect(silent).toMatchObject({ window: 2, remaining: 30, resetTold: false });
+    expect(silent).toMatchObject({ window: 2, remaining: 30, resetReported: false });
     expect(silent!.resetInMs).toBeLessThanOrEqual(hour);
     expect(silent!.resetInMs).toBeGreaterThan(hour / 2);
     for (let n = 0; n < 30; n += 1) await spend(31);
@@ -183,19 +188,19 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   });
 
   it('ignores a response from an earlier window', async () => {
-    const old = permit(await told(1000, 500));
+    const old = permit(await report(1000, 500));
     await pass(hour);
     await spend(1000);
     expect(await noteAnswer(ledger, key, old, { limit: 1000, remaining: 3, resetInMs: 0 })).toMatchObject({
       remaining: 999,
-      resetTold: false,
+      resetReported: false,
     });
     await notePassed(ledger, key, old, false);
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 999, used: 1 });
   });
 
   it('detects a new window by its later reset', async () => {
-    await told(1000, 3);
+    await report(1000, 3);
     const spent = await spend(1000);
     const state = await noteAnswer(ledger, key, permit(spent), { limit: 1000, remaining: 998, resetInMs: 24 * hour });
     expect(state).toMatchObject({ remaining: 998, used: 2, window: 2 });
@@ -206,7 +211,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
       const spent = await spend((await readQuota(ledger, key)).limit);
       return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs: null });
     };
-    expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetTold: false });
+    expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetReported: false });
     expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // a response that arrived out of order
     await pass(90_000);
     const state = await say(298);
@@ -238,16 +243,20 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await noteUsedUp(ledger, key, 60_000)).toMatchObject({ refusals: 1 }); // another process at the same time
     expect(await spend(300)).toBeNull();
     await pass(60_000);
-    const probe = await spend(300, { aloneBelow: 6 });
+    const probe = await spend(300, { exclusiveBelow: 6 });
     expect(probe).toMatchObject({ refusals: 1 });
-    expect(await spend(300, { aloneBelow: 6 })).toBeNull(); // the probe is exclusive
+    expect(await spend(300, { exclusiveBelow: 6 })).toBeNull(); // the probe is exclusive
     expect(
-      await noteAnswer(ledger, key, permit(probe, { alone: true }), { limit: 300, remaining: 299, resetInMs: null }),
+      await noteAnswer(ledger, key, permit(probe, { exclusive: true }), {
+        limit: 300,
+        remaining: 299,
+        resetInMs: null,
+      }),
     ).toMatchObject({ remaining: 299, refusals: 0, window: 2 });
   });
 
   it('receives a permit back if the service certainly did not count the request', async () => {
-    await told(1000, 500);
+    await report(1000, 500);
     const spent = await spend(1000, { priority: 'sweep' });
     await notePassed(ledger, key, permit(spent, { priority: 'sweep' }), true);
     expect(await readQuota(ledger, key)).toMatchObject({ remaining: 499, used: 2, usedSweeps: 1 });
@@ -256,7 +265,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   });
 
   it('grants no permit until the wait after a refusal ends, and then one at a time until a response', async () => {
-    await told(1000, 400);
+    await report(1000, 400);
     const spent = await spend(1000);
     const state = await noteRefusal(ledger, key, permit(spent), {
       limit: 1000,
@@ -271,7 +280,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     const probe = await spend(1000);
     expect(probe).toMatchObject({ window: 2, remaining: 999 });
     expect(await spend(1000)).toBeNull();
-    expect(await noteAnswer(ledger, key, permit(probe, { alone: true }), nothing)).toMatchObject({
+    expect(await noteAnswer(ledger, key, permit(probe, { exclusive: true }), nothing)).toMatchObject({
       window: 2,
       remaining: 999,
       refusals: 0,
@@ -294,14 +303,14 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   async function fullAgain(afterMs: number): Promise<QuotaState> {
     await pass(afterMs);
     const probe = await spend((await readQuota(ledger, key)).limit);
-    return await noteAnswer(ledger, key, permit(probe, { alone: true }), nothing);
+    return await noteAnswer(ledger, key, permit(probe, { exclusive: true }), nothing);
   }
 
   it('is learnt from a refusal in a window whose start was observed, without the refused requests', async () => {
     // The start of the first window was not observed: other requests may have used part of it.
     expect(await window(40)).toMatchObject({ limit: null, used: 40, refusals: 1 });
     expect(await fullAgain(hour)).toMatchObject({ limit: null, window: 2, used: 1, refusals: 0, remaining: null });
-    expect(await window(40)).toMatchObject({ limit: 40, told: false, used: 40, remaining: null });
+    expect(await window(40)).toMatchObject({ limit: 40, limitReported: false, used: 40, remaining: null });
     const state = await fullAgain(hour / 2);
     expect(state).toMatchObject({ limit: 40, window: 3, used: 1, remaining: 39 });
     expect(state.resetInMs).toBeLessThanOrEqual(0.6 * hour); // the shortest window observed
@@ -331,7 +340,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await spend(null)).toMatchObject({ limit: null, remaining: null, used: 1 });
     expect(await noteAnswer(ledger, key, permit(spent), { limit: 100, remaining: 90, resetInMs: hour })).toMatchObject({
       limit: 100,
-      told: true,
+      limitReported: true,
     });
   });
 
@@ -339,15 +348,17 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     await window(10, 4);
     await pass(60_000);
     const probe = await spend(null);
-    const state = await noteRefusal(ledger, key, permit(probe, { alone: true }), { ...nothing, waitMs: 120_000 });
+    const state = await noteRefusal(ledger, key, permit(probe, { exclusive: true }), { ...nothing, waitMs: 120_000 });
     expect(state).toMatchObject({ refusals: 2, used: 10 });
     expect(state.waitMs).toBeGreaterThan(119_000);
   });
 
   it('belongs to one key', async () => {
-    await told(1000, 0);
+    await report(1000, 0);
     await readQuota(ledger, 'another');
-    expect(await spendPermit(ledger, 'another', 'live', { limit: null, mustRemain: 0, aloneBelow: 0 })).toMatchObject({
+    expect(
+      await spendPermit(ledger, 'another', 'live', { limit: null, mustRemain: 0, exclusiveBelow: 0 }),
+    ).toMatchObject({
       used: 1,
     });
     expect([...(await readQuotas(ledger, [key, 'another', 'unheard-of'])).keys()].toSorted()).toEqual(['another', key]);

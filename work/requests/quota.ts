@@ -8,7 +8,7 @@ export interface QuotaState {
   /** Requests per window; null: not known. */
   readonly limit: number | null;
   /** True if the service reported the limit, false if it was learnt from a refusal. */
-  readonly told: boolean;
+  readonly limitReported: boolean;
   /** Upper bound of the requests that remain in this window; null: not known, or after a refusal until a probe succeeds. */
   readonly remaining: number | null;
   readonly used: number;
@@ -21,18 +21,18 @@ export interface QuotaState {
   /** Time for which the remaining requests have to last: until the reset, or an estimate if the service reports none. */
   readonly planInMs: number;
   /** True if the service reported the reset; otherwise `resetInMs` is the longest that the window can last. */
-  readonly resetTold: boolean;
+  readonly resetReported: boolean;
   /** Consecutive refusals; concurrent ones count as one. */
   readonly refusals: number;
   /** Time until the next request may be made; 0: now. */
   readonly waitMs: number;
   /** Maximum time for which an exclusive request is in progress; 0: none. */
-  readonly aloneMs: number;
+  readonly exclusiveMs: number;
 }
 
 interface QuotaRow {
   request_limit: number | null;
-  told: boolean;
+  limit_reported: boolean;
   remaining: number | null;
   used: number;
   used_imports: number;
@@ -41,10 +41,10 @@ interface QuotaRow {
   window_number: number;
   reset_in_ms: number;
   plan_in_ms: number;
-  reset_told: boolean;
+  reset_reported: boolean;
   refusals: number;
   wait_ms: number;
-  alone_ms: number;
+  exclusive_ms: number;
 }
 
 const windowEnd = `coalesce(reset_at, window_from + window_ms * interval '1 millisecond')`;
@@ -61,7 +61,7 @@ const usedNow = (name: string): string => `(case when ${isOver} then 0 else ${na
  * Length of a window: the longest reported time until a reset. It bounds the wait in a later window for which the service
  * reports no reset. An estimate that is too short costs one refusal, which the service does not count.
  */
-const toldWindow = (resetInMs: string): string =>
+const reportedWindow = (resetInMs: string): string =>
   `greatest(case when window_told then window_ms else 1000 end, ${resetInMs}::float8::int8)`;
 
 /** Default of the column `window_ms`: the service has reported no reset, and no window was seen to end. */
@@ -78,11 +78,11 @@ const planEnd = `case when reset_at is null and not window_told and window_ms >=
       now() + greatest(${planAhead} * (now() - window_from), ${minPlanMs} * interval '1 millisecond'))
     else ${windowEnd} end`;
 
-const columns = `${limitNow} as request_limit, limit_until is null as told, ${leftNow} as remaining,
+const columns = `${limitNow} as request_limit, limit_until is null as limit_reported, ${leftNow} as remaining,
   ${usedNow('used')} as used, ${usedNow('used_imports')} as used_imports, ${usedNow('used_idle')} as used_idle,
   ${usedNow('used_sweeps')} as used_sweeps, window_number, ${millisecondsTo(windowEnd)} as reset_in_ms,
-  ${millisecondsTo(planEnd)} as plan_in_ms, reset_at is not null as reset_told, refusals,
-  ${millisecondsTo('wait_until')} as wait_ms, ${millisecondsTo('alone_until')} as alone_ms`;
+  ${millisecondsTo(planEnd)} as plan_in_ms, reset_at is not null as reset_reported, refusals,
+  ${millisecondsTo('wait_until')} as wait_ms, ${millisecondsTo('alone_until')} as exclusive_ms`;
 
 /**
  * Lets the statement commit without waiting for the disk (decision 0013). If the database crashes and loses the count, the
@@ -91,7 +91,7 @@ const columns = `${limitNow} as request_limit, limit_until is null as told, ${le
 const withoutWaiting = `set_config('synchronous_commit', 'off', true) = 'off'`;
 
 /** After this time, an exclusive request has ended even if its process has crashed: a request's deadline is 30 s. */
-const aloneMs = 35_000;
+const maxExclusiveMs = 35_000;
 /**
  * If the service reports limit and remaining requests but no reset, an increase of the remaining requests shows a new
  * window. The increase has to exceed what responses arriving out of order can cause.
@@ -107,7 +107,7 @@ const sameWindowMs = 5000;
 function toState(row: QuotaRow): QuotaState {
   return {
     limit: row.request_limit,
-    told: row.told,
+    limitReported: row.limit_reported,
     remaining: row.remaining,
     used: row.used,
     usedImports: row.used_imports,
@@ -116,10 +116,10 @@ function toState(row: QuotaRow): QuotaState {
     window: row.window_number,
     resetInMs: row.reset_in_ms,
     planInMs: row.plan_in_ms,
-    resetTold: row.reset_told,
+    resetReported: row.reset_reported,
     refusals: row.refusals,
     waitMs: Math.ceil(row.wait_ms),
-    aloneMs: row.alone_ms,
+    exclusiveMs: row.exclusive_ms,
   };
 }
 
@@ -148,18 +148,18 @@ export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]
  * new window.
  * @param terms.limit the limit for which the caller computed the terms; no permit if the limit has changed
  * @param terms.mustRemain requests that must still be left after this one
- * @param terms.aloneBelow at or below this many remaining requests, and after a refusal, requests are made one at a time
+ * @param terms.exclusiveBelow at or below this many remaining requests, and after a refusal, requests are made one at a time
  * @returns null if there is no permit; `readQuota` shows why
  */
 export async function spendPermit(
   ledger: Ledger,
   fingerprint: string,
   priority: Priority,
-  terms: { readonly limit: number | null; readonly mustRemain: number; readonly aloneBelow: number },
+  terms: { readonly limit: number | null; readonly mustRemain: number; readonly exclusiveBelow: number },
 ): Promise<QuotaState | null> {
   const count = (name: string, kind: Priority): string =>
     `${name} = ${usedNow(name)} + (case when $2 = '${kind}' then 1 else 0 end)`;
-  const isAlone = `(refusals > 0 or ${leftNow} <= $5::int)`;
+  const isExclusive = `(refusals > 0 or ${leftNow} <= $5::int)`;
   const [row] = await ledger.db.query<QuotaRow>(
     `update quotas set
        request_limit = ${limitNow}, remaining = ${leftNow} - 1,
@@ -172,14 +172,14 @@ export async function spendPermit(
        window_from = case when ${isOver} then now() else window_from end,
        reset_at = case when ${isOver} then null else reset_at end,
        wait_until = null,
-       alone_until = case when ${isAlone} then now() + ${aloneMs} * interval '1 millisecond' else alone_until end
+       alone_until = case when ${isExclusive} then now() + ${maxExclusiveMs} * interval '1 millisecond' else alone_until end
      where fingerprint = $1 and ${withoutWaiting}
        and (wait_until is null or wait_until <= now())
        and (${limitNow} is not distinct from $3::int)
        and (${limitNow} is null or ${leftNow} is null or ${leftNow} > $4::int)
-       and (${isAlone} is not true or alone_until is null or alone_until <= now())
+       and (${isExclusive} is not true or alone_until is null or alone_until <= now())
      returning ${columns}`,
-    [fingerprint, priority, terms.limit, terms.mustRemain, terms.aloneBelow],
+    [fingerprint, priority, terms.limit, terms.mustRemain, terms.exclusiveBelow],
   );
   return row === undefined ? null : toState(row);
 }
@@ -191,7 +191,7 @@ export interface SpentPermit {
   /** True if the request was made after a refusal, to find out whether the quota is full again. */
   readonly probe: boolean;
   /** True if the request is exclusive: no other request may be in progress at the same time. */
-  readonly alone: boolean;
+  readonly exclusive: boolean;
 }
 
 /** The quota as a response reports it; null where it reports nothing. */
@@ -210,7 +210,7 @@ export async function noteAnswer(
   ledger: Ledger,
   fingerprint: string,
   permit: SpentPermit,
-  said: QuotaReading,
+  reported: QuotaReading,
 ): Promise<QuotaState> {
   const isFullAgain = `($3::boolean and refused_window = window_number)`;
   const isOwn = `window_number = $2::int`;
@@ -240,7 +240,7 @@ export async function noteAnswer(
        unsure = case when ${isAnother} then 0 else unsure end,
        window_number = window_number + (case when ${isAnother} then 1 else 0 end),
        window_whole = window_whole or ${isAnother},
-       window_ms = case when $7::float8 is not null then ${toldWindow('$7')}
+       window_ms = case when $7::float8 is not null then ${reportedWindow('$7')}
          when ${isFullAgain} and reset_at is null
          then least(window_ms, (extract(epoch from now() - window_from) * 1000)::int8)
          when ${isRefilled}
@@ -255,7 +255,15 @@ export async function noteAnswer(
        wait_until = case when $3::boolean or ${isAnother} then null else wait_until end,
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 and ${withoutWaiting} returning ${columns}`,
-    [fingerprint, permit.window, permit.probe, permit.alone, said.limit, said.remaining, said.resetInMs],
+    [
+      fingerprint,
+      permit.window,
+      permit.probe,
+      permit.exclusive,
+      reported.limit,
+      reported.remaining,
+      reported.resetInMs,
+    ],
   );
   return toState(row!);
 }
@@ -264,7 +272,7 @@ export async function noteAnswer(
  * Drops the limit that the service reported, because it has stopped reporting one. Otherwise a new plan without a limit,
  * or a proxy that strips headers, would make pigeonpost wait for the end of a window that does not exist.
  */
-export async function forgetToldLimit(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
+export async function forgetReportedLimit(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
   const [row] = await ledger.db.query<QuotaRow>(
     `update quotas set request_limit = case when limit_until is null then null else request_limit end,
        remaining = case when limit_until is null then null else remaining end,
@@ -296,7 +304,7 @@ export async function noteRefusal(
        limit_until = case when ${learns} then now() + window_ms * ${learntForWindows} * interval '1 millisecond'
          when $5::int is not null then null else limit_until end,
        used = least(${counted}, $5::int),
-       window_ms = case when $6::float8 is not null then ${toldWindow('$6')} else window_ms end,
+       window_ms = case when $6::float8 is not null then ${reportedWindow('$6')} else window_ms end,
        window_told = window_told or $6::float8 is not null,
        remaining = case when $6::float8 is not null or reset_at is not null then 0 end, -- else: probe
        reset_at = case when $6::float8 is null then reset_at else now() + $6::float8 * interval '1 millisecond' end,
@@ -305,7 +313,7 @@ export async function noteRefusal(
        wait_until = greatest(wait_until, now() + $7::float8 * interval '1 millisecond'),
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 returning ${columns}`,
-    [fingerprint, permit.window, permit.probe, permit.alone, refusal.limit, refusal.resetInMs, refusal.waitMs],
+    [fingerprint, permit.window, permit.probe, permit.exclusive, refusal.limit, refusal.resetInMs, refusal.waitMs],
   );
   return toState(row!);
 }
@@ -360,6 +368,6 @@ export async function notePassed(
        ${takeBack('used_imports', 'import')}, ${takeBack('used_idle', 'idle')}, ${takeBack('used_sweeps', 'sweep')},
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 and ${withoutWaiting}`,
-    [fingerprint, String(counted), permit.window, permit.alone, permit.priority],
+    [fingerprint, String(counted), permit.window, permit.exclusive, permit.priority],
   );
 }

@@ -3,7 +3,7 @@ import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import {
-  forgetToldLimit,
+  forgetReportedLimit,
   noteAnswer,
   notePassed,
   noteRefusal,
@@ -25,7 +25,7 @@ import { Outages } from './outages.js';
 import { PermitRefusal } from './permit-refusal.js';
 import { ServiceWatch } from './service-watch.js';
 import {
-  aloneBelow,
+  exclusiveBelow,
   minRemaining,
   leftForReading,
   needsUntil,
@@ -167,7 +167,7 @@ export class ServiceGate {
   ): Promise<AheadPermit | undefined> {
     const key = this.#keyOf(access.config, workspace);
     // The exclusive request in progress may be the one for the current page: waiting for it here would deadlock.
-    if (key.alone !== undefined) return undefined;
+    if (key.exclusive !== undefined) return undefined;
     const known = await this.#stateOf(key);
     const needs = await this.#needsOf(access, key, workspace, known);
     const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
@@ -175,7 +175,7 @@ export class ServiceGate {
     try {
       const held = await this.#take(access, key, workspace, priority);
       const permit = { key, held, refused: key.refused };
-      if (!held.alone) return permit;
+      if (!held.exclusive) return permit;
       await this.returnPermit(permit);
     } catch (error) {
       if (!(error instanceof PermitRefusal)) throw error;
@@ -207,8 +207,8 @@ export class ServiceGate {
   async #noteSilence(key: Key, reported: Quota | null): Promise<void> {
     key.silent = reported === null ? key.silent + 1 : 0;
     const { state } = key;
-    if (key.silent < maxSilentResponses || state === undefined || state.limit === null || !state.told) return;
-    learn(key, await forgetToldLimit(this.ledger, key.fingerprint));
+    if (key.silent < maxSilentResponses || state === undefined || state.limit === null || !state.limitReported) return;
+    learn(key, await forgetReportedLimit(this.ledger, key.fingerprint));
   }
 
   async #call<T>(key: Key, held: Held, workspace: string, call: () => Promise<T>): Promise<T> {
@@ -251,7 +251,7 @@ export class ServiceGate {
       const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
         limit: known.limit,
         mustRemain: isProbe ? 0 : mustRemain,
-        aloneBelow: aloneBelow(known.limit),
+        exclusiveBelow: exclusiveBelow(known.limit),
       });
       if (spent !== null) {
         if (priority === 'live' && spent.remaining !== null && spent.remaining >= mustRemain) key.probes = 0;
@@ -260,8 +260,8 @@ export class ServiceGate {
       const now = learn(key, await readQuota(this.ledger, key.fingerprint));
       const minNow = minRemaining(priority, now, reserve, needs);
       const refusal = await this.#untilProbe(key, refusalOf(priority, now, minNow, Math.max(now.refusals, key.probes)));
-      if (refusal?.reason === 'one-at-a-time' && key.alone !== undefined) {
-        await key.alone; // waits for a request of this process, at most until its deadline
+      if (refusal?.reason === 'one-at-a-time' && key.exclusive !== undefined) {
+        await key.exclusive; // waits for a request of this process, at most until its deadline
       } else if (refusal !== null) {
         throw new PermitRefusal(refusal);
       } else {
@@ -301,7 +301,7 @@ export class ServiceGate {
   }
 
   async #answered(key: Key, held: Held, quota: Quota | null): Promise<void> {
-    if (held.alone || held.probe || updatesQuota(key.state, performance.now() - key.stateAt, quota)) {
+    if (held.exclusive || held.probe || updatesQuota(key.state, performance.now() - key.stateAt, quota)) {
       learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingReported));
     }
   }
