@@ -36,16 +36,16 @@ const atOnce = 500;
  * configuration. After a crash, the next holder of the lane starts again and skips deliveries that exist already.
  * @throws {LedgerError} kind `stale` if another process took over the lane
  */
-export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishes: LaneConfiguration): Promise<void> {
-  const added = lease.configuration === null ? [] : wishes.lists.filter((list) => !lease.lists.includes(list));
+export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wanted: LaneConfiguration): Promise<void> {
+  const added = lease.configuration === null ? [] : wanted.lists.filter((list) => !lease.lists.includes(list));
   for (const list of added) {
-    for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wishes });
+    for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wanted });
   }
-  const settingsChanged = lease.settings !== null && lease.settings !== wishes.settings;
+  const settingsChanged = lease.settings !== null && lease.settings !== wanted.settings;
   // The settings may have changed without the mapping. Planning then withholds most of these changes again.
-  const mappingReasons = settingsChanged ? wishes.curable : [];
-  const released = [...new Set([...wishes.lists, ...lease.lists])].flatMap((list) =>
-    [...wishes.released, ...(wishes.lists.includes(list) ? [listNotWanted, ...mappingReasons] : [])].map((reason) => ({
+  const mappingReasons = settingsChanged ? wanted.curable : [];
+  const released = [...new Set([...wanted.lists, ...lease.lists])].flatMap((list) =>
+    [...wanted.released, ...(wanted.lists.includes(list) ? [listNotWanted, ...mappingReasons] : [])].map((reason) => ({
       list,
       reason,
     })),
@@ -56,7 +56,7 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
     if (settingsChanged) await redriveLane(tx, lease);
     await tx.query(
       'update lanes set configuration = $3, lists = $4, settings = $5, filling_at = clock_timestamp() where sink_id = $1 and ref = $2',
-      [lease.sinkId, lease.ref, wishes.configuration, wishes.lists.join(' '), wishes.settings],
+      [lease.sinkId, lease.ref, wanted.configuration, wanted.lists.join(' '), wanted.settings],
     );
   });
 }
@@ -70,7 +70,7 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wishe
 async function addSlice(
   ledger: Ledger,
   lease: LaneLease,
-  { list, after, wishes }: { readonly list: string; readonly after: string; readonly wishes: LaneConfiguration },
+  { list, after, wanted }: { readonly list: string; readonly after: string; readonly wanted: LaneConfiguration },
 ): Promise<string | null> {
   return await ledger.db.transaction(async (tx) => {
     const { watermark } = await lockLane(tx, lease);
@@ -80,7 +80,7 @@ async function addSlice(
       [lease.ref, list, after],
     );
     const keys = rows.map(({ key }) => key);
-    await insertWanted(tx, lease, { list, keys, watermark, configuration: wishes.configuration });
+    await insertWanted(tx, lease, { list, keys, watermark, configuration: wanted.configuration });
     return keys.length < atOnce ? null : keys.at(-1)!;
   });
 }
@@ -105,7 +105,7 @@ async function insertWanted(
        union all
        select p.key, c.previous_sequence from past p cross join lateral (select previous_sequence from changes
          where ref = $2 and sequence = p.sequence and previous_sequence is not null limit 1) c),
-     told as materialized (
+     received as materialized (
        select distinct p.key from past p cross join lateral (select 1 from deliveries
          where sink_id = $1 and ref = $2 and sequence = p.sequence and state = 'delivered' limit 1) d)
      insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration)
@@ -115,7 +115,7 @@ async function insertWanted(
        cross join lateral (select history_ms from sinks where id = $1 limit 1) k
        left join lateral (select true as known from deliveries
          where sink_id = $1 and ref = $2 and sequence = s.last_sequence and replay = 0 limit 1) d on true
-     where d.known is null and case when s.gone then s.key in (select key from told)
+     where d.known is null and case when s.gone then s.key in (select key from received)
        else k.history_ms is null or c.found_at > now() - k.history_ms * interval '1 millisecond' end`,
     [sinkId, ref, slice.list, slice.keys, slice.watermark, slice.configuration],
   );

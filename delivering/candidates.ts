@@ -25,10 +25,10 @@ export interface Candidate {
   /** True for a person's own record if this sink received it, or may have, and still holds data about the person. */
   readonly sentBefore: boolean;
   /**
-   * Set if the item's person was erased. `told`: this sink received the item, or may have, and must receive its
-   * removal; `untold`: it did not.
+   * Set if the item's person was erased. `received`: this sink received the item, or may have, and must receive its
+   * removal; `not-received`: it did not.
    */
-  readonly erased: 'told' | 'untold' | null;
+  readonly erased: 'received' | 'not-received' | null;
   /** Whether an earlier attempt contained the person's identity; null if there was no earlier attempt. */
   readonly sentWithIdentity: boolean | null;
   readonly attempts: number;
@@ -58,8 +58,8 @@ export interface CandidateRow {
   item_visibility: Visibility | null;
   item_session_id: number | null;
   consent: Consent | null;
-  told_before: boolean;
-  erased: 'told' | 'untold' | null;
+  sent_before: boolean;
+  erased: 'received' | 'not-received' | null;
   identity: boolean | null;
   attempts: number;
   others_passed_since: boolean;
@@ -106,9 +106,9 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
   ${consentBehind} as consent,
-  ${ofRecordsBefore('t.identity', sentOrRemoved)} as told_before,
+  ${ofRecordsBefore('t.identity', sentOrRemoved)} as sent_before,
   case when i.erased then case when exists (select 1 from erasing e
-    where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'told' else 'untold' end end as erased`;
+    where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'received' else 'not-received' end end as erased`;
 
 /** `lateral` with a limit forces one primary-key look-up per row, whatever the table statistics. */
 export const candidateJoins = `cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key
@@ -224,7 +224,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
       latest: row.latest,
       visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
       consent: row.consent,
-      sentBefore: row.told_before,
+      sentBefore: row.sent_before,
       erased: row.erased,
       sentWithIdentity: row.identity,
       attempts: row.attempts,
@@ -235,7 +235,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
   });
 }
 
-interface StoredItemsAsked {
+interface StoredItemsQuery {
   /** 0 for a sink that is not in the ledger. */
   readonly sinkId: number;
   readonly ref: number;
@@ -249,7 +249,7 @@ interface StoredItemsAsked {
 }
 
 /** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
-export async function storedItems(tx: Queryable, asked: StoredItemsAsked, limit: number): Promise<Candidate[]> {
+export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit: number): Promise<Candidate[]> {
   const rows = await tx.query<CandidateRow>(
     `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since, false as blocked, 0 as replay,
        null::uuid as replay_id
@@ -260,7 +260,7 @@ export async function storedItems(tx: Queryable, asked: StoredItemsAsked, limit:
        and ($7::text[] is null or coalesce((select w.state = 'withheld' and w.reason = any($7) from deliveries w
          where w.sink_id = $1 and w.ref = c.ref and w.sequence = c.sequence and w.replay = 0), false))
      order by c.sequence desc limit $5`,
-    [asked.sinkId, asked.ref, asked.lists, asked.key, limit, asked.before ?? null, asked.withheldFor ?? null],
+    [query.sinkId, query.ref, query.lists, query.key, limit, query.before ?? null, query.withheldFor ?? null],
   );
-  return await toCandidates(tx, asked.ref, rows);
+  return await toCandidates(tx, query.ref, rows);
 }

@@ -49,7 +49,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
 
 /** Sends the removal of an erased item to sinks that received it, whatever the configuration is now, and to no others. */
 function takeBackErased({ erased }: Candidate): Decision {
-  return erased === 'told' ? { kind: 'send', identity: false } : { kind: 'withhold', reason: erasedReason };
+  return erased === 'received' ? { kind: 'send', identity: false } : { kind: 'withhold', reason: erasedReason };
 }
 
 /** The reason for withholding the removal of an erased item from a sink that never received it. */

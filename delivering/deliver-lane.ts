@@ -257,20 +257,20 @@ class LaneSender {
     const settlements = await this.#deps.tracer.span('send', attributes, () =>
       sendPlanned(sink, planned, 'send', this.#leasedLane),
     );
-    return await this.#commit(batch.sending, settlements, { begun: batch.begun });
+    return await this.#commit(batch.sending, settlements, { unwritten: batch.unwritten });
   }
 
   async #commit(
     changes: readonly InFlightChange[],
     { settlements, memory }: Settlements,
-    { begun, isRecovery = false }: { readonly begun?: Batch['begun']; readonly isRecovery?: boolean },
+    { unwritten, isRecovery = false }: { readonly unwritten?: Batch['unwritten']; readonly isRecovery?: boolean },
   ): Promise<LaneState> {
     const answered = changes.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
     const { order, repeats } = this.#settings.sink.sink.traits;
     const needsLookUp = repeats === 'lookUp';
     const fromLookUp = needsLookUp && isRecovery;
     const recordsAtFault = await this.#recordsAreAtFault();
-    const fewLeft = await this.#isFewLeft(answered, begun);
+    const fewLeft = await this.#isFewLeft(answered, unwritten);
     const holdsAll = order === 'pigeonhole';
     const lane = {
       failingForMs: this.#failingForMs,
@@ -288,7 +288,7 @@ class LaneSender {
       onlyLatest: this.#settings.sink.sink.traits.revisions === 'latest',
       delivered: verdict.delivered,
       recent: this.#withRecent(answered, verdict.settled),
-      begun,
+      unwritten,
     });
     this.#result.delivered += verdict.delivered;
     this.#result.notDelivered += answered.length - verdict.delivered;
@@ -333,7 +333,7 @@ class LaneSender {
    * ledger only if the batch had a rejection and no success.
    * @param batch the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
    */
-  async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], batch: Batch['begun']): Promise<boolean> {
+  async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], batch: Batch['unwritten']): Promise<boolean> {
     const kinds = new Set(answered.map(({ outcome }) => outcome.kind));
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
     if (!this.#work.hasPassed && this.#result.delivered === 0) return false;

@@ -94,16 +94,16 @@ const openItems = {
   failed: itemsOpen(`d.state = 'retry'`, 'false', 'd.updated_at, '),
 };
 
-function itemsOpen(which: string, alsoHolds: string, first: string): string {
+function itemsOpen(which: string, alsoBlocks: string, firstOrder: string): string {
   return `select ${openColumns}, false as later
     from deliveries d ${openJoins}
     where ${byOrder('d', '$1', '$2')} and d.state in ('waiting', 'retry') and (d.due_at is null or d.due_at <= now())
       and ${which}
       and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.ref')}
         and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
-        and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoHolds}
+        and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoBlocks}
           or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
-    order by ${first}d.sequence, d.replay limit $3`;
+    order by ${firstOrder}d.sequence, d.replay limit $3`;
 }
 
 /** Returns true if the lane has any unsettled delivery. */

@@ -84,7 +84,7 @@ const nothingThere: ReadonlySet<string> = new Set([
 ]);
 
 /** Sink types that forward changes and cannot remove data from the receivers themselves. */
-const tellOthers: ReadonlySet<string> = new Set(['webhook']);
+const forwardingTypes: ReadonlySet<string> = new Set(['webhook']);
 
 interface LaneConditions {
   /** True if at least one sync still delivers this pigeonhole to the sink. */
@@ -108,11 +108,11 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
   const left = lane.reasons.filter((reason) => !saysNothingThere(reason));
   if (lane.dead > 0 || left.length > 0 || lane.passedBy > 0) {
     const why = [...left, ...(lane.passedBy > 0 ? ['list-not-wanted'] : [])].join(', ');
-    const said = lane.details.length === 0 ? '' : ` (${lane.details.join('; ')})`;
-    return { ...facts, outcome: 'by-hand', detail: why, todo: `remove the person there by hand${said}` };
+    const details = lane.details.length === 0 ? '' : ` (${lane.details.join('; ')})`;
+    return { ...facts, outcome: 'by-hand', detail: why, todo: `remove the person there by hand${details}` };
   }
   if (lane.delivered === 0) return { ...facts, outcome: 'nothing', detail: null, todo: null };
-  if (tellOthers.has(lane.type)) {
+  if (forwardingTypes.has(lane.type)) {
     const todo = 'the receiver was notified that the items are deleted, and removes its own copies';
     return { ...facts, outcome: 'told', detail: null, todo };
   }
@@ -121,11 +121,11 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
 
 /** Returns true if the reason for skipping a removal means that the sink holds nothing to remove. Pure. */
 function saysNothingThere(reason: string): boolean {
-  return nothingThere.has(reason) || isRemovalWord(reason);
+  return nothingThere.has(reason) || isRemovalReason(reason);
 }
 
 /** Returns true if the reason names the removal. A sink returns it if it holds nothing of the item. */
-function isRemovalWord(reason: string): boolean {
+function isRemovalReason(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
 }
 

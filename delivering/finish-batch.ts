@@ -22,7 +22,7 @@ export interface LaneOutcome {
   /** Number of deliveries that the destination accepted, including those of replays. */
   readonly delivered: number;
   /** The batch, if its deliveries are not written yet. */
-  readonly begun?: BatchInFlight | undefined;
+  readonly unwritten?: BatchInFlight | undefined;
   /** Replaces the lane's recent decisions; undefined: unchanged. */
   readonly recent?: string | undefined;
 }
@@ -41,13 +41,13 @@ export async function finishBatch(
   const objects = settled.flatMap(({ object, siblings = [] }) => (object === undefined ? [] : [...siblings, object]));
   await ledger.db.transaction(
     async (tx) => {
-      const { begun } = lane;
+      const { unwritten } = lane;
       await lockLane(tx, lease); // before the row of the batch: an erasure locks them in this order too
-      const wasInFlight = begun !== undefined && (await endBatchInFlight(tx, lease));
+      const wasInFlight = unwritten !== undefined && (await endBatchInFlight(tx, lease));
       // The statements are sent together, because none needs the result of another.
       await Promise.all([
         (wasInFlight
-          ? writeFirstDeliveries(tx, lease, begun, firstDeliveries(begun, settled))
+          ? writeFirstDeliveries(tx, lease, unwritten, firstDeliveries(unwritten, settled))
           : writeOutcomes(tx, lease, settled)
         ).then(() => settleReplayed(tx, lease, settled)),
         lane.onlyLatest && supersedeDead(tx, lease, delivered),

@@ -88,8 +88,8 @@ interface LaneRow extends Omit<LockedLane, 'replaying'> {
  * is sent, so no lease is needed: the row lock serializes concurrent observers.
  * @returns true if there are more changes to observe
  */
-async function observeLane(ledger: Ledger, asked: Observation): Promise<boolean> {
-  const { sinkId, ref } = asked;
+async function observeLane(ledger: Ledger, observation: Observation): Promise<boolean> {
+  const { sinkId, ref } = observation;
   return await ledger.db.transaction(async (tx) => {
     await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
     const [lane] = await tx.query<LaneRow>(
@@ -99,20 +99,20 @@ async function observeLane(ledger: Ledger, asked: Observation): Promise<boolean>
       [sinkId, ref],
     );
     const { watermark, newest, observed, configuration, ...history } = lane!;
-    const continues = observed !== null && configuration === asked.configuration;
+    const continues = observed !== null && configuration === observation.configuration;
     if (!continues) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
     const after = continues ? Math.max(observed, watermark) : watermark;
-    const range = { sinkId, ref, lists: asked.lists, after, newest, ...history };
-    const { rows, reached } = await newChanges(tx, range, asked.size);
+    const range = { sinkId, ref, lists: observation.lists, after, newest, ...history };
+    const { rows, reached } = await newChanges(tx, range, observation.size);
     const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
       candidate,
-      decision: asked.decide(candidate),
+      decision: observation.decide(candidate),
     }));
-    const given = decided.flatMap(({ candidate, decision }) =>
+    const sending = decided.flatMap(({ candidate, decision }) =>
       decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
     );
-    const withheld = await asked.withheld(tx, given);
-    const reasons = new Map(given.map(({ candidate }, index) => [candidate, withheld[index] ?? null]));
+    const withheld = await observation.withheld(tx, sending);
+    const reasons = new Map(sending.map(({ candidate }, index) => [candidate, withheld[index] ?? null]));
     const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
     await tx.query(
       `insert into observations (sink_id, ref, outcome, reason, changes)
@@ -130,7 +130,7 @@ async function observeLane(ledger: Ledger, asked: Observation): Promise<boolean>
       sinkId,
       ref,
       reached,
-      asked.configuration,
+      observation.configuration,
     ]);
     return reached < newest;
   });

@@ -138,7 +138,7 @@ export interface DeliveryState {
 /** Returns deliveries of one pigeonhole to a sink, newest change first. @param before the last one of the previous page */
 export async function deliveryStates(
   ledger: Ledger,
-  asked: {
+  query: {
     readonly sink: string;
     readonly ref: number;
     readonly state: string | null;
@@ -155,13 +155,13 @@ export async function deliveryStates(
        and ($5::int8 is null or (d.sequence, d.replay) < ($5, $6::int4))
      order by d.sequence desc, d.replay desc limit $7`,
     [
-      asked.sink,
-      asked.ref,
-      asked.state,
-      asked.list,
-      asked.before?.sequence ?? null,
-      asked.before?.replay ?? null,
-      asked.limit,
+      query.sink,
+      query.ref,
+      query.state,
+      query.list,
+      query.before?.sequence ?? null,
+      query.before?.replay ?? null,
+      query.limit,
     ],
   );
 }

@@ -42,9 +42,9 @@ export async function readSubjects(tx: Queryable, lane: SubjectsLane, shown: rea
 async function subjectsOf(tx: Queryable, lane: SubjectsLane, shown: readonly Shown[]): Promise<Subject[]> {
   const { traits, place } = lane;
   const candidates = shown.map(({ candidate }) => candidate);
-  const around = traits.needsContext ? await readRelatedItems(tx, lane, candidates) : [];
+  const related = traits.needsContext ? await readRelatedItems(tx, lane, candidates) : [];
   return shown.map(({ candidate, identity }, index) =>
-    toSubject(candidate, around[index] ?? noRelatedItems, { identity, place }),
+    toSubject(candidate, related[index] ?? noRelatedItems, { identity, place }),
   );
 }
 
@@ -177,19 +177,19 @@ const noRelatedItems: RelatedItems = {
  */
 function toSubject(
   candidate: Candidate,
-  around: RelatedItems,
+  related: RelatedItems,
   { identity, place }: { readonly identity: boolean; readonly place: PigeonholeName },
 ): Subject {
-  const previous = parsed(around.previous);
+  const previous = parsed(related.previous);
   return {
     change: toChange(candidate, identity, place),
     dataJson: storedData(candidate, identity),
     previous:
       previous === null || identity ? previous : ownRecords.has(candidate.list) ? null : withoutIdentity(previous),
-    attendee: identity ? parsed(around.attendee) : null,
-    session: parsed(around.session),
-    pigeonhole: parsed(around.pigeonhole),
-    object: parsed(around.object),
+    attendee: identity ? parsed(related.attendee) : null,
+    session: parsed(related.session),
+    pigeonhole: parsed(related.pigeonhole),
+    object: parsed(related.object),
     removal: removalOf(candidate, identity),
   };
 }

@@ -102,13 +102,13 @@ export async function continueReplay(
     [sinkId, ref],
   );
   if (replay === undefined) return { rows: [], done: true };
-  const asked = replay.lists?.split(' ');
+  const requested = replay.lists?.split(' ');
   const { rows, reached } = await replayedChanges(
     tx,
     {
       sinkId,
       ref,
-      lists: asked === undefined ? lists : lists.filter((list) => asked.includes(list)),
+      lists: requested === undefined ? lists : lists.filter((list) => requested.includes(list)),
       after: replay.position,
       until: replay.until,
       from: replay.from_at,

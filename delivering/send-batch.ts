@@ -62,12 +62,12 @@ async function carryOut(
 export async function recoverSent(sink: Sink, subjects: readonly Subject[], held: LeasedLane): Promise<Settlements> {
   const planned = await sink.plan(subjects);
   const isDropped = planned.map(({ kind }) => kind !== 'send');
-  const traced = await tracesOf(
+  const lookUps = await tracesOf(
     sink,
     subjects.filter((_, index) => isDropped[index]),
   );
-  const asked = planned.map((plan, index) => (isDropped[index] ? (traced.shift() ?? plan) : plan));
-  const found = await sendPlanned(sink, asked, 'recover', held);
+  const plans = planned.map((plan, index) => (isDropped[index] ? (lookUps.shift() ?? plan) : plan));
+  const found = await sendPlanned(sink, plans, 'recover', held);
   return {
     ...found,
     settlements: found.settlements.map((each, index) => (isDropped[index] ? settleTrace(each, planned[index]!) : each)),

@@ -177,9 +177,9 @@ function failureOf(waits: readonly (Waiting | Rejected)[]): string {
  * failed (from 1 s to 5 min, with jitter).
  */
 function laneWait(waits: readonly Settlement[], failingForMs: number, random: number): number {
-  const asked = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
-  const own = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
-  return Math.ceil(Math.max(asked, own));
+  const requestedMs = Math.max(0, ...waits.map((outcome) => (outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0)));
+  const ownMs = Math.min(Math.max(1000, failingForMs / 2), 5 * minuteMs) * (0.75 + random / 2);
+  return Math.ceil(Math.max(requestedMs, ownMs));
 }
 
 /**
@@ -196,8 +196,8 @@ function keepInFlight(
   const row = { sequence, replay, reason: null, detail: outcome.detail, attempts, retryInMs: null };
   if (holdsAll) return { ...row, state: 'sending' };
   if (outcome.kind !== 'unknown') {
-    const askedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-    return { ...row, state: 'sending', retryInMs: Math.max(askedMs, lookUpAfterMs) };
+    const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
+    return { ...row, state: 'sending', retryInMs: Math.max(requestedMs, lookUpAfterMs) };
   }
   if (attempts + 1 >= maxAttemptsNow) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
   return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
@@ -242,8 +242,14 @@ function settle(
       const used = usesAttempts ? attempts + 1 : attempts;
       if (!isDoubted || (usesAttempts && used >= maxRejections))
         return { ...row, state: 'dead', reason, detail, attempts: attempts + 1 };
-      const own = Math.min(5000 * 2 ** used, longestRejectionWaitMs) * (0.75 + random / 2);
-      return { ...row, state: 'retry', detail, attempts: used, retryInMs: Math.ceil(usesAttempts ? own : laneWaitMs) };
+      const ownMs = Math.min(5000 * 2 ** used, longestRejectionWaitMs) * (0.75 + random / 2);
+      return {
+        ...row,
+        state: 'retry',
+        detail,
+        attempts: used,
+        retryInMs: Math.ceil(usesAttempts ? ownMs : laneWaitMs),
+      };
     }
     case 'unplannable':
       return { ...row, state: 'dead', reason: outcome.cause, detail: outcome.detail, attempts: attempts + 1 };
@@ -253,14 +259,14 @@ function settle(
       if (used >= maxAttemptsNow) {
         return { ...row, state: 'dead', reason: 'attempts-exhausted', detail: outcome.detail, attempts: used };
       }
-      const asked = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-      const own = usesAttempts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
+      const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
+      const ownMs = usesAttempts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
       return {
         ...row,
         state: 'retry',
         detail: outcome.detail,
         attempts: used,
-        retryInMs: Math.ceil(Math.max(asked, own)),
+        retryInMs: Math.ceil(Math.max(requestedMs, ownMs)),
       };
     }
     case 'unsent':

@@ -43,7 +43,7 @@ export interface Batch {
   readonly sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[];
   readonly withheld: number;
   /** The batch, if its deliveries are not written yet: `finishBatch` writes them. */
-  readonly begun?: BatchInFlight;
+  readonly unwritten?: BatchInFlight;
   /** True if the lane has nothing left to do now. */
   readonly empty: boolean;
 }
@@ -90,9 +90,9 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
         .toSorted((a, b) => compareDeliveries(a.candidate, b.candidate));
       const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
       if (open.length === 0 && replayed.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
-        const begun = toBatchInFlight(request.configuration, fresh, decided);
-        await saveBatchInFlight(tx, lease, begun);
-        return { sending, withheld, begun, empty: false };
+        const unwritten = toBatchInFlight(request.configuration, fresh, decided);
+        await saveBatchInFlight(tx, lease, unwritten);
+        return { sending, withheld, unwritten, empty: false };
       }
       const opened = new Set(open.map(keyText));
       const inserting = insertDecided(tx, lease, request.configuration, [

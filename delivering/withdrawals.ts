@@ -16,14 +16,14 @@ export async function withdrawalsLeft(
   { sinkId, ref }: { readonly sinkId: number; readonly ref: number },
   above: { readonly share: number; readonly items: number },
 ): Promise<number> {
-  const [row] = await tx.query<{ told: number; withdrawn: number }>(
+  const [row] = await tx.query<{ sent: number; withdrawn: number }>(
     `select
        (select count(distinct (list, key))::int from deliveries
-        where sink_id = $1 and ref = $2 and list in ('attendees', 'registrants') and identity) as told,
+        where sink_id = $1 and ref = $2 and list in ('attendees', 'registrants') and identity) as sent,
        (select count(*)::int from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
         where d.sink_id = $1 and d.ref = $2 and d.list in ('attendees', 'registrants') and d.identity = false and c.kind <> 'deleted'
           and d.updated_at > now() - $3 * interval '1 millisecond') as withdrawn`,
     [sinkId, ref, countedForMs],
   );
-  return Math.max(above.items, Math.floor(above.share * row!.told)) - row!.withdrawn;
+  return Math.max(above.items, Math.floor(above.share * row!.sent)) - row!.withdrawn;
 }

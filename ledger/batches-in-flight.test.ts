@@ -60,7 +60,7 @@ async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
   });
 }
 
-async function finish(ledger: Ledger, lease: LaneLease, { begun }: Batch): Promise<void> {
+async function finish(ledger: Ledger, lease: LaneLease, { unwritten }: Batch): Promise<void> {
   const row = { replay: 0, reason: null, detail: null, attempts: 1, retryInMs: null };
   const settled = [
     { ...row, sequence: 1, state: 'delivered' as const },
@@ -72,7 +72,7 @@ async function finish(ledger: Ledger, lease: LaneLease, { begun }: Batch): Promi
     failing: null,
     onlyLatest: false,
     delivered: 2,
-    begun,
+    unwritten,
   });
 }
 

@@ -120,9 +120,11 @@ async function removeProved(
 ): Promise<number> {
   const missing = await stillMissing(tx, lease, keys);
   if (missing.length === 0) return 0;
-  const stays = movingLists.has(lease.list) ? await waitingForOtherStreams(tx, lease, missing, at) : new Set<string>();
+  const waiting = movingLists.has(lease.list)
+    ? await waitingForOtherStreams(tx, lease, missing, at)
+    : new Set<string>();
   const confirmed = await confirmedKeys(tx, lease, { keys: missing, at }, limits);
-  const gone = missing.filter((key) => !stays.has(key) && confirmed.has(key));
+  const gone = missing.filter((key) => !waiting.has(key) && confirmed.has(key));
   return await deleteOrHold(tx, scope, { keys: gone, at }, limits);
 }
 

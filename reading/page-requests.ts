@@ -91,9 +91,9 @@ export class PageRequests {
    * Drops a request whose cursor was guessed wrong: the previous page, once parsed, named another one. A later page may
    * still name the guessed cursor.
    */
-  discard({ cursor, allowReading: read }: PageRequest): undefined {
+  discard({ cursor, allowReading }: PageRequest): undefined {
     if (cursor !== null) this.#usedCursors.delete(cursor);
-    read();
+    allowReading();
   }
 
   async #send(
@@ -120,7 +120,7 @@ export class PageRequests {
   /** Aborts the request in progress and returns an unused permit. */
   async close(): Promise<void> {
     this.#stop.abort();
-    for (const read of this.#unread) read();
+    for (const allowReading of this.#unread) allowReading();
     try {
       const permit = await this.#permit;
       if (permit !== undefined) await this.reading.deps.gate.returnPermit(permit);

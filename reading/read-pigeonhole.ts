@@ -67,17 +67,17 @@ export async function readPigeonhole(
   if (!waits && permission.workspaceWait !== null && cycle.pages > 0) await endWait(deps, name.workspace);
   const derivesMore = await deriveLists(deps, { ref, plan }, signal);
   const { due, nextDueInMs } = await dueStreams(deps.ledger, ref);
-  const again = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
-  return { ...cycle, nextDueInMs: Math.min(again, longestSleepMs), state: 'working' };
+  const dueInMs = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
+  return { ...cycle, nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
 }
 
 /** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
 async function planOf(deps: Collaborators, name: PigeonholeName, ref: number): Promise<ReadingPlan | undefined> {
-  const ofWorkspace = syncsOf(deps.config, name.workspace);
+  const syncs = syncsOf(deps.config, name.workspace);
   if (name.pigeonholeId === 0) {
-    return ofWorkspace.length === 0 ? undefined : planReading(deps.config, ofWorkspace, 'workspace');
+    return syncs.length === 0 ? undefined : planReading(deps.config, syncs, 'workspace');
   }
-  const selected = (await selectedPigeonholes(deps.ledger, ofWorkspace)).find((row) => row.ref === ref);
+  const selected = (await selectedPigeonholes(deps.ledger, syncs)).find((row) => row.ref === ref);
   return selected === undefined ? undefined : planReading(deps.config, selected.syncs, 'pigeonhole');
 }
 

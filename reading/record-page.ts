@@ -269,7 +269,7 @@ async function reviewCauses(
 }
 
 /** The page's effect on its stream. */
-interface StreamFacts {
+interface PageEffects {
   readonly perPage: number;
   /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
@@ -282,7 +282,7 @@ async function saveWalk(
   tx: Queryable,
   lease: StreamLease,
   walk: OpenWalk,
-  { perPage, highestId, differs }: StreamFacts,
+  { perPage, highestId, differs }: PageEffects,
 ): Promise<void> {
   await tx.query(
     `with stream as (
