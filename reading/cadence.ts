@@ -69,13 +69,11 @@ export const marginBeforeMs = 10 * minuteMs;
 export const marginAfterMs = 30 * minuteMs;
 /** For this time after a change, the stream counts as active whatever the schedule says. */
 export const activeForMs = 2 * minuteMs;
-/**
- * Maximum interval of a per-session list that stays empty in sessions of this type, such as `votes` in a word cloud.
- */
+/** Maximum interval of a list that the session's type leaves empty, such as `votes` in a word cloud. */
 const longestUnfilledMs = 6 * hourMs;
 /**
- * Sweeps this long after the end of a pigeonhole find late approvals, removals and sign-ins. After the last one, its
- * streams are dormant.
+ * Times from the end of a pigeonhole to its final sweeps, which find late approvals, removals and sign-ins. After the
+ * last one, the streams are dormant.
  */
 export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
 /**
@@ -85,7 +83,10 @@ export const finalSweepsMs = [hourMs, dayMs, 7 * dayMs] as const;
 const wholePages = 5;
 /** Number of pages that each read sweeps while a complete sweep is due. */
 const dueSlicePages = 10;
-/** Maximum number of pages that one read sweeps of a live list in no order, in which a new item can be on any page. */
+/**
+ * Maximum number of pages that one read of a live list in no order sweeps. A new item can be on any page of such a
+ * list.
+ */
 const unorderedPages = 10;
 
 /**
@@ -304,7 +305,7 @@ export const cadenceReasons = [
   'stated', // outside the window, but the configuration states an interval for this list
   'no-session', // the session is not running
   'no-event-day', // the event is not running
-  'unfilled', // sessions of this type leave the list empty
+  'unfilled', // the session's type leaves the list empty
   'new', // the pigeonhole's status
   'upcoming', // the pigeonhole's status
   'ended', // the pigeonhole's status

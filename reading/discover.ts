@@ -31,8 +31,8 @@ export interface DiscoveredPigeonhole {
 /**
  * Runs one cycle of a workspace: reads the workspace's own lists, and selects pigeonholes that match a sync and are not
  * selected yet. Never deselects one: a selected pigeonhole is read whatever its status becomes, and requested by its id
- * if the service's list no longer shows it. Reads the list without the service's filters, which would hide selected
- * pigeonholes.
+ * if the service's list no longer shows it. The list of pigeonholes is read without the service's filters, which would
+ * hide selected ones.
  */
 export async function discoverWorkspace(
   deps: Collaborators,

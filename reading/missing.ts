@@ -83,8 +83,8 @@ const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
  *
  * The statement groups rows instead of joining them: without statistics, PostgreSQL would join a long list by comparing
  * every row with every other, which takes minutes. Call `useIndexOrder` first, or PostgreSQL may read the items of all
- * pigeonholes. The rows of `pages` are read only if some stored item was not seen after the walk's first request; after
- * a stream's first walk, there is none.
+ * pigeonholes. If all stored items were seen after the walk's first request, as after a stream's first walk, the
+ * statement does not read the rows of `pages`.
  */
 async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<string[]> {
   const rows = await tx.query<{ key: string }>(
@@ -109,9 +109,9 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
 }
 
 /**
- * Deletes items that a response or the stream's walks have proved absent, once a second response has confirmed it. If
- * the items are too many, holds their deletion for an operator. In lists whose items move between sessions, first waits
- * until the other sessions' streams have been walked, and then this one again.
+ * Deletes items that a response or the stream's walks have proved absent, once a second response has confirmed their
+ * absence. If the items are too many, holds their deletion for an operator. In lists whose items move between sessions,
+ * first waits until the other sessions' streams have been walked, and then this one again.
  */
 async function removeProved(
   { tx, lease, scope }: StreamWrite,
@@ -132,10 +132,10 @@ async function removeProved(
  * Returns the keys that were also absent from an earlier, separate response. Stores for each key the earliest time at
  * which a response can confirm its absence.
  *
- * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. That
- * part includes every item that the stream lost recently and not only `keys`, which may come from a filtered response
- * and then be only some of the lost items. The wait starts at the request for the walk's last page (`evident_at`): an
- * absence is evident only from then on, and the walk may have started minutes earlier.
+ * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. All
+ * items that the stream lost recently count towards that part, because `keys` may come from a filtered response, which
+ * covers only some of them. The wait starts at the request for the walk's last page (`evident_at`): an absence is
+ * evident only from then on, and the walk may have started minutes earlier.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -180,10 +180,12 @@ async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly st
 const walkAgainMs = 1000;
 
 /**
- * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. Sweeps this stream
- * again too, but only with its next read, which is not brought forward. Nor is the read of a stream that fails or shows
- * rows of other sessions: as long as another stream cannot be read, every walk of this stream would otherwise cause
- * another one immediately.
+ * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. This stream is
+ * swept again at its next read.
+ *
+ * Does not bring forward the next read of this stream, of a stream that fails, or of a stream that shows rows of other
+ * sessions. Otherwise, as long as another stream cannot be read, every walk of this stream would immediately cause the
+ * next one.
  */
 async function waitingForOtherStreams(
   tx: Queryable,

@@ -42,7 +42,7 @@ const longestSleepMs = 10 * 60_000;
 const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
 /**
- * Runs one cycle of a pigeonhole: reads every due stream, and a part of each long walk. The result has the time until
+ * Runs one cycle of a pigeonhole: reads every due stream, and a part of each long walk. The result holds the time until
  * the next cycle. Safe to run twice, also concurrently.
  */
 export async function readPigeonhole(
@@ -89,8 +89,8 @@ async function whyBlocked(
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
   ]);
-  // Only an operator's pause blocks the cycle. A workspace that pigeonpost paused has to be requested again, so that
-  // pigeonpost notices when the service accepts its key: `requestPermission` decides when.
+  // Only an operator's pause blocks the cycle. If pigeonpost paused the workspace, `requestPermission` decides when a
+  // request may test whether the service accepts the key again.
   const byPerson = pauses.find((pause) => pause.pausedBy === 'person');
   return byPerson === undefined ? undefined : { nextDueInMs: longestSleepMs, state: 'paused', reason: byPerson.cause };
 }

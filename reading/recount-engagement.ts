@@ -28,8 +28,8 @@ const sequencesAtOnce = 5000;
  */
 const farBehind = 1000;
 /**
- * Minimum interval between two passes over everyone that new polls or questions cause. Each of them changes every
- * attendee's row.
+ * Minimum interval between two passes over everyone that new polls or questions cause, because a new poll or question
+ * changes every attendee's row.
  */
 const offeredEveryMs = 10 * 60_000;
 

@@ -141,8 +141,8 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
 
 /**
  * Returns the consent state. `not-known`: the pigeonhole does not ask for consent, so the row has no such field.
- * `not-asked`: it does, but this attendee has not answered. The service itself shows N/A for attendees whose profiles
- * were created in advance and for those who used single sign-on.
+ * `not-asked`: the pigeonhole asks for consent, but there is no answer from this attendee. The service itself shows N/A
+ * for attendees whose profiles were created in advance and for those who used single sign-on.
  */
 function consentOf(value: unknown): Consent {
   const consent = object(value);
