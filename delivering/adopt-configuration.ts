@@ -63,8 +63,8 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wante
 
 /**
  * Adds deliveries for the next items of a list, in the order of their keys. A tombstone is added only if the sink
- * received the item: the statement follows the item's changes back, each by the primary key, until it finds a delivered
- * one.
+ * received the item. To find that out, the statement goes back through the item's changes until it finds a delivered
+ * one, with one primary-key look-up for each.
  * @returns the key after which the next slice starts; null after the last slice
  */
 async function addSlice(

@@ -18,7 +18,10 @@ export interface Candidate {
   readonly payload: string | null;
   /** True if the item has no later change. */
   readonly latest: boolean;
-  /** The stricter of the visibility when the change was found and now; null for lists without visibility. */
+  /**
+   * The visibility when the change was found, or the visibility now if it is stricter; null for lists without
+   * visibility.
+   */
   readonly visibility: EffectiveVisibility | null;
   /** Consent of the item's attendee; null if the attendee's record has not been read yet. */
   readonly consent: Consent | null;
@@ -85,9 +88,9 @@ function ofRecordsBefore(what: string, where: string): string {
 }
 
 /**
- * Selects deliveries that show whether the sink holds the person's data: those sent with the identity, and completed
- * removals. A removal is complete if it was delivered, or if the sink found nothing to remove. A failed or superseded
- * removal is ignored, because it removed nothing.
+ * SQL condition that selects the deliveries which show whether the sink holds the person's data: those sent with the
+ * identity, and completed removals. A removal is complete if it was delivered, or if the sink found nothing to remove.
+ * A failed or superseded removal is ignored, because it removed nothing.
  */
 const sentOrRemoved = `t.identity
   or (t.identity is false and (t.state = 'delivered' or (t.state = 'withheld' and t.reason not like 'consent-%')))`;

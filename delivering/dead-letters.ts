@@ -40,7 +40,7 @@ export interface DeadLetterPosition {
   readonly replay: number;
 }
 
-/** Filter for dead letters. An absent member does not restrict. */
+/** Filter for dead letters. An absent member matches every dead letter. */
 export interface DeadLetterChoice {
   readonly workspace?: string | undefined;
   /** `<workspace>/<id>`. */

@@ -47,7 +47,10 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
   return { kind: 'send', identity };
 }
 
-/** Sends the removal of an erased item to sinks that received it, whatever the configuration is now, and to no others. */
+/**
+ * Sends the removal of an erased item to sinks that received the item, whatever the configuration is now, and to no
+ * others.
+ */
 function takeBackErased({ erased }: Candidate): Decision {
   return erased === 'received' ? { kind: 'send', identity: false } : { kind: 'withhold', reason: erasedReason };
 }

@@ -20,8 +20,8 @@ const cycleMs = 10_000;
 const maxSleepMs = 30_000;
 
 /**
- * By sink: the time of an operator's request to try the sink now, once this process has carried it out. A request with
- * another time is a new one.
+ * The last request of an operator to try the sink now that this process has carried out, by its time. A request with
+ * another time is still to be carried out.
  */
 const triedNow = new WeakMap<OpenSink, number | null>();
 

@@ -27,7 +27,7 @@ export async function inFlight(
 }
 
 /**
- * Postpones the look-up of each change that the previous holder left in flight, until `afterMs` after it was sent.
+ * Postpones the look-up of each change that the previous holder left in flight to `afterMs` after the change was sent.
  * Meanwhile the lane continues with other items.
  */
 export async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
@@ -75,7 +75,10 @@ const itsChange = `cross join lateral (select * from changes where ref = d.ref a
 const openJoins = `${itsChange} ${candidateJoins}
   left join lateral (select id from replays where number = d.replay limit 1) r on true`;
 
-/** For a lane that keeps one order: a delivery that is being sent, or is not due yet, blocks all later ones. */
+/**
+ * For a lane that delivers all its changes in order: a delivery that is being sent, or is not due yet, blocks all later
+ * ones.
+ */
 const firstOpen = `select ${openColumns},
     coalesce(d.due_at > now(), false) or d.sequence >= coalesce((select min(e.sequence) from deliveries e
       where ${byOrder('e', '$1', '$2')} and e.state = 'sending'), 9223372036854775807) as later
@@ -84,9 +87,9 @@ const firstOpen = `select ${openColumns},
   order by d.sequence, d.replay limit $3`;
 
 /**
- * For a lane that keeps the order of each item. There is one statement per case, because a single plan for all cases
- * would sort everything that is due. A scalar subquery finds the blocking delivery, since the planner may turn `not
- * exists` into a join.
+ * For a lane that delivers only the changes of one item in order. There is one statement per case, because a single
+ * plan for all cases would sort everything that is due. A scalar subquery finds the blocking delivery, since the
+ * planner may turn `not exists` into a join.
  */
 const openItems = {
   all: itemsOpen('true', 'false', ''),

@@ -94,8 +94,8 @@ interface LaneConditions {
 }
 
 /**
- * Judges the progress of an erasure at one sink and pigeonhole. Pure. Open removals keep it `waiting` as long as the sink
- * is in use, whatever its state; the receipt shows the reason.
+ * Judges the progress of an erasure at one sink and pigeonhole. Pure. Open removals keep it `waiting` as long as the
+ * sink is in use, even if the sink sends nothing now; the receipt shows the reason.
  */
 export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneConditions): Receipt {
   const place = `sink:${lane.sink} ${lane.workspace}/${lane.pigeonholeId}`;
@@ -124,7 +124,10 @@ function saysNothingThere(reason: string): boolean {
   return nothingThere.has(reason) || isRemovalReason(reason);
 }
 
-/** Returns true if the reason names the removal. A sink returns it if it holds nothing of the item. */
+/**
+ * Returns true if the reason says why the item was removed, or that a condition excludes it. A sink skips a removal for
+ * such a reason if it holds nothing of the item.
+ */
 function isRemovalReason(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
 }

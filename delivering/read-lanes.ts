@@ -3,8 +3,8 @@ import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
 import type { Consent } from '../ledger/seen-item.js';
 
 /**
- * Maximum number of changes after a watermark that are searched for one that the sink receives. If the search finds
- * none, the change after them counts as one.
+ * Maximum number of changes after a watermark among which the first one for the sink is searched. If none is for the
+ * sink, the change after them is assumed to be.
  */
 const maxChangesSearched = 5000;
 

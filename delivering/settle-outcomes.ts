@@ -39,7 +39,8 @@ export interface LaneStatus {
    */
   readonly recordsAtFault: boolean;
   /**
-   * True if the sink has accepted changes before and has few open deliveries: a rejection counts against its record.
+   * True if the sink has accepted changes before and has few open deliveries. A rejection then counts against the
+   * record that was rejected.
    */
   readonly fewLeft: boolean;
   /** True if the lane delivers all its records in order, so that a record that waits blocks all later ones. */
@@ -165,7 +166,7 @@ function isWaiting(outcome: Settlement): outcome is Waiting {
 
 /**
  * Returns the reason for the lane's failure. Prefers failures other than rejections, because they are certainly the
- * sink's.
+ * sink's fault.
  */
 function failureOf(waits: readonly (Waiting | Rejected)[]): string {
   const first = waits.find(({ kind }) => kind !== 'rejected') ?? waits[0]!;
@@ -183,9 +184,9 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
 }
 
 /**
- * Keeps a delivery `sending` until it is looked up. If the lane delivers all its records in order, its next holder
- * looks it up; otherwise it is looked up after a delay, during which other items continue. After the last attempt, an
- * unknown outcome becomes a dead letter. A look-up that failed does not count as an attempt.
+ * Keeps a delivery `sending` until the sink looks it up: when the lane gets its next holder if the lane delivers all
+ * its records in order, otherwise after a delay, during which other items continue. After the last attempt, an unknown
+ * outcome becomes a dead letter. A look-up that failed does not count as an attempt.
  */
 function keepInFlight(
   { sequence, replay, attempts }: Candidate,

@@ -58,7 +58,8 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
     async (tx) => {
       const [lane] = await Promise.all([lockLane(tx, lease), useIndexOrder(tx)]);
       const untriedFirst = request.untriedFirst && request.order === 'item';
-      // Usually no delivery is due and the new changes are needed, so their query does not wait for the due deliveries.
+      // The query for new changes does not wait for the due deliveries, because usually none is due and the new changes
+      // are needed.
       const [open, hasOpen, next] = await Promise.all([
         dueDeliveries(tx, lease, { ...request, which: untriedFirst ? 'untried' : 'all', limit: request.size }),
         request.order === 'pigeonhole' && anyOpen(tx, lease),
