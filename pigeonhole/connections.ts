@@ -11,8 +11,9 @@ import * as tls from 'node:tls';
 const keepAliveTimeoutMs = 30_000;
 
 /**
- * Default of `maxResponseBytes`, enough for a page of 300 items of 28 KB each. This thread parses, compares and stores an
- * answer as a whole: an answer of 60 MB blocked it for a minute, and with it leases, status and health probes.
+ * Default of `maxResponseBytes`, enough for a page of 300 items of 28 KB each. This thread parses, compares and stores
+ * an answer as a whole. An answer of 60 MB blocked the thread for a minute, so that leases, status and health probes
+ * had to wait.
  */
 const maxAnswerBytes = 8 * 1024 * 1024;
 

@@ -76,7 +76,7 @@ export function openExchange(options: ClientOptions): Exchange {
       const bytes = await response.body.bytes();
       if (response.statusCode === 200 && onBody !== undefined) {
         onBody(bytes);
-        // Lets a request that `onBody` has started leave before parsing blocks this thread.
+        // Gives a request that `onBody` has started the time to be sent, because parsing blocks this thread.
         for (let turn = 0; turn < turnsUntilSent; turn += 1) await nextTurn();
       }
       return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
