@@ -78,7 +78,7 @@ async function runCycle<T>(
   let reportFailure: (error: unknown) => void = () => undefined;
   try {
     return await current.use(async (deps) => {
-      // Reported only when `use` gives up: it repeats a cycle that failed because the configuration had changed.
+      // Called only if `use` fails, because `use` repeats a cycle that failed after the configuration had changed.
       reportFailure = (error) => deps.onCycle(cycleName, error instanceof Error ? error.message : String(error));
       const result = await deps.tracer.span(name, attributes, () => work(deps, cancellationSignal()));
       deps.onCycle(cycleName, null);

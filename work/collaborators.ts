@@ -7,7 +7,7 @@ import type { Meters, Tracer } from '../base/telemetry.js';
 import type { ServiceGate } from './requests/service-gate.js';
 import type { Clocks } from '../base/stopwatch.js';
 
-/** Dependencies of every step, passed as `deps`. The process creates them and closes them. */
+/** Dependencies of the code that runs in a cycle, passed as `deps`. The process creates them and closes them. */
 export interface Collaborators {
   readonly ledger: Ledger;
   readonly config: Config;

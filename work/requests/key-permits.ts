@@ -14,13 +14,15 @@ export interface Key {
   refused: number;
   /** The number of those refusals that are not written to the ledger yet. */
   unnoted: number;
-  /** Consecutive successes without quota headers. */
+  /** Number of consecutive successes without quota headers. */
   silent: number;
   /** Requests that reading needs within `spanMs` from `at`. */
   needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
   /** Resolves when this process's exclusive request has ended; undefined if there is none. */
   exclusive: Promise<void> | undefined;
-  /** Consecutive live requests that used the imports' reserve to find out whether a new window has started. */
+  /**
+   * Number of consecutive live requests that used the imports' reserve to find out whether a new window has started.
+   */
   probes: number;
   /** Instant of the next probe, by the monotonic clock; null if none is due. */
   probeAt: number | null;
@@ -28,7 +30,7 @@ export interface Key {
 
 /** A spent permit whose request is in progress. */
 export interface Held extends SpentPermit {
-  /** Consecutive refusals before the permit was taken. */
+  /** Number of consecutive refusals before the permit was taken. */
   readonly refusals: number;
   /** Call it when the request has ended: it lets other requests of this process pass if this one was exclusive. */
   readonly release: () => void;

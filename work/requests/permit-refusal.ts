@@ -8,8 +8,8 @@ const reasons: Readonly<Record<Refusal['reason'], string>> = {
 };
 
 /**
- * Thrown when the quota has no permit for a request now, so that no request was made. This is a wait and not a failure:
- * `judgeFailure` decides who waits.
+ * Thrown instead of making a request when the quota has no permit for it now. This is a wait and not a failure:
+ * `judgeFailure` decides whether only the request waits, or the whole workspace.
  */
 export class PermitRefusal extends Error {
   override readonly name = 'PermitRefusal';

@@ -47,9 +47,9 @@ function keptForImports(limit: number, reserve: number, usedImports: number): nu
 }
 
 /**
- * Returns how many requests must remain after one of this priority. Imports may use everything. Live polls may use
- * everything except the imports' reserve, idle polls only what live polls do not need until the reset, and sweeps only
- * what neither needs. Idle polls and sweeps each have a floor. Pure.
+ * Returns the number of requests that must remain after a request of this priority. Imports may use everything. Live
+ * polls may use everything except the imports' reserve, idle polls only what live polls do not need until the reset,
+ * and sweeps only what neither needs. But idle polls and sweeps may each use at least `floorShare`. Pure.
  * @param reserve share of the limit that is reserved for imports, 0 to 1
  * @param needs requests needed until the reset
  */
@@ -106,7 +106,7 @@ export function needsUntil(forecast: { readonly needs: Needs; readonly spanMs: n
   return { live: live * share, idle: idle * share, sweep: sweep * share };
 }
 
-/** Why a permit is refused, and how long the request has to wait. */
+/** The reason why a permit is refused, and how long the request has to wait. */
 export interface Refusal {
   /** `key`: no reading request with this key may pass; `request`: only this one has to wait. */
   readonly scope: 'key' | 'request';
@@ -183,7 +183,8 @@ function probeWait(probes: number): number {
 
 /**
  * Returns the factors by which intervals are lengthened so that the remaining requests last until the reset. Sweeps are
- * the first to be lengthened, idle polls the next, and live polls the last. Sweeps and idle polls keep their floors. Pure.
+ * the first to be lengthened, idle polls the next, and live polls the last. Sweeps and idle polls keep `floorShare`.
+ * Pure.
  * @param left requests until the reset without the imports' reserve; null: not known, so nothing is lengthened
  * @param needs requests needed until the reset, at the configured intervals
  */

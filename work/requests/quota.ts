@@ -217,7 +217,8 @@ export async function noteAnswer(
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
     and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  // The service reports a new limit that is lower than the number of requests so far: they do not belong to its window.
+  // The service reports a new limit that is lower than the number of requests so far, so these requests are not in its
+  // window.
   const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
   const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
@@ -333,8 +334,8 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 }
 
 /**
- * Allows one request now, to find out whether the quota is larger or full again. An operator calls it who knows that it
- * is. Changes nothing if requests are allowed anyway.
+ * Allows one request now, which finds out whether the quota is larger or full again. Called when an operator knows that
+ * it is. Changes nothing if requests are allowed anyway.
  */
 export async function allowProbe(ledger: Ledger, fingerprint: string): Promise<void> {
   await ledger.db.query(

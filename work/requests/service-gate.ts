@@ -45,7 +45,10 @@ type Access = Pick<Collaborators, 'clients' | 'config'>;
 
 /** Time for which a forecast of reading's needs is reused. */
 const forecastMs = 60_000;
-/** Maximum attempts to take a permit if the store refuses it and the quota, read afterwards, shows no reason. */
+/**
+ * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit, but the quota
+ * that is read afterwards shows no reason.
+ */
 const maxAttempts = 5;
 
 /** After this many consecutive successes without quota headers, the limit that the service reported before is dropped. */
@@ -129,8 +132,8 @@ export class ServiceGate {
    * Makes one request under a permit.
    * @param quotaOf returns the quota that the result reports; absent if the call's result holds none
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
-   * @throws {ApiError} and other errors of `call`. If its lease was not confirmed, no request was made, and the permit is
-   * returned to the quota.
+   * @throws {ApiError} and other errors of `call`. If the lease under which the caller sends was not confirmed, no
+   * request was made, and the permit is returned to the quota.
    */
   async request<T>(
     access: Access,

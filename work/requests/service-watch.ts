@@ -66,7 +66,10 @@ export class ServiceWatch {
     private readonly now: () => number,
   ) {}
 
-  /** Notes that a request is sent. @returns a function to call when it has ended, with whether the service responded */
+  /**
+   * Notes that a request is sent.
+   * @returns a function to call when the request has ended; its argument is true if the service responded
+   */
   sent(workspace: string): (isAnswered: boolean) => void {
     const watched = this.#of(workspace);
     const { patience } = watched;
