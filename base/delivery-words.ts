@@ -1,11 +1,11 @@
 import { counted, grouped } from './words.js';
 
 /**
- * Why a change is withheld, and why it became a dead letter, in words. The API, the page and the terminal take their texts
- * from here.
+ * Texts about deliveries: why a change is withheld, and why it became a dead letter. The API, the dashboard and the CLI
+ * show these texts.
  */
 
-/** Reasons for withholding: a short text beside a count, and a sentence about one change. */
+/** Texts for the reasons for withholding: a short one that follows a count, and a sentence about one change. */
 const reasons: Readonly<Record<string, readonly [short: string, sentence: string]>> = {
   'consent-refused': ['consent refused', 'the person refused consent'],
   'consent-not-asked': ['consent not asked', 'the person was not asked for consent'],
@@ -38,12 +38,12 @@ const reasons: Readonly<Record<string, readonly [short: string, sentence: string
   expired: ['retention period ended', 'the retention period of its content has ended'],
 };
 
-/** Returns a reason for withholding in a few words, or its code if there are none. */
+/** Returns the short text of a reason for withholding, or the reason's code if it has no text. */
 export function reasonWords(reason: string): string {
   return reasons[reason]?.[0] ?? reason;
 }
 
-/** Returns a reason for withholding a change as a sentence about it, or its code if there is none. */
+/** Returns the sentence about a change that was withheld for a reason, or the reason's code if it has no sentence. */
 export function reasonText(reason: string): string {
   return reasons[reason]?.[1] ?? reason;
 }
@@ -102,7 +102,7 @@ export function plannedWords({
 /** Deliveries of stored changes that a new configuration causes. */
 interface Caused {
   readonly cause: 'history' | 'list-added' | 'released' | 'cured' | 'redriven' | 'since-watermark';
-  /** Why `released` changes were withheld, or `redriven` ones refused. */
+  /** The reason why `released` changes were withheld or `redriven` changes were refused; null for other causes. */
   readonly reason: string | null;
   readonly changes: number;
   /** True if the sink only observes: the changes are counted and not sent. */
@@ -197,7 +197,7 @@ const causes: readonly { readonly matches: RegExp; readonly says: CauseText }[] 
   },
 ];
 
-/** Text for a cause that is not listed. */
+/** The text for a cause that matches none of the patterns. */
 const anyCause: CauseText = {
   meaning: 'the destination refused them',
   help: `read the answer of the destination, fix the cause, ${redriveThem}`,

@@ -1,12 +1,12 @@
 import { type Clocks, Stopwatch, systemClocks } from './stopwatch.js';
 
-/** A lease that was confirmed within this time is not confirmed again before a call. */
+/** If a lease was confirmed less than this time ago, a call does not confirm it again. */
 export const confirmAfterMs = 6000;
 
 /**
- * Confirms a lease before each call that only its holder may make. While the last confirmation is recent by both clocks
- * this costs nothing. After the process or the machine was suspended, the store is queried first, because another
- * process may hold the lease by then.
+ * Confirms a lease before each call that only its holder may make. If the last confirmation is recent according to both
+ * clocks (stopwatch.ts), this costs nothing. After the process or the machine was suspended, the store is queried
+ * first, because another process may hold the lease by then.
  */
 export class LeaseWatch {
   #confirmedAt: Stopwatch | null;
@@ -14,7 +14,8 @@ export class LeaseWatch {
 
   /**
    * @param renew extends the lease, or confirms that it is still held; rejects if it was lost
-   * @param takenAt created before the lease was requested, since the store may count from then; null if never confirmed
+   * @param takenAt a stopwatch that was started before the lease was requested, because the store may count the lease's
+   *   time from the request; null if the lease was never confirmed
    */
   constructor(
     private readonly renew: () => Promise<void>,
@@ -33,7 +34,7 @@ export class LeaseWatch {
     return this.#confirmedAt?.monotonicMs() ?? Infinity;
   }
 
-  /** Confirms the lease if necessary. @returns undefined if the last confirmation is recent enough */
+  /** Confirms the lease unless the last confirmation is recent enough. @returns undefined if it is */
   confirm(): Promise<void> | undefined {
     return this.elapsedMs() < confirmAfterMs ? undefined : this.confirmNow();
   }
@@ -55,7 +56,7 @@ export class LeaseWatch {
   }
 }
 
-/** The store took so long to confirm the lease that the lease may be lost again. */
+/** Thrown if the store took so long to confirm the lease that the lease may have expired meanwhile. */
 class LeaseNotConfirmed extends Error {
   override readonly name = 'LeaseNotConfirmed';
 

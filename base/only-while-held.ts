@@ -2,8 +2,9 @@ import type { Dispatcher } from 'undici';
 import { type ConfirmHeld, presentConfirm } from './while-held.js';
 
 /**
- * Stops requests under a lease that this process no longer holds. A request may wait for a connection, and the machine
- * may be suspended meanwhile. The lease is therefore confirmed a second time, directly before the request is written.
+ * Prevents requests under a lease that this process no longer holds. The lease is confirmed when a request starts. It
+ * is confirmed again directly before the request is written, because the request may have waited for a connection, and
+ * the machine may have been suspended meanwhile.
  */
 export const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch) => (request, handler) => {
   const confirm = presentConfirm();
@@ -20,7 +21,7 @@ export const onlyWhileHeld: Dispatcher.DispatcherComposeInterceptor = (dispatch)
   return start();
 };
 
-/** Errors with which `confirm` rejected. */
+/** The errors that `confirm` rejected with. */
 const refusals = new WeakSet<Error>();
 
 /** Returns true if a request failed because its lease was not confirmed. No byte of such a request was written. */

@@ -18,7 +18,10 @@ export function packageVersion(): string {
   return version;
 }
 
-/** Returns the built file of a program that runs as a separate process. @param name its path without `dist` and suffix */
+/**
+ * Returns the built file of a program that runs as a separate process.
+ * @param name the program's path without `dist/` and `.js`
+ */
 export function builtProgram(name: string): string {
   const file = join(packageRoot(), 'dist', `${name}.js`);
   if (!existsSync(file)) throw new Error(`pigeonpost is not built: run "npm run build" (no ${file})`);

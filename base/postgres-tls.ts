@@ -3,10 +3,10 @@ import type { ConnectionOptions } from 'node:tls';
 /**
  * Values of `sslmode` in the URL of a PostgreSQL server, for the store and for sinks (decision 0087).
  * - `verify-full`: encrypted, and the server presents a certificate of a trusted authority for its host name.
- * - `require`, `prefer`: the same as `verify-full`. libpq encrypts without verifying the server for these values. But
- *   providers give out URLs with `sslmode=require`, and their users expect that the server is verified.
+ * - `require`, `prefer`: the same as `verify-full`. For these values, libpq encrypts without verifying the server. But
+ *   database providers give their users URLs with `sslmode=require`, and the users expect that the server is verified.
  * - `verify-ca`: like `verify-full`, but the certificate may be for any host name.
- * - `no-verify`: encrypted, without a check of the server.
+ * - `no-verify`: encrypted, and the server is not verified.
  * - `disable`: not encrypted.
  */
 const modes = {

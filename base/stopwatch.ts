@@ -2,15 +2,15 @@
 export interface Clocks {
   /** Unix time in ms. A person or NTP may set it. */
   wallNow(): number;
-  /** Milliseconds from an arbitrary start. It never jumps; on many machines it does not advance during suspension. */
+  /** Milliseconds since an arbitrary start. Never jumps, but on many machines stops while the machine is suspended. */
   monotonicNow(): number;
 }
 
 export const systemClocks: Clocks = { wallNow: () => Date.now(), monotonicNow: () => performance.now() };
 
 /**
- * Measures elapsed time by the clock that shows more of it. A monotonic clock may not count a suspension, and a wall
- * clock can be set, so the holder of a lease must not trust only one of them.
+ * Measures elapsed time with both clocks and returns the longer time. The holder of a lease must not rely on one clock:
+ * the monotonic clock may stop while the machine is suspended, and the wall clock can be set.
  */
 export class Stopwatch {
   readonly #wallMs: number;
@@ -21,12 +21,15 @@ export class Stopwatch {
     this.#monotonicMs = clocks.monotonicNow();
   }
 
-  /** Counts a wall clock that was set back as elapsed time, because the real duration is unknown. */
+  /**
+   * Returns the elapsed time in ms. If the wall clock was set back, the difference counts as elapsed time, because the
+   * real duration is unknown.
+   */
   elapsedMs(): number {
     return Math.max(this.monotonicMs(), Math.abs(this.clocks.wallNow() - this.#wallMs));
   }
 
-  /** Elapsed time by the clock that timers use. */
+  /** Returns the elapsed time in ms by the monotonic clock, which timers use as well. */
   monotonicMs(): number {
     return this.clocks.monotonicNow() - this.#monotonicMs;
   }

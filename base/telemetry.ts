@@ -1,11 +1,11 @@
-/** Names of the configuration, ids, codes and counts; never a text that a person wrote. */
+/** Names from the configuration, ids, codes and counts; never a text that a person wrote. */
 export type SpanAttributes = Readonly<Record<string, string | number | null>>;
 
 /** Records spans for traces. Each cycle is one trace, with its requests and deliveries as child spans. */
 export interface Tracer {
-  /** Runs the work as a child span of the current one. Returns and throws what the work does. */
+  /** Runs `work` as a child span of the current one. Returns the result of `work`, or throws its error. */
   span<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result>;
-  /** Records a child span that ends now. @param failure the kind of failure; null: success */
+  /** Records a child span that ends now. @param took.failure the kind of failure; null: success */
   ended(
     name: string,
     attributes: SpanAttributes,

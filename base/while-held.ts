@@ -23,8 +23,8 @@ export function confirmHeld(): Promise<void> | undefined {
 }
 
 /**
- * Returns the function that confirms the lease of the current call, or undefined if there is none. It is for code that
- * runs later, outside this call: a request that waits for a connection starts when another request ends.
+ * Returns the function that confirms the lease of the current call, or undefined if the call has no lease. Code that
+ * continues outside this call needs it: a request that waits for a connection starts when another request ends.
  */
 export function presentConfirm(): ConfirmHeld | undefined {
   return current.getStore();

@@ -22,7 +22,10 @@ const minuteS = 60;
 const hourS = 60 * minuteS;
 const dayS = 24 * hourS;
 
-/** Returns `12 s`, `3 min`, `5 h` or `2 d`, in the largest unit of which there are at least two. @param seconds 0 or more */
+/**
+ * Returns `12 s`, `3 min`, `5 h` or `2 d`, in the largest unit that gives a number of at least 2.
+ * @param seconds 0 or more
+ */
 export function formatSpan(seconds: number): string {
   if (seconds < 2 * minuteS) return `${Math.round(seconds)} s`;
   if (seconds < 2 * hourS) return `${Math.round(seconds / minuteS)} min`;

@@ -1,6 +1,9 @@
 const hourMs = 3_600_000;
 
-/** Formats by zone, since creating one takes far longer than using it. Null: this machine does not know the zone. */
+/**
+ * Formatters by time zone, kept because creating one takes far longer than using it. Null: this machine does not know
+ * the zone.
+ */
 const formats = new Map<string, Intl.DateTimeFormat | null>();
 
 /** Whether this machine knows the IANA time-zone name. */
@@ -9,15 +12,15 @@ export function isTimezone(name: string): boolean {
 }
 
 /**
- * Returns the instants (epoch ms) at which clocks in a time zone show a local time: none if clocks were set forward
- * over it, two if they were set back over it. Pure.
+ * Returns the instants (epoch ms) at which clocks in a time zone show a local time: none if the clocks were set forward
+ * and skipped it, two if they were set back and showed it twice. Pure.
  * @param local `YYYY-MM-DDTHH:mm:ss`, of a day that exists
  * @param timezone a name that `isTimezone` accepts
  */
 export function instantsOf(local: string, timezone: string): number[] {
   const shown = Date.parse(`${local}Z`);
-  // No zone changes its offset twice within a day or by more than a few hours, so these two offsets are all that can
-  // apply.
+  // Every instant in question lies within these 60 hours, because an offset is at most 14 hours. No zone changes its
+  // offset twice in that time, so only these two offsets can apply.
   const offsets = [shown - 30 * hourMs, shown + 30 * hourMs].map((at) => zoneOffsetMs(at, timezone));
   const instants = [...new Set(offsets)].map((offset) => shown - offset);
   return instants.filter((at) => at + zoneOffsetMs(at, timezone) === shown).toSorted((one, other) => one - other);
