@@ -32,11 +32,11 @@ interface CopiesPosition {
 }
 
 /**
- * Removes the text of erased questions from the items that repeat it: the votes and ratings of other attendees. The vote
- * or rating itself does not change, but receives its next revision, so that sinks that keep current records overwrite
- * the text. Safe to run twice.
- * @returns the number of rewritten items; where the next slice starts, or null if this was the last one; and the sinks
- * whose wake flag has been set
+ * Removes the text of erased questions from the items that repeat it: the votes and ratings of other attendees. The
+ * vote or rating itself stays the same but gets a new revision, so that sinks that keep current records overwrite the
+ * text. Safe to run twice.
+ * @returns the number of rewritten items; the item after which the next slice starts, or null if this was the last
+ *   slice; and the names of the sinks that need a wake signal
  */
 export async function eraseCopies(
   ledger: Ledger,
@@ -45,7 +45,8 @@ export async function eraseCopies(
 ): Promise<{ readonly rewritten: number; readonly next: CopiesPosition | null; readonly woken: readonly string[] }> {
   return await ledger.db.transaction(async (tx) => {
     const place = await lockPlaceWithLanes(tx, ref);
-    // Compares texts first and parsed members afterwards: PostgreSQL cannot read members of texts that contain NUL.
+    // The statement compares only texts, because PostgreSQL cannot read the members of a JSON text that contains NUL.
+    // The code below parses the payloads found and compares the ids exactly.
     const found = await tx.query<RepeatingRow>(
       `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence,
          i.payload::text as payload
@@ -97,7 +98,7 @@ export async function eraseCopies(
         changed.map(({ sequence }) => sequence),
       ],
     );
-    // The erasure does not end before the sinks that received the text have received the revision without it.
+    // Keeps the erasure open until the sinks that received the text have received the revision without it.
     await recordHolders(tx, { erasure, ref, history, removals: changed });
     await reopenLaneReceipts(tx, { erasure, ref });
     // Removes the text from earlier revisions as well, so that a sink that lags behind does not receive it.
@@ -141,7 +142,7 @@ interface EarlierRow {
   last_sequence: number;
 }
 
-/** Removes the text from earlier revisions of votes and ratings whose latest revision no longer contains it. */
+/** Removes the question's text from earlier revisions of votes and ratings whose latest revision is without it. */
 async function eraseEarlierCopies(
   tx: Queryable,
   { erasure, ref }: { readonly erasure: number; readonly ref: number },

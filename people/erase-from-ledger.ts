@@ -6,7 +6,7 @@ import { keepReceipts, noteCleared } from './erasure-states.js';
 import type { Collaborators } from '../work/collaborators.js';
 
 /**
- * Erases the person's items, and their words from other people's items.
+ * Erases the person's items, and the text of the person's questions from other people's items.
  * @returns the number of items erased or rewritten
  */
 export async function eraseFromItems(deps: Collaborators, { number }: Erasure): Promise<number> {
@@ -16,7 +16,8 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
     // One after another, because each slice is a transaction that locks the pigeonhole.
     await deps.orchestration.wakeSinks(await eraseItems(deps.ledger, number, slice));
   }
-  // Includes questions that an earlier attempt erased: it may have stopped before it removed their copies.
+  // Includes questions that an earlier attempt erased, because that attempt may have stopped before it removed the
+  // copies.
   for (const ref of await refsOfErasedQuestions(deps.ledger, number)) {
     for (let after: { list: string; key: string } | null = { list: '', key: '' }; after !== null;) {
       const slice: Awaited<ReturnType<typeof eraseCopies>> = await eraseCopies(
@@ -33,8 +34,8 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
 }
 
 /**
- * Erases the person from registrants and imports, and stores the receipts for the ledger, the imports and the service. Rows
- * that an import is sending now stay until a later cycle.
+ * Erases the person from registrants and imports, and stores the receipts for the ledger, the imports and the service.
+ * A row that an import is sending now is erased in a later cycle.
  */
 export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise<Receipt[]> {
   if (erasure.names === null) return [];

@@ -6,7 +6,9 @@ import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 
-/** Maximum number of items that one transaction erases. Reading of the pigeonhole waits for the transaction. */
+/**
+ * Maximum number of items that one transaction erases. No page of the pigeonhole can be stored during the transaction.
+ */
 const itemsAtOnce = 200;
 
 interface ErasableItem {
@@ -16,10 +18,10 @@ interface ErasableItem {
 }
 
 /**
- * Returns the items of the people of an erasure that are not erased yet. Finds named and anonymous items by their
- * subject, and registrants who have not signed in by their code. Includes tombstones, because sinks may still hold the
- * data of a deleted item. Reads all items once, in a statement for each pigeonhole, so that no statement grows with the
- * whole ledger.
+ * Returns the items that an erasure still has to erase. Finds a person's named and anonymous items by their subject (a
+ * keyed hash of the attendee id), and registrants who have not signed in by their code. Includes tombstones, because
+ * sinks may still hold the data of a deleted item. Reads all items once, in a statement for each pigeonhole, so that no
+ * statement grows with the whole ledger.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
   const places = await ledger.db.query<{ ref: number }>(
@@ -79,9 +81,10 @@ interface ErasedRow {
 
 /**
  * Erases items of one pigeonhole in one transaction: payload, attendee id, earlier revisions, and the responses of
- * destinations. Key, hash and revision stay. Writes a `deleted` change for each item. Every sink that received the item
- * receives this change, whatever consent and configuration say. A second run finds nothing to do.
- * @returns the sinks whose wake flag has been set
+ * destinations. Keeps the key and the content hash. Writes a `deleted` change for each item. Every sink that received
+ * the item receives this change, even if consent or the configuration would withhold other changes. A second run finds
+ * nothing to do.
+ * @returns the names of the sinks that need a wake signal
  */
 export async function eraseItems(
   ledger: Ledger,
@@ -169,8 +172,8 @@ interface Removal extends ErasedRow {
 }
 
 /**
- * Records which sinks hold, or may hold, which items: sinks with a delivery, an attempt or an object of the item in the
- * destination.
+ * Records for each item which sinks hold its data or may hold it: sinks to which the item was delivered, which
+ * attempted a delivery, or whose destination has an object for the item (`sink_objects`).
  */
 export async function recordHolders(
   tx: Queryable,
@@ -213,7 +216,10 @@ export async function recordHolders(
   );
 }
 
-/** Supersedes deliveries that are neither delivered nor being sent, and removes the responses of destinations. */
+/**
+ * Supersedes deliveries that are neither delivered nor being sent. Deletes the destinations' responses from all of
+ * them.
+ */
 async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
   await tx.query(
     `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,

@@ -36,13 +36,12 @@ export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise
   }
 }
 
-/** Shorter words of a name are not searched for, because they appear in too many sentences about something else. */
+/** Minimum length of a name or of one of its words. Shorter ones appear in too many sentences about something else. */
 const minWordLength = 3;
 
 /**
- * Returns the texts that name a person in a sentence that an operator typed, in lower case: how the person was named in
- * the request, their ids and codes, their e-mail addresses, and the names in their records, whole and word by word.
- * Pure.
+ * Returns the texts by which a sentence may name a person, in lower case: the name in the request, the person's ids,
+ * codes and e-mail addresses, and the names in the person's records, each name as a whole and word by word. Pure.
  */
 export function namingTexts({ asked, places }: ErasureNames, records: readonly Fields[]): Set<string> {
   const named = records.flatMap((fields) =>
@@ -59,7 +58,7 @@ export function namingTexts({ asked, places }: ErasureNames, records: readonly F
   return new Set(texts.map((text) => text.trim().toLowerCase()).filter((text) => text !== ''));
 }
 
-/** Whether a sentence contains one of the texts as whole words, in upper or lower case. Pure. */
+/** Whether a sentence contains one of the texts as whole words. Ignores case. Pure. */
 export function namesPerson(sentence: string, texts: ReadonlySet<string>): boolean {
   const lower = sentence.toLowerCase();
   return [...texts].some((text) => {

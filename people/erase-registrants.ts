@@ -8,7 +8,7 @@ const forgottenMessage = 'this person was forgotten on request before they were 
 interface ErasedRegistrants {
   /** Number of import rows that no longer hold data of the person. */
   readonly rows: number;
-  /** The imports that contained the person. Their files are outside pigeonpost, which cannot change them. */
+  /** The imports that contained the person. pigeonpost cannot change the files that were imported. */
   readonly imports: readonly ErasedImport[];
   /** Number of rows that an import is sending now; a later cycle erases them. */
   readonly beingSent: number;
@@ -101,7 +101,8 @@ async function eraseFromImport(
   if (registrants!.now + others.length > 0) {
     // The file name may contain the name of the person.
     await tx.query(`update imports set file = '(name erased)' where number = $1`, [number]);
-    // The report next to a dropped file may name the person: this state makes pigeonpost write it again.
+    // The report next to a dropped file may name the person. In the state `importing`, pigeonpost writes the report
+    // again.
     await tx.query(
       `update dropped_files d set state = 'importing' from imports i
        where i.number = $1 and d.import = i.id and d.state = 'reported'`,
@@ -112,8 +113,8 @@ async function eraseFromImport(
 }
 
 /**
- * Returns the numbers of rows with the code of a forgotten person. A row without a readable code matches if one of its
- * values is a name of the person.
+ * Returns the numbers of the import's rows in `import_rows` that belong to a forgotten person. A row matches by its
+ * code, or, because it may have no readable code, if one of its values equals one of the `names`.
  */
 async function otherRows(tx: Queryable, erasure: number, number: number, names: readonly string[]): Promise<number[]> {
   const rows = await tx.query<{ row_number: number; by_code: boolean; text: string }>(

@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { isLeft } from './erasure-states.js';
 
-/** The progress of one sink in removing the people of an erasure from one pigeonhole. */
+/** The progress of one sink in removing the items of an erasure in one pigeonhole. */
 export interface ErasingLane {
   readonly sinkId: number;
   readonly sink: string;
@@ -12,7 +12,7 @@ export interface ErasingLane {
   readonly ref: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
-  /** Items that the sink received. */
+  /** Number of items that the sink has to remove, because it received them. The numbers below are parts of it. */
   readonly items: number;
   /** Items whose removal was delivered. */
   readonly delivered: number;
@@ -33,7 +33,7 @@ interface LaneRow extends Omit<ErasingLane, 'reasons' | 'details'> {
   details: string[] | null;
 }
 
-/** Returns every lane that has items to remove, ordered by sink. */
+/** Returns the lanes whose sinks received items of an erasure, by the name of the sink. */
 export async function erasingLanes(ledger: Ledger, erasure: number): Promise<ErasingLane[]> {
   const rows = await ledger.db.query<LaneRow>(
     `select s.id as "sinkId", s.name as sink, s.type, s.archived_at is not null as archived, e.ref, p.workspace,
@@ -72,7 +72,8 @@ export async function erasedOfLane(
      where e.sink_id = $1 and e.ref = $2 and i.erased`,
     [sinkId, ref],
   );
-  // Returns all erased questions, because a sink that never received a question may have its text in the votes on it.
+  // All erased questions of the pigeonhole, because a sink that never received a question may have received its text in
+  // the votes on it.
   const erasedQuestions = await ledger.db.query<{ key: string }>(
     `select distinct key from items where ref = $1 and list in ('questions', 'qna-questions') and erased`,
     [ref],
@@ -84,8 +85,8 @@ export async function erasedOfLane(
 }
 
 /**
- * Ends the removal in a lane: deletes the stored ids of the sink's objects, except for items that an operator still has
- * to remove.
+ * Ends the removal in a lane. Deletes the stored ids of the sink's objects, except those of items that an operator
+ * still has to remove.
  */
 export async function settleErasingLane(
   tx: Queryable,

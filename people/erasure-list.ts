@@ -51,14 +51,14 @@ export async function readErasureList(db: Queryable): Promise<ErasureList> {
   };
 }
 
-/** A restored erasure has no names. Its hashes find everything except import rows without a code. */
+/** An erasure from the list has no names. Its hashes find all data of the person except import rows without a code. */
 const noNames: ErasureNames = { asked: null, places: [] };
 const carriedReason = 'carried over a restore';
 
 /**
  * Adds the erasures of a list to a restored ledger. The ledger then rejects the same people as before the restore. The
- * next start runs each of these erasures again from the beginning, because the backup may hold their data. Erasures that
- * the ledger already knows do not change, so a second run does nothing.
+ * next start runs each of these erasures again from the beginning, because the backup may hold data of the people.
+ * Erasures that the ledger already knows do not change, so a second run does nothing.
  * @returns the number of erasures that run again
  * @throws {LedgerError} kind `otherLedger` if the list belongs to another ledger
  */
@@ -93,7 +93,8 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
       [people.map(({ id }) => id), people.map(({ workspace }) => workspace), people.map(({ subject }) => subject)],
     );
     const codes = erasures.flatMap(({ id, codes: all }) => all.map((each) => ({ id, ...each })));
-    // A pigeonhole that is missing in the backup will be read again. Its row must exist, so that the codes are rejected.
+    // A pigeonhole that is missing in the backup will be read again. Its row must exist now, because the forgotten
+    // codes below refer to it.
     await tx.query(
       `insert into pigeonholes (workspace, pigeonhole_id) select distinct * from unnest($1::text[], $2::int8[]) as n
        on conflict (workspace, pigeonhole_id) do nothing`,

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { listNotWanted } from '../ledger/lanes.js';
 import type { Receipt, ErasureNames } from './erasures.js';
 
-/** Stores receipts, one per place; `at` is when a receipt last changed. */
+/** Stores receipts, one per place. `at` is the time at which the receipt last changed. */
 export async function keepReceipts(tx: Queryable, erasure: number, receipts: readonly Receipt[]): Promise<void> {
   if (receipts.length === 0) return;
   await tx.query(
@@ -42,7 +42,10 @@ export async function reopenLaneReceipts(
   );
 }
 
-/** Marks the ledger as cleared, and deletes the names and the typed reason, which is free text. */
+/**
+ * Records that the ledger holds no data of the person any more. Deletes the person's names, and the reason for the
+ * request, which is free text.
+ */
 export async function noteCleared(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.query(
     'update erasures set cleared_at = coalesce(cleared_at, clock_timestamp()), names = null, reason = null where number = $1',
@@ -52,8 +55,9 @@ export async function noteCleared(ledger: Ledger, erasure: number): Promise<void
 
 /**
  * Ends an erasure after every place has answered. Deletes the list of items that the sinks held. The person stays
- * forgotten. Also deletes the subject of each tombstone, an HMAC that `forgotten` holds as well: otherwise, a reader of
- * the database could link a person's anonymous items with the named ones (decision 0029).
+ * forgotten: the table `forgotten` keeps the hashes of the person's ids. Deletes the same hashes (`subject`) from the
+ * tombstones, because a reader of the database could otherwise find out that an anonymous and a named tombstone belong
+ * to one person (decision 0029).
  */
 export async function endErasure(ledger: Ledger, erasure: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
@@ -72,9 +76,9 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
 }
 
 /**
- * SQL condition: whether the removal of an item waits for an operator, because the destination rejected it or the sink
- * no longer accepts the list. Such rows of `erasing` outlast their erasure: after a redrive, or when the sink or the
- * list is configured again, the removal is sent after all.
+ * SQL condition: the removal of an item waits for an operator, because the destination rejected it or the sink no
+ * longer accepts the list. Such rows of `erasing` remain when the erasure ends. After a redrive, or when the sink or
+ * the list is configured again, the removal is sent after all.
  * @param erasing alias of the row
  */
 export const isLeft = (erasing: string): string =>
@@ -83,7 +87,8 @@ export const isLeft = (erasing: string): string =>
      and left_d.state <> 'dead' and not (left_d.state = 'withheld' and left_d.reason = '${listNotWanted}'))`;
 
 /**
- * Reopens ended erasures whose remaining removals are being sent after all, until the sink has answered.
+ * Reopens ended erasures whose remaining removals are being sent after all. They end again when the sinks have
+ * answered.
  * @returns the number of reopened erasures
  */
 export async function reopenErasures(ledger: Ledger): Promise<number> {
@@ -102,7 +107,7 @@ export async function reopenErasures(ledger: Ledger): Promise<number> {
 }
 
 /**
- * Lifts an erasure: the service or an import may bring the person back.
+ * Lifts an erasure, so that the ledger accepts data of the person from the service and from imports again.
  * @returns whether the erasure had forgotten anyone
  */
 export async function liftErasure(ledger: Ledger, erasure: number): Promise<boolean> {
@@ -111,7 +116,8 @@ export async function liftErasure(ledger: Ledger, erasure: number): Promise<bool
       'delete from forgotten where erasure = $1 returning workspace',
       [erasure],
     );
-    // Reading skips pages whose digest it knows, so their digests are cleared.
+    // Clears the digests of the workspaces' pages. Otherwise, reading would skip pages that have not changed, and with
+    // them the person's items.
     await tx.query(
       `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
        where g.stream_id = s.id and p.workspace = any($1::text[])`,
@@ -140,8 +146,8 @@ function othersReceipt(count: number): Receipt {
 }
 
 /**
- * SQL condition: the row belongs to an ended erasure. A new request then takes the row over, because the person may be
- * back, from an import or a restored table.
+ * SQL condition: the row belongs to an ended erasure. A new request then takes the row over, because an import or a
+ * restored table may have brought the person back.
  */
 const ifEnded = (table: string): string =>
   `where exists (select 1 from erasures e where e.number = ${table}.erasure and e.ended_at is not null)`;

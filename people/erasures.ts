@@ -1,9 +1,9 @@
 import type { PersonPlace } from './find-person.js';
 import type { Ledger } from '../ledger/ledger.js';
 
-/** The names of a person while their data is being erased from the ledger; deleted afterwards. */
+/** Everything by which a person's data is found. Deleted once the data is erased from the ledger. */
 export interface ErasureNames {
-  /** The name in the request; null if it is no longer known, after a restore. */
+  /** The name in the request; null for an erasure that was taken over after a restore. */
   readonly asked: string | null;
   readonly places: readonly PersonPlace[];
 }
@@ -23,9 +23,9 @@ export interface Erasure {
 }
 
 /**
- * The outcome of an erasure at one place. `erased`: the place holds no data any more; `told`: the place received a request to
- * remove its data, and cannot confirm it; `nothing`: the place never had data; `waiting`: the place has not answered
- * yet; `by-hand`: an operator has to act.
+ * The outcome of an erasure at one place. `erased`: the place holds no data any more; `told`: the place received a
+ * request to remove its data but cannot confirm the removal; `nothing`: the place never had data; `waiting`: the place
+ * has not answered yet; `by-hand`: an operator has to act.
  */
 export interface Receipt {
   readonly place: string;
@@ -54,7 +54,7 @@ export async function readErasure(ledger: Ledger, id: string): Promise<Erasure |
   return row === undefined ? undefined : toErasure(row);
 }
 
-/** Returns the latest erasure that was requested with the same words; undefined if there is none. */
+/** Returns the latest erasure whose request named the person in the same way; undefined if there is none. */
 export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Erasure | undefined> {
   const [row] = await ledger.db.query<ErasureRow>(
     `select ${columns} from erasures where asked_hash = $1 order by number desc limit 1`,
@@ -78,7 +78,7 @@ export async function listErasures(
   return rows.map(toErasure);
 }
 
-/** Returns the UUIDs of erasures that have not ended, whose workflows have to run. */
+/** Returns the UUIDs of erasures that have not ended. A workflow has to run for each of them. */
 export async function openErasures(ledger: Ledger): Promise<string[]> {
   const rows = await ledger.db.query<{ id: string }>('select id from erasures where ended_at is null order by number');
   return rows.map(({ id }) => id);
@@ -127,7 +127,7 @@ export async function refsOfErasedQuestions(ledger: Ledger, erasure: number): Pr
 }
 
 /**
- * Waits until all pages that are being written are stored, because their transactions may have started before the person
+ * Waits until every page that is being written is stored, because its transaction may have started before the person
  * was forgotten. Locks one pigeonhole at a time, so that reading waits only briefly.
  */
 export async function awaitPages(ledger: Ledger, erasure: number): Promise<void> {

@@ -40,7 +40,7 @@ interface ExportedRow {
 interface ExportedPerson {
   readonly items: readonly ExportedItem[];
   readonly importRows: readonly ExportedRow[];
-  /** Views of the stored data of the person, from the audit log. */
+  /** Requests that showed stored data of the person, from the audit log. */
   readonly looks: readonly { readonly at: string; readonly who: string | null; readonly action: string | null }[];
 }
 
@@ -136,14 +136,14 @@ async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<Exp
 }
 
 /**
- * Counts of the items and import rows that the ledger holds of a person. Excludes anonymous items, because nobody may
- * learn whose they are.
+ * Numbers of items and import rows of a person in the ledger. Excludes anonymous items, because nobody may learn whose
+ * they are.
  */
 interface PersonCounts {
   /** Items by list. */
   readonly items: Readonly<Record<string, number>>;
   readonly importRows: number;
-  /** Sinks that received any of it. */
+  /** Names of the sinks that received any of these items. */
   readonly sinks: readonly string[];
 }
 

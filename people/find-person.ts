@@ -28,9 +28,10 @@ interface FoundRow {
 }
 
 /**
- * Returns everyone whom a name matches, by pigeonhole: attendees whose current or earlier data has the name, registrants,
- * and then attendees with the same code in the same pigeonhole. An id matches one attendee; a code or an e-mail address
- * may match in every pigeonhole. Reads whole lists: call it when an operator requests it, never in a cycle.
+ * Returns everyone whom a name matches, by pigeonhole: attendees whose current or earlier data has the name,
+ * registrants, and then attendees with the same code in the same pigeonhole. An id matches one attendee; a code or an
+ * e-mail address may match in every pigeonhole. Reads whole lists, so call it only for a request of an operator, never
+ * in a cycle.
  */
 export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
   const places = new Map<number, MutablePlace>();
@@ -64,8 +65,8 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
 }
 
 /**
- * Adds people by code or e-mail address. The statement searches the texts of the records, and this process compares the
- * fields of the records found, because PostgreSQL cannot read members of texts that contain NUL.
+ * Adds people by code or e-mail address. The statement only searches the records as texts, because PostgreSQL cannot
+ * read the members of a JSON text that contains NUL. This process then compares the fields of the records found.
  */
 async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
   const written = JSON.stringify(name.text).slice(1, -1);
@@ -157,7 +158,7 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   }
 }
 
-/** Returns the stored records of people: as attendees, and as registrants of imports. One look-up by primary key each. */
+/** Returns the records of people as attendees and as registrants of imports, with one look-up by primary key each. */
 export async function personFields(ledger: Ledger, places: readonly PersonPlace[]): Promise<Fields[]> {
   const attendees = places.flatMap(({ ref, attendeeIds }) => attendeeIds.map((id) => ({ ref, key: String(id) })));
   const codes = places.flatMap(({ ref, codes: own }) =>
@@ -206,7 +207,7 @@ export async function countSharing(
     for (const { ref, attendeeIds, codes } of await findPerson(ledger, { by: 'email', text: address, workspace })) {
       const isOther = (name: number | string): boolean => !(meant.get(ref)?.has(name) ?? false);
       const [ids, own] = [attendeeIds.filter(isOther), codes.filter(isOther)];
-      // Attendees who have signed in have an id and usually a code: count them once.
+      // An attendee who has signed in has an id and usually a code as well, so only one of the two is counted.
       for (const name of ids.length >= own.length ? ids : own) others.add(`${ref} ${name}`);
     }
   }

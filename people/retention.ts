@@ -32,15 +32,15 @@ export async function keepRetention(
 
 /** Maximum number of rows in one transaction and in one statement. */
 const rowsAtOnce = 500;
-/** Interval between two retention passes over the same list, because new items may have been read since. */
+/** Interval after which the same list gets another retention pass, because new items may have been read since. */
 const againMs = 24 * 60 * 60_000;
 const changesAgainMs = 60 * 60_000;
-/** The list name of passes over earlier revisions in `retention_passes`. */
+/** Value of the column `list` in `retention_passes` for a pass over the earlier revisions of all lists. */
 const changesPass = 'changes';
 
 /**
- * SQL condition: whether retention has removed data of a pigeonhole. Computed lists are then no longer recounted,
- * because the items that they are counted from have no data any more.
+ * SQL condition: retention has removed data of a pigeonhole. Derived lists are then no longer recounted, because the
+ * items that they are counted from have no data any more.
  */
 export const isExpiring = (ref: string): string =>
   `exists (select 1 from retention_passes r where r.ref = ${ref} and r.list <> '${changesPass}')`;
@@ -58,7 +58,7 @@ interface ExpiringList {
   readonly after_key: string;
 }
 
-/** Returns the lists of a workspace whose retention has ended and whose last pass is not recent. */
+/** Returns the lists of a workspace whose retention has ended and that are due for a pass. */
 async function expiringLists(
   ledger: Ledger,
   workspace: string,
@@ -143,7 +143,7 @@ async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: rea
 
 /** Removes the data of rows of finished imports: the values that were sent, and the answers of the service. */
 async function expireImports(tx: Queryable, ref: number): Promise<void> {
-  // Locks the rows in the order in which an import claims them, so that the two cannot deadlock.
+  // Locks the rows in the order in which an import claims them, so that this statement and the import cannot deadlock.
   await tx.query(
     `select 1 from registrants r join imports i on i.number = r.import
      where r.ref = $1 and i.state in ('done', 'cancelled') and r.profile::text <> '{}' order by r.code_hash for update of r`,
