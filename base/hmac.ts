@@ -29,8 +29,8 @@ export class Hmac {
   }
 
   /**
-   * Returns the HMAC of the text's UTF-8 bytes. Requests the hash as a string and converts it, because a hash requested as
-   * a buffer allocates memory of its own.
+   * Returns the HMAC of the text's UTF-8 bytes. Requests the hash as a string and converts it, because a hash requested
+   * as a buffer allocates memory of its own.
    */
   of(text: string): Buffer {
     this.#outer.write(this.#innerHash(text), blockBytes, 'latin1');

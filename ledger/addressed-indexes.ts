@@ -1,23 +1,24 @@
 import type { Queryable } from './drivers/database.js';
 
 /**
- * Builds conditions that only one index can serve (decision 0038). If a table has no statistics, or only those of other
- * pigeonholes, the planner estimates one row for `sink_id = … and ref = …`. It then considers the primary key as good
- * as the index that the statement needs, and reads everything ever delivered on the lane. These indexes start with an
- * expression that no other index has, so a condition with the same expression leaves the planner no choice.
+ * Builds conditions that only one index can serve (decision 0038). If a table has no statistics, or its statistics do
+ * not cover this pigeonhole, the planner expects one row for `sink_id = … and ref = …`. It then considers the primary
+ * key as good as the index that the statement needs, and reads everything ever delivered on the lane. These indexes
+ * start with an expression that no other index has, so a condition with the same expression leaves the planner no
+ * choice.
  */
 
 /**
- * SQL condition that selects a lane's deliveries item by item, in the order of each item's changes. The index holds
- * only deliveries that are open, are dead letters, or sent a person's record.
+ * SQL condition that selects a lane's deliveries item by item, in the order of each item's changes. The statement must
+ * also restrict the rows to those of one index (`deliveries_of_item` or `deliveries_told_settled` in schema.sql).
  */
 export function byItem(deliveries: string, sinkId: string, ref: string): string {
   return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.ref = ${ref}`;
 }
 
 /**
- * SQL condition that selects a lane's open deliveries in the order of their changes. The statement must also name
- * either `waiting` and `retry`, or `sending`, because each has an index of its own.
+ * SQL condition that selects a lane's open deliveries in the order of their changes. The statement must also restrict
+ * `state` either to `waiting` and `retry` or to `sending`, because there is one index for each of the two.
  */
 export function byOrder(deliveries: string, sinkId: string, ref: string): string {
   return `(${deliveries}.sink_id::int8 << 32 | ${deliveries}.ref) = (${sinkId}::int4::int8 << 32 | ${ref}::int4)`;
@@ -45,8 +46,8 @@ export function oldestOpen(sinkId: string, ref: string): string {
 
 /**
  * SQL join that adds the delivery `d` of each row `n (sequence, replay)` on the lane `$1`, `$2`, with one look-up by
- * the primary key each. Statements write the rows back with `insert … on conflict do update`, which also finds them one
- * by one; for `update … from`, the planner may compare each row with each other row.
+ * the primary key each. Statements write the rows back with `insert … on conflict do update`, which also looks them up
+ * one by one. For `update … from`, the planner may compare every row with every other row.
  */
 export const knownDelivery = `cross join lateral (select * from deliveries where sink_id = $1 and ref = $2
   and sequence = n.sequence and replay = n.replay limit 1) d`;

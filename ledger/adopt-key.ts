@@ -39,8 +39,8 @@ export async function readStoredKey(db: Database): Promise<({ id: string } & Sto
  *
  * A key that an earlier version left in the store is removed once it is certain to last outside the store: immediately
  * if the place lasts as long as the store (an embedded store's folder) or the operator provides the key. Otherwise this
- * function writes the key to the place, and the next start that finds it there removes it from the store, because a
- * file in a container may be lost before then.
+ * function writes the key to the place but leaves it in the store as well, because a file in a container may be lost.
+ * The next start that finds the key in the place removes it from the store.
  */
 export async function adoptKey(
   db: Database,
@@ -70,15 +70,13 @@ export async function adoptKey(
   return { id, key };
 }
 
-/**
- * Removes the key from the store, and from the old version of its row that the file still contains. Safe to run twice.
- */
+/** Removes the key from the store, including the old version of its row in the table's file. Safe to run twice. */
 export async function removeStoredKey(db: Database, key: LedgerKey): Promise<void> {
   await db.query(
     `update ledger set hash_key = null, subject_key = null, fingerprint_key = null, key_check = $1 where key_check is null`,
     [key.check],
   );
-  // an update leaves the old version of the row in the file; this writes a new file without it
+  // an update leaves the old version of the row in the table's file; this writes a new file without it
   await db.script('vacuum full ledger');
   if (db.kind === 'embedded') await db.script('checkpoint'); // the checkpoint deletes the old file
 }

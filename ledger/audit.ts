@@ -4,14 +4,16 @@ import type { Ledger } from './ledger.js';
 export interface AskedAction {
   /** The token's name. */
   readonly who: string;
-  /** The id of a named token; null: the token of the configuration, or none was needed. */
+  /** The id of a named token; null if the request used the token of the configuration or needed none. */
   readonly token: string | null;
   /** The operation, as the API's description names it. */
   readonly action: string;
-  /** `sink:hooks`, `pigeonhole:acme/101`; null: the installation as a whole. */
+  /** The object of the action, such as `sink:hooks` or `pigeonhole:acme/101`; null: the installation as a whole. */
   readonly target: string | null;
   readonly detail: Readonly<Record<string, string | number | boolean | null>>;
-  /** The person whose data is shown, as the hash by which the ledger identifies them. */
+  /**
+   * The person whose data the action shows, as the hash by which the ledger identifies people; null if it shows none.
+   */
   readonly subject: Buffer | null;
   readonly requestId: string;
 }

@@ -5,9 +5,10 @@ import { readableJson } from './readable-json.js';
 type LaneName = { readonly sinkId: number; readonly ref: number };
 
 /*
- * A batch of new changes that a lane is about to send, stored as one row of the lane (decision 0053): what is sent,
- * with or without the identity, and what was decided on the other changes. The row is committed before the first call
- * to the sink. The deliveries are inserted, and the watermark moves, when the outcomes are known.
+ * A batch of new changes that a lane is about to send is stored as one row per lane (decision 0053). The row says which
+ * changes are sent, whether each is sent with the identity, and what was decided about the other changes of the batch.
+ * It is committed before the first call to the sink. The deliveries are inserted, and the watermark moves, when the
+ * outcomes are known.
  *
  * If the holder of the lane ends before that, or another step must know what is being sent, the row is expanded to
  * deliveries that are `sending`, as if they had been inserted from the start.
@@ -38,10 +39,7 @@ export interface BatchInFlight {
   readonly others: readonly FirstDelivery[];
 }
 
-/**
- * Stores in this transaction that these changes are being sent. Replaces a row that a process of an older version left
- * behind.
- */
+/** Stores a batch that is about to be sent. Replaces a row that a process of an older version left behind. */
 export async function saveBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName, batch: BatchInFlight): Promise<void> {
   await tx.query(
     `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)
@@ -72,7 +70,7 @@ export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName)
 
 /**
  * Expands batches in flight to deliveries that are `sending`, and moves the watermarks. The caller has locked these
- * lanes, because it must know what is being sent or takes over from a holder that ended. A second run changes nothing.
+ * lanes. It needs to know what is being sent, or takes over from a holder that ended. A second run changes nothing.
  * @param sinkId the lane's sink; null: all lanes of the pigeonhole
  */
 export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
@@ -193,8 +191,8 @@ export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, re
 }
 
 /**
- * Splits a column into a scalar and an array. Usually all rows have the same value: as a scalar (`all`), it needs
- * neither encoding nor `unnest`.
+ * Returns the values of a column as one scalar (`all`) if they are equal, which they usually are, and otherwise as an
+ * array (`each`). A scalar needs neither encoding nor `unnest`.
  */
 function column<Value extends SqlValue>(
   type: string,

@@ -11,7 +11,7 @@ type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;
 export interface DifferingItem extends HashedForm {
   readonly item: SeenItem;
   readonly visibility: Visibility | null;
-  /** The reading rules under which it was read. */
+  /** The reading rules (`readingRules`) under which the item was read. */
   readonly rules: string;
   /** The stored row; undefined: new. */
   readonly known: KnownRow | undefined;
@@ -69,9 +69,9 @@ interface ComparedRow {
 
 /**
  * Returns the items that differ from the stored ones. Omits items whose stored row a later request has already seen.
- * Sends the store keys, hashes and a few flags but no payloads, and an unchanged item returns no row. `lateral` with a
- * limit forces one look-up per key. Otherwise the planner would read the whole list for every page until the table is
- * analyzed, which may be after the first walk.
+ * The statement sends keys, hashes and a few flags to the store but no payloads, and returns no row for an unchanged
+ * item. `lateral` with a limit forces one look-up per key. Otherwise the planner would read the whole list for every
+ * page until the table is analyzed, which may be after the first walk.
  */
 export async function compareItems(
   ledger: Ledger,
@@ -183,7 +183,7 @@ function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<Dif
 
 type Judge = (item: SeenItem) => Visibility | null;
 
-/** Reads the facts that decide the visibility of a page's items, under the same lock as the page itself. */
+/** Reads the facts that decide the visibility of a page's items, in the transaction that writes the page. */
 async function loadJudge(tx: Queryable, place: PagePlace, items: readonly SeenItem[]): Promise<Judge> {
   const own: Judge = (item) => (item.visibility === 'judge' ? 'unknown' : item.visibility);
   if (!judgedLists.has(place.list)) return own;

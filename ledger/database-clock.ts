@@ -6,8 +6,8 @@ import type { Ledger } from './ledger.js';
  * this process's monotonic clock. All instants that several processes store and compare come from this clock, so that a
  * process whose own wall clock is an hour ahead does not affect the others.
  *
- * The estimate is never ahead of the database, because an answer contains a time before its arrival. The fastest answer
- * is the most accurate.
+ * The estimate is never ahead of the database's clock, because the database writes the instant into its answer before
+ * the answer arrives. The faster the answer, the more accurate the estimate.
  *
  * The monotonic clock may stop while the machine is suspended. The wall clock then shows that more time has passed, so
  * if the two clocks differ, the process asks the database again.
@@ -86,13 +86,16 @@ export class DatabaseClock {
  * Tolerated difference between the wall clock and the monotonic clock. Synchronizing the wall clock moves it by less.
  */
 const toleratedJumpMs = 1000;
-/** Tolerated difference to the database's clock. Synchronizing the clock of the database's machine moves it by less. */
+/**
+ * An instant counts as being in the future only if it is more than this ahead. Synchronizing the clock of the
+ * database's machine moves it by less.
+ */
 const toleratedMs = 5000;
 
 /**
- * SQL condition: an instant that the database wrote is in its future now. The database's clock was then set back in
- * between, for example on a laptop whose clock was wrong. A wait that starts at that instant would last longer by the
- * difference.
+ * SQL condition: an instant that the database wrote earlier is in the future now, because the database's clock was set
+ * back in between (for example on a laptop whose clock was wrong). A wait counted from that instant would last too
+ * long.
  */
 export const isOfFuture = (instant: string): string =>
   `coalesce(${instant} > clock_timestamp() + ${toleratedMs} * interval '1 millisecond', false)`;

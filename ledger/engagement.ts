@@ -28,7 +28,7 @@ export const countedLists = [
 export const promptLists = ['poll-mcq-votes', 'poll-quiz-votes'] as const;
 
 /**
- * Maximum number of interactions listed as evidence: the earliest ones, so that later interactions never replace them.
+ * Maximum number of interactions listed as evidence. The earliest are listed, so that later ones never replace them.
  */
 const maxEvidence = 100;
 
@@ -57,7 +57,7 @@ export interface Engagement {
   readonly voted: number;
   readonly rated: number;
   readonly offered: number;
-  /** `<list>:<key>`. */
+  /** The items that were counted, as `<list>:<key>`; at most `maxEvidence`. */
   readonly evidence: readonly string[];
 }
 

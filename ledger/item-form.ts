@@ -18,8 +18,8 @@ export interface ItemForm {
 }
 
 /**
- * Members that repeat another item. Only their `id` and `anonymous` count as content of the item. If a session is
- * renamed, the session itself is the only change, not each of its ten thousand votes.
+ * Members that repeat another item. Only their `id` and `anonymous` count as content of the item. When a session is
+ * renamed, only the session therefore changes, and not its ten thousand votes.
  */
 const copiedMembers: Readonly<Record<string, readonly string[]>> = {
   questions: ['session'],
@@ -32,8 +32,8 @@ const copiedMembers: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Members that pigeonpost never stores. `links` holds admin and moderator addresses that anyone can open
- * (service-facts).
+ * Members that pigeonpost never stores. `links` holds addresses of administrators' pages, which anyone can open
+ * (docs/service-contract.md).
  */
 const neverKept: ReadonlySet<string> = new Set(['links']);
 
@@ -76,7 +76,7 @@ export function shownForm(list: string, fields: Fields, visibility: Visibility |
   return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
 }
 
-/** The values of an item's row, except its hashes. */
+/** The columns of an item's row that depend on whether the person may be shown. */
 export interface StoredForm {
   readonly payload: string;
   readonly attendeeId: number | null;
@@ -84,9 +84,9 @@ export interface StoredForm {
 }
 
 /**
- * Decides which data about a person the item's row holds. An anonymous item keeps only a subject hash that matches no
- * other. An item of unknown visibility is stored whole, because it may become named without being read again; until
- * then, sinks receive it without the identity.
+ * Decides which data about a person the item's row holds. An anonymous item keeps only a subject hash, which differs
+ * from the subject hash of the person's named items. An item of unknown visibility is stored whole, because it may
+ * become named without being read again. Until then, sinks receive it without the identity.
  */
 export function storedForm(
   ledger: Pick<Ledger, 'hash'>,

@@ -119,8 +119,8 @@ function derive(key: Buffer, purpose: string): Hmac {
 const changeNamespace = Buffer.from('8b0c6f3e5d5b4c0f9a76f1c7d2b3e410', 'hex');
 
 /**
- * A reused buffer: the namespace, followed by room for a name. Names are usually short; a longer one gets a buffer of
- * its own.
+ * A reused buffer: the namespace, followed by room for a name. A name that does not fit, which is rare, gets a buffer
+ * of its own.
  */
 const named = Buffer.concat([changeNamespace, Buffer.alloc(4096)]);
 
@@ -141,7 +141,7 @@ function withNamespace(name: string): Buffer {
 
 /**
  * Returns the id of a change that a replay emits: always the same for this replay, and different from the change's own
- * id. Formatted with hyphens, because the store, which formats other ids, never sees this one.
+ * id. It has hyphens, because it is never stored; other ids get their hyphens from the store.
  */
 export function replayedChangeId(replayId: string, id: string): string {
   const hex = changeId(['replay', replayId, id].join('\n'));

@@ -12,7 +12,7 @@ export interface LaneLease {
   readonly ref: number;
   readonly epoch: number;
   readonly memory: Readonly<Record<string, unknown>>;
-  /** The previous holder did not release the lane, so its deliveries in flight have to be settled first. */
+  /** True if the previous holder did not release the lane. Its deliveries in flight then have to be settled first. */
   readonly takenOver: boolean;
   /** Time for which no delivery on the lane has succeeded, in ms; 0 if the lane works. */
   readonly failingForMs: number;
@@ -22,7 +22,7 @@ export interface LaneLease {
   readonly lists: readonly string[];
   /** Keyed fingerprint of the sink's settings under that configuration; null: not recorded. */
   readonly settings: string | null;
-  /** The results of its latest decisions, as JSON. */
+  /** The latest decisions about changes, by list, as JSON (delivering/recent-decisions.ts). */
   readonly recent: string;
 }
 
@@ -85,8 +85,8 @@ export async function ensureLanes(ledger: Ledger, ref: number, sinkIds: readonly
 }
 
 /**
- * Adds a lane and stores the current sequence. Up to it, the sink receives only the last change of each item, as far
- * back as its `history` reaches. A second call changes nothing.
+ * Adds a lane and stores the current sequence. Of the changes up to that sequence, the sink receives only the last one
+ * of each item, and only if it is not older than the sink's `history`. A second call changes nothing.
  *
  * A new lane waits for any transaction that has locked the pigeonhole's row. Otherwise it could read data that is being
  * erased, because an erasure locks only the lanes that it found (`lock-order.ts`).
@@ -154,8 +154,9 @@ interface TakenRow {
 }
 
 /**
- * Releases a lane that has nothing in flight, and stores when it is due again: when the first open delivery that no
- * earlier one blocks is due. If nothing is left to send, the lane no longer counts as failing or as being filled.
+ * Releases a lane that has nothing in flight, and stores when it is due again: the earliest due time of the open
+ * deliveries that no earlier delivery blocks. If nothing is left to send, the lane no longer counts as failing or as
+ * being filled.
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(
@@ -194,8 +195,9 @@ const firstOfLane = `(select coalesce(d.due_at, now()) from (
   order by d.sequence, d.replay limit 1)`;
 
 /**
- * SQL for the earliest due time among the first open deliveries of all items, in the order of the index. Looking up
- * earlier deliveries row by row would take hours in a long backlog.
+ * SQL for the earliest due time of the deliveries that are the first open one of their item. Reads the open deliveries
+ * once in the order of an index. Looking up, for each delivery, whether its item has an earlier one would take hours in
+ * a long backlog.
  */
 const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     select distinct on (d.list, d.key) d.due_at from deliveries d
@@ -203,7 +205,7 @@ const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     order by d.list, d.key, d.sequence, d.replay) first)`;
 
 /**
- * Marks these lanes as being filled: they send old changes again, so the age of these changes does not mean that the
+ * Marks these lanes as being filled. They are about to send old changes, so the age of a change does not mean that the
  * sink is behind.
  */
 export async function markFilling(

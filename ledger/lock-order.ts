@@ -32,9 +32,9 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
 }
 
 /**
- * Locks a pigeonhole's row and all its lanes until commit, and expands batches in flight to deliveries. For a
- * transaction that removes stored payloads and has to know which sinks received them. A sender reads payloads under its
- * lane's lock only, and its deliveries or its batch in flight become visible when it commits. A lane that is added
+ * Locks a pigeonhole's row and all its lanes until commit, and expands batches in flight to deliveries. Use it in a
+ * transaction that removes stored payloads and has to know which sinks received them. A sender reads payloads only
+ * under its lane's lock, and its deliveries or its batch in flight become visible when it commits. A lane that is added
  * meanwhile waits for the pigeonhole's row (`addLane`).
  */
 export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {

@@ -16,8 +16,8 @@ export interface StreamWrite extends PageWrite {
  * clause). Otherwise a page of sessions that revises items of other streams could deadlock with a page of such a
  * stream.
  *
- * The caller is about to store an answer of the service. So if the stream was suspected to be gone, this function
- * records that it exists.
+ * The caller is about to store an answer of the service about this stream. If the stream was suspected to be gone, this
+ * function therefore records that it exists.
  * @throws {LedgerError} kind `stale` if the stream has a newer reader
  */
 export async function lockPigeonhole(tx: Queryable, lease: StreamLease): Promise<PageScope> {

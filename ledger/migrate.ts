@@ -10,11 +10,11 @@ const ownFolder = join(__dirname, 'migrations');
 
 export interface MigrateOptions {
   readonly folder?: string;
-  /** Receives a line for a person when a migration of an existing store starts, and again while it takes long. */
+  /** Receives a line for the operator when a migration of an existing store starts, and at intervals until it ends. */
   readonly onProgress?: ((line: string) => void) | undefined;
   /** Interval between two lines about the same migration. */
   readonly everyMs?: number;
-  /** Limits for the waits of a transactional migration for locks. */
+  /** Limits for how long a migration that runs in a transaction waits for locks. */
   readonly waits?: LockWaits | undefined;
 }
 
@@ -66,8 +66,9 @@ export async function migrate(
 const lockName = 'pigeonpost schema';
 
 /**
- * Waits until no other process changes the schema. It requests the lock repeatedly. Waiting within a statement would
- * hold a snapshot, and an index that is built outside a transaction waits for every older snapshot to end.
+ * Waits until no other process changes the schema. Requests the lock repeatedly instead of waiting for it in one
+ * statement. Such a statement would hold a snapshot, and an index that the other process builds outside a transaction
+ * waits until every older snapshot has ended.
  */
 async function untilAlone(
   session: Session,
@@ -89,8 +90,8 @@ async function untilAlone(
 
 async function makeTable(session: Session): Promise<void> {
   await session.transaction(async (tx) => {
-    // The previous version uses only this lock. Without it, two first starts collide in PostgreSQL's catalog despite
-    // "if not exists".
+    // An earlier version uses only this lock. Without it, two first starts at the same time collide in PostgreSQL's
+    // catalog despite "if not exists".
     await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
     await tx.query(
       'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
@@ -127,7 +128,9 @@ function numberOf(name: string): number {
   return Number(name.slice(0, 4));
 }
 
-/** Line in the head of a migration that builds indexes while other processes write to the table, with the reason. */
+/**
+ * Marks a migration that builds indexes while other processes write to the table. The rest of the line is the reason.
+ */
 const declared = /^-- Outside a transaction: \S/m;
 
 const allowed = [
@@ -184,7 +187,7 @@ function statementsOf(
 }
 
 interface Reporting {
-  /** Another connection than the busy one, to query the server's progress. */
+  /** A connection other than the busy one, to query the server's progress. */
   readonly db: Database;
   readonly what: string;
   readonly onProgress: (line: string) => void;

@@ -1,10 +1,13 @@
 import type { Direction } from './walk.js';
 
-/** The first and last values of a page of a complete walk. They prove that an item between them is absent. */
+/**
+ * The first and last values of a page of a complete walk. If an item's value lies between them, and the page does not
+ * show the item, the item was absent.
+ */
 export interface PageBounds {
   readonly firstValue: number | null;
   readonly lastValue: number | null;
-  /** The page has the maximum number of rows, so only the service's own statement says that nothing follows it. */
+  /** True if the page has the maximum number of rows, so that only `hasMore: false` says that no row follows it. */
   readonly isFull: boolean;
 }
 
@@ -83,7 +86,7 @@ export function confirmAfterMs(
 
 /**
  * Returns true if the deletions are held until an operator confirms them.
- * @param items number of missing items, including those of the current hour
+ * @param items number of items to delete, including those deleted in the current hour
  * @param ofItems number of items the list had
  */
 export function isHeld({ holdAbove }: DeletionLimits, items: number, ofItems: number): boolean {

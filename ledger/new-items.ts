@@ -13,8 +13,8 @@ type ItemsPlace = Pick<PageScope, 'workspace' | 'pigeonholeId' | 'list'>;
 
 /**
  * Items that the ledger has never stored, and their first changes, encoded as parameters for the insert statements.
- * Only their sequences are missing, because these are assigned under the pigeonhole's lock. The items can therefore be
- * encoded before the lock is taken.
+ * Their sequences are not included, because these are assigned under the pigeonhole's lock. The rest can be encoded
+ * before the lock is taken.
  */
 export interface NewItems {
   readonly count: number;
@@ -23,14 +23,15 @@ export interface NewItems {
   readonly ids: SqlValue;
   readonly keys: SqlValue;
   readonly sessionIds: SqlValue;
-  /** The visibility that sinks show. */
+  /** The visibility that sinks see (`effective`). */
   readonly shown: SqlValue;
   /** Values for the columns that only the table `items` has, in the order of the statement. */
   readonly columns: readonly SqlValue[];
 }
 
 /**
- * Encodes the items of a page as new items, while the store is still writing the previous page.
+ * Encodes the items of a page as new items. The caller uses the time in which the store is still writing the previous
+ * page.
  * @returns undefined if the visibility of an item depends on rows in the ledger
  */
 export function prepareNewItems(

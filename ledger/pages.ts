@@ -29,7 +29,7 @@ export interface KnownPage {
   readonly summary: PageSummary;
 }
 
-/** Returns up to `limit` stored pages that have a digest, from the ordinal `from` onwards, by ordinal. */
+/** Returns up to `limit` stored pages that have a digest, from the ordinal `from` onwards, keyed by ordinal. */
 export async function knownPages(
   ledger: Ledger,
   lease: StreamLease,
@@ -76,9 +76,9 @@ export const maxEqualPages = 100;
 /**
  * Returns true if the sweep in progress is in a loop: it has used its next cursor before, or has received the same page
  * three times. Cursors can differ on every request, so cursors by themselves do not reveal a loop. Two equal pages are
- * not a loop, because rows can move to a later page during the sweep. A page may repeat up to `maxEqualPages` times if its
- * rows have no id and either no instant or all the same one: such rows can be identical, for example anonymous votes cast
- * in the same second.
+ * not a loop, because rows can move to a later page during the sweep. A page may repeat up to `maxEqualPages` times if
+ * its rows have no id, and have no instant or all the same one. Such rows can be identical, for example anonymous votes
+ * cast in the same second.
  */
 export async function walksInCircle(
   ledger: Ledger,
@@ -98,8 +98,8 @@ export async function walksInCircle(
 
 /**
  * Stores a page, or replaces the stored page with the same ordinal.
- * @param digest null if the stored rows may differ from what the page showed; the page is then compared row by row
- *   again
+ * @param digest null if the stored rows may differ from what the page showed; the next sweep then compares the page row
+ *   by row
  */
 export async function savePage(
   tx: Queryable,

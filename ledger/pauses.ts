@@ -50,7 +50,7 @@ export async function resume(
   return rows.length > 0;
 }
 
-/** Returns the pauses under any of these names. If there are none, work may continue. */
+/** Returns the pauses with these names. If there are none, work may continue. */
 export async function pausesOf(
   ledger: Ledger,
   names: readonly { scope: PauseScope; name: string }[],

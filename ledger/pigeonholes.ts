@@ -126,8 +126,8 @@ export async function storedItems(
 
 /**
  * Claims the next pigeonhole that has to be requested by its id, because the service's list does not show it. Chooses
- * the one that was requested least recently, if that was longer ago than `every`. The claim counts as the request, so
- * that two processes do not request the same pigeonhole.
+ * the one whose last request is the longest ago, if that is longer than the interval in `every`. The claim counts as
+ * the request, so that two processes do not request the same pigeonhole.
  * @param every.msWhenOver interval for pigeonholes that have ended, or that no longer exist in the service
  * @returns null if none is due
  */

@@ -9,10 +9,10 @@ export interface ShownItem {
   readonly revision: number;
   readonly deleted: boolean;
   readonly visibility: string | null;
-  /** Set for an attendee's own record. */
+  /** Set for an attendee's own record; null for other items. */
   readonly consent: string | null;
   readonly lastChangedAt: Date;
-  /** Null if the item is deleted. The identity is left out if the item is anonymous or may still become anonymous. */
+  /** Null if the item is deleted or its retention has ended. Without the identity unless the item is named. */
   readonly data: Fields | null;
   readonly subject: Buffer | null;
 }

@@ -4,8 +4,8 @@
  *
  * The type `json` stores both as escapes, so a sink receives `data` exactly as the service sent it. But `->`, `->>`,
  * `json_each` and a cast to `jsonb` unescape every text in the value, even texts that are not requested, and fail on
- * these characters. Every statement that looks into a payload therefore uses this function, and a test checks that
- * (decision 0043). Source: PostgreSQL 15, 8.14, "JSON Types".
+ * these characters. Every statement that reads members of a payload therefore uses this function, and a test checks
+ * that (decision 0043). Source: PostgreSQL 15, 8.14, "JSON Types".
  *
  * The pattern includes the backslashes before an escape, so that `\\u0000` (an escaped backslash, followed by letters)
  * stays unchanged.

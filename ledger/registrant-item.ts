@@ -69,7 +69,7 @@ export function toRegistrantItem(
   };
 }
 
-/** Fields of a registrant that derive from a field of their attendees. They are dropped together with that field. */
+/** Fields of a registrant that are computed from a field of attendees. They are dropped together with that field. */
 const knownBy: Readonly<Record<string, readonly string[]>> = {
   signInTime: ['signedIn', 'signedInAt'],
   attendeeCode: ['registrantId', 'attendeeId', 'attendees', 'signedIn', 'signedInAt', 'consent'],

@@ -4,8 +4,7 @@ import { LedgerError } from './ledger-error.js';
 
 export interface LockWaits {
   /**
-   * Time limit of one attempt to get a lock. During the attempt, every other session that needs the table waits behind
-   * it.
+   * Time limit of one attempt to get a lock. During the attempt, every other session that needs the table has to wait.
    */
   readonly lockTimeoutMs: number;
   /** Time for which the attempts continue before the migration fails. */

@@ -18,9 +18,9 @@ const reviewed =
 const isReviewed = 'payload is not null and not expired and visibility is not null';
 
 /**
- * SQL condition for the items of a session in the list `l.list` after a key. It is a range of the index
- * `items_by_session`. With plain equalities, the planner may scan the whole list by its primary key instead, which has
- * the same order (decision 0038).
+ * SQL condition for the items of a session in the list `l.list` after a key. It is written as a range of the index
+ * `items_by_session`. With plain equalities, the planner may instead scan the whole list by the primary key, because
+ * that has the same order (decision 0038).
  */
 const bySession = (ref: string, sessionId: string, after: string): string =>
   `ref = ${ref} and session_id is not null and (session_id, list, key) > (${sessionId}, l.list, ${after})
@@ -42,8 +42,8 @@ interface ReviewedRow {
 /**
  * Writes a new revision of every item whose visibility changed because of a session or a question, in the transaction
  * that stores the session or question. If there are more items than one slice, stores only which sessions are affected,
- * and `continueReview` revises the items later. Delivery judges visibility again, so it does not show an identity in
- * the meantime.
+ * and `continueReview` revises the items later. Until then, no identity is shown that has to be hidden, because
+ * delivery determines the visibility of each item again.
  */
 export async function reviewVisibility(
   ledger: Ledger,

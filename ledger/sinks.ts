@@ -13,8 +13,9 @@ export interface RegisteredSink {
 }
 
 /**
- * Registers the configured sinks by name, and archives all others. An archived sink keeps its watermarks, which are
- * restored together with it. An approval ends when its sink leaves `mode: observe` or gets another destination.
+ * Registers the configured sinks by name, and archives all others. An archived sink keeps its watermarks, and continues
+ * from them when it is configured again. An approval ends when its sink leaves `mode: observe` or gets another
+ * destination.
  * @returns the sinks' ids by name
  */
 export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSink[]): Promise<Map<string, number>> {
@@ -61,8 +62,8 @@ export async function findSink(ledger: Ledger, name: string): Promise<number | u
 }
 
 /**
- * Lowers a sink's wake flag. The next commit that concerns the sink raises it again, and its process then sends a wake
- * signal.
+ * Lowers a sink's wake flag. The next transaction with changes for the sink raises it again, and the process that
+ * committed the transaction then sends a wake signal.
  */
 export async function lowerWakeFlag(ledger: Ledger, sinkId: number): Promise<void> {
   await ledger.db.query('update sinks set wake = false where id = $1 and wake', [sinkId]);

@@ -25,15 +25,18 @@ export interface StreamLease extends StreamName {
   readonly ref: number;
   readonly epoch: number;
   readonly order: ItemOrder;
+  /** Number of consecutive complete walks that found the items in `cleanDirection`. */
   readonly cleanWalks: number;
   readonly cleanDirection: 'ascending' | 'descending' | null;
+  /** Number of such walks after which the direction is trusted. */
   readonly promoteAt: number;
   readonly sweepDue: boolean;
   readonly failures: number;
   readonly checkpoint: string | null;
   readonly checkpointKey: string | null;
   /**
-   * For a list in descending order: a poll reads from the first page down to this id. Newer ids may not have been read.
+   * For a list in descending order: a poll reads from the first page down to this id. Items with higher ids may not
+   * have been read yet.
    */
   readonly headId: number | null;
   /** Items per page; null if no page was ever stored. */
@@ -91,7 +94,9 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 
 const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isOfFuture('swept_at')})`;
 
-/** If another stream is due within this time after the next one, a cycle waits for it, so that it reads both. */
+/**
+ * If more streams become due within this time after the next one, the next cycle starts later and reads all of them.
+ */
 const togetherMs = 100;
 
 /**
@@ -168,8 +173,8 @@ export async function distrustStream(
 }
 
 /**
- * Discards a stream's walks in progress, so that the next read starts them again. Also records that rows differ,
- * because the next sweep cannot notice what the abandoned sweep has found.
+ * Discards a stream's walks in progress, so that the next read starts them again. Also sets `differs`: the next sweep
+ * sees no difference in rows that the abandoned sweep has stored already.
  */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(

@@ -23,8 +23,8 @@ export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSyn
 }
 
 /**
- * Registers the configured syncs, and archives all others. An archived sync keeps its selections, which are restored
- * together with it.
+ * Registers the configured syncs, and archives all others. An archived sync keeps its selections, and uses them again
+ * when it is configured again.
  */
 export async function registerSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<void> {
   const names = syncs.map(({ name }) => name);

@@ -1,6 +1,6 @@
 import type { Ledger } from './ledger.js';
 
-/** A token as it is stored. Nobody who reads the ledger can use the token. */
+/** A token as it is stored: without its secret part, so that nobody who reads the ledger can use the token. */
 export interface StoredToken {
   /** The public part of the token. */
   readonly id: string;

@@ -40,8 +40,8 @@ export interface OpenWalk extends WalkProgress {
   /** Time of the walk's first request; null before that. */
   readonly firstAt: Date | null;
   /**
-   * True if each cycle reads as many pages of the walk as it can. False for a rolling sweep, of which each cycle reads
-   * a few pages in addition to the poll.
+   * True if each cycle reads as many pages of the walk as it can. False for a rolling sweep: each cycle reads a few of
+   * its pages in addition to the poll.
    */
   readonly through: boolean;
   /**

@@ -10,9 +10,9 @@ type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 export const listsWithQuestions = ['votes', 'answer_ratings'] as const;
 
 /**
- * Returns the items of a page that may be written if the workspace has forgotten people. Leaves out their items, and
- * removes the text of their questions from other people's items. Queries only for items that differ from the stored
- * ones, so an unchanged page costs nothing.
+ * Returns the items of a page that may be written if people were forgotten in the workspace. Leaves out the items of
+ * forgotten people, and removes the text of their questions from other people's items. Considers only items that differ
+ * from the stored ones, so an unchanged page causes no query.
  */
 export async function withoutForgotten(
   ledger: Ledger,
@@ -70,8 +70,8 @@ async function withoutTheirs(
 }
 
 /**
- * Marks attendees as forgotten if they use a forgotten code, because their erasure was requested before the ledger knew
- * their id. The erasure resumes and finds the items that were stored under the id since.
+ * Marks attendees who use a forgotten code as forgotten. Their erasure was requested before the ledger knew their id,
+ * so it is resumed to find the items that were stored under the id since.
  */
 async function forgetHolders(
   ledger: Ledger,
@@ -104,8 +104,9 @@ async function forgetHolders(
 }
 
 /**
- * Stores only the key of a question that a forgotten person asked later. The key is needed to recognize the question's
- * text in other people's items. If the ledger already has such items, the erasure resumes to remove the text from them.
+ * Stores the key, and nothing else, of a question that a person asked after they were forgotten. The key is needed to
+ * recognize the question's text in other people's items. If the ledger already has such items, the erasure is resumed
+ * to remove the text from them.
  */
 async function keepQuestionsAway(
   tx: Queryable,

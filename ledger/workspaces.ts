@@ -7,18 +7,18 @@ export type Permission =
       readonly kind: 'ask';
       /**
        * The wait that has just ended, and the number of waits in a row; null if there was none. If it is set, the
-       * caller has to report when a request succeeds.
+       * caller has to call `workspaceAnswers` when a request succeeds.
        */
       readonly workspaceWait: { readonly reason: WaitReason; readonly count: number } | null;
     }
   | { readonly kind: 'wait'; readonly reason: WaitReason; readonly remainingMs: number };
 
-/** While one process tries a rejected key again, the others wait this long before they check the result. */
+/** While one process tries a rejected API key again, the others wait this long before they check the result. */
 const probeMs = 30_000;
 
 /**
- * Decides whether a caller may request the service for this workspace now. After a rejected key, only the first caller
- * to claim it may try the key again; the answer decides for all.
+ * Decides whether a caller may send a request to the service for this workspace now. After the service rejected the API
+ * key, only the first caller may try the key again, and the answer decides for all.
  */
 export async function requestPermission(ledger: Ledger, name: string): Promise<Permission> {
   const [row] = await ledger.db.query<{ wait_reason: WaitReason; wait_count: number; remaining_ms: number }>(
@@ -41,8 +41,8 @@ export async function requestPermission(ledger: Ledger, name: string): Promise<P
 }
 
 /**
- * Makes every reader of this workspace wait. If several report a wait at the same time, the longest applies. Other
- * processes see the wait in this row.
+ * Makes every reader of this workspace wait, in all processes. If several readers report a wait at the same time, the
+ * longest applies.
  * @param wait.count the number of this wait in a row, counted by the caller: several requests refused at the same time
  *   count as one
  */
@@ -71,7 +71,7 @@ export async function workspaceAnswers(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Ends the wait for a rejected key, because the key has been replaced. */
+/** Ends the wait after a rejected API key, because the key has been replaced. */
 export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update workspaces set wait_until = null, wait_reason = null, wait_count = 0
@@ -89,7 +89,7 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Makes everything due now that failed because of a workspace's service: its streams and its running imports. */
+/** Makes the work of a workspace that waits after a failure due immediately: its streams and its running imports. */
 export async function retryWorkspace(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
@@ -104,8 +104,8 @@ export async function retryWorkspace(ledger: Ledger, name: string): Promise<void
 }
 
 /**
- * Records since when the service has not answered requests for this workspace. A later call during the same outage
- * keeps the start.
+ * Records that the service does not answer requests for this workspace, and since when. A later call during the same
+ * outage does not change the start.
  */
 export async function markUnanswered(
   ledger: Ledger,
@@ -121,7 +121,7 @@ export async function markUnanswered(
   );
 }
 
-/** Returns true if it is recorded that the service does not answer this workspace. */
+/** Returns true if an outage of the service is recorded for this workspace. */
 export async function isUnanswered(ledger: Ledger, name: string): Promise<boolean> {
   const rows = await ledger.db.query('select 1 from workspaces where name = $1 and unanswered_since is not null', [
     name,
@@ -148,8 +148,8 @@ export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: stri
 }
 
 /**
- * Records that the syncs have selected pigeonholes from the workspace for the first time. Until then, pigeonpost cannot
- * claim that everything is read.
+ * Records that the syncs have selected pigeonholes of the workspace for the first time. Before that, pigeonpost must
+ * not report that everything has been read.
  */
 export async function markDiscovered(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(

@@ -146,9 +146,9 @@ export const keepSnapshotSql = `insert into changes (ref, sequence, id, list, ke
   on conflict (ref, sequence) do update set snapshot = excluded.snapshot`;
 
 /**
- * Copies an item's payload into its last change before the payload is replaced. This also happens if no new change is
- * written, because only texts copied from other items differ. A change that was sent may have to be sent again, and the repeat must be byte-for-byte
- * identical.
+ * Copies an item's payload into its last change before the payload is replaced, because a change that was sent may have
+ * to be sent again, byte for byte. This includes items that get no new change because only texts copied from other
+ * items differ.
  */
 async function keepSnapshots(tx: Queryable, scope: PageScope, differingItems: readonly DifferingItem[]): Promise<void> {
   const replaced = differingItems.filter(({ known }) => known !== undefined && !known.deleted);
@@ -162,7 +162,7 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, differingItems: re
 }
 
 /**
- * Upserts items. While the table has no statistics, `update … from` would read the whole list to update a few rows.
+ * Upserts items. An `update … from` would read the whole list to update a few rows while the table has no statistics.
  */
 const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
     copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
@@ -232,9 +232,9 @@ async function insertChanges(
 }
 
 /**
- * Updates rows whose content is unchanged, and writes no change for them: they differ only in their stream, copied
- * texts, visibility, reading rules, or facts that only decisions use (such as a consent that is dropped from the
- * payload).
+ * Updates rows whose content is unchanged, and writes no change for them. They differ only in their stream, copied
+ * texts, visibility, reading rules, or in values that pigeonpost uses for decisions but does not store in the payload
+ * (such as a dropped consent field).
  */
 async function updateWithoutChange(
   { ledger, tx, scope }: PageWrite,

@@ -4,8 +4,8 @@ import { personFields, addressesIn } from './find-person.js';
 import type { Fields } from '../ledger/item-form.js';
 
 /**
- * Columns with texts that an operator typed, or that quote the name, the columns or the sheets of an operator's file. If a
- * text names a forgotten person, `instead` replaces it.
+ * Columns with texts that an operator typed, or that quote the name, the columns or the sheets of an operator's file.
+ * If a text names a forgotten person, `instead` replaces it.
  */
 const operatorTexts = [
   { table: 'pauses', column: 'detail', where: `paused_by = 'person'`, instead: '(reason erased)' },

@@ -1,6 +1,9 @@
 import type { Database } from './database.js';
 
-/** Analyzes one table per transaction, so that other work can run in between. Skips a table that another session analyzes. */
+/**
+ * Analyzes one table per transaction, so that other work can run in between. Skips a table that another session
+ * analyzes.
+ */
 export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transaction'>): Promise<void> {
   for (const { name } of await db.query<{ name: string }>(grownTables)) {
     await db.transaction(async (tx) => {
@@ -11,10 +14,9 @@ export async function analyzeGrownTables(db: Pick<Database, 'query' | 'transacti
 }
 
 /**
- * SQL query for tables that are at least four times as large as when they were last analyzed, or that were never
- * analyzed and have more than a hundred pages (some thousand rows). Frequent statements do not depend on statistics
- * (decision 0038), but all others get better plans with them, and a server's autovacuum runs only once a minute. The
- * names are quoted.
+ * SQL query for tables of more than 100 pages (some thousand rows) that were never analyzed or are more than four times
+ * as large as when they were last analyzed. Frequent statements do not depend on statistics (decision 0038), but all
+ * others get better plans with them, and a server's autovacuum runs only once a minute. The names are quoted.
  */
 const grownTables = `
   select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name

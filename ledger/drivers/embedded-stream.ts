@@ -59,7 +59,9 @@ export class EmbeddedStream extends Duplex {
     this._write(Buffer.concat(chunks.map(({ chunk }) => chunk)), 'utf8', done);
   }
 
-  /** The methods of a socket that `pg` calls. There is nothing to connect to, and nothing to delay. */
+  /**
+   * `pg` calls this method and the next ones as those of a socket. There is no network to connect to or to configure.
+   */
   connect(): this {
     process.nextTick(() => this.emit('connect'));
     return this;

@@ -32,8 +32,8 @@ export const lockPrograms: readonly LockProgram[] = [
 
 /**
  * Creates the folder if needed and locks it against other processes and against a second use by this one. The file
- * `lock` in it is never deleted, because two processes could then hold two files with one name. Child processes do not
- * inherit the lock, because Node opens files close-on-exec.
+ * `lock` in it is never deleted, because two processes could then lock two different files of this name. Child
+ * processes do not inherit the lock, because Node opens files close-on-exec.
  * @param programs locking programs to try in order; tests give only one
  * @throws {StoreError} kind `locked`, naming the folder and, if known, the process that holds it
  */

@@ -69,8 +69,9 @@ function arrayText(values: readonly SqlValue[]): string {
 }
 
 /**
- * An array parameter that is already encoded in binary form. Encoding a page's columns takes a good part of the time of
- * storing the page. The columns are therefore encoded beforehand, while the store is busy with the previous page.
+ * An array parameter that is already encoded in binary form. Encoding a page's columns takes a considerable part of the
+ * time needed to store the page. The columns are therefore encoded beforehand, while the store is busy with the
+ * previous page.
  */
 export class EncodedArray {
   constructor(
@@ -80,9 +81,9 @@ export class EncodedArray {
 }
 
 /**
- * Encodes one column of many rows, for `unnest($1::type[], …)`. A column without any value becomes an empty array,
- * which `unnest` pads with nulls to the length of the other columns. Then there is nothing to send, and nothing for the
- * server to parse. Source: PostgreSQL 15, 7.2.1.4 "Table Functions".
+ * Encodes one column of many rows, for `unnest($1::type[], …)`. A column in which every value is null becomes an empty
+ * array, so that nothing has to be sent or parsed. `unnest` pads it with nulls to the length of the other columns.
+ * Source: PostgreSQL 15, 7.2.1.4 "Table Functions".
  * @param elementType the type to which the statement casts the parameter's elements
  * @returns the values themselves if one of them cannot be encoded in binary form; they are then sent as text
  */
@@ -96,8 +97,8 @@ export function encodeColumn(elementType: string, values: readonly SqlValue[]): 
 const headBytes = 20;
 
 /**
- * Reused buffer in which arrays are encoded. The result is a copy of its actual length, which is at most a third of the
- * longest possible form.
+ * Reused buffer in which arrays are encoded. The result is a copy of the used part, which is usually about a third of
+ * the room that texts reserve (`ofText`).
  */
 let room = Buffer.allocUnsafeSlow(64 * 1024);
 /** Maximum size of the buffer that is kept. A page of 300 items needs 0.5 MB. */
@@ -123,8 +124,8 @@ interface ElementCoder {
 }
 
 /**
- * Encodes text. Reserves room for the longest possible form, because computing the exact length first would take as
- * long as encoding.
+ * Encodes text. Reserves three bytes per UTF-16 unit, the most that UTF-8 needs, because computing the exact length
+ * first would take as long as encoding.
  */
 const ofText = (oid: number): ElementCoder => ({
   oid,

@@ -33,7 +33,7 @@ export async function startEmbeddedPostgres(folder: string, hooks: EngineHooks =
 interface EngineHooks {
   /** Receives PostgreSQL's log line by line. Lines may quote rows, so they must never be shown. */
   readonly onLog?: (line: string) => void;
-  /** Called when the engine is dead. It would continue without noticing, so this hook has to end its thread. */
+  /** Called when the engine is dead. The thread would continue without noticing, so this hook has to end it. */
   readonly onAbort?: () => void;
 }
 
@@ -49,8 +49,8 @@ interface EmscriptenModule {
 type StartOptions = Parameters<NodeFS['init']>[1];
 
 /**
- * Emscripten's number for EIO. It makes PostgreSQL panic after a failed sync, which is right, because nobody knows what
- * was written.
+ * Emscripten's number for EIO. This error makes PostgreSQL panic after a failed sync. It should, because it is unknown
+ * what was written.
  */
 const ioErrno = 29;
 
