@@ -1,4 +1,4 @@
--- The schema that all migrations together make: for reading, never run. A test compares it; UPDATE_SCHEMA=1 rewrites it.
+-- The schema after all migrations, for reading; it is never run. Comments on the columns are in migrations/. A test compares this file with the migrations, and rewrites it if UPDATE_SCHEMA=1.
 
 create table alert_messages (
   number bigint not null generated always as identity,

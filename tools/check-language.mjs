@@ -63,8 +63,8 @@ const rulesOf = {
 /** Findings that are right: [start of the path, text on the line, reason]. */
 const exceptions = [
   ['tools/check-language.mjs', '', 'contains the patterns'],
-  ['ledger/migrations/', '', 'released migrations are never edited'],
   ['ledger/schema.sql', 'begun integer', 'the name of a column'],
+  ['ledger/migrations/0009_imports.sql', 'begun  ', 'the name of a column'],
   ['ledger/registrant-standing.ts', 'standing in (', 'SQL: the column "standing" and the operator "in"'],
 ];
 

@@ -1,5 +1,5 @@
--- 0005: what sinks have made of items, so that a later change meets the same record or message.
--- Locks: none that anyone waits for; the table is new. Previous version: does not know it, and runs beside it.
+-- 0005: the records or messages that sinks created for items, so that a later change updates the same one.
+-- Locks: none that anyone waits for; the table is new. Previous version: keeps running, and does not use the table.
 
 create table sink_objects (
   sink_id    integer not null references sinks,

@@ -1,9 +1,9 @@
--- 0012: who may ask the API for what, what was asked, and how fast work went lately (decision 0027).
--- Locks: none that is held; pigeonholes and lanes are read once. Previous version: keeps running, and notes no progress.
+-- 0012: API tokens with their permissions, the audit log of requests, and the recent progress of work (decision 0027).
+-- Locks: none that is held; pigeonholes and lanes are read once. Previous version: keeps running, and records no progress.
 
--- A token is shown once, when it is made; only its hash is kept.
+-- A token is shown only once, when it is created. Only its hash is stored.
 create table tokens (
-  id text primary key, -- the part of the token that is no secret
+  id text primary key, -- the public part of the token
   name text not null,
   hash bytea not null,
   roles text not null, -- separated by spaces
@@ -16,18 +16,18 @@ create table tokens (
 );
 create unique index tokens_by_name on tokens (name) where revoked_at is null;
 
--- Two rows an action: what was asked, written before it begins, and how it ended. A row without its end belongs to a
--- process that ended first.
+-- Two rows per action: the request, written before the action starts, and its outcome. If the second row is missing, the
+-- action is still running, or its process ended first.
 create table audit (
   number bigint generated always as identity primary key,
   at timestamptz not null default clock_timestamp(),
-  asked bigint references audit (number), -- of an end: the row of what was asked
+  asked bigint references audit (number), -- in the row of an outcome: the row of the request
   who text,
-  token text, -- the id of a named one
+  token text, -- the id of a named token
   action text,
   target text,
-  detail json, -- counts and codes alone
-  subject bytea, -- whose data was shown: their HMAC, as in items
+  detail json, -- counts and codes only
+  subject bytea, -- HMAC of the person whose data was shown, as in items
   request_id text not null,
   outcome text check (outcome in ('done', 'refused', 'failed')),
   status integer,
@@ -43,8 +43,8 @@ end $$;
 create trigger audit_is_only_added_to before update or delete on audit
   for each statement execute function refuse_to_rewrite_audit();
 
--- Totals as they stood when a minute was last looked at: of a pigeonhole's changes (sink 0), and of what a lane has
--- delivered. A minute in which a total stays as it is has no row.
+-- Totals by minute: the number of changes of a pigeonhole (sink 0), and the number of changes that a lane has delivered. A
+-- minute in which a total does not change has no row.
 create table progress (
   ref integer not null,
   sink_id integer not null,

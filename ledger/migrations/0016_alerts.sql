@@ -1,19 +1,19 @@
--- 0016: what the people on duty were told, and what is still to be told (decision 0030).
--- Locks: none that is held. Previous version: keeps running, and tells nobody.
+-- 0016: alerts that were sent to the people on duty, and alerts that are still to be sent (decision 0030).
+-- Locks: none that is held. Previous version: keeps running, and sends no alerts.
 
--- What is, or was lately, worth telling. One row each, so that no process tells it twice.
+-- Conditions that cause an alert now, or did so recently. One row each, so that no process sends an alert twice.
 create table alerts (
   occasion text not null, -- as in alerts.when
   subject text not null, -- name of a sink or a workspace, <workspace>/<id> of a pigeonhole, id of an import
-  holds boolean not null, -- as it was last looked at
-  since timestamptz not null, -- that it holds, or does not
-  told boolean not null, -- that it holds is the last that was told
-  raises integer not null, -- how often it came back without a longer calm between
-  facts json not null, -- counts and codes alone
+  holds boolean not null, -- whether the condition was true at the last check
+  since timestamptz not null, -- since when it is true, or is not
+  told boolean not null, -- whether the last alert said that it is true
+  raises integer not null, -- how often it became true again without a longer pause
+  facts json not null, -- counts and codes only
   primary key (occasion, subject)
 );
 
--- A row goes when its receiver has it, or has refused it for a day.
+-- Messages to send. A row is deleted when its receiver has accepted it, or has refused it for a day.
 create table alert_messages (
   number bigint generated always as identity primary key,
   id uuid not null, -- the same at every receiver and every attempt
@@ -27,9 +27,9 @@ create table alert_messages (
 );
 create index alert_messages_of_receiver on alert_messages (receiver, number);
 
--- Who sends to a receiver just now, and how it takes it.
+-- The process that sends to a receiver now, and the failures of the receiver.
 create table alert_receivers (
-  receiver text primary key, -- keyed fingerprint of where it is
+  receiver text primary key, -- keyed fingerprint of its address
   owner text,
   leased_until timestamptz,
   failures integer not null default 0,
@@ -39,10 +39,10 @@ create table alert_receivers (
   delivered_at timestamptz
 );
 
--- Who looks: a look that is overtaken by another writes nothing.
+-- The latest check for alerts. If another check starts before a check has finished, the earlier one writes nothing.
 create table alert_watch (
   singleton boolean primary key default true check (singleton),
-  since timestamptz not null default now(), -- what ended before was never to be told
+  since timestamptz not null default now(), -- no alert is sent for anything that ended before
   look bigint not null default 0,
   looked_at timestamptz not null default '-infinity'
 );

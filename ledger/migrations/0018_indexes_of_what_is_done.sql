@@ -1,8 +1,8 @@
--- 0018: indexes of what people did, without the people themselves.
+-- 0018: indexes of interactions, without the attendees themselves.
 -- Locks: items against writing, a second for each 300,000. Previous version: keeps running, one of its passes slower.
 
--- Who attends belongs to no session and to nobody but itself: two of three entries that a new attendee made in an index
--- served no query. What is asked by session or by attendee is what somebody did.
+-- An attendee's record belongs to no session, and no query looks it up by attendee. Two of the three index entries of a new
+-- attendee were therefore useless. Queries by session or by attendee look for interactions.
 drop index items_by_session;
 create index items_by_session on items (ref, session_id, list, key)
   where visibility is not null and session_id is not null;

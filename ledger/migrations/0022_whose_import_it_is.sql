@@ -1,10 +1,10 @@
--- 0022: which token started an import, and saved mappings of one workspace each.
--- Locks: imports for a moment. Previous version: keeps running; what it saves is found in every workspace, as before.
+-- 0022: the token that started an import, and saved mappings that belong to one workspace.
+-- Locks: imports for a moment. Previous version: keeps running; mappings that it saves are visible in every workspace.
 
--- The id of the named token; null: started by another caller, by a drop folder, or before this migration.
+-- The id of the named token; null: another caller or a drop folder started it, or it is older than this migration.
 alter table imports add column requested_token text;
 
--- import_mappings stays for those that were saved before: by name they can be used in every workspace.
+-- The mappings saved before stay in import_mappings. Every workspace can use them by name.
 create table workspace_mappings (
   workspace text not null,
   name text not null,
@@ -14,7 +14,7 @@ create table workspace_mappings (
   primary key (workspace, name)
 );
 
--- Where there is only one workspace, they are its own.
+-- If there is only one workspace, they become mappings of that workspace.
 insert into workspace_mappings (workspace, name, columns, saved_at, saved_by)
   select w.name, m.name, m.columns, m.saved_at, m.saved_by
   from import_mappings m, (select min(name) as name from workspaces having count(*) = 1) w;

@@ -1,9 +1,9 @@
--- 0023: the passcode of an event leaves what is stored. Anybody comes into the event with it, so that it no longer enters
--- the ledger. Reading an event again would take it out; an event that is dormant is never read again.
+-- 0023: remove the passcodes of events from stored data. Anyone can enter an event with its passcode, so the ledger no longer
+-- stores it. Reading an event again would remove its passcode, but a dormant event is never read again.
 -- Locks: rows of the list pigeonholes, for a moment. Previous version: keeps running, and stores it again when it reads.
 
--- As text: a payload can hold what jsonb cannot, and its members keep their order. Within a text every quotation mark has
--- a backslash before it, so that only a member's name can match.
+-- The payload is changed as text, because it may contain characters that jsonb refuses, and its members must keep their
+-- order. Inside a JSON string, every quotation mark has a backslash before it, so only the name of a member can match.
 update items set payload =
   regexp_replace(regexp_replace(regexp_replace(payload::text,
     '(?<!\\)"passcode":(?:"(?:[^"\\]|\\.)*"|[^,}"]*),', '', 'g'),

@@ -1,4 +1,4 @@
--- 0024: when a second answer may confirm that an item is gone.
--- Locks: missing, for a moment. Previous version: keeps running, and asks for no second answer.
+-- 0024: the time from which a second response may confirm that an item was deleted.
+-- Locks: missing, for a moment. Previous version: keeps running, and requires no second response.
 
-alter table missing add column confirm_at timestamptz; -- null: nothing has proved it missing so far
+alter table missing add column confirm_at timestamptz; -- null: not proved missing yet

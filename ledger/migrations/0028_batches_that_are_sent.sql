@@ -1,5 +1,5 @@
--- 0028: what a sink of every revision is being sent is one row for each lane (decision 0053).
--- A delivery was inserted as being sent and updated as delivered: two versions of a row, and eight entries in indexes.
+-- 0028: for sinks that receive every revision, the batch that is being sent is one row per lane (decision 0053).
+-- Before, each delivery was inserted as `sending` and then updated: two versions of its row, and eight index entries.
 -- Locks: none on tables in use.
 -- Previous version: keeps running. If it takes over a lane in the middle of a batch, it sends the batch again: a file is
 -- cut to its committed length first, and a webhook's receiver recognises the ids.

@@ -1,5 +1,5 @@
--- 0029: tombstones of an erasure that has ended no longer say whose they were.
--- Locks: rows that are written. Previous version: keeps running; tombstones that it makes lose their subject with the next
+-- 0029: remove the subject from the tombstones of ended erasures, so that nothing links them to a person.
+-- Locks: rows that are written. Previous version: keeps running; tombstones that it creates lose their subject with the next
 -- erasure of the same person.
 
 update items i set subject = null

@@ -7,12 +7,12 @@ create table delivery_counts (
   ref integer not null,
   list text not null,
   state text not null check (state in ('delivered', 'withheld', 'dead')),
-  reason text not null, -- of withheld and dead; empty for delivered
+  reason text not null, -- the reason for withheld and dead; empty for delivered
   changes bigint not null,
   primary key (sink_id, ref, list, state, reason)
 );
 
--- A replay's own row counts only as a dead letter: its change has a row of its own (decision 0015).
+-- A delivery by a replay counts only as a dead letter, because the change itself has its own delivery (decision 0015).
 create function count_deliveries() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
@@ -51,5 +51,6 @@ insert into delivery_counts (sink_id, ref, list, state, reason, changes)
   from deliveries where state = 'dead' or (state in ('delivered', 'withheld') and replay = 0)
   group by 1, 2, 3, 4, 5;
 
--- What the last few hundred settled changes of each list came to, as JSON: whether a sink withholds more than it used to.
+-- The decisions about the last few hundred settled changes of each list, as JSON. They show whether a sink withholds more than
+-- before.
 alter table lanes add column recent text not null default '{}';

@@ -1,7 +1,7 @@
--- 0035: a workspace notes since when the service has not answered, so that every process reports one incident with one start.
--- A sink notes when an operator last asked to try it now, so that every process forgets how long its destination asked to wait.
--- A lane notes that it is being filled (from its start, or from a replay, until nothing is left for the first time): the age of
--- what it still holds is then no sign that its sink is behind. Lanes that are there already count as caught up.
+-- 0035: a workspace stores since when the service has not answered, so that all processes report one incident with one start.
+-- A sink stores when an operator last requested a retry, so that every process ends the wait that the destination requested.
+-- A lane stores that it is being filled (from its start, or from a replay, until nothing is left). The age of its waiting
+-- changes then does not mean that the sink is behind. Existing lanes count as filled.
 -- Locks: workspaces, sinks and lanes, for an instant. Previous version: keeps running, neither reads nor writes the new columns.
 
 alter table workspaces add column unanswered_since timestamptz;
