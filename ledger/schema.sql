@@ -1,4 +1,5 @@
--- The schema after all migrations, for reading; it is never run. Comments on the columns are in migrations/. A test compares this file with the migrations, and rewrites it if UPDATE_SCHEMA=1.
+-- The schema after all migrations, for reading; it is never run. Comments on the columns are in migrations/.
+-- A test compares this file with the migrations; UPDATE_SCHEMA=1 rewrites it.
 
 create table alert_messages (
   number bigint not null generated always as identity,

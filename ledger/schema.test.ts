@@ -8,7 +8,7 @@ import type { Database } from './drivers/database.js';
 const databases = useBothDatabases({ isEmpty: true });
 const file = join(__dirname, 'schema.sql');
 const head =
-  '-- The schema after all migrations, for reading; it is never run. Comments on the columns are in migrations/. A test compares this file with the migrations, and rewrites it if UPDATE_SCHEMA=1.\n\n';
+  '-- The schema after all migrations, for reading; it is never run. Comments on the columns are in migrations/.\n-- A test compares this file with the migrations; UPDATE_SCHEMA=1 rewrites it.\n\n';
 
 describe.each(kinds)('the schema on %s', (kind) => {
   it('matches schema.sql after the last migration', async () => {
