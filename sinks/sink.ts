@@ -31,11 +31,11 @@ export interface Sink<Op extends Operation = Operation> {
   send(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
    * Finds out what happened to operations that an earlier attempt may have sent. The engine calls it after a process
-   * took over the lane, and a minute after an `unknown` outcome. It must only read, because people in these operations
-   * may have withdrawn consent since the earlier attempt. If the outcome is `unsent`, the engine plans the change
-   * again, with the `object` that `recover` found, if any. `retry` and `pause` mean that the look-up failed and must be
-   * repeated. After a takeover, the engine calls `recover` before the lane sends anything else, even if there are no
-   * operations.
+   * took over the lane, and a minute after an `unknown` outcome. It must not send anything, because people in these
+   * operations may have withdrawn consent since the earlier attempt. If the outcome is `unsent`, the engine plans the
+   * change again, with the `object` that `recover` found, if any. `retry` and `pause` mean that the look-up failed and
+   * must be repeated. After a takeover, the engine calls `recover` before the lane sends anything else, even if there
+   * are no operations.
    */
   recover?(operations: readonly Op[], lane: Lane, signal: AbortSignal): Promise<SendResult>;
   /**
@@ -46,14 +46,14 @@ export interface Sink<Op extends Operation = Operation> {
    */
   planLookUp?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Removes everything about these items except the change that deleted them. Only sinks that store what they receive
-   * (files) have it. The process that holds the lane calls it after that change was delivered, while no delivery is in
-   * progress. Never throws. May run again after it succeeded or was interrupted.
+   * Removes everything about these items except the change that deleted them. Only sinks that store every change they
+   * receive (in files) have it. The process that holds the lane calls it after that change was delivered, while no
+   * delivery is in progress. Never throws. May run again after it succeeded or was interrupted.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
   /**
-   * Sends one message that is marked as a test. Only sinks have it whose destination cannot take the message for a
-   * record of a person. Never throws. All other calls of a sink deliver changes.
+   * Sends one message that is marked as a test. Absent if the destination could mistake the message for a record of a
+   * person. Never throws. This is the only call that sends something other than a change.
    */
   sendTest?(signal: AbortSignal): Promise<Outcome>;
   /** Ends the waits that the destination requested, because an operator wants pigeonpost to try now. */
@@ -140,7 +140,10 @@ export interface SinkTraits {
   readonly needsContext: boolean;
   /** Lists in which the sink combines an attendee's answers to one question; its plans use `siblings`. */
   readonly siblingLists?: ReadonlySet<string>;
-  /** Log sinks receive every revision, state sinks only the latest. */
+  /**
+   * `every`: the sink receives all revisions of an item, like a log. `latest`: only the latest, like a table of
+   * records.
+   */
   readonly revisions: 'every' | 'latest';
   /**
    * After an unknown outcome, a sink with `harmless` may send the operation again without a look-up. A sink with
@@ -157,7 +160,7 @@ export interface Lane {
   readonly pigeonholeId: number;
   /** Id of the ledger. A sink can mark its destination with it, to detect that another ledger writes there as well. */
   readonly ledgerId: string;
-  /** The lane's memory as last committed. */
+  /** The lane's memory as last committed: values that the sink stores between two calls. */
   readonly memory: Fields;
   /**
    * Merges these keys into the lane's memory and commits them immediately. A sink stores an intent in this way before a
@@ -194,12 +197,12 @@ export type Outcome = Result & {
 
 export type Result =
   | { readonly kind: 'delivered'; readonly detail?: string }
-  /** Failed, but may pass later. `afterMs`: the wait that the destination requested, if any. */
+  /** Failed, but may succeed later. `afterMs`: the wait that the destination requested, if any. */
   | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
   /** Every delivery would fail, so the sink stops and keeps its backlog until the cause is resolved. */
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
-   * The destination refused the record in its present form. Once other deliveries have passed, the change becomes a
+   * The destination refused the record in its present form. Once other deliveries have succeeded, the change becomes a
    * dead letter. `cause` is a short stable code that groups dead letters. Until then, the change stays in the backlog,
    * because the destination may refuse everything (decision 0078). `about: 'record'` says that only this record can be
    * at fault (for example, the destination does not know the person), so the change becomes a dead letter immediately.
@@ -211,10 +214,10 @@ export type Result =
    */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
-   * The operation was certainly not sent, for a reason that is not in the change. It is due again immediately, or after
+   * The operation was certainly not sent, and not because of the change itself. It is due again immediately, or after
    * `afterMs` if the sink postponed it on purpose. At a sink that receives only the latest revision, a later revision
    * does not wait for that time. `detail` is set if the destination refuses this kind of record and accepts others. The
-   * change then waits and does not count as a failure of the sink.
+   * change then waits, and the sink does not count as failing.
    */
   | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };
 

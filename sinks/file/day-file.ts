@@ -47,7 +47,7 @@ export class DayFile {
 
   /**
    * Opens a file to append lines. If it has no committed lines yet, creates the file and its folders. Cuts off
-   * everything beyond the committed length, because a failed write left it.
+   * everything beyond the committed length, which a failed write left behind.
    * @throws {DestinationChanged} if the file is missing, shorter, or has no end of line at the committed length
    */
   static async openForAppending(place: DayFileOptions): Promise<DayFile> {

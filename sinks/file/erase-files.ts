@@ -10,8 +10,8 @@ const pieceBytes = 1024 * 1024;
 
 /**
  * Removes erased data from the files of a lane. For each file, writes a new version beside the old one and makes it
- * durable. Then commits the new length and the pending replacement to the lane's memory. Only then, the new version
- * replaces the old one. If the process dies before that, the next holder of the lane completes the replacement first
+ * durable. Then commits the new length and the pending replacement to the lane's memory. Only then does the new version
+ * replace the old one. If the process dies in between, the next holder of the lane completes the replacement first
  * (`finishErasing`), so that a file always matches the lane's memory. A file without erased data stays as it is. Lines
  * that are not committed are ignored.
  */
@@ -109,7 +109,7 @@ async function eraseFile(
 /** Key of a pending replacement in the lane's memory. It cannot be the path of a file. */
 export const pendingKey = 'erasing';
 
-/** Returns the name of the new version of a file. It does not match the names of files of lines. */
+/** Returns the path of the new version of a file. It does not have the form of a data file's path (`isSafePath`). */
 function withEnding(place: string): string {
   return `${place}.erasing`;
 }

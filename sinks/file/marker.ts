@@ -23,8 +23,8 @@ interface FolderOwner {
 }
 
 /**
- * Finds out whether a folder belongs to this sink. The sink must not take the empty folder of an unmounted disk for a
- * new folder, nor the files of another ledger for its own.
+ * Finds out whether a folder belongs to this sink. The sink must not mistake the empty mount point of a disk for a new
+ * folder, nor the files of another ledger for its own.
  * @param expected whether this sink has written here before; a missing marker then means that the folder was replaced
  * @returns `ours`, or `fresh` if the folder is new or empty and may be claimed
  * @throws {DestinationChanged} if it is neither

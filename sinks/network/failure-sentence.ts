@@ -23,7 +23,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: name it in "network.ca"',
 };
 
-/** Codes of failures before the connection was open, so that nothing can have arrived. */
+/** Codes of failures before the connection was open. Nothing can have arrived. */
 const NEVER_CONNECTED = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -76,8 +76,8 @@ function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
 }
 
 /**
- * Returns the line of `pigeonpost check` for a receiver that answered. With most statuses below 500, the receiver
- * counts as reached.
+ * Returns the line of `pigeonpost check` for a receiver that answered. Most statuses below 500 mean that the receiver
+ * was reached.
  * @param key the configuration key of the receiver's address
  * @param later a clause about what the check cannot find out before the first request
  */

@@ -40,7 +40,8 @@ interface Waiting {
  *
  * A permit counts from the time at which it is granted until `windowMs` after the answer. The vendor counts the request
  * at some time between request and answer, so the vendor's window never contains more requests than ours, even if the
- * network changes the time between them. The disadvantage is that each window is longer by the duration of one answer.
+ * network delays some requests more than others. The disadvantage is that each permit stays in use longer than the
+ * vendor requires, at most by the duration of its request.
  */
 export class RollingLimiter {
   readonly #clock: Clock;
@@ -48,7 +49,7 @@ export class RollingLimiter {
   readonly #max: number;
   #limit: number;
   #open = 0;
-  /** The times at which answered requests stop counting, earliest first. */
+  /** The times at which the permits of answered requests become free, earliest first. */
   readonly #freeAt: number[] = [];
   readonly #waiting = new Set<Waiting>();
   #closedUntil = Number.NEGATIVE_INFINITY;
@@ -106,7 +107,7 @@ export class RollingLimiter {
     this.#serve();
   }
 
-  /** Grants no permits during this time, because the vendor throttles the account despite the limit. */
+  /** Grants no permits for `forMs`. Use it if the vendor throttles the account despite the limit. */
   close(forMs: number): void {
     this.#closedUntil = Math.max(this.#closedUntil, this.#clock.now() + forMs);
     this.#serve();

@@ -17,7 +17,7 @@ export type Grant =
       /** Sends the secret in the header `Authorization` or in the form (RFC 6749, 2.3.1). */
       readonly authentication: 'client_secret_basic' | 'client_secret_post';
       readonly scope?: string | undefined;
-      /** The API for which the token is, for servers such as Auth0. */
+      /** The API that the token is for. Servers such as Auth0 require it. */
       readonly audience?: string | undefined;
       /** The resource of RFC 8707. */
       readonly resource?: string | undefined;
@@ -162,8 +162,8 @@ export class TokenSource {
     const { tokenUrl, grant, dispatcher, name, timeoutMs = TIMEOUT_MS } = this.#options;
     const { form, authorization } = grantRequest(grant, this.#now());
     try {
-      // The request does not depend on the signal and the lease of the lane that started it, because other lanes wait
-      // for the token as well.
+      // The request uses neither the signal nor the lease of the lane that started it, because other lanes wait for the
+      // token as well.
       const exchange = async (own: AbortSignal) => {
         const answer = await request(tokenUrl, {
           method: 'POST',

@@ -17,7 +17,7 @@ export interface RestClientOptions {
   readonly network: NetworkSettings;
   /** See `mayReachPrivate`. */
   readonly allowPrivateAddresses: boolean;
-  /** Maximum number of open connections, and so of requests in progress. */
+  /** Maximum number of open connections, and therefore of requests in progress. */
   readonly connections: number;
   /** Time limit for one request, from its start to the end of the answer; 30 s by default. */
   readonly requestTimeoutMs?: number | undefined;
@@ -37,7 +37,7 @@ interface RestRequest {
   readonly json?: unknown;
   /** Sent unchanged. The caller must set the `content-type` header. */
   readonly body?: string;
-  /** The name of the request in messages, if the vendor's name alone would not be clear. */
+  /** The name of the request in messages, if the vendor's name is not clear enough. */
   readonly what?: string;
   /**
    * If true, an answer counts even if its body is incomplete, because only its status matters. By default, such an

@@ -32,7 +32,7 @@ export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnsw
     case 401:
     case 403:
     case 407:
-      // The sink is not paused, because such a pause ends only when our credentials change. The receiver may also
+      // Not a pause: a pause because of a credential ends only when our credential changes, but here the receiver may
       // correct its own secret, clock or firewall.
       return retry(`the receiver refused the request (HTTP ${status}): compare "secret" and the clocks of both sides`);
     case 404:

@@ -6,8 +6,8 @@ import { networkKeys, plainHttpProblem } from '../network/address-policy.js';
 const ONE_SECRET = `${signingSecretForm}, written as \${NAME} or \${file:/path}`;
 
 /**
- * Schema of one secret or a list of secrets, which it always returns as a list. It is not a zod union, because for a
- * malformed secret a union would only report that no form matches, and at the wrong key.
+ * Schema of one secret or a list of secrets, which it always returns as a list. It is not a zod union: for a malformed
+ * secret, a union would only report that no form matches, and at the wrong key.
  */
 const signingSecrets = z
   .unknown()

@@ -88,8 +88,8 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
 
 /**
  * Checks whether the receiver can be reached, with a HEAD request, which changes nothing there. Most responses below
- * 500 count, because many receivers support only POST. Only the first change shows whether the receiver accepts the
- * signature. Never throws.
+ * 500 mean that it can, because many receivers support only POST. Only the first change shows whether the receiver
+ * accepts the signature. Never throws.
  */
 async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<CheckLine[]> {
   const { url, dispatcher, requestTimeoutMs: timeoutMs } = endpoint;
