@@ -84,7 +84,7 @@ describe('a refused permit', () => {
   });
 
   it('is handled like an API error, unlike a defect', () => {
-    expect([refusal('key'), error('quota'), new Error('a defect')].map(isToBeJudged)).toEqual([true, true, false]);
+    expect([refusal('key'), error('quota'), new Error('a defect')].map(isRequestFailure)).toEqual([true, true, false]);
   });
 });
 
@@ -98,11 +98,11 @@ describe('a stream that cannot be read', () => {
     ['protocol', 1, false, false],
     ['unsupported', 0, true, true],
   ])('with %s after %i failures (service down: %p) is logged: %p', (kind, failures, isDown, expected) => {
-    expect(isWorthALine(kind, failures, isDown)).toBe(expected);
+    expect(isWorthLogging(kind, failures, isDown)).toBe(expected);
   });
 
   it('is logged when it can be read again, if its failure was logged', () => {
-    expect([3, 4].map((failures) => isEndWorthALine(failures, false))).toEqual([false, true]);
-    expect(isEndWorthALine(40, true)).toBe(false);
+    expect([3, 4].map((failures) => isEndWorthLogging(failures, false))).toEqual([false, true]);
+    expect(isEndWorthLogging(40, true)).toBe(false);
   });
 });
