@@ -344,6 +344,15 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     });
   });
 
+  it('that was learnt expires after seven of the windows observed since, however long they seemed before', async () => {
+    await window(40);
+    await fullAgain(hour);
+    await window(40);
+    expect(await fullAgain(120_000)).toMatchObject({ limit: 40 });
+    await pass(7.5 * 120_000);
+    expect(await readQuota(ledger, key)).toMatchObject({ limit: null });
+  });
+
   it('without a reported reset is probed repeatedly, and each refused probe counts as one refusal', async () => {
     await window(10, 4);
     await pass(60_000);

@@ -224,10 +224,17 @@ export async function noteAnswer(
     < now() + $7::float8 * interval '1 millisecond', false))`;
   const limit = `coalesce($5::int, request_limit, used + $6::int)`;
   const corrects = `($5::int is not null and $5::int is distinct from request_limit)`;
+  const lasted = `(extract(epoch from now() - window_from) * 1000)::int8`;
+  const windowMs = `(case when $7::float8 is not null then ${reportedWindow('$7')}
+    when ${isFullAgain} and reset_at is null then least(window_ms, ${lasted})
+    when ${isRefilled} then least(window_ms, greatest(${shortestRefillMs}, ${lasted}))
+    else window_ms end)`;
   const [row] = await ledger.db.query<QuotaRow>(
     `update quotas set
        request_limit = ${limit},
-       limit_until = case when $5::int is not null or $6::int is not null then null else limit_until end,
+       limit_until = case when limit_until is null or $5::int is not null or $6::int is not null then null
+         -- windows may turn out to be much shorter than assumed when the limit was learnt
+         else least(limit_until, now() + ${windowMs} * ${learntForWindows} * interval '1 millisecond') end,
        remaining = case
          when ${isAnother} then coalesce($6::int, ${limit} - 1)
          when not ${isOwn} then remaining
@@ -241,12 +248,7 @@ export async function noteAnswer(
        unsure = case when ${isAnother} then 0 else unsure end,
        window_number = window_number + (case when ${isAnother} then 1 else 0 end),
        window_whole = window_whole or ${isAnother},
-       window_ms = case when $7::float8 is not null then ${reportedWindow('$7')}
-         when ${isFullAgain} and reset_at is null
-         then least(window_ms, (extract(epoch from now() - window_from) * 1000)::int8)
-         when ${isRefilled}
-         then least(window_ms, greatest(${shortestRefillMs}, (extract(epoch from now() - window_from) * 1000)::int8))
-         else window_ms end,
+       window_ms = ${windowMs},
        window_told = window_told or $7::float8 is not null,
        window_from = case when ${isAnother} then now() else window_from end,
        reset_at = case when $7::float8 is not null and (${isOwn} or ${isAnother})
