@@ -1,6 +1,8 @@
 import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { basename, dirname, join } from 'node:path';
+import { confirmHeld } from '../../base/while-held.js';
 import {
   DestinationChanged,
   errorCode,
@@ -14,6 +16,7 @@ import { changeJson } from '../change.js';
 import type { Operation, Subject } from '../sink.js';
 
 const NEWLINE = 0x0a;
+const copyPieceBytes = 1024 * 1024;
 
 /** A file, and its length at the last commit. */
 interface DayFileOptions {
@@ -47,7 +50,8 @@ export class DayFile {
 
   /**
    * Opens a file to append lines. If it has no committed lines yet, creates the file and its folders. Cuts off
-   * everything beyond the committed length, which a failed write left behind.
+   * everything beyond the committed length, which a failed write left behind. The caller confirms its lease before it
+   * appends, because only a lease that is confirmed after the file was opened protects the file (`replaceByCopy`).
    * @throws {DestinationChanged} if the file is missing, shorter, or has no end of line at the committed length
    */
   static async openForAppending(place: DayFileOptions): Promise<DayFile> {
@@ -61,7 +65,9 @@ export class DayFile {
       );
     }
     return file.checkedAnd(async () => {
-      if ((await file.size()) > committedLength) await file.handle.truncate(committedLength);
+      if ((await file.size()) <= committedLength) return;
+      await confirmHeld();
+      await file.handle.truncate(committedLength);
     });
   }
 
@@ -71,7 +77,7 @@ export class DayFile {
    */
   static async openForRecovery(place: DayFileOptions): Promise<DayFile | undefined> {
     if (!(await reachFolders(place, false))) return undefined;
-    const file = await DayFile.open(place, constants.O_RDWR);
+    const file = await DayFile.open(place, constants.O_RDONLY);
     return file?.checkedAnd(async () => undefined);
   }
 
@@ -95,10 +101,7 @@ export class DayFile {
    */
   async append(bytes: Buffer): Promise<void> {
     try {
-      for (let written = 0; written < bytes.length;) {
-        const { bytesWritten } = await this.handle.write(bytes, written, bytes.length - written, this.length + written);
-        written += bytesWritten;
-      }
+      await writeAll(this.handle, bytes, this.length);
     } catch (error) {
       await this.handle.truncate(this.length).catch(() => undefined);
       throw error;
@@ -134,24 +137,70 @@ export class DayFile {
     }
   }
 
+  /**
+   * Replaces the file by a copy of its first `length` bytes.
+   *
+   * The previous holder of the lane may be paused, not dead, and have this file open. Whatever it still writes or cuts
+   * then reaches only the old file. If it opens the file by name later, it finds that its lease was lost, because it
+   * confirms the lease after opening. If it is about to put a copy of its own in place, it finds that copy removed.
+   */
+  async replaceByCopy(): Promise<void> {
+    const { root, path, access } = this.place;
+    const place = join(root, path);
+    const prefix = `${basename(place)}.copy-`;
+    for (const name of await access.readdir(dirname(place))) {
+      if (name.startsWith(prefix)) await access.rm(join(dirname(place), name), { force: true });
+    }
+    const copy = join(dirname(place), `${prefix}${randomUUID()}`);
+    try {
+      await this.copyTo(copy);
+      await confirmHeld();
+      await access.rename(copy, place);
+    } catch (error) {
+      await access.rm(copy, { force: true }).catch(() => undefined);
+      throw error;
+    }
+    await this.syncFolders();
+  }
+
+  private async copyTo(copy: string): Promise<void> {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL;
+    const target = await this.place.access.open(copy, flags, FILE_MODE);
+    try {
+      const piece = Buffer.alloc(Math.min(copyPieceBytes, this.length));
+      for (let at = 0; at < this.length;) {
+        const { bytesRead } = await this.handle.read(piece, 0, Math.min(piece.length, this.length - at), at);
+        if (bytesRead === 0) throw new Error('the previous holder cut the file while it was copied');
+        await writeAll(target, piece.subarray(0, bytesRead), at);
+        at += bytesRead;
+      }
+      await target.sync();
+    } finally {
+      await target.close();
+    }
+  }
+
   /** Cuts off everything beyond a length. */
   async cut(length: number): Promise<void> {
     this.length = length; // set even if `truncate` fails: bytes beyond this length do not count, and the next opening cuts them
     await this.handle.truncate(length);
   }
 
-  /**
-   * Makes the content durable. If the file has no committed lines yet, also makes its entries in the folders above it
-   * durable.
-   */
+  /** Makes the content durable, and for a file without committed lines its entries in the folders above it as well. */
   async sync(): Promise<void> {
     await this.handle.sync();
-    if (this.committedLength > 0) return;
-    // Syncs all folders each time, because an earlier attempt may have created a folder and died before it synced it.
+    if (this.committedLength === 0) await this.syncFolders();
+  }
+
+  /**
+   * Makes the file's entry in its folder durable. If the file has no committed lines yet, syncs all folders above it,
+   * because an earlier attempt may have created a folder and died before it synced it.
+   */
+  private async syncFolders(): Promise<void> {
     const { root, path, access } = this.place;
     for (let folder = dirname(path); ; folder = dirname(folder)) {
       await syncFolder(join(root, folder), access);
-      if (folder === '.') return;
+      if (folder === '.' || this.committedLength > 0) return;
     }
   }
 
@@ -185,6 +234,14 @@ export class DayFile {
     if (last[0] !== NEWLINE) {
       throw new DestinationChanged(`${where} was changed after it was written: bring the file back as it was`);
     }
+  }
+}
+
+/** Writes all bytes at a position, because one call may write only a part of them. */
+export async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let written = 0; written < bytes.length;) {
+    const { bytesWritten } = await handle.write(bytes, written, bytes.length - written, position + written);
+    written += bytesWritten;
   }
 }
 

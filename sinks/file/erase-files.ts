@@ -1,8 +1,8 @@
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { EraseResult, ErasedItems, Lane } from '../sink.js';
-import { committedLength, DayFile, isSafePath } from './day-file.js';
-import { FILE_MODE, type FileAccess, type Folder, NO_FOLLOW, syncFolder, errorCode } from './file-access.js';
+import { committedLength, DayFile, isSafePath, writeAll } from './day-file.js';
+import { FILE_MODE, type FileAccess, type Folder, syncFolder, errorCode } from './file-access.js';
 import { rewriteLine } from '../rewrite-line.js';
 import { confirmHeld } from '../../base/while-held.js';
 
@@ -62,21 +62,16 @@ async function eraseFile(
   let changed = 0;
   let written = 0;
   try {
-    const draft = await access.open(
-      place,
-      constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | NO_FOLLOW,
-      FILE_MODE,
-    );
+    // A new file even if there is a draft: a previous holder that was paused may still write to that one.
+    await access.rm(place, { force: true });
+    const draft = await access.open(place, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
     try {
       let piece: string[] = [];
       let pieceLength = 0;
       const flush = async (): Promise<void> => {
         if (piece.length === 0) return;
         const bytes = Buffer.from(piece.join(''));
-        for (let at = 0; at < bytes.length;) {
-          const { bytesWritten } = await draft.write(bytes, at, bytes.length - at, written + at);
-          at += bytesWritten;
-        }
+        await writeAll(draft, bytes, written);
         written += bytes.length;
         piece = [];
         pieceLength = 0;

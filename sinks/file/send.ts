@@ -25,8 +25,8 @@ export async function appendBatch(
     for (const run of runsOfOneFile(operations)) {
       if (signal.aborted) break;
       try {
-        await confirmHeld();
         const file = await fileFor(run.path);
+        await confirmHeld();
         await file.append(linesBytes(run.positions.map((position) => operations[position]!)));
       } catch (error) {
         failure = { position: run.positions[0]!, error };
@@ -112,10 +112,8 @@ export async function recoverBatch(
     }
     for (const path of await grownFiles(root, lane, access)) await fileFor(path);
     for (const file of files.values()) {
-      if (file === undefined) continue;
-      const isLonger = (await file.size()) > file.length;
-      if (isLonger) await file.cut(file.length);
-      if (isLonger || file.length > file.committedLength) await file.sync();
+      // Also if nothing has to be cut off: the previous holder may be paused just before it writes or cuts.
+      await file?.replaceByCopy();
     }
   } finally {
     await Promise.allSettled([...files.values()].map(async (file) => file?.close()));
