@@ -87,7 +87,7 @@ function forget({ list, sentWithIdentity }: Candidate, { mayForget }: DecidingSi
     kind: 'park',
     cause: withdrawalsHeld,
     detail:
-      'an unusually large number of people withdrew consent at once: check the source, then redrive these to remove them',
+      'an unusually large number of people withdrew consent at the same time: check this in the service, then redrive these changes to remove the people from the sink',
   };
 }
 

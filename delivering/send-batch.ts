@@ -36,7 +36,7 @@ export async function sendPlanned(
     settlements: planned.map((each) => {
       if (each.kind !== 'send') return each;
       next += 1;
-      return outcomes[next - 1] ?? { kind: 'unknown', detail: 'the sink gave no outcome' };
+      return outcomes[next - 1] ?? { kind: 'unknown', detail: 'the sink returned no outcome' };
     }),
     memory,
   };

@@ -66,7 +66,7 @@ export async function readStream(
       const ending = await pollAndSweep(reading, restarts > 0);
       if (ending !== 'distrusted') {
         if (isEndWorthLogging(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
-          deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream is read again');
+          deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream can be read again');
         return cycle;
       }
     } catch (error) {
