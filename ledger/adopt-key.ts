@@ -37,10 +37,10 @@ export async function readStoredKey(db: Database): Promise<({ id: string } & Sto
  * has no key, creates one. If several processes do this at the same time, the first to insert the ledger's row decides,
  * and a process with another key is refused.
  *
- * A key that an earlier version left in the store is removed once it is certain to last outside the store: immediately
- * if the place lasts as long as the store (an embedded store's folder) or the operator provides the key. Otherwise this
- * function writes the key to the place but leaves it in the store as well, because a file in a container may be lost.
- * The next start that finds the key in the place removes it from the store.
+ * A key that an earlier version left in the store is removed as soon as it is safe outside the store. If the place
+ * lasts as long as the store (the folder of an embedded store), or the operator provides the key, this happens
+ * immediately. Otherwise this function writes the key to the place but leaves it in the store as well, because a file
+ * in a container may be lost. The next start that finds the key in the place removes it from the store.
  */
 export async function adoptKey(
   db: Database,

@@ -52,8 +52,8 @@ export async function isCurrentConfiguration(ledger: Ledger, document: unknown):
 }
 
 /**
- * Replaces the current configuration, with which the caller has compared the new one. If the new one equals the current
- * one, this writes nothing and returns the current number.
+ * Replaces the current configuration, after the caller has compared it with the new one. If the two are equal, this
+ * writes nothing and returns the current number.
  * @param after the number of the configuration to replace
  * @throws {LedgerError} kind `configuration` if another configuration is current
  */

@@ -57,7 +57,7 @@ interface Change {
 /**
  * Writes the items that differ, and a change for each item whose content differs. An item's payload is stored once: a
  * change gets its own snapshot only when the item's payload is about to be replaced (decision 0003).
- * @param source the response that contains them; null if there is none: the rows then keep their `seen_at`
+ * @param source the response that contains the items; null if there is none. The rows then keep their `seen_at`
  */
 export async function writeChanges(
   page: PageWrite,
@@ -162,7 +162,7 @@ async function keepSnapshots(tx: Queryable, scope: PageScope, differingItems: re
 }
 
 /**
- * Upserts items. An `update … from` would read the whole list to update a few rows while the table has no statistics.
+ * Upserts items. While the table has no statistics, an `update … from` would read the whole list to update a few rows.
  */
 const upsertItems = `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash,
     copies_hash, payload, rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)

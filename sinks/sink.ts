@@ -84,7 +84,7 @@ export interface Subject {
   readonly object: Fields | null;
   /**
    * Set for the lists in the trait `siblingLists`: the other items in which the same attendee answered the same
-   * question, and the items that `object` names as `members`. They are in their present state. The engine decides for
+   * question, and the items that `object` names as `members`. Each is in its current revision. The engine decides for
    * each of them separately whether the person's identity is visible.
    */
   readonly siblings?: readonly Subject[];
@@ -209,14 +209,14 @@ export type Result =
    */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
   /**
-   * The operation may or may not have happened. If `repeats` is `lookUp`, the engine has it looked up, at least a
-   * minute later, before it is sent again.
+   * The operation may or may not have happened. If `repeats` is `lookUp`, the engine calls `recover`, at least a minute
+   * later, before it sends the operation again.
    */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
    * The operation was certainly not sent, and not because of the change itself. It is due again immediately, or after
-   * `afterMs` if the sink postponed it on purpose. At a sink that receives only the latest revision, a later revision
-   * does not wait for that time. `detail` is set if the destination refuses this kind of record and accepts others. The
+   * `afterMs` if the sink postponed it on purpose. If the sink receives only the latest revision, a later revision is
+   * sent without that wait. `detail` is set if the destination refuses this kind of record and accepts others. The
    * change then waits, and the sink does not count as failing.
    */
   | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };

@@ -164,7 +164,7 @@ class EmbeddedDatabase implements Database {
 
   /**
    * Runs uses of the connection one after the other, because PGlite has one session and a transaction occupies it. The
-   * next use starts when the previous one has sent its last statement. It need not wait for the answer, because answers
+   * next use starts when the previous one has sent its last statement. It does not wait for the answers, because these
    * arrive in the order of the statements.
    */
   async #inTurn<T>(use: (onSent: () => void) => Promise<T>): Promise<T> {

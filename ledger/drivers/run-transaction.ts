@@ -21,8 +21,8 @@ export function refuseWithinTransaction(owner: object): void {
 
 /**
  * Begins a transaction, runs `work`, and commits or rolls back. If `work` leaves the transaction idle for longer than
- * `idleTimeoutMs` because it waits for something else, the transaction is rolled back, since it holds locks, and in the
- * embedded store even the only connection. Later statements of `work` are then refused.
+ * `idleTimeoutMs` because it waits for something else, the transaction is rolled back, because it holds locks and, in
+ * the embedded store, the only connection. Later statements of `work` are then refused.
  * @param limits.owner the store, whose direct use within `work` is refused
  * @throws {StoreError}, or any error that `work` throws
  */

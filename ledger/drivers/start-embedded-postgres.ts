@@ -49,8 +49,8 @@ interface EmscriptenModule {
 type StartOptions = Parameters<NodeFS['init']>[1];
 
 /**
- * Emscripten's number for EIO. This error makes PostgreSQL panic after a failed sync. It should, because it is unknown
- * what was written.
+ * Emscripten's number for EIO. This error makes PostgreSQL panic after a failed sync. That is the right reaction,
+ * because nobody knows what was written.
  */
 const ioErrno = 29;
 

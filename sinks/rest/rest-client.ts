@@ -21,7 +21,7 @@ export interface RestClientOptions {
   readonly connections: number;
   /** Time limit for one request, from its start to the end of the answer; 30 s by default. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Maximum length of an answer. The body of a longer one is not read. 16 MiB by default. */
+  /** Maximum length of an answer. A longer one is discarded. 16 MiB by default. */
   readonly maxAnswerBytes?: number;
   /** Response headers that may hold the vendor's id of the request; the first one present is used. */
   readonly requestIdHeaders?: readonly string[];
@@ -49,7 +49,7 @@ interface RestRequest {
 export interface RestAnswer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Parsed JSON; undefined if the body is not JSON or was not read. */
+  /** Parsed JSON; undefined if the body is not JSON, or was discarded or incomplete. */
   readonly body: unknown;
   /** Undefined if the body was too long or incomplete. */
   readonly text: string | undefined;
