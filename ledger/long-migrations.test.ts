@@ -134,7 +134,8 @@ onServer('a migration on a server that limits statements to 300 ms', () => {
     });
     const lines: string[] = [];
     const migrating = migrate(db, { folder: folderOfBoth, waits, onProgress: (line) => lines.push(line) });
-    const waiting = /\(probably process \d+ of the server: pigeonpost, idle in transaction.*\): tried again in 0\.2 s$/;
+    const waiting =
+      /\(probably process \d+ of the server: pigeonpost, idle in transaction.*\): trying again in 0\.2 s$/;
     await until('two attempts are over', () => lines.filter((line) => waiting.test(line)).length >= 2);
     await until('a reader gets through', () =>
       other.query('select from guests').then(

@@ -47,7 +47,7 @@ export async function retryLock(
           `${name} needs a table that another session has locked${holder}: end that session, then start again. Nothing was changed`,
         );
       }
-      onProgress(`${name} needs a table that another session has locked${holder}: tried again in ${pauseMs / 1000} s`);
+      onProgress(`${name} needs a table that another session has locked${holder}: trying again in ${pauseMs / 1000} s`);
       await new Promise((resolve) => setTimeout(resolve, pauseMs));
     }
   }

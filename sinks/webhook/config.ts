@@ -40,7 +40,7 @@ export const webhookConfigSchema = z
       readUrl,
     ).describe('The address to which the sink sends each change by POST.'),
     secret: signingSecrets.describe(
-      'Signs every request, by Standard Webhooks. A list of two while it is being changed.',
+      'Signs every request, as Standard Webhooks specifies. While you change it, list the old and the new secret.',
     ),
     ...networkKeys,
   })

@@ -30,8 +30,8 @@ export interface WebhookTuning {
 }
 
 /**
- * Creates the sink that sends each change as a signed POST, according to Standard Webhooks. README.md describes what a
- * receiver must do.
+ * Creates the sink that sends each change as a signed POST, according to Standard Webhooks. docs/sinks/webhook.md
+ * describes what a receiver must do.
  */
 export function createWebhookSink(
   config: WebhookConfig,
@@ -104,7 +104,10 @@ async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<C
       });
       answer.body.on('error', () => undefined).destroy();
       return [
-        reachedLine(host, answer.statusCode, { key: 'url', later: 'its signature check shows with the first change' }),
+        reachedLine(host, answer.statusCode, {
+          key: 'url',
+          later: 'the first change will show whether it accepts the signature',
+        }),
       ];
     });
   } catch (error) {
