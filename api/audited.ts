@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type AskedAction, recordRequest, recordResult } from '../ledger/audit.js';
+import { type RequestedAction, recordRequest, recordResult } from '../ledger/audit.js';
 import type { ApiContext } from './api-app.js';
 import { Refused } from './problem.js';
 
@@ -7,7 +7,7 @@ import { Refused } from './problem.js';
 interface Audited {
   readonly action: string;
   readonly target: string | null;
-  readonly detail?: AskedAction['detail'];
+  readonly detail?: RequestedAction['detail'];
   readonly subject?: Buffer | null;
   /**
    * Set for actions that change nothing lasting and are open to any token. Each one counts against the limit, whether

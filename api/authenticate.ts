@@ -83,7 +83,7 @@ function administrator({ config }: AccessSources): Caller {
 async function namedCaller({ ledger }: AccessSources, known: Awaited<ReturnType<typeof findToken>>): Promise<Caller> {
   if (known === undefined) throw unauthenticated('this token is not known, or was revoked: ask for another one');
   if (known.expired) throw unauthenticated('this token has expired: ask for another one');
-  if (known.unused) await markTokenUsed(ledger, known.id);
+  if (known.recordsUse) await markTokenUsed(ledger, known.id);
   const { name, roles, workspace } = known;
   return { name, token: known.id, roles, rights: rightsOf(roles), workspace };
 }

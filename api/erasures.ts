@@ -3,7 +3,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { countPerson } from '../people/export-person.js';
 import { countSharing, type PersonPlace } from '../people/find-person.js';
-import { type Erasure, erasureAskedAs, listErasures, readErasure, receiptsOf } from '../people/erasures.js';
+import { type Erasure, latestErasureFor, listErasures, readErasure, receiptsOf } from '../people/erasures.js';
 import { liftErasure, requestErasure } from '../people/erasure-states.js';
 import { forgetting } from '../operations/orchestration.js';
 import { audited } from './audited.js';
@@ -146,7 +146,7 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
     const workspace = workspaceOf(c);
     const plan = await audited(c, ledger, { action: 'plan-erasure', target: null }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
-      if (places.length === 0 && (await erasureAskedAs(ledger, attendee)) === undefined) throw nobody();
+      if (places.length === 0 && (await latestErasureFor(ledger, attendee)) === undefined) throw nobody();
       const sharing = await countSharing(ledger, places, workspace);
       return { people: places.map(viewPlace), ...(await countPerson(ledger, places)), sharing };
     });
@@ -158,7 +158,7 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
     const erasure = await audited(c, ledger, { action: 'erase', target: `erasure:${id}` }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
       if (places.length === 0) {
-        const before = (await readErasure(ledger, id)) ?? (await erasureAskedAs(ledger, attendee));
+        const before = (await readErasure(ledger, id)) ?? (await latestErasureFor(ledger, attendee));
         if (before === undefined) throw nobody();
         return before;
       }

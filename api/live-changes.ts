@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import {
   type FeedChange,
   feedChanges,
-  type FeedChoice,
+  type FeedFilter,
   feedHeads,
   newestChanges,
   type FeedPosition,
@@ -161,7 +161,7 @@ interface Feed {
 /** @throws {Refused} 400 if there are too many pigeonholes to follow */
 async function startFeed(
   ledger: Ledger,
-  choice: FeedChoice,
+  choice: FeedFilter,
   {
     from,
     recent,

@@ -299,7 +299,7 @@ class LaneSender {
     }
     if (verdict.failing === null) this.#failingForMs = 0;
     if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(answered)) this.#breaker.passed();
-    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.otherLanesPass);
+    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.otherLanesDeliver);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
@@ -322,10 +322,10 @@ class LaneSender {
    * other lanes pass, or it has failed for days (`blameRecordsAfterMs`) and the whole sink has few open deliveries.
    */
   async #recordsAreAtFault(): Promise<boolean> {
-    const { otherLanesPass } = this.#work;
-    if (this.#failingForMs === 0 || (!otherLanesPass && this.#failingForMs < blameRecordsAfterMs)) return false;
+    const { otherLanesDeliver } = this.#work;
+    if (this.#failingForMs === 0 || (!otherLanesDeliver && this.#failingForMs < blameRecordsAfterMs)) return false;
     const { sinkId, ref } = this.#lease;
-    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: otherLanesPass ? ref : null }, fewRecords);
+    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords);
   }
 
   /**
@@ -336,7 +336,7 @@ class LaneSender {
   async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], batch: Batch['unwritten']): Promise<boolean> {
     const kinds = new Set(answered.map(({ outcome }) => outcome.kind));
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
-    if (!this.#work.hasPassed && this.#result.delivered === 0) return false;
+    if (!this.#work.hasDelivered && this.#result.delivered === 0) return false;
     const { sinkId } = this.#lease;
     return await hasFewOpen(this.#deps.ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
   }

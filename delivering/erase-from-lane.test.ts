@@ -14,7 +14,7 @@ const lane = (more: Partial<ErasingLane>): ErasingLane => ({
   withheld: 0,
   dead: 0,
   open: 0,
-  passedBy: 0,
+  skipped: 0,
   reasons: [],
   details: [],
   ...more,
@@ -30,7 +30,7 @@ describe('the receipt of an erasure for a sink', () => {
     ['that cannot remove some items', { withheld: 1, reasons: ['not-editable'] }, 'by-hand'],
     ['whose data has to be removed by hand', { delivered: 0, withheld: 4, reasons: ['forget-by-hand'] }, 'by-hand'],
     ['that refused a removal', { dead: 1, reasons: ['hubspot:archive:FORBIDDEN'] }, 'by-hand'],
-    ['that no longer receives the list', { passedBy: 2, delivered: 2 }, 'by-hand'],
+    ['that no longer receives the list', { skipped: 2, delivered: 2 }, 'by-hand'],
     ['that is no longer configured', { archived: true, open: 4 }, 'by-hand'],
   ])('%s', (_, facts, outcome) => {
     expect(judgeErasingLane(lane(facts), { served: true, stopped: null }).outcome).toBe(outcome);

@@ -106,8 +106,8 @@ export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneCon
   }
   if (lane.open > 0) return { ...facts, outcome: 'waiting', detail: `${lane.open} open`, todo: stopped };
   const left = lane.reasons.filter((reason) => !saysNothingThere(reason));
-  if (lane.dead > 0 || left.length > 0 || lane.passedBy > 0) {
-    const why = [...left, ...(lane.passedBy > 0 ? ['list-not-wanted'] : [])].join(', ');
+  if (lane.dead > 0 || left.length > 0 || lane.skipped > 0) {
+    const why = [...left, ...(lane.skipped > 0 ? ['list-not-wanted'] : [])].join(', ');
     const details = lane.details.length === 0 ? '' : ` (${lane.details.join('; ')})`;
     return { ...facts, outcome: 'by-hand', detail: why, todo: `remove the person there by hand${details}` };
   }

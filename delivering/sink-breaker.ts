@@ -57,11 +57,11 @@ export class SinkBreaker {
   /**
    * Records that a lane failed.
    * @param retryInMs the wait before the lane tries again
-   * @param otherLanesPass true if other lanes have passed since this lane started to fail: its failure then does not
+   * @param otherLanesDeliver true if other lanes have passed since this lane started to fail: its failure then does not
    * count against the sink
    */
-  failed(retryInMs: number, otherLanesPass: boolean): void {
-    if (otherLanesPass) return;
+  failed(retryInMs: number, otherLanesDeliver: boolean): void {
+    if (otherLanesDeliver) return;
     this.#failures += 1;
     const wasFailing = this.before.failingForMs > 0 && !this.#passed;
     if (this.#passed || (!wasFailing && this.#failures < failuresToOpen)) return;

@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { standing } from '../ledger/registrant-standing.js';
+import { codeStatus } from '../ledger/code-status.js';
 
 /** The codes that imports claimed in a pigeonhole, counted by state. */
 export interface RegistrantCounts {
@@ -24,10 +24,10 @@ export interface RegistrantCounts {
 /** Counts the registrants of one pigeonhole in one pass. */
 export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number): Promise<RegistrantCounts> {
   const [rows, imports] = await Promise.all([
-    ledger.db.query<{ standing: string; n: number }>(
-      `select standing, count(*)::int as n from (
-         select ${standing} as standing from registrants r join imports i on i.number = r.import where r.ref = $1) as s
-       group by standing`,
+    ledger.db.query<{ status: string; n: number }>(
+      `select status, count(*)::int as n from (
+         select ${codeStatus} as status from registrants r join imports i on i.number = r.import where r.ref = $1) as s
+       group by status`,
       [ref],
     ),
     ledger.db.query<{ number: number; open: boolean }>(
@@ -36,7 +36,7 @@ export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number):
     ),
   ]);
   const sum = (...states: readonly string[]): number =>
-    rows.reduce((total, row) => (states.includes(row.standing) ? total + row.n : total), 0);
+    rows.reduce((total, row) => (states.includes(row.status) ? total + row.n : total), 0);
   return {
     present: sum('created', 'confirmed', 'existing'),
     conflict: sum('conflict'),

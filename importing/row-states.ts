@@ -26,7 +26,7 @@
  */
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { SettledRow } from './sending/settle-answer.js';
-import { claimable, standing, told } from '../ledger/registrant-standing.js';
+import { claimable, codeStatus, heldRowOutcome } from '../ledger/code-status.js';
 
 /**
  * The outcome of a row.
@@ -126,7 +126,7 @@ export async function claimHeldCodes(
     `with judged as (
        select n.*, r.import as holder, r.round as held_round, r.row_number as held_row, r.profile as held_profile,
          r.data_hash as held_data, r.outcome as held_outcome, r.field, r.message, r.request_id, r.data_hash = n.data_hash as same,
-         ${standing} as standing
+         ${codeStatus} as code_status
        from ${givenRows}
          join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import
      ), moved as (
@@ -139,17 +139,17 @@ export async function claimHeldCodes(
      ), kept as (
        insert into import_rows (import, row_number, code_hash, data_hash, profile, outcome, field, message, request_id)
        select j.holder, j.held_row, j.code_hash, j.held_data, j.held_profile,
-         case standing when 'given-up' then 'cancelled' else standing end, j.field, j.message, j.request_id
+         case code_status when 'given-up' then 'cancelled' else code_status end, j.field, j.message, j.request_id
        from judged j join moved m on m.code_hash = j.code_hash
        on conflict (import, row_number) do nothing
      ), others as (
        insert into import_rows (import, row_number, code_hash, data_hash, profile, outcome, field, message, request_id)
        select $2, j.row_number, j.code_hash, j.data_hash, j.profile,
-         case when j.holder = $2 then 'invalid' else ${told} end,
-         case when standing = 'rejected' and same then j.field end,
+         case when j.holder = $2 then 'invalid' else ${heldRowOutcome} end,
+         case when code_status = 'rejected' and same then j.field end,
          case when j.holder = $2 then 'another row of this file has the same code'
-           when standing = 'rejected' and same then j.message end,
-         case when standing = 'rejected' and same then j.request_id end
+           when code_status = 'rejected' and same then j.message end,
+         case when code_status = 'rejected' and same then j.request_id end
        from judged j where not exists (select 1 from moved m where m.code_hash = j.code_hash)
        on conflict (import, row_number) do update set outcome = excluded.outcome, field = excluded.field,
          message = excluded.message, request_id = excluded.request_id
@@ -302,8 +302,8 @@ export async function confirmRefusedRows(tx: Queryable, number: number): Promise
   await tx.query(
     `update registrants r set outcome = 'confirmed' from (
        select origin from registrants where import = $1 and outcome = 'unknown' and sent = 'unknown' and origin is not null
-       group by origin having count(*) >= ${minRefusals}) told
-     where r.import = $1 and r.origin = told.origin and r.outcome = 'unknown' and r.sent = 'unknown'`,
+       group by origin having count(*) >= ${minRefusals}) refused
+     where r.import = $1 and r.origin = refused.origin and r.outcome = 'unknown' and r.sent = 'unknown'`,
     [number],
   );
 }

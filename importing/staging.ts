@@ -13,7 +13,7 @@ import {
 } from './row-states.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
-import { abandonedAfterMs } from '../ledger/registrant-standing.js';
+import { abandonedAfterMs } from '../ledger/code-status.js';
 
 export type RowToSend = Pick<SendableRow, 'row' | 'profile'>;
 /** A row with problems: stored for the report, never sent. */

@@ -1,7 +1,7 @@
 import type { Ledger } from './ledger.js';
 
 /** A requested action, recorded before it runs. It contains no text that a person has typed and no field of an item. */
-export interface AskedAction {
+export interface RequestedAction {
   /** The token's name. */
   readonly who: string;
   /** The id of a named token; null if the request used the token of the configuration or needed none. */
@@ -20,7 +20,7 @@ export interface AskedAction {
 
 export type AuditOutcome = 'done' | 'refused' | 'failed';
 
-export interface AuditEntry extends Omit<AskedAction, 'subject'> {
+export interface AuditEntry extends Omit<RequestedAction, 'subject'> {
   readonly number: number;
   readonly at: Date;
   /** Null: the action is still running, or the process ended before it finished. */
@@ -30,7 +30,7 @@ export interface AuditEntry extends Omit<AskedAction, 'subject'> {
   readonly endedAt: Date | null;
 }
 
-export interface AuditChoice {
+export interface AuditFilter {
   readonly who: string | null;
   readonly action: string | null;
   readonly target: string | null;
@@ -40,7 +40,7 @@ export interface AuditChoice {
  * Records a request before it is carried out. If it cannot be recorded, it must not be carried out.
  * @returns the number of the record
  */
-export async function recordRequest(ledger: Ledger, asked: AskedAction): Promise<number> {
+export async function recordRequest(ledger: Ledger, asked: RequestedAction): Promise<number> {
   const [row] = await ledger.db.query<{ number: number }>(
     `insert into audit (who, token, action, target, detail, subject, request_id)
      values ($1, $2, $3, $4, $5, $6, $7) returning number`,
@@ -69,7 +69,7 @@ export async function recordResult(
  */
 export async function auditEntries(
   ledger: Ledger,
-  choice: AuditChoice,
+  choice: AuditFilter,
   { before, limit }: { before: number | null; limit: number },
 ): Promise<AuditEntry[]> {
   const rows = await ledger.db.query<Omit<AuditEntry, 'detail'> & { detail: string }>(

@@ -38,7 +38,7 @@ function processWith({ wallAheadMs: startsAheadMs = 0 }: { readonly wallAheadMs?
       elapsedMs += outMs;
       const said = new Date(trueNow() + databaseAheadMs);
       elapsedMs += backMs;
-      clock.heard(said, askedAt);
+      clock.adjust(said, askedAt);
     },
   };
 }

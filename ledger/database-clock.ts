@@ -43,7 +43,7 @@ export class DatabaseClock {
    * Adjusts the clock to an instant that the database has just returned.
    * @param askedAt the value of `monotonic()` before the statement was sent
    */
-  heard(databaseNow: Date, askedAt: number): void {
+  adjust(databaseNow: Date, askedAt: number): void {
     const atMs = databaseNow.getTime();
     const minOffsetMs = atMs - this.monotonicNow();
     const maxOffsetMs = atMs + 1 - askedAt; // the database's instant is truncated to a millisecond
@@ -68,7 +68,7 @@ export class DatabaseClock {
     return this.#asking;
   }
 
-  /** Returns the monotonic clock in ms, for `heard`. */
+  /** Returns the monotonic clock in ms, for `adjust`. */
   monotonic(): number {
     return this.monotonicNow();
   }
@@ -78,7 +78,7 @@ export class DatabaseClock {
     this.#db = db;
     const askedAt = this.monotonicNow();
     const [row] = await db.query<{ now: Date }>('select clock_timestamp() as now');
-    this.heard(row!.now, askedAt);
+    this.adjust(row!.now, askedAt);
   }
 }
 
@@ -97,7 +97,7 @@ const toleratedMs = 5000;
  * back in between (for example on a laptop whose clock was wrong). A wait counted from that instant would last too
  * long.
  */
-export const isOfFuture = (instant: string): string =>
+export const isInFuture = (instant: string): string =>
   `coalesce(${instant} > clock_timestamp() + ${toleratedMs} * interval '1 millisecond', false)`;
 
 /**
@@ -106,7 +106,7 @@ export const isOfFuture = (instant: string): string =>
  */
 export async function wasClockSetBack(ledger: Ledger): Promise<boolean> {
   const [row] = await ledger.db.query<{ yes: boolean }>(
-    `select exists (select 1 from streams where wanted and ${isOfFuture('polled_at')}) as yes`,
+    `select exists (select 1 from streams where wanted and ${isInFuture('polled_at')}) as yes`,
   );
   return row!.yes;
 }

@@ -36,14 +36,14 @@ const maxEvidence = 100;
  * Maximum length of a prompt id; longer ids are cut off, because an index entry is limited to 2,700 bytes. According to
  * the specification, an id is an integer.
  */
-const longestPrompt = 200;
+const maxPromptLength = 200;
 
 /**
  * SQL for the prompt that an interaction answers: the id of its question, as text.
  * @param payload an SQL expression, made readable (`readableJson`)
  */
 export function promptOf(payload: string): string {
-  return `left(${payload} -> 'question' ->> 'id', ${longestPrompt})`;
+  return `left(${payload} -> 'question' ->> 'id', ${maxPromptLength})`;
 }
 
 /** Activity of one attendee in a session or, if `sessionId` is null, in the whole pigeonhole. */

@@ -33,9 +33,9 @@ export interface LaneWork {
   /** Milliseconds until there is something to do; 0 or less: now. Null: nothing is left. */
   readonly dueInMs: number | null;
   /** True if this lane fails and another lane has delivered since the failure started. The sink is then not at fault. */
-  readonly otherLanesPass: boolean;
+  readonly otherLanesDeliver: boolean;
   /** True if one of these lanes has ever delivered something. */
-  readonly hasPassed: boolean;
+  readonly hasDelivered: boolean;
 }
 
 export interface LanesOfSink {
@@ -55,11 +55,11 @@ export async function laneWork(
 ): Promise<LaneWork[]> {
   return await ledger.db.query<LaneWork>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId",
-       coalesce(l.failing_since < max(l.delivered_at) over (), false) as "otherLanesPass",
-       max(l.delivered_at) over () is not null as "hasPassed", extract(epoch from
-         case when l.owner is not null then l.lease_expires_at -- past it: what was in flight has to be settled
+       coalesce(l.failing_since < max(l.delivered_at) over (), false) as "otherLanesDeliver",
+       max(l.delivered_at) over () is not null as "hasDelivered", extract(epoch from
+         case when l.owner is not null then l.lease_expires_at -- once it has ended, deliveries in flight have to be settled
               when l.retry_at > now() then l.retry_at
-              when l.configuration is distinct from $3 then now() -- what it wants may have changed
+              when l.configuration is distinct from $3 then now() -- the lists that the sink receives may have changed
               when p.next_sequence - 1 > coalesce(l.watermark, 0)
                 or exists (select 1 from replay_lanes r where r.sink_id = $1 and r.ref = p.ref and r.done_at is null)
                 then case when $4::boolean then coalesce(l.due_at, now()) else now() end

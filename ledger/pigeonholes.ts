@@ -140,7 +140,7 @@ export async function claimHidden(
   const [row] = await ledger.db.query<{ pigeonhole_id: number }>(
     `update pigeonholes set read_by_id_at = now() where ref = (
        select p.ref from pigeonholes p where p.workspace = $1 and p.pigeonhole_id = any($2::int8[])
-         and (p.ended_at is null or p.ended_at > now() - interval '8 days') -- it is dormant then
+         and (p.ended_at is null or p.ended_at > now() - interval '8 days') -- otherwise it is dormant
          and (p.read_by_id_at is null or p.read_by_id_at <= now() - interval '1 millisecond'
            * case when p.gone_at is not null or p.status = 'ended' then $4::float8 else $3::float8 end)
          and not exists (select 1 from items i join pigeonholes w on w.ref = i.ref

@@ -5,7 +5,7 @@ import { shownFields } from './read-items.js';
 /** Position of a reader in the changes of each pigeonhole: `ref` to sequence. */
 export type FeedPosition = ReadonlyMap<number, number>;
 
-export interface FeedChoice {
+export interface FeedFilter {
   readonly workspace: string | null;
   /** `<workspace>/<id>`. */
   readonly pigeonhole: string | null;
@@ -32,7 +32,7 @@ export interface FeedChange {
  * Returns the latest sequence of each chosen pigeonhole. Every change up to it can be read, because transactions commit
  * in the order of their sequences.
  */
-export async function feedHeads(ledger: Ledger, { workspace, pigeonhole }: FeedChoice): Promise<FeedPosition> {
+export async function feedHeads(ledger: Ledger, { workspace, pigeonhole }: FeedFilter): Promise<FeedPosition> {
   const rows = await ledger.db.query<{ ref: number; head: number }>(
     `select ref, next_sequence - 1 as head from pigeonholes
      where next_sequence > 1 and ($1::text is null or workspace = $1)

@@ -22,7 +22,7 @@ export interface SeenField {
   readonly values: Readonly<Record<string, number>> | null;
 }
 
-export interface FieldsAsked {
+export interface FieldsRequest {
   readonly list: string;
   /** Null: every workspace. */
   readonly workspace: string | null;
@@ -64,7 +64,7 @@ const maxValues = 12;
  * Returns the fields of a list's items and their contents, by pigeonhole. Reads every stored item of the list (or the
  * sample) in one statement, so it is only for requests by an operator.
  */
-export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked): Promise<SeenFields[]> {
+export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsRequest): Promise<SeenFields[]> {
   const rows = await ledger.db.query<FieldRow>(
     `select p.workspace, p.pigeonhole_id, e.field, e.member, json_typeof(e.value) as type,
        case when json_typeof(e.value) in ('string', 'boolean')
@@ -108,7 +108,7 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsAsked)
  */
 export async function fieldNames(
   ledger: Pick<Ledger, 'db'>,
-  { list, workspace, pigeonholeId }: Omit<FieldsAsked, 'sample'>,
+  { list, workspace, pigeonholeId }: Omit<FieldsRequest, 'sample'>,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const rows = await ledger.db.query<{ place: string; names: string[] }>(
     `select p.workspace || '/' || p.pigeonhole_id as place, n.names from pigeonholes p cross join lateral (

@@ -1,7 +1,7 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
-import { isOfFuture } from './database-clock.js';
+import { isInFuture } from './database-clock.js';
 import { lockPlace } from './lock-order.js';
 import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
@@ -62,9 +62,9 @@ export interface StreamLease extends StreamName {
 }
 
 /**
- * Replaces the set of streams that are read in a pigeonhole. Missing streams are added and due; streams that are no
- * longer wanted are not read any more. A stream that is wanted again, for example because its session exists again, is
- * due now, even if it counted as gone.
+ * Replaces the set of streams that are read in a pigeonhole. Adds missing streams, which are due immediately. Streams
+ * that are no longer wanted are not read any more. A stream that is wanted again, for example because its session
+ * exists again, is due now, even if it counted as gone.
  */
 export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonly StreamName[]): Promise<void> {
   const lists = wanted.map(({ list }) => list);
@@ -92,7 +92,7 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
   });
 }
 
-const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isOfFuture('swept_at')})`;
+const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isInFuture('swept_at')})`;
 
 /**
  * If more streams become due within this time after the next one, the next cycle starts later and reads all of them.
@@ -109,7 +109,7 @@ export async function dueStreams(
 ): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
   const rows = await ledger.db.query<DueStream & { in_ms: number }>(
     `select id, list, session_id as "sessionId", swept_at is null or ${isSweepDue} as walking, polled_at is null as "isNew",
-       case when ${isOfFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as in_ms
+       case when ${isInFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as in_ms
      from streams where ref = $1 and wanted order by in_ms, id`,
     [ref],
   );
@@ -127,8 +127,8 @@ export async function acquireStream(ledger: Ledger, streamId: number, owner: str
   const askedAt = ledger.clock.monotonic();
   const [stream] = await ledger.db.query<Omit<StreamLease, 'poll' | 'sweep'>>(
     `update streams set epoch = epoch + 1, owner = $2,
-       due_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else due_at end,
-       polled_at = case when ${isOfFuture('polled_at')} then clock_timestamp() else polled_at end
+       due_at = case when ${isInFuture('polled_at')} then clock_timestamp() else due_at end,
+       polled_at = case when ${isInFuture('polled_at')} then clock_timestamp() else polled_at end
      where id = $1
      returning id as "streamId", ref, list, session_id as "sessionId", epoch, item_order as "order",
        clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
@@ -138,7 +138,7 @@ export async function acquireStream(ledger: Ledger, streamId: number, owner: str
     [streamId, owner],
   );
   if (stream === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
-  ledger.clock.heard(stream.takenAt, askedAt);
+  ledger.clock.adjust(stream.takenAt, askedAt);
   const walks = await ledger.db.query<OpenWalk>(
     `select kind, number, started_at as "startedAt", first_at as "firstAt", cursor, checkpoint,
        check_key as "checkpointKey", direction, page_first as "pageFirst", page_last as "pageLast", through,
@@ -188,8 +188,8 @@ export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<
 export interface NextRead {
   readonly dueInMs: number;
   /**
-   * The polling interval in force, the reason for it (`reason`), and the interval before the quota lengthens it
-   * (`wantedMs`).
+   * The polling interval in force. `reason` is the reason for it, and `wantedMs` the interval before the quota
+   * lengthens it.
    */
   readonly everyMs: number;
   readonly reason: string;

@@ -21,8 +21,8 @@ export interface PresentedToken extends Pick<StoredToken, 'id' | 'name' | 'roles
   /** SHA-256 of the whole token. */
   readonly hash: Buffer;
   readonly expired: boolean;
-  /** True if the last recorded use is more than a minute ago. */
-  readonly unused: boolean;
+  /** True if this use has to be recorded, because the last recorded one is more than a minute ago. */
+  readonly recordsUse: boolean;
 }
 
 export interface NewToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'workspace' | 'createdBy' | 'expiresAt'> {
@@ -33,7 +33,7 @@ export interface NewToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'w
 export async function findToken(ledger: Ledger, id: string): Promise<PresentedToken | undefined> {
   const [row] = await ledger.db.query<Omit<PresentedToken, 'roles'> & { roles: string }>(
     `select id, name, roles, workspace, hash, coalesce(expires_at <= now(), false) as expired,
-       coalesce(last_used_at < now() - interval '1 minute', true) as unused
+       coalesce(last_used_at < now() - interval '1 minute', true) as recordsUse
      from tokens where id = $1 and revoked_at is null`,
     [id],
   );

@@ -20,7 +20,7 @@ export async function withoutForgotten(
   scope: PagePlace,
   differingItems: readonly DifferingItem[],
 ): Promise<DifferingItem[]> {
-  const kept = await withoutTheirs(ledger, tx, scope, differingItems);
+  const kept = await withoutItemsOfForgotten(ledger, tx, scope, differingItems);
   if (kept.length === 0 || !(listsWithQuestions as readonly string[]).includes(scope.list)) return kept;
   const questions = new Set(kept.flatMap(({ item }) => questionIdOf(item.fields) ?? []));
   const erased = await erasedQuestions(tx, scope.ref, [...questions]);
@@ -33,14 +33,14 @@ export async function withoutForgotten(
   });
 }
 
-async function withoutTheirs(
+async function withoutItemsOfForgotten(
   ledger: Ledger,
   tx: Queryable,
   scope: PagePlace,
   differingItems: readonly DifferingItem[],
 ): Promise<DifferingItem[]> {
   const { workspace } = scope;
-  if (scope.list === 'attendees') await forgetHolders(ledger, tx, scope, differingItems);
+  if (scope.list === 'attendees') await forgetAttendeesWithCodes(ledger, tx, scope, differingItems);
   const people = new Map(
     differingItems.flatMap(({ item: { attendeeId } }) =>
       attendeeId === null ? [] : [[attendeeId, ledger.hash.subject(workspace, attendeeId, 'named')] as const],
@@ -64,7 +64,7 @@ async function withoutTheirs(
       const purpose = visibility === 'named' ? 'named' : 'anonymous';
       return [{ key: item.key, subject: ledger.hash.subject(workspace, item.attendeeId!, purpose) }];
     });
-    await keepQuestionsAway(tx, scope, questions);
+    await storeQuestionKeys(tx, scope, questions);
   }
   return differingItems.filter((each) => !isTheirs(each));
 }
@@ -73,7 +73,7 @@ async function withoutTheirs(
  * Marks attendees who use a forgotten code as forgotten. Their erasure was requested before the ledger knew their id,
  * so it is resumed to find the items that were stored under the id since.
  */
-async function forgetHolders(
+async function forgetAttendeesWithCodes(
   ledger: Ledger,
   tx: Queryable,
   { workspace, ref }: PagePlace,
@@ -108,7 +108,7 @@ async function forgetHolders(
  * recognize the question's text in other people's items. If the ledger already has such items, the erasure is resumed
  * to remove the text from them.
  */
-async function keepQuestionsAway(
+async function storeQuestionKeys(
   tx: Queryable,
   { ref, list, streamId }: PagePlace,
   questions: readonly { readonly key: string; readonly subject: Buffer }[],

@@ -156,9 +156,9 @@ async function eraseEarlierCopies(
          and position('"question":{"id":' || q.key || '}' in c.snapshot::text) = 0)`,
     [ref, listsWithQuestions],
   );
-  const about = rows.map((row) => ({ ...row, id: questionIdOf(JSON.parse(row.snapshot) as Fields) }));
-  const erased = await erasedQuestions(tx, ref, [...new Set(about.flatMap(({ id }) => id ?? []))]);
-  const withErasedText = about.filter(({ id }) => id !== undefined && erased.has(id));
+  const parsed = rows.map((row) => ({ ...row, id: questionIdOf(JSON.parse(row.snapshot) as Fields) }));
+  const erased = await erasedQuestions(tx, ref, [...new Set(parsed.flatMap(({ id }) => id ?? []))]);
+  const withErasedText = parsed.filter(({ id }) => id !== undefined && erased.has(id));
   if (withErasedText.length === 0) return 0;
   for (const list of listsWithQuestions) {
     const keys = withErasedText.filter((row) => row.list === list).map(({ key }) => key);

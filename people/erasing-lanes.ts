@@ -20,8 +20,8 @@ export interface ErasingLane {
   readonly dead: number;
   /** Items whose removal is waiting or being sent. */
   readonly open: number;
-  /** Items whose removal the lane has skipped, because the sink no longer accepts the list. */
-  readonly passedBy: number;
+  /** Items whose removal the lane has skipped, because the sink no longer receives the list. */
+  readonly skipped: number;
   /** Reason codes of withheld removals and dead letters. */
   readonly reasons: readonly string[];
   /** Responses of destinations to the dead letters; no personal data. */
@@ -43,12 +43,12 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
        (count(*) filter (where d.state = 'dead'))::int as dead,
        (count(*) filter (where d.state in ('waiting', 'sending', 'retry')
          or (d.state is null and coalesce(l.watermark, 0) < e.sequence)))::int as open,
-       (count(*) filter (where d.state is null and l.watermark >= e.sequence and i.erased))::int as "passedBy",
+       (count(*) filter (where d.state is null and l.watermark >= e.sequence and i.erased))::int as "skipped",
        array_agg(distinct d.reason) filter (where d.reason is not null
          and (d.state = 'dead' or (d.state = 'withheld' and i.erased))) as reasons,
        array_agg(distinct d.detail) filter (where d.state = 'dead' and d.detail is not null) as details
      from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
-       join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- also items of others that repeated their text
+       join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- includes other people's items that repeated the text of a question
        left join lanes l on l.sink_id = e.sink_id and l.ref = e.ref
        left join deliveries d on d.sink_id = e.sink_id and d.ref = e.ref and d.sequence = e.sequence and d.replay = 0
      where e.erasure = $1

@@ -55,7 +55,7 @@ export async function readErasure(ledger: Ledger, id: string): Promise<Erasure |
 }
 
 /** Returns the latest erasure whose request named the person in the same way; undefined if there is none. */
-export async function erasureAskedAs(ledger: Ledger, asked: string): Promise<Erasure | undefined> {
+export async function latestErasureFor(ledger: Ledger, asked: string): Promise<Erasure | undefined> {
   const [row] = await ledger.db.query<ErasureRow>(
     `select ${columns} from erasures where asked_hash = $1 order by number desc limit 1`,
     [ledger.hash.asked(asked)],

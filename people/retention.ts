@@ -33,8 +33,8 @@ export async function keepRetention(
 /** Maximum number of rows in one transaction and in one statement. */
 const rowsAtOnce = 500;
 /** Interval after which the same list gets another retention pass, because new items may have been read since. */
-const againMs = 24 * 60 * 60_000;
-const changesAgainMs = 60 * 60_000;
+const passIntervalMs = 24 * 60 * 60_000;
+const changesPassIntervalMs = 60 * 60_000;
 /** Value of the column `list` in `retention_passes` for a pass over the earlier revisions of all lists. */
 const changesPass = 'changes';
 
@@ -81,10 +81,10 @@ async function expiringLists(
       workspace,
       lists.map(([list]) => list),
       lists.map(([, afterMs]) => afterMs),
-      againMs,
+      passIntervalMs,
       changesPass,
       changesMs,
-      changesAgainMs,
+      changesPassIntervalMs,
     ],
   );
 }

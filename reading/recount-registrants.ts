@@ -15,7 +15,7 @@ import { isExpiring } from '../people/retention.js';
 import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { PageWrite } from '../ledger/write-changes.js';
-import { standing } from '../ledger/registrant-standing.js';
+import { codeStatus } from '../ledger/code-status.js';
 
 /**
  * If this number of changes follows the stored position and none is of an attendee, the position moves past them, so
@@ -139,7 +139,7 @@ const unseenRows = `imports i
  * service has created the registrant (`created`), that is certain. A code that the service already had (`confirmed`,
  * `existing`) may turn out to belong to another person (a conflict), until the import ends.
  */
-const isKnownRegistrant = `coalesce(${standing} = 'created'
+const isKnownRegistrant = `coalesce(${codeStatus} = 'created'
   or (r.outcome in ('confirmed', 'existing') and i.state in ('done', 'cancelled')), false)`;
 
 /** Whether some import of pigeonhole `$1` has rows to check, as an SQL condition. */

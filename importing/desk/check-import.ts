@@ -22,7 +22,7 @@ import {
 } from './open-registrants.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { hashRows, type RowToSend, firstChunkSize } from '../staging.js';
-import { standing } from '../../ledger/registrant-standing.js';
+import { codeStatus } from '../../ledger/code-status.js';
 import type { Config } from '../../config/config.js';
 import { type QuotaState, readQuotas } from '../../work/requests/quota.js';
 
@@ -45,7 +45,7 @@ const meaning: Readonly<Record<Earlier, keyof PlannedCounts>> = {
   claimedElsewhere: 'elsewhere',
 };
 
-const told = {
+const problemTexts = {
   conflict: 'an earlier import has created this code with other data; change it in the dashboard of the service',
   rejected: 'the service has refused this row before; correct it',
 } as const;
@@ -85,17 +85,17 @@ async function checkOpened(
     const sendable = rows.filter(isSendable);
     const earlier =
       ref === undefined ? sendable.map((): Earlier => 'new') : await compareWithEarlier(deps.ledger, ref, sendable);
-    const standings = new Map<SendableRow, keyof PlannedCounts>(
+    const plans = new Map<SendableRow, keyof PlannedCounts>(
       sendable.map((row, index) => [row, meaning[earlier[index]!]]),
     );
     for (const row of rows) {
-      const standing = isSendable(row) ? standings.get(row)! : 'invalid';
-      counts[standing] += 1;
+      const plan = isSendable(row) ? plans.get(row)! : 'invalid';
+      counts[plan] += 1;
       if (!isSendable(row)) for (const problem of row.problems) problems.add(problem);
       else for (const note of row.notes) notes.add(note);
       if (isSendable(row) && row.notes.some(({ code }) => code === 'code-generated')) generatedCodes += 1;
-      if (standing === 'conflict' || standing === 'rejected') {
-        problems.add({ row: row.row, column: codeColumn, code: standing, message: told[standing] });
+      if (plan === 'conflict' || plan === 'rejected') {
+        problems.add({ row: row.row, column: codeColumn, code: plan, message: problemTexts[plan] });
       }
     }
   }
@@ -159,19 +159,19 @@ type Earlier = 'new' | 'sameCreated' | 'otherData' | 'sameRejected' | 'claimedEl
 /** Returns the result for each row, in order. Reads only; call it with at most some thousand rows. */
 export async function compareWithEarlier(ledger: Ledger, ref: number, rows: readonly RowToSend[]): Promise<Earlier[]> {
   const hashed = hashRows(ledger.hash, rows);
-  const found = await ledger.db.query<{ n: number; same: boolean; standing: string }>(
-    `select n.n::int4 as n, r.data_hash = n.data_hash as same, ${standing} as standing
+  const found = await ledger.db.query<{ n: number; same: boolean; status: string }>(
+    `select n.n::int4 as n, r.data_hash = n.data_hash as same, ${codeStatus} as status
      from unnest($2::bytea[], $3::bytea[]) with ordinality as n (code_hash, data_hash, n)
        join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import`,
     [ref, hashed.map(({ codeHash }) => codeHash), hashed.map(({ dataHash }) => dataHash)],
   );
   const earlier = rows.map((): Earlier => 'new');
-  for (const { n, same, standing: stands } of found) earlier[n - 1] = meaningOf(stands, same);
+  for (const { n, same, status } of found) earlier[n - 1] = meaningOf(status, same);
   return earlier;
 }
 
-function meaningOf(stands: string, same: boolean): Earlier {
-  switch (stands) {
+function meaningOf(status: string, same: boolean): Earlier {
+  switch (status) {
     case 'created':
     case 'confirmed':
     case 'existing':

@@ -179,7 +179,7 @@ const coders: Readonly<Record<string, ElementCoder>> = {
 function binaryArray(type: string, values: readonly SqlValue[]): Buffer | undefined {
   const coder = coders[type];
   if (coder === undefined) return undefined;
-  let most = headBytes + 4 * values.length;
+  let maxLength = headBytes + 4 * values.length;
   let hasNull = 0;
   for (const value of values) {
     if (value === null || value === undefined) {
@@ -188,9 +188,9 @@ function binaryArray(type: string, values: readonly SqlValue[]): Buffer | undefi
     }
     const bytes = coder.maxBytes(value);
     if (bytes < 0) return undefined;
-    most += bytes;
+    maxLength += bytes;
   }
-  const buffer = roomFor(most);
+  const buffer = roomFor(maxLength);
   buffer.writeInt32BE(values.length === 0 ? 0 : 1, 0); // dimensions
   buffer.writeInt32BE(hasNull, 4);
   buffer.writeInt32BE(coder.oid, 8);

@@ -8,7 +8,7 @@ import { MARKER_FILE, readMarker } from './marker.js';
  * Minimum free space. If less is free, the check reports a problem. It is enough for about 100,000 changes, a day of a
  * large event.
  */
-const LEAST_FREE_BYTES = 64 * 1024 * 1024;
+const MIN_FREE_BYTES = 64 * 1024 * 1024;
 const TRIAL_FILE = '.pigeonpost-check';
 
 /**
@@ -69,7 +69,7 @@ async function freeSpace(folder: string, access: FileAccess): Promise<CheckLine>
   const { bavail, bsize } = await access.statfs(folder);
   const freeMiB = (bavail * bsize) / 2 ** 20;
   const inWords = freeMiB < 10 * 1024 ? `${Math.floor(freeMiB)} MiB` : `${Math.floor(freeMiB / 1024)} GiB`;
-  return bavail * bsize >= LEAST_FREE_BYTES
+  return bavail * bsize >= MIN_FREE_BYTES
     ? { ok: true, text: `${inWords} are free there` }
     : { ok: false, text: `only ${inWords} are free in ${folder}: free space there` };
 }

@@ -64,7 +64,7 @@ export class DayFile {
         `${join(root, path)} is missing though lines were written there: bring the file back`,
       );
     }
-    return file.checkedAnd(async () => {
+    return file.afterChecks(async () => {
       if ((await file.size()) <= committedLength) return;
       await confirmHeld();
       await file.handle.truncate(committedLength);
@@ -78,7 +78,7 @@ export class DayFile {
   static async openForRecovery(place: DayFileOptions): Promise<DayFile | undefined> {
     if (!(await reachFolders(place, false))) return undefined;
     const file = await DayFile.open(place, constants.O_RDONLY);
-    return file?.checkedAnd(async () => undefined);
+    return file?.afterChecks(async () => undefined);
   }
 
   private static async open(place: DayFileOptions, flags: number): Promise<DayFile | undefined> {
@@ -208,7 +208,7 @@ export class DayFile {
     return this.handle.close();
   }
 
-  private async checkedAnd(next: () => Promise<void>): Promise<this> {
+  private async afterChecks(next: () => Promise<void>): Promise<this> {
     try {
       await this.requireCommittedPart();
       await next();

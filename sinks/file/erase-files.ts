@@ -58,7 +58,7 @@ async function eraseFile(
 ): Promise<number | 'missing'> {
   const file = await DayFile.openForRecovery({ root, path, committedLength: length, access });
   if (file === undefined) return 'missing';
-  const place = withEnding(join(root, path));
+  const place = newVersionOf(join(root, path));
   let changed = 0;
   let written = 0;
   try {
@@ -105,7 +105,7 @@ async function eraseFile(
 export const pendingKey = 'erasing';
 
 /** Returns the path of the new version of a file. It does not have the form of a data file's path (`isSafePath`). */
-function withEnding(place: string): string {
+function newVersionOf(place: string): string {
   return `${place}.erasing`;
 }
 
@@ -122,7 +122,7 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
   if (committedLength(lane.memory, path) === 0) await removeEmpty(place, access);
   else {
     try {
-      await access.rename(withEnding(place), place);
+      await access.rename(newVersionOf(place), place);
     } catch (error) {
       if (errorCode(error) !== 'ENOENT') throw error; // the file was already replaced, and only the lane's memory was not updated
     }
@@ -137,7 +137,7 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
  */
 async function removeEmpty(place: string, access: FileAccess): Promise<void> {
   await access.rm(place, { force: true });
-  await access.rm(withEnding(place), { force: true });
+  await access.rm(newVersionOf(place), { force: true });
   let folder = dirname(place);
   for (const _ of ['list', 'pigeonhole']) {
     try {

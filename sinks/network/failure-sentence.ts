@@ -56,7 +56,7 @@ function codeOf(error: unknown): string {
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : '';
 }
 
-export interface Asked {
+export interface UnansweredCall {
   readonly host: string;
   /** The vendor's name in messages. */
   readonly name: string;
@@ -66,12 +66,12 @@ export interface Asked {
 }
 
 /** Describes in a sentence why a call of `withinDeadline` has no answer, without path, query or secret. */
-export function noAnswerSentence(error: unknown, asked: Asked): string {
-  if (!(error instanceof CutShort)) return failureSentence(error, asked.host);
-  return error.reason === 'stopped' ? `stopped before ${asked.name} answered` : lateSentence(asked);
+export function noAnswerSentence(error: unknown, call: UnansweredCall): string {
+  if (!(error instanceof CutShort)) return failureSentence(error, call.host);
+  return error.reason === 'stopped' ? `stopped before ${call.name} answered` : lateSentence(call);
 }
 
-function lateSentence({ host, timeoutMs, what }: Omit<Asked, 'name'>): string {
+function lateSentence({ host, timeoutMs, what }: Omit<UnansweredCall, 'name'>): string {
   return `${host} did not answer ${what === undefined ? '' : `${what} `}within ${timeoutMs / 1000} s`;
 }
 

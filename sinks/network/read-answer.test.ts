@@ -4,9 +4,9 @@ import {
   headerText,
   parsedJson,
   readText,
-  LONGEST_RETRY_AFTER_MS,
+  MAX_RETRY_AFTER_MS,
   retryAfterMs,
-  SHORTEST_RETRY_AFTER_MS,
+  MIN_RETRY_AFTER_MS,
 } from './read-answer.js';
 
 /** Returns a body that arrives in these pieces. An error ends it early. */
@@ -75,10 +75,10 @@ describe('Retry-After', () => {
     [' 7 ', 7_000],
     ['Sat, 21 Nov 2026 09:31:30 GMT', 90_000],
     ['Saturday, 21-Nov-26 09:31:30 GMT', 90_000],
-    ['0', SHORTEST_RETRY_AFTER_MS],
-    ['Fri, 20 Nov 2026 09:31:30 GMT', SHORTEST_RETRY_AFTER_MS],
-    ['999999999999', LONGEST_RETRY_AFTER_MS],
-    ['Sat, 21 Nov 2099 09:31:30 GMT', LONGEST_RETRY_AFTER_MS],
+    ['0', MIN_RETRY_AFTER_MS],
+    ['Fri, 20 Nov 2026 09:31:30 GMT', MIN_RETRY_AFTER_MS],
+    ['999999999999', MAX_RETRY_AFTER_MS],
+    ['Sat, 21 Nov 2099 09:31:30 GMT', MAX_RETRY_AFTER_MS],
   ])('"%s" means %d ms', (header, expected) => expect(retryAfterMs(header, nowMs)).toBe(expected));
 
   it.each([undefined, '', 'soon', '-3', '1.5', '2026-11-21', '12 minutes', 'Xyz, 99 Foo 2026 99:99:99 GMT'])(

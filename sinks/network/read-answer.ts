@@ -48,9 +48,9 @@ export function refusesContent(status: number): boolean {
 }
 
 /** Maximum accepted `Retry-After`: one day, so that a wrong clock or a typing error does not stop a sink for years. */
-export const LONGEST_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
+export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
 /** Minimum wait. Without it, "Retry-After: 0" or a date in the past would cause retries without a pause. */
-export const SHORTEST_RETRY_AFTER_MS = 1000;
+export const MIN_RETRY_AFTER_MS = 1000;
 
 /**
  * Returns the requested wait in ms, within the limits above; undefined if there is no header, or it has neither form of
@@ -61,7 +61,7 @@ export function retryAfterMs(header: string | undefined, answeredAtMs: number): 
   const text = header?.trim() ?? '';
   const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : httpDateMs(text) - answeredAtMs;
   if (Number.isNaN(waitMs)) return undefined;
-  return Math.min(Math.max(waitMs, SHORTEST_RETRY_AFTER_MS), LONGEST_RETRY_AFTER_MS);
+  return Math.min(Math.max(waitMs, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
 }
 
 /** Parses an HTTP date; NaN for anything else. Date.parse would accept "1.5" and "-3" as years. */

@@ -223,8 +223,8 @@ describe('a token', () => {
 
   it('is returned with other fields of the response, but without other tokens', async () => {
     answers.push(granted('token-1', { instance_url: 'https://acme.example', refresh_token: 'r', id_token: 'i' }));
-    const { said } = await sourceOf().get(never);
-    expect(said).toEqual({ token_type: 'Bearer', expires_in: 3600, instance_url: 'https://acme.example' });
+    const { otherFields } = await sourceOf().get(never);
+    expect(otherFields).toEqual({ token_type: 'Bearer', expires_in: 3600, instance_url: 'https://acme.example' });
   });
 
   it('is not revealed when it is printed', async () => {

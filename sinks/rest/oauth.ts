@@ -57,7 +57,7 @@ export interface TokenSourceOptions {
 export interface Token {
   readonly secret: Secret;
   /** The other fields of the answer, such as Salesforce's `instance_url`, but no tokens. */
-  readonly said: Fields;
+  readonly otherFields: Fields;
 }
 
 /**
@@ -74,7 +74,7 @@ export class TokenFailure extends Error {
 
 const TIMEOUT_MS = 30_000;
 const MAX_ANSWER_BYTES = 256 * 1024;
-/** Time without logins after a failure, so that a batch of 100 requests does not cause 100 logins. */
+/** After a failure, no login is tried for this time, so that a batch of 100 requests does not cause 100 logins. */
 const FAILURE_LASTS_MS = 5_000;
 
 const noLease = (): undefined => undefined;
@@ -189,9 +189,9 @@ export class TokenSource {
   }
 
   /** Reads the token from an answer. @throws {TokenFailure} if the answer contains no token */
-  #read(status: number, headers: Record<string, string | string[] | undefined>, said: Fields) {
+  #read(status: number, headers: Record<string, string | string[] | undefined>, fields: Fields) {
     const { name, keys, tokenUrl, advise } = this.#options;
-    const error = typeof said.error === 'string' && /^[a-z_]{3,60}$/.test(said.error) ? said.error : '';
+    const error = typeof fields.error === 'string' && /^[a-z_]{3,60}$/.test(fields.error) ? fields.error : '';
     const answer = `HTTP ${status}${error && ` ${error}`}${requestOf(headers)}`;
     const retry = (detail: string): TokenFailure => {
       const afterMs = retryAfterMs(headerText(headers['retry-after']), answeredAtMs(headers.date, this.#now));
@@ -200,18 +200,18 @@ export class TokenSource {
     const pause = (detail: string) => new TokenFailure({ kind: 'pause', cause: 'credential', detail });
 
     if (status === 200) {
-      if (typeof said.access_token !== 'string' || said.access_token === '') {
+      if (typeof fields.access_token !== 'string' || fields.access_token === '') {
         throw retry(`${name} answered the request for a token without one (${answer})`);
       }
-      if (!isBearer(said.token_type)) {
+      if (!isBearer(fields.token_type)) {
         throw pause(`${name} issued a token that is no bearer token: check the app's settings at ${tokenUrl.host}`);
       }
-      const token = { secret: new Secret(said.access_token), said: withoutTokens(said) };
-      return { token, lifetimeMs: lifetimeOf(said.expires_in) };
+      const token = { secret: new Secret(fields.access_token), otherFields: withoutTokens(fields) };
+      return { token, lifetimeMs: lifetimeOf(fields.expires_in) };
     }
     const isTemporary = /^(?:temporarily_unavailable|server_error|slow_down)$/.test(error);
     if ((status === 400 || status === 401 || status === 403) && !isTemporary) {
-      const description = typeof said.error_description === 'string' ? said.error_description : '';
+      const description = typeof fields.error_description === 'string' ? fields.error_description : '';
       throw pause(`${name} refuses the login (${answer}): ${advise?.({ error, description }) ?? `check ${keys}`}`);
     }
     const isElsewhere = (status >= 300 && status < 400) || status === 404 || status === 405;
@@ -260,15 +260,15 @@ function lifetimeOf(expiresIn: unknown): number {
   return typeof seconds === 'number' && seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY;
 }
 
-function withoutTokens(said: Fields): Fields {
-  return Object.fromEntries(Object.entries(said).filter(([name]) => !name.endsWith('_token')));
+function withoutTokens(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => !name.endsWith('_token')));
 }
 
 const requestIdHeaders = ['x-request-id', 'x-ms-request-id', 'x-sfdc-request-id', 'x-amzn-requestid'];
 
 /**
- * Returns the id of the request for a message. A header that does not look like an id is not shown, because it could
- * contain data of a record.
+ * Returns the server's id of the request, as a part of a message. A header that does not look like an id is not shown,
+ * because it could contain data of a record.
  */
 function requestOf(headers: Record<string, string | string[] | undefined>): string {
   const id = requestIdHeaders.map((name) => headerText(headers[name])).find((found) => found !== undefined);

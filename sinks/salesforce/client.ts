@@ -270,7 +270,7 @@ class Sessions {
       if (error instanceof CutShort) throw new CallsEnded();
       throw error;
     }
-    const instanceUrl = originOf(token.said.instance_url);
+    const instanceUrl = originOf(token.otherFields.instance_url);
     if (instanceUrl !== undefined) return { token, instanceUrl };
     this.#source.end(token);
     throw new CallFailure({ kind: 'retry', detail: 'Salesforce answered the login without the address of the org' });

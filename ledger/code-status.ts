@@ -10,7 +10,7 @@ export const abandonedAfterMs = 10 * 60_000;
  * abandoned, before the row was sent. A single index look-up finds the chunk, since the row ranges of a round do not
  * overlap.
  */
-export const standing = `case when r.outcome is not null then r.outcome
+export const codeStatus = `case when r.outcome is not null then r.outcome
   when (select c.state = 'created' and c.last_row >= r.row_number from import_chunks c
     where c.import = r.import and c.round = r.round and c.first_row <= r.row_number
     order by c.first_row desc limit 1) then 'created'
@@ -19,12 +19,13 @@ export const standing = `case when r.outcome is not null then r.outcome
   else 'waiting' end`;
 
 /**
- * SQL condition: another import may send a code with this status. `same` is true if the other import has the same data.
+ * SQL condition: another import may claim and send a code with the status `code_status` (`codeStatus`). `same` is true
+ * if that import has the same data for the code.
  */
-export const claimable = `(standing in ('given-up', 'unknown') or (standing = 'rejected' and not same))`;
+export const claimable = `(code_status in ('given-up', 'unknown') or (code_status = 'rejected' and not same))`;
 
-/** SQL expression for the status of a row whose code another import holds. */
-export const told = `case when standing in ('created', 'confirmed', 'existing') then
+/** SQL expression for the outcome of a row whose code another import holds; uses `code_status` and `same` as above. */
+export const heldRowOutcome = `case when code_status in ('created', 'confirmed', 'existing') then
     case when same then 'existing' else 'conflict' end
-  when standing = 'rejected' then case when same then 'rejected' else 'waiting' end
-  when standing = 'conflict' then 'conflict' else 'waiting' end`;
+  when code_status = 'rejected' then case when same then 'rejected' else 'waiting' end
+  when code_status = 'conflict' then 'conflict' else 'waiting' end`;
