@@ -195,9 +195,9 @@ const firstOfLane = `(select coalesce(d.due_at, now()) from (
   order by d.sequence, d.replay limit 1)`;
 
 /**
- * SQL for the earliest due time of the deliveries that are the first open one of their item. Reads the open deliveries
- * once in the order of an index. Looking up, for each delivery, whether its item has an earlier one would take hours in
- * a long backlog.
+ * SQL for the earliest due time, considering only the first open delivery of each item. Reads the open deliveries once,
+ * in the order of an index. Looking up, for each delivery, whether its item has an earlier one would take hours in a
+ * long backlog.
  */
 const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
     select distinct on (d.list, d.key) d.due_at from deliveries d

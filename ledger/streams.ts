@@ -52,7 +52,7 @@ export interface StreamLease extends StreamName {
   readonly changedAt: Date | null;
   /** Number of consecutive reads that found nothing. */
   readonly quietReads: number;
-  /** True if transactions other than the last sweep's have written rows of this stream since that sweep started. */
+  /** True if rows of this stream were written since the last sweep started, other than by that sweep. */
   readonly differs: boolean;
   /** Time at which the lease was acquired, by the database's clock. */
   readonly takenAt: Date;
