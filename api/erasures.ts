@@ -14,7 +14,7 @@ import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { actorOf, requireEveryWorkspace, workspaceOf } from './scope.js';
 import { readErasureList } from '../people/erasure-list.js';
-import { erasureListSchema } from '../operations/erasure-list-schema.js';
+import { erasureListSchema } from '../operations/backup/restore-store.js';
 
 const receiptSchema = z
   .object({

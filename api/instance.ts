@@ -7,7 +7,7 @@ import { Refused } from './problem.js';
 import { hashToken, tokenIdOf } from './credentials.js';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import type { StoreSetting } from '../config/schema/store.js';
+import type { StoreSetting } from '../config/schema/process.js';
 
 /**
  * `GET /instance?challenge=…` proves which pigeonpost this is. Clients call it before they send their token, because they

@@ -3,9 +3,8 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../delivering/dead-letters.js';
 import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
-import { isReady, readinessSchema, type ReadyCheck } from '../operations/ready/readiness.js';
+import { isReady, readinessSchema, type ReadyCheck, workChecks } from '../operations/ready/readiness.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
-import { workChecks } from '../operations/ready/work-checks.js';
 
 export const readyRoute = createRoute({
   method: 'get',

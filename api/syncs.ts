@@ -1,9 +1,8 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { pigeonholeNames } from '../ledger/pigeonholes.js';
-import { combineFreshness } from '../operations/freshness.js';
+import { combineFreshness, freshnessSummary } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
 import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
-import { freshnessSummary } from '../operations/freshness-view.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';

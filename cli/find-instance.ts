@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { type InstanceFile, readInstanceFile } from '../worker/instance-file.js';
-import type { InstanceAnswer } from '../worker/instance-words.js';
+import { type InstanceFile, readInstanceFile, type InstanceAnswer, readLocalToken } from '../worker/instance-file.js';
 import type { ClientConfig } from '../operations/command-config.js';
-import { readLocalToken } from '../worker/local-token.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
 /** The address of an API, and a token for it. */
@@ -49,7 +47,7 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
 
 /** Verifies that a pigeonpost that knows the token answers at this address. @throws {CommandError} as `findInstance` */
 export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddress> {
-  const { hashToken, isSameProof, prove } = await import('../worker/instance-words.js'); // loads the API's modules
+  const { hashToken, isSameProof, prove } = await import('../worker/instance-file.js'); // loads the API's modules
   const { answer, challenge } = await ask(url, token);
   if (isSameProof(answer.proof, prove(hashToken(token), challenge, 'ledger', answer.ledger))) return { url, token };
   throw tokenRefused(url);
@@ -77,7 +75,7 @@ interface Found {
 }
 
 async function ask(url: string, token: string | undefined): Promise<Found> {
-  const { tokenIdOf } = await import('../worker/instance-words.js');
+  const { tokenIdOf } = await import('../worker/instance-file.js');
   const challenge = randomBytes(32).toString('base64url');
   const id = token === undefined ? undefined : tokenIdOf(token);
   const query = new URLSearchParams({ challenge, ...(id === undefined ? {} : { token: id }) });
@@ -100,7 +98,7 @@ async function isOwn(
   { answer, challenge }: Found,
   { noted, config, token }: { noted: InstanceFile | undefined; config: InstanceConfig; token: string | undefined },
 ): Promise<boolean> {
-  const { hashToken, isSameProof, prove, realPath, storeName } = await import('../worker/instance-words.js');
+  const { hashToken, isSameProof, prove, realPath, storeName } = await import('../worker/instance-file.js');
   if (token === undefined || (noted !== undefined && noted.ledger !== answer.ledger)) return false;
   const key = hashToken(token);
   const is = (statement: 'ledger' | 'store' | 'file', value: string): boolean =>

@@ -2,9 +2,9 @@ import { relative, resolve, sep } from 'node:path';
 import type { Problem } from './config-error.js';
 import { isLoopback } from './loopback.js';
 import { nearestWord } from './nearest-word.js';
-import { problemAt, valueAt } from './parse-tree.js';
-import type { KeyPath, ConfigDocument } from './read-document.js';
-import { defaultStore, storeSetting } from './schema/store.js';
+import { problemAt } from './parse-tree.js';
+import { type KeyPath, type ConfigDocument, namesAt, valueAt } from './read-document.js';
+import { defaultStore, storeSetting } from './schema/process.js';
 import { Secret } from './secret.js';
 
 /**
@@ -131,13 +131,6 @@ function checkName(document: ConfigDocument, path: KeyPath, known: readonly stri
   return [
     problemAt(document, path, `found ${document.placeOf(path).shown}, which is not a ${what} in this file, ${hint}`),
   ];
-}
-
-function namesAt(tree: unknown, path: KeyPath): string[] {
-  const group = valueAt(tree, path);
-  return typeof group === 'object' && group !== null && !Array.isArray(group) && !(group instanceof Secret)
-    ? Object.keys(group)
-    : [];
 }
 
 function positionsAt(tree: unknown, path: KeyPath): number[] {

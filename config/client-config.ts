@@ -1,15 +1,11 @@
 import { dirname, normalize, resolve } from 'node:path';
-import { z } from 'zod';
 import { ConfigError } from './config-error.js';
 import type { Config, ServerConfig } from './config.js';
-import { withEnvironmentDefaults } from './environment-defaults.js';
+import { withEnvironmentDefaults, readConfigFile } from './load-config.js';
 import type { Environment } from './environment.js';
-import { readConfigFile } from './load-config.js';
-import { parseTree, valueAt } from './parse-tree.js';
-import { readDocument } from './read-document.js';
-import { serverSchema } from './schema/process.js';
-import { ledgerKeySchema, storeSchema, type StoreSetting } from './schema/store.js';
-import { Secret } from './secret.js';
+import { parseTree } from './parse-tree.js';
+import { namesAt, readDocument, valueAt } from './read-document.js';
+import { serverSchema, ledgerKeySchema, storeSchema, type StoreSetting } from './schema/process.js';
 
 /** A store whose URL is in a variable that is not set for this command. */
 interface UnknownStore {
@@ -58,8 +54,8 @@ export async function loadClientConfig(file: string, environment: Environment): 
     folder,
     store: found.kind === 'embedded' ? { ...found, folder: resolve(folder, found.folder) } : found,
     server: server.value,
-    workspaces: namesAt(document.tree, 'workspaces'),
-    sinks: namesAt(document.tree, 'sinks'),
+    workspaces: namesAt(document.tree, ['workspaces']),
+    sinks: namesAt(document.tree, ['sinks']),
     hasAlerts: valueAt(document.tree, ['alerts']) !== undefined,
   };
 }
@@ -89,7 +85,7 @@ export async function loadStoreConfig(file: string, environment: Environment): P
     folder,
     store: found.kind === 'embedded' ? { ...found, folder: resolve(folder, found.folder) } : found,
     ...(key.value === undefined ? {} : { ledgerKey: key.value }),
-    sinks: namesAt(document.tree, 'sinks'),
+    sinks: namesAt(document.tree, ['sinks']),
   };
 }
 
@@ -100,11 +96,4 @@ async function openDocument(file: string, environment: Environment) {
   const text = await readConfigFile(absoluteFile, shownFile);
   const document = withEnvironmentDefaults(readDocument(text, shownFile, { environment, folder }), environment);
   return { shownFile, absoluteFile, folder, document };
-}
-
-function namesAt(tree: unknown, key: string): string[] {
-  const group = valueAt(tree, [key]);
-  return z.record(z.string(), z.unknown()).safeParse(group).success && !(group instanceof Secret)
-    ? Object.keys(group as object)
-    : [];
 }

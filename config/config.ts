@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Problem } from './config-error.js';
-import type { EnvironmentProxy } from './environment-defaults.js';
-import type { PemTexts } from './load-config.js';
-import type { ParsedConfig } from './schema/config-schema.js';
-import type { commonSinkShape } from './schema/sinks.js';
-import type { StoreSetting } from './schema/store.js';
+import type { EnvironmentProxy, PemTexts } from './load-config.js';
+import type { ParsedConfig, commonSinkShape } from './schema/config-schema.js';
+import type { StoreSetting } from './schema/process.js';
 import type { Secret } from './secret.js';
 
 /** The output of a schema, read-only at every level. Secrets stay as they are. */

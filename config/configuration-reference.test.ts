@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { configurationReference, generalReference } from './configuration-reference.js';
-import { inputSchemaOf, variants } from './known-keys.js';
-import type { JsonSchema } from './known-keys.js';
+import { inputSchemaOf, variants, type JsonSchema } from './parse-tree.js';
 import { sinkSchemas } from './load-text.test-kit.js';
 import { configSchema } from './schema/config-schema.js';
 

@@ -1,6 +1,5 @@
 import type { z } from 'zod';
-import { inputSchemaOf, variants } from './known-keys.js';
-import type { JsonSchema } from './known-keys.js';
+import { inputSchemaOf, variants, type JsonSchema } from './parse-tree.js';
 import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 

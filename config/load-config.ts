@@ -2,15 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { dirname, normalize, resolve } from 'node:path';
 import { checkReferences, findPublicWithoutToken, findUnusedSinks } from './check-references.js';
 import { ConfigError, type ConfigErrorKind, type Problem } from './config-error.js';
-import type { Config } from './config.js';
-import { withEnvironmentDefaults, proxyFromEnvironment, type EnvironmentProxy } from './environment-defaults.js';
+import { type Config, toConfig } from './config.js';
 import type { Environment } from './environment.js';
 import { parseSinks, type SinkSchemas } from './parse-sinks.js';
-import { parseTree, problemAt, valueAt } from './parse-tree.js';
-import { readDocument, type ConfigDocument } from './read-document.js';
-import { runningReferences, type RunningReferences } from './running-references.js';
+import { parseTree, problemAt } from './parse-tree.js';
+import {
+  readDocument,
+  type ConfigDocument,
+  pathId,
+  type KeyPath,
+  valueAt,
+  runningReferences,
+  type RunningReferences,
+} from './read-document.js';
 import { configSchema } from './schema/config-schema.js';
-import { toConfig } from './config.js';
 import { Secret } from './secret.js';
 
 interface LoadOptions {
@@ -188,4 +193,82 @@ async function pemText(written: string, folder: string): Promise<string | { prob
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     return { problem: `the file cannot be read, ${code}; correct the path` };
   }
+}
+
+/**
+ * Keys that fall back to a variable if the file does not set them. `proxyFromEnvironment` handles the proxy, which has
+ * rules of its own.
+ */
+const variables: readonly { readonly path: KeyPath; readonly variable: string }[] = [
+  { path: ['store'], variable: 'DATABASE_URL' },
+  { path: ['ledgerKey'], variable: 'LEDGER_KEY' },
+  { path: ['temporal', 'address'], variable: 'TEMPORAL_ADDRESS' },
+  { path: ['temporal', 'namespace'], variable: 'TEMPORAL_NAMESPACE' },
+];
+
+/**
+ * Fills keys that the file does not set from variables, as if the file contained `store: ${DATABASE_URL:-}` and so on. Many
+ * hosts already set these variables, so that one file works on every host. The file takes precedence, and an empty
+ * variable counts as unset. The values are Secrets like all values from the environment. If a value is not allowed, the
+ * problem names its variable.
+ */
+export function withEnvironmentDefaults(document: ConfigDocument, environment: Environment): ConfigDocument {
+  let { tree } = document;
+  const shown = new Map<string, string>();
+  for (const { path, variable } of variables) {
+    const value = environment[variable] ?? '';
+    if (value === '' || valueAt(tree, path) !== undefined) continue;
+    const filled = withValue(tree, path, new Secret(value));
+    if (filled === undefined) continue;
+    tree = filled;
+    shown.set(
+      pathId(path),
+      `the value of the environment variable ${variable}, because the file does not set this key`,
+    );
+  }
+  return {
+    ...document,
+    tree,
+    placeOf: (path) => {
+      const place = document.placeOf(path);
+      return { ...place, shown: shown.get(pathId(path)) ?? place.shown };
+    },
+    isWritten: (path) => shown.has(pathId(path)) || document.isWritten(path),
+    isFilled: (path) => shown.has(pathId(path)) || document.isFilled(path),
+  };
+}
+
+/** Returns a copy with a value added; undefined if a part of the path is not a group, which the schema refuses. */
+function withValue(tree: unknown, [step, ...below]: KeyPath, value: Secret): unknown {
+  if (step === undefined) return value;
+  const group = tree ?? {};
+  if (typeof group !== 'object' || Array.isArray(group) || group instanceof Secret) return undefined;
+  const inner = withValue((group as Record<string, unknown>)[step], below, value);
+  return inner === undefined ? undefined : { ...group, [step]: inner };
+}
+
+export interface EnvironmentProxy {
+  readonly proxy?: Secret;
+  readonly noProxy?: string;
+  /** Present if the environment names a proxy that cannot be used. */
+  readonly problem?: string;
+}
+
+/**
+ * Returns the https proxy from the variables that curl and most programs read. As in curl, lower case takes precedence
+ * and a proxy without a scheme is an http proxy. Source: curl manual, "Environment".
+ */
+function proxyFromEnvironment(environment: Environment): EnvironmentProxy {
+  const noProxy = environment.no_proxy || environment.NO_PROXY || undefined;
+  const variable = environment.https_proxy ? 'https_proxy' : 'HTTPS_PROXY';
+  const written = environment[variable];
+  if (written === undefined || written === '') return { noProxy };
+  const address = written.includes('://') ? written : `http://${written}`;
+  if (!URL.canParse(address) || !/^https?:$/.test(new URL(address).protocol)) {
+    return {
+      noProxy,
+      problem: `the environment variable ${variable} holds no http or https URL; correct it, or set network.proxy`,
+    };
+  }
+  return { noProxy, proxy: new Secret(address) };
 }

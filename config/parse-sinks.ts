@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { Problem } from './config-error.js';
 import { nearestWord } from './nearest-word.js';
-import { parseTree, problemAt, valueAt } from './parse-tree.js';
-import { type ConfigDocument, formatKey, type KeyPath } from './read-document.js';
-import { commonSinkShape } from './schema/sinks.js';
+import { parseTree, problemAt } from './parse-tree.js';
+import { type ConfigDocument, formatKey, isGroup, type KeyPath, valueAt } from './read-document.js';
+import { commonSinkShape } from './schema/config-schema.js';
 import { Secret } from './secret.js';
 
 /** Schemas of the sinks' own keys, by the sink types of this version. */
@@ -74,10 +74,6 @@ function withCommonKeysNamed(schema: z.ZodType): z.ZodType {
   const own = Object.keys(schema.shape);
   const others = Object.keys(commonSinkShape).filter((key) => !own.includes(key));
   return schema.safeExtend(Object.fromEntries(others.map((key) => [key, z.undefined().optional()])));
-}
-
-function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
 }
 
 /** The position of a setting: its line, from 1, and its key as people write it, e.g. `sinks.crm.records[0].when`. */

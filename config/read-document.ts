@@ -2,7 +2,6 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap }
 import { ConfigError, type Problem } from './config-error.js';
 import { fillReferences, hasReference, type ReferenceSources } from './fill-references.js';
 import { type ParsedYaml, parseYaml, YamlLimitError, syntaxMessage } from './parse-yaml.js';
-import type { RunningReferences } from './running-references.js';
 import { Secret, StandIn } from './secret.js';
 
 /** pigeonpost.yaml as plain values with resolved references, and the position of each for messages. */
@@ -231,6 +230,25 @@ function quoted(text: string): string {
 /** The path of a value in the document: keys and list positions. */
 export type KeyPath = readonly (string | number)[];
 
+/** Returns the value at a path; undefined if there is none. */
+export function valueAt(tree: unknown, path: KeyPath): unknown {
+  return path.reduce<unknown>((value, step) => {
+    const isOpen = typeof value === 'object' && value !== null && !(value instanceof Secret);
+    return isOpen && Object.hasOwn(value, step) ? (value as Record<string | number, unknown>)[step] : undefined;
+  }, tree);
+}
+
+/** Returns the keys of the group at a path; empty if there is no group. */
+export function namesAt(tree: unknown, path: KeyPath): string[] {
+  const found = valueAt(tree, path);
+  return isGroup(found) ? Object.keys(found) : [];
+}
+
+/** Whether a value of the document is a group of keys. */
+export function isGroup(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+}
+
 /** Formats a path as people write it: `syncs.conferences.every.live`, `alerts.to[0].token`, `drop["Dietary needs"]`. */
 export function formatKey(path: KeyPath): string {
   return path
@@ -245,4 +263,41 @@ export function formatKey(path: KeyPath): string {
 /** Returns a unique text for a path, as a Map key; `formatKey` may return the same text for two paths. */
 export function pathId(path: KeyPath): string {
   return JSON.stringify(path);
+}
+
+/**
+ * The references that a configuration sent to the API may contain: only those that the running file has at the same
+ * key. Any other could read arbitrary variables and files of the process (decision 0045).
+ */
+export interface RunningReferences {
+  /** Whether the running file has this text at the key. */
+  hasText(path: KeyPath, text: string): boolean;
+  /** Whether a key means the same in both files: below a sink or receiver, both must have the same type. */
+  isOfSameKey(path: KeyPath): boolean;
+}
+
+/**
+ * @param running text of the running file
+ * @param sent text of the other one
+ */
+export function runningReferences(running: string, sent: string): RunningReferences {
+  const [own, other] = [treeOf(running), treeOf(sent)];
+  const typeIn = (tree: unknown, path: KeyPath): unknown => {
+    if (path[0] === 'sinks') return valueAt(tree, [...path.slice(0, 2), 'type']);
+    return path[0] === 'alerts' && path[1] === 'to' ? valueAt(tree, [...path.slice(0, 3), 'type']) : 'of one kind';
+  };
+  return {
+    hasText: (path, text) => valueAt(own, path) === text,
+    isOfSameKey: (path) => typeof typeIn(own, path) === 'string' && typeIn(own, path) === typeIn(other, path),
+  };
+}
+
+/** Reads the values without resolving references; undefined if the text is not a configuration. */
+function treeOf(text: string): unknown {
+  try {
+    return readDocument(text, '', null).tree;
+  } catch (error) {
+    if (error instanceof ConfigError) return undefined;
+    throw error;
+  }
 }

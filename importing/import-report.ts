@@ -1,10 +1,9 @@
 import type { Ledger } from '../ledger/ledger.js';
 import type { ReportRow, RowOutcome } from './row-states.js';
-import { codeProperty } from './files/field-words.js';
+import { codeProperty, reportColumns } from './files/column-mapping.js';
 import { byteOrderMark, csvLine } from './files/spreadsheet-safe.js';
 import type { SendableRow } from './files/checked-row.js';
 import type { ImportProblem } from './desk/import-views.js';
-import { reportColumns } from './files/column-mapping.js';
 
 /** A stored row. `profile` is as sent, or as read if the row is invalid; keys in canonical order. */
 export interface StoredReportRow extends ReportRow {

@@ -142,7 +142,7 @@ async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<I
 }
 
 async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<PauseRow[]> {
-  return await ledger.db.query<PauseRow & Record<string, unknown>>(
+  return await ledger.db.query<PauseRow>(
     `select scope, name, paused_by as "pausedBy", cause, detail, actor, since from pauses
      where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
     [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],

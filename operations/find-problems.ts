@@ -4,66 +4,33 @@ import { type FoundProblem, type Problem, type ProblemCode, problemCodes, proble
 import { describeProblem } from './problems.js';
 import { z } from '@hono/zod-openapi';
 import { actionSchema } from './action.js';
+import type { FreshnessView } from './freshness.js';
+import type { PauseView, PigeonholeView, QuotaView, SinkView, WorkspaceView } from './status-view.js';
 
-/** Facts about a workspace; the API's status has this shape. */
-export interface WorkspaceFacts {
-  readonly name: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly until: string | null;
-  readonly pause: PauseFacts | null;
-  /** Null while the service answers. */
-  readonly unanswered: { readonly since: string; readonly reason: string } | null;
-  /** Number of streams that a sync needs and that fail or are due. */
-  readonly waitingLists: number;
-  readonly quota: {
-    readonly limit: number | null;
-    readonly left: number | null;
-    readonly reserved: number;
-    readonly nextHour: { readonly all: number };
-    readonly lastsUntil: string | null;
-    readonly resetAt: string | null;
-  } | null;
+/** The parts of the status in which problems are found. */
+export interface WorkspaceFacts extends Pick<
+  WorkspaceView,
+  'name' | 'state' | 'reason' | 'until' | 'pause' | 'unanswered' | 'waitingLists'
+> {
+  readonly quota:
+    | (Pick<QuotaView, 'limit' | 'left' | 'reserved' | 'lastsUntil' | 'resetAt'> & {
+        readonly nextHour: Pick<QuotaView['nextHour'], 'all'>;
+      })
+    | null;
   readonly pigeonholes: readonly PigeonholeFacts[];
 }
 
-export interface PigeonholeFacts {
-  readonly id: number;
-  readonly pause: PauseFacts | null;
-  /** Streams whose last read failed. */
-  readonly failing: number;
-  readonly reason: string | null;
-  readonly goneAt: string | null;
-  readonly heldDeletions: number;
-  readonly foreignRows: number;
-  readonly freshness: {
-    readonly lateLists: number;
-    /** Seconds for which the most overdue list has been due. */
-    readonly lateSeconds: number;
-    /** The most overdue list, as a sentence; null: none is late. */
-    readonly late: string | null;
-  };
+export interface PigeonholeFacts extends Pick<
+  PigeonholeView,
+  'id' | 'pause' | 'failing' | 'reason' | 'goneAt' | 'heldDeletions' | 'foreignRows'
+> {
+  readonly freshness: Pick<FreshnessView, 'lateLists' | 'lateSeconds' | 'late'>;
 }
 
-export interface SinkFacts {
-  readonly name: string;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly pause: PauseFacts | null;
-  readonly backlog: number;
-  readonly dead: Readonly<Record<string, number>>;
-  /** Lists that it withholds and should probably send, each with a sentence that names only fields and counts. */
-  readonly withholding: readonly { readonly list: string; readonly text: string }[];
+export interface SinkFacts extends Pick<SinkView, 'name' | 'state' | 'reason' | 'pause' | 'backlog' | 'dead'> {
+  readonly withholding: readonly Pick<SinkView['withholding'][number], 'list' | 'text'>[];
   readonly observation: object | null;
   readonly approval: object | null;
-}
-
-export interface PauseFacts {
-  readonly pausedBy: 'person' | 'cause';
-  readonly cause: string;
-  readonly actor: string | null;
-  readonly reason: string;
-  readonly since: string;
 }
 
 export interface WorkSnapshot {
@@ -223,11 +190,11 @@ export function isMappingCause(cause: string): boolean {
   return cause.startsWith('mapping');
 }
 
-function pauseFacts({ pausedBy, cause, since }: PauseFacts): FoundProblem['facts'] {
+function pauseFacts({ pausedBy, cause, since }: PauseView): FoundProblem['facts'] {
   return { pausedBy, cause, pausedAt: since };
 }
 
-function pauseDetail({ pausedBy, actor, reason }: PauseFacts): string {
+function pauseDetail({ pausedBy, actor, reason }: PauseView): string {
   return pausedBy === 'person' && actor !== null ? `${reason} (${actor})` : reason;
 }
 
@@ -302,20 +269,6 @@ export function viewProblems(snapshot: WorkSnapshot): Trouble[] {
 }
 
 function viewProblem(problem: Problem): Trouble {
-  const { code, severity, stops, kind, name, title, detail, says, todo, since, saysSince, help } = problem;
-  return {
-    code,
-    severity,
-    stops,
-    kind,
-    name,
-    title,
-    detail,
-    says,
-    advice: todo,
-    text: problemLine(problem),
-    since: since?.toISOString() ?? null,
-    saysSince,
-    help,
-  };
+  const { todo, since, facts: _facts, coveredBy: _coveredBy, ...same } = problem;
+  return { ...same, advice: todo, text: problemLine(problem), since: since?.toISOString() ?? null };
 }

@@ -1,5 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type CadenceReason, isLiveReason } from '../reading/cadence.js';
+import { type CadenceReason, isLiveReason, cadenceReasons } from '../reading/cadence.js';
+import { z } from '@hono/zod-openapi';
+import { instant } from '../base/printable.js';
 
 /**
  * How fresh the data of a pigeonhole is. This file is the only definition; docs/operations.md#freshness describes it. Status, page, API, metrics
@@ -148,16 +150,6 @@ export function judgeFreshness(
   };
 }
 
-/** The freshness of one pigeonhole or of several, as the API shows it. Instants are ISO 8601 in UTC, which sort as text. */
-export interface FreshnessSummary {
-  readonly state: Freshness['state'];
-  readonly liveLists: number;
-  readonly readAt: string | null;
-  readonly nextAt: string | null;
-  readonly lateLists: number;
-  readonly lateSeconds: number;
-}
-
 /**
  * Returns the freshness of several pigeonholes together. If one has live lists, those without do not count. Paused ones
  * never count.
@@ -281,4 +273,75 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
     factsOf({ workspace, pigeonholeId }).groups.push(group);
   for (const { workspace, pigeonholeId, ...list } of late) factsOf({ workspace, pigeonholeId }).maybeLate.push(list);
   return { at: groups[0]?.at ?? new Date(), byPlace };
+}
+
+/** The interval in force of a list or of several, with its reason. */
+export const cadenceShape = {
+  reason: z.enum(cadenceReasons).nullable().describe('What decided the interval; null: not read yet.'),
+  everyMs: z.int().nullable().describe('The polling interval in force, in milliseconds; null: not read yet.'),
+  cadence: z.string().describe('Interval and reason as a phrase: "every 5 s: the event is live".'),
+};
+
+/** Freshness of one pigeonhole, or of several together. */
+export const freshnessSummary = {
+  state: z
+    .enum(['current', 'late', 'paused', 'unread'])
+    .describe('`late`: a list missed the interval in force for it; `unread`: no list was read yet.'),
+  liveLists: z.int().describe('Lists that are live now.'),
+  readAt: instant()
+    .nullable()
+    .describe(
+      'The end of the oldest last read of the live lists, or of all that are not rarely read on purpose; null: none was read.',
+    ),
+  nextAt: instant().nullable().describe('The next read of one of the same lists; null: reading is paused.'),
+  lateLists: z.int(),
+  lateSeconds: z.number().describe('How long the latest list has been due; 0: none is late.'),
+};
+
+/** Instants are ISO 8601 in UTC, which sort as text. */
+export type FreshnessSummary = z.infer<z.ZodObject<typeof freshnessSummary>>;
+
+export const freshnessSchema = z
+  .object({
+    ...freshnessSummary,
+    late: z
+      .string()
+      .nullable()
+      .describe('The lists that are late: the latest one with its interval, and how many more; null: none is late.'),
+    groups: z
+      .array(
+        z.object({
+          ...cadenceShape,
+          lists: z.int(),
+          longestEveryMs: z.int().nullable().describe('Longest interval, if the lists of a reason have several.'),
+          readAt: instant().nullable().describe('When the list that was read longest ago was last read.'),
+          nextAt: instant().describe('When one of them is read next.'),
+        }),
+      )
+      .readonly()
+      .describe('All lists, by the reason for their interval.'),
+  })
+  .openapi('Freshness');
+export type FreshnessView = z.infer<typeof freshnessSchema>;
+
+export function viewFreshness(freshness: Freshness): FreshnessView {
+  const { state, liveLists, readAt, nextAt, late, groups } = freshness;
+  return {
+    state,
+    liveLists,
+    readAt: readAt?.toISOString() ?? null,
+    nextAt: nextAt?.toISOString() ?? null,
+    lateLists: late.length,
+    lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
+    late: lateWords(freshness),
+    groups: groups.map(({ reason, lists, everyMs, longestEveryMs, ...group }) => ({
+      reason,
+      lists,
+      everyMs,
+      longestEveryMs,
+      cadence: cadenceWords({ reason, everyMs, longestEveryMs, wantedMs: group.wantedMs }),
+      readAt: group.readAt?.toISOString() ?? null,
+      nextAt: group.nextAt.toISOString(),
+    })),
+  };
 }

@@ -1,6 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/readable-json.js';
 import { openCount } from '../ledger/addressed-indexes.js';
+import type { Config } from '../config/config.js';
 
 /** Changes behind a watermark that are counted by list; a limit because the status is requested every few seconds. */
 const maxCounted = 5000;
@@ -12,7 +13,7 @@ export interface LedgerStatus {
   readonly lanes: readonly LaneStatus[];
 }
 
-export interface WorkspaceStatus {
+interface WorkspaceStatus {
   readonly name: string;
   readonly waitReason: string | null;
   readonly waitUntil: Date | null;
@@ -23,7 +24,7 @@ export interface WorkspaceStatus {
   readonly unansweredReason: string | null;
 }
 
-export interface PigeonholeStatus {
+interface PigeonholeStatus {
   readonly workspace: string;
   /** 0: the workspace's own lists. */
   readonly pigeonholeId: number;
@@ -68,7 +69,7 @@ export interface LaneStatus {
   /** Deliveries that the destination accepted, including those of replays. */
   readonly delivered: number;
   /** By list, state and reason. */
-  readonly outcomes: readonly LaneOutcomeCount[];
+  readonly outcomes: readonly OutcomeCount[];
   /** JSON with the latest decisions by list. */
   readonly recent: string;
   readonly failure: string | null;
@@ -76,8 +77,16 @@ export interface LaneStatus {
   readonly deliveredAt: Date | null;
 }
 
-/** Changes of a list that are delivered, withheld or dead letters. */
-export interface LaneOutcomeCount {
+/**
+ * Definition of the delivery counts of a sink. The page, `status`, the API, the metrics and `why` show these numbers
+ * (docs/operations.md, "What is counted"); the ledger keeps them with each delivery (decision 0061).
+ *
+ * - *delivered* counts deliveries that the destination accepted, including those of replays. It never falls.
+ * - *withheld* counts changes that were withheld on purpose and not delivered since. A replay that delivers such a
+ *   change removes it from the count, and so does a later revision if the sink keeps only the latest one.
+ * - *dead* counts dead letters: deliveries that the destination refused.
+ */
+export interface OutcomeCount {
   readonly list: string;
   readonly state: 'delivered' | 'withheld' | 'dead';
   /** Empty for delivered. */
@@ -87,17 +96,13 @@ export interface LaneOutcomeCount {
 
 export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
   const [workspaces, pigeonholes, lanes, counts] = await Promise.all([
-    ledger.db.query<{
-      name: string;
-      wait_reason: string | null;
-      wait_until: Date | null;
-      discovered: boolean;
-      unanswered_since: Date | null;
-      unanswered_reason: string | null;
-    }>(`select name, wait_reason, wait_until, discovered_at is not null as discovered, unanswered_since, unanswered_reason
-        from workspaces order by name`),
+    ledger.db.query<WorkspaceStatus>(
+      `select name, wait_reason as "waitReason", wait_until as "waitUntil", discovered_at is not null as discovered,
+         unanswered_since as "unansweredSince", unanswered_reason as "unansweredReason"
+       from workspaces order by name`,
+    ),
     ledger.db.query<PigeonholeRow>(
-      `select p.workspace, p.pigeonhole_id,
+      `select p.workspace, p.pigeonhole_id as "pigeonholeId",
          (select ${readableJson('i.payload')} ->> 'name' from pigeonholes r join items i on i.ref = r.ref
           where r.workspace = p.workspace and r.pigeonhole_id = 0 and i.list = 'pigeonholes'
             and i.key = p.pigeonhole_id::text and p.pigeonhole_id <> 0) as name,
@@ -106,126 +111,68 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as failing,
          (count(*) filter (where (s.failures > 0 or s.due_at <= now()) and s.gone_at is null))::int as waiting,
          max(s.failure) filter (where s.gone_at is null) as failure,
-         p.rehearsal_since, p.rehearsal_by,
-         case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as rehearsal_until,
-         coalesce(sum(s.set_aside), 0)::int as set_aside,
-         coalesce(sum(s.foreign_rows), 0)::int as foreign_rows, p.gone_at,
-         (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as held_deletions,
+         p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",
+         case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as "rehearsalUntil",
+         coalesce(sum(s.set_aside), 0)::int as "setAside", coalesce(sum(s.foreign_rows), 0)::int as "foreignRows",
+         p.gone_at as "goneAt",
+         (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as "heldDeletions",
          (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
            as syncs
        from pigeonholes p left join streams s on s.ref = p.ref and s.wanted
        where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref and n.archived_at is null
          and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
     ),
-    ledger.db.query<LaneRow>(
-      `select l.sink_id, l.ref, k.name as sink, p.workspace, p.pigeonhole_id,
+    ledger.db.query<Omit<LaneStatus, 'outcomes'> & LaneKey>(
+      `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
          case when l.lists = '' or p.next_sequence - 1 - l.watermark > ${maxCounted} then p.next_sequence - 1 - l.watermark
            else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
              and c.sequence <= l.watermark + ${maxCounted} and c.list = any(string_to_array(l.lists, ' '))) end as behind,
          ${openCount('l.sink_id', 'l.ref')} as open,
-         l.delivered, l.recent, l.failure, l.failing_since, l.delivered_at
+         l.delivered, l.recent, l.failure, l.failing_since as "failingSince", l.delivered_at as "deliveredAt"
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),
-    ledger.db.query<LaneOutcomeCount & { sink_id: number; ref: number }>(
-      'select sink_id, ref, list, state, reason, changes from delivery_counts where changes > 0',
+    ledger.db.query<OutcomeCount & LaneKey>(
+      'select sink_id as "sinkId", ref, list, state, reason, changes from delivery_counts where changes > 0',
     ),
   ]);
-  const outcomes = new Map<string, LaneOutcomeCount[]>();
-  for (const { sink_id: sinkId, ref, ...count } of counts) {
+  const outcomes = new Map<string, OutcomeCount[]>();
+  for (const { sinkId, ref, ...count } of counts) {
     const lane = `${sinkId} ${ref}`;
     outcomes.set(lane, [...(outcomes.get(lane) ?? []), count]);
   }
   return {
-    workspaces: workspaces.map((row) => ({
-      name: row.name,
-      waitReason: row.wait_reason,
-      waitUntil: row.wait_until,
-      discovered: row.discovered,
-      unansweredSince: row.unanswered_since,
-      unansweredReason: row.unanswered_reason,
+    workspaces,
+    pigeonholes: pigeonholes.map(({ syncs, rehearsalSince, rehearsalUntil, rehearsalBy, ...row }) => ({
+      ...row,
+      syncs: syncs?.split(' ') ?? [],
+      rehearsal: rehearsalUntil === null ? null : { since: rehearsalSince!, until: rehearsalUntil, by: rehearsalBy },
     })),
-    pigeonholes: pigeonholes.map((row) => ({
-      workspace: row.workspace,
-      pigeonholeId: row.pigeonhole_id,
-      name: row.name,
-      status: row.status,
-      changes: row.changes,
-      streams: row.streams,
-      backfilling: row.backfilling,
-      failing: row.failing,
-      waiting: row.waiting,
-      failure: row.failure,
-      syncs: row.syncs?.split(' ') ?? [],
-      rehearsal:
-        row.rehearsal_until === null
-          ? null
-          : { since: row.rehearsal_since!, until: row.rehearsal_until, by: row.rehearsal_by },
-      setAside: row.set_aside,
-      foreignRows: row.foreign_rows,
-      heldDeletions: row.held_deletions,
-      goneAt: row.gone_at,
-    })),
-    lanes: lanes.map((row) => ({
-      sink: row.sink,
-      workspace: row.workspace,
-      pigeonholeId: row.pigeonhole_id,
-      behind: row.behind,
-      open: row.open,
-      delivered: row.delivered,
-      outcomes: outcomes.get(`${row.sink_id} ${row.ref}`) ?? [],
-      recent: row.recent,
-      failure: row.failure,
-      failingSince: row.failing_since,
-      deliveredAt: row.delivered_at,
-    })),
+    lanes: lanes.map(({ sinkId, ref, ...row }) => ({ ...row, outcomes: outcomes.get(`${sinkId} ${ref}`) ?? [] })),
   };
 }
 
-interface PigeonholeRow {
-  workspace: string;
-  pigeonhole_id: number;
-  name: string | null;
-  status: string | null;
-  changes: number;
-  streams: number;
-  backfilling: number;
-  failing: number;
-  waiting: number;
-  failure: string | null;
-  rehearsal_since: Date | null;
-  rehearsal_until: Date | null;
-  rehearsal_by: string | null;
-  set_aside: number;
-  foreign_rows: number;
-  held_deletions: number;
-  gone_at: Date | null;
-  syncs: string | null;
+interface PigeonholeRow extends Omit<PigeonholeStatus, 'syncs' | 'rehearsal'> {
+  readonly syncs: string | null;
+  readonly rehearsalSince: Date | null;
+  readonly rehearsalUntil: Date | null;
+  readonly rehearsalBy: string | null;
 }
 
-interface LaneRow {
-  sink_id: number;
-  ref: number;
-  recent: string;
-  sink: string;
-  workspace: string;
-  pigeonhole_id: number;
-  behind: number;
-  open: number;
-  delivered: number;
-  failure: string | null;
-  failing_since: Date | null;
-  delivered_at: Date | null;
+/** The columns that identify a lane in the ledger. */
+interface LaneKey {
+  readonly sinkId: number;
+  readonly ref: number;
 }
 
-export interface ListCount {
+interface ListCount {
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
   readonly items: number;
 }
 
-export interface DeliveryCount extends ListCount {
+interface DeliveryCount extends ListCount {
   readonly sink: string;
   /** State of the items' last change at this sink. */
   readonly state: string;
@@ -238,45 +185,23 @@ export interface DeliveryCount extends ListCount {
  */
 export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; deliveries: DeliveryCount[] }> {
   const items = await countStored(ledger);
-  const deliveries = await ledger.db.query<{
-    sink: string;
-    workspace: string;
-    pigeonhole_id: number;
-    list: string;
-    state: string;
-    items: number;
-  }>(
-    `select k.name as sink, p.workspace, p.pigeonhole_id, i.list, d.state, count(*)::int as items
+  const deliveries = await ledger.db.query<DeliveryCount>(
+    `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, d.state, count(*)::int as items
      from items i join pigeonholes p on p.ref = i.ref cross join sinks k
        cross join lateral (select state from deliveries where sink_id = k.id and ref = i.ref
          and sequence = i.last_sequence and replay = 0 limit 1) d
      where i.payload is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
   );
-  return {
-    items,
-    deliveries: deliveries.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId })),
-  };
+  return { items, deliveries };
 }
 
 /** Counts the items with a payload, by list. Reads the whole ledger. */
 export async function countStored(ledger: Ledger): Promise<ListCount[]> {
-  const rows = await ledger.db.query<{ workspace: string; pigeonhole_id: number; list: string; items: number }>(
-    `select p.workspace, p.pigeonhole_id, i.list, count(*)::int as items
+  return await ledger.db.query<ListCount>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, count(*)::int as items
      from items i join pigeonholes p on p.ref = i.ref where i.payload is not null group by 1, 2, 3 order by 1, 2, 3`,
   );
-  return rows.map(({ pigeonhole_id: pigeonholeId, ...row }) => ({ ...row, pigeonholeId }));
 }
-
-/**
- * Definition of the delivery counts of a sink. The page, `status`, the API, the metrics and `why` show these numbers
- * (docs/operations.md, "What is counted"); the ledger keeps them with each delivery (decision 0061).
- *
- * - *delivered* counts deliveries that the destination accepted, including those of replays. It never falls.
- * - *withheld* counts changes that were withheld on purpose and not delivered since. A replay that delivers such a
- *   change removes it from the count, and so does a later revision if the sink keeps only the latest one.
- * - *dead* counts dead letters: deliveries that the destination refused.
- */
-export type OutcomeCount = LaneOutcomeCount;
 
 /** Returns the counts of one state by reason, the largest first. */
 export function byReason(
@@ -293,4 +218,93 @@ export function byReason(
 /** Returns the sum of counts by reason. */
 export function total(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
+}
+
+interface PigeonholeKey {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+}
+
+/** Whether a sync of the sink reads the pigeonhole or, for a workspace's own lists, the workspace. */
+export function isSentTo(
+  config: Pick<Config, 'syncs'>,
+  sink: string,
+  { workspace, pigeonholeId, syncs }: PigeonholeKey & { readonly syncs: readonly string[] },
+): boolean {
+  return Object.entries(config.syncs).some(
+    ([name, sync]) =>
+      sync.workspace === workspace && sync.sinks.includes(sink) && (pigeonholeId === 0 || syncs.includes(name)),
+  );
+}
+
+/**
+ * Returns the lanes that still receive changes. If a sink no longer receives a pigeonhole, its lane stays, because its
+ * watermark is needed if that changes; until then it has no backlog. Pure.
+ * @param places the pigeonholes, with the syncs that read them
+ */
+export function sentLanes<Lane extends PigeonholeKey & { readonly sink: string }>(
+  config: Pick<Config, 'syncs'>,
+  lanes: readonly Lane[],
+  places: readonly (PigeonholeKey & { readonly syncs: readonly string[] })[],
+): Lane[] {
+  const placed = new Map(places.map((place) => [nameOf(place), place]));
+  return lanes.filter((lane) => {
+    const place = placed.get(nameOf(lane));
+    return place !== undefined && isSentTo(config, lane.sink, place);
+  });
+}
+
+function nameOf({ workspace, pigeonholeId }: PigeonholeKey): string {
+  return `${workspace}/${pigeonholeId}`;
+}
+
+/** Sweep state of the streams of a pigeonhole. */
+export interface SweepState {
+  readonly workspace: string;
+  readonly pigeonholeId: number;
+  /** End of the last sweep of the stream that was swept longest ago; null: a stream was never swept. */
+  readonly oldestSweptAt: Date | null;
+}
+
+/** Returns the sweep states of live pigeonholes. Others are swept rarely, and some days after the event no longer. */
+export async function sweepStates(ledger: Ledger): Promise<SweepState[]> {
+  return await ledger.db.query<SweepState>(
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId",
+       case when bool_and(s.swept_at is not null) then min(s.swept_at) end as "oldestSweptAt"
+     from streams s join pigeonholes p on p.ref = s.ref
+     where s.wanted and s.gone_at is null and p.gone_at is null and p.status = 'live'
+       and s.every_reason is distinct from 'unfilled' -- swept every few hours on purpose: nothing fills it
+     group by p.ref`,
+  );
+}
+
+export interface ImportFigures {
+  readonly workspace: string;
+  readonly state: 'staging' | 'running' | 'done' | 'cancelled';
+  readonly imports: number;
+  /** Rows whose import has not started. */
+  readonly rowsLeft: number;
+}
+
+export async function importFigures(ledger: Ledger): Promise<ImportFigures[]> {
+  return await ledger.db.query<ImportFigures>(
+    `select p.workspace, i.state, count(*)::int as imports,
+       coalesce(sum(greatest(0, i.rows_claimed - i.begun)) filter (where i.state = 'running'), 0)::int8 as "rowsLeft"
+     from imports i join pigeonholes p on p.ref = i.ref group by p.workspace, i.state`,
+  );
+}
+
+export interface AlertFigures {
+  readonly occasion: string;
+  readonly raised: number;
+}
+
+export async function alertFigures(ledger: Ledger): Promise<{ raised: AlertFigures[]; waiting: number }> {
+  const [raised, [messages]] = await Promise.all([
+    ledger.db.query<AlertFigures>(
+      `select occasion, count(*)::int as raised from alerts where told and occasion <> 'import-ended' group by occasion`,
+    ),
+    ledger.db.query<{ waiting: number }>('select count(*)::int as waiting from alert_messages'),
+  ]);
+  return { raised, waiting: messages!.waiting };
 }

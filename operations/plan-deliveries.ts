@@ -13,14 +13,13 @@ import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { notSelected } from '../delivering/adopt-configuration.js';
 import { listNotWanted } from '../ledger/lanes.js';
-import { countDeliverable, type DeliverableCount } from './count-deliverable.js';
+import { countDeliverable, type DeliverableCount, SharedTallies } from './count-deliverable.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
-import { SharedTallies } from './tally-stored.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 
 /** The two configurations, each with the pigeonholes that its syncs read. */
-export interface Both {
+interface Both {
   readonly before: Config;
   readonly now: Config;
   readonly selectedBefore: SelectedBySync;

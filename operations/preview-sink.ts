@@ -6,7 +6,15 @@ import type { Environment } from '../config/environment.js';
 import { type Candidate, storedItems } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
-import { type ItemsAsked, countDeliverable, type DeliverableCount } from './count-deliverable.js';
+import {
+  type ItemsAsked,
+  countDeliverable,
+  type DeliverableCount,
+  planStored,
+  SharedTallies,
+  type StoredPlan,
+  type Tally,
+} from './count-deliverable.js';
 import { fieldNotes, type SeenByList, fieldsSeen } from './field-notes.js';
 import {
   lackOf,
@@ -22,7 +30,6 @@ import { shownWord } from './command-words.js';
 import { loadCandidate } from './load-process-config.js';
 import { createSink } from '../work/open-sinks.js';
 import { selectedThen } from './plan-selections.js';
-import { planStored, SharedTallies, type StoredPlan, type Tally } from './tally-stored.js';
 import { z } from '@hono/zod-openapi';
 import { candidateSchema } from './configuration-plan.js';
 import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
@@ -87,7 +94,7 @@ const previewCountSchema = z.object({
     .describe('Only the newest of a large number were planned; the counts of the others are an estimate.'),
 });
 
-export type PreviewCount = z.infer<typeof previewCountSchema>;
+type PreviewCount = z.infer<typeof previewCountSchema>;
 
 export const previewSchema = z
   .object({
@@ -305,7 +312,7 @@ type Mutable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
  * Applies the mapping's results to the counts of a list. If not every item was planned, the shares found for the newest
  * items are applied to all of them. Pure.
  */
-export function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally): PreviewCount {
+function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally): PreviewCount {
   const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
   const count = tally.complete ? (n: number): number => n : share;
   const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));

@@ -5,7 +5,7 @@ import {
   lookAtEvent,
   type Outcome,
 } from '../importing/provisioning/apply-event.js';
-import { findDifferences, type Shown } from '../importing/provisioning/matching.js';
+import { findDifferences, type Shown } from '../importing/provisioning/object-states.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event-file.js';
 import { findRef } from '../ledger/pigeonholes.js';

@@ -6,9 +6,16 @@ import { allPauses, type Pause } from '../ledger/pauses.js';
 import { type NamedPigeonhole, pigeonholeNames } from '../ledger/pigeonholes.js';
 import { type LaneState, laneStates } from '../delivering/read-lanes.js';
 import { openReplays } from '../delivering/replays.js';
-import { countItems, type LaneStatus, type LedgerStatus, ledgerStatus, byReason } from './ledger-status.js';
-import { type AllFreshness, type HindranceMemory, judgeFreshness, readFreshness } from './freshness.js';
-import { viewFreshness } from './freshness-view.js';
+import {
+  countItems,
+  type LaneStatus,
+  type LedgerStatus,
+  ledgerStatus,
+  byReason,
+  isSentTo,
+  sentLanes,
+} from './ledger-status.js';
+import { type AllFreshness, type HindranceMemory, judgeFreshness, readFreshness, viewFreshness } from './freshness.js';
 import { findObservedWithholding, findWithholding } from './withholding.js';
 import {
   noOperations,
@@ -22,7 +29,6 @@ import {
   type Status,
   type WorkspaceView,
 } from './status-view.js';
-import { isSentTo, sentLanes } from './sent-lanes.js';
 import { viewProblems, type WorkSnapshot } from './find-problems.js';
 import { serviceDownTitle } from './problems.js';
 

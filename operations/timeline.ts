@@ -59,7 +59,7 @@ export async function findItems(
   ledger: Ledger,
   { list, key, pigeonhole }: { list: string; key: string; pigeonhole: string | null },
 ): Promise<KnownItem[]> {
-  return await ledger.db.query<KnownItem & Record<string, unknown>>(
+  return await ledger.db.query<KnownItem>(
     `select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.session_id as "sessionId", i.revision,
        i.payload is null as deleted, i.visibility,
        case when i.list = 'attendees' or i.visibility = 'named' then ${consentBehind} end as consent,
@@ -80,7 +80,7 @@ export async function timelineOf(
   ledger: Ledger,
   { ref, lastSequence }: Pick<KnownItem, 'ref' | 'lastSequence'>,
 ): Promise<{ changes: KnownChange[]; deliveries: KnownDelivery[]; lanes: KnownLane[] }> {
-  const changes = await ledger.db.query<KnownChange & Record<string, unknown>>(
+  const changes = await ledger.db.query<KnownChange>(
     `with recursive own (sequence) as (
        select $2::int8
        union all
@@ -91,7 +91,7 @@ export async function timelineOf(
      from own o join changes c on c.ref = $1 and c.sequence = o.sequence order by c.sequence`,
     [ref, lastSequence],
   );
-  const deliveries = await ledger.db.query<KnownDelivery & Record<string, unknown>>(
+  const deliveries = await ledger.db.query<KnownDelivery>(
     `select d.sequence, s.name as sink, d.state, d.reason, d.detail, d.attempts, d.due_at as "dueAt", d.identity,
        d.configuration, d.updated_at as "updatedAt", r.id as replay
      from sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[])
@@ -99,7 +99,7 @@ export async function timelineOf(
      order by d.sequence, s.name, d.replay`,
     [ref, changes.map(({ sequence }) => sequence)],
   );
-  const lanes = await ledger.db.query<KnownLane & Record<string, unknown>>(
+  const lanes = await ledger.db.query<KnownLane>(
     `select s.name as sink, l.watermark, l.failure from lanes l join sinks s on s.id = l.sink_id
      where l.ref = $1 and s.archived_at is null order by s.name`,
     [ref],

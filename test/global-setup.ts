@@ -1,9 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type * as Sources from '../worker/embedded-temporal/binary-sources.js';
-import type * as Server from '../worker/embedded-temporal/embedded-temporal.js';
 import type * as Finding from '../worker/embedded-temporal/find-binary.js';
+import type * as Server from '../worker/embedded-temporal/embedded-temporal.js';
 
 // Jest resolves no `.js` suffix to `.ts` here, unlike in tests: so this uses the build, as a user would.
 const built = join(__dirname, '../dist/worker/embedded-temporal');
@@ -19,8 +18,7 @@ export interface TestServer {
  */
 // oxlint-disable-next-line import/no-default-export -- Jest asks for one
 export default async function startTestServer(): Promise<void> {
-  const { binarySources } = require(join(built, 'binary-sources.js')) as typeof Sources;
-  const { findBinary } = require(join(built, 'find-binary.js')) as typeof Finding;
+  const { binarySources, findBinary } = require(join(built, 'find-binary.js')) as typeof Finding;
   const { startEmbeddedTemporal } = require(join(built, 'embedded-temporal.js')) as typeof Server;
 
   const binary = await findBinary(binarySources(), (line) => process.stderr.write(`${line}\n`));

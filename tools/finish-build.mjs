@@ -12,4 +12,4 @@ rmSync(join(root, 'dist/ledger/migrations'), { recursive: true, force: true });
 cpSync(join(root, 'ledger/migrations'), join(root, 'dist/ledger/migrations'), { recursive: true });
 chmodSync(join(root, 'dist/cli/main.js'), 0o755);
 await require(join(root, 'dist/ledger/make-new-store.js')).makeNewStore();
-await require(join(root, 'dist/worker/workflow-bundle.js')).writeWorkflowBundle();
+await require(join(root, 'dist/worker/run-worker.js')).writeWorkflowBundle();

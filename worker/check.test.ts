@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SandboxOptions } from '../sandbox/options.js';
 import { runSandbox } from '../sandbox/start-sandbox.js';
 import { check, type Checked } from './check.js';
-import { binarySources } from './embedded-temporal/binary-sources.js';
+import { binarySources } from './embedded-temporal/find-binary.js';
 import { loadProcessConfig } from '../operations/load-process-config.js';
 
 /** The line about the workspace, which comes first. */

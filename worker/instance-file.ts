@@ -1,7 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync, chmodSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../work/collaborators.js';
 import type { Config } from '../operations/load-process-config.js';
+import { makeToken } from '../api/credentials.js';
+import { LocalTokenError } from './failure-kind.js';
 
 /** The content of the file by which commands of the same user find the running process that serves the API. */
 export interface InstanceFile {
@@ -11,15 +13,25 @@ export interface InstanceFile {
   readonly pid: number;
 }
 
-/** The parts of a configuration that determine the file's path. A store of unknown kind is treated as a database. */
-export type InstancePlace = Pick<Config, 'folder' | 'file'> & {
+/** The parts of a configuration that determine the paths. A store of unknown kind is treated as a database. */
+type InstancePlace = Pick<Config, 'folder' | 'file'> & {
   readonly store: { readonly kind: 'embedded'; readonly folder: string } | { readonly kind: 'postgres' | 'unknown' };
 };
 
-function placeOf({ store, folder, file }: InstancePlace): string {
+/**
+ * Returns a file of an installation: in the folder of an embedded store; with PostgreSQL, in `.pigeonpost` beside the
+ * configuration, shared by the processes of a machine.
+ */
+function pathOf({ store, folder, file }: InstancePlace, ending: 'instance' | 'token'): string {
   return store.kind === 'embedded'
-    ? join(store.folder, 'api.instance')
-    : join(folder, '.pigeonpost', `${basename(file)}.instance`);
+    ? join(store.folder, `api.${ending}`)
+    : join(folder, '.pigeonpost', `${basename(file)}.${ending}`);
+}
+
+/** Creates the folder of such a file. Beside a configuration, which may be in a repository, it is excluded from that. */
+function makeFolderOf(place: InstancePlace, file: string): void {
+  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  if (place.store.kind !== 'embedded') writeFileSync(join(dirname(file), '.gitignore'), '*\n');
 }
 
 /**
@@ -28,10 +40,8 @@ function placeOf({ store, folder, file }: InstancePlace): string {
  * @throws errors of the file system, such as for a read-only folder
  */
 function writeInstanceFile(place: InstancePlace, instance: InstanceFile): () => void {
-  const file = placeOf(place);
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  // This folder may be inside a repository, so the file is excluded from it, like the token.
-  if (place.store.kind !== 'embedded') writeFileSync(join(dirname(file), '.gitignore'), '*\n');
+  const file = pathOf(place, 'instance');
+  makeFolderOf(place, file);
   const unfinished = `${file}.${instance.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(instance)}\n`, { mode: 0o600 });
   renameSync(unfinished, file);
@@ -68,11 +78,95 @@ export function noteInstance(
  */
 export function readInstanceFile(place: InstancePlace): InstanceFile | undefined {
   try {
-    const { url, ledger, pid } = JSON.parse(readFileSync(placeOf(place), 'utf8')) as Partial<InstanceFile>;
+    const { url, ledger, pid } = JSON.parse(readFileSync(pathOf(place, 'instance'), 'utf8')) as Partial<InstanceFile>;
     return typeof url === 'string' && URL.canParse(url) && typeof ledger === 'string' && typeof pid === 'number'
       ? { url, ledger, pid }
       : undefined;
   } catch {
     return undefined;
   }
+}
+
+/** Re-exports the API's rules by which a command verifies which pigeonpost answers. */
+export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/instance.js';
+export { hashToken, tokenIdOf } from '../api/credentials.js';
+
+const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Returns the file of the administrator's token that pigeonpost creates if `server.token` is not set. Only the user who
+ * runs pigeonpost can read it. Backups do not contain it.
+ */
+export function localTokenFile(place: InstancePlace): string {
+  return pathOf(place, 'token');
+}
+
+/** Returns the token file of an embedded store. */
+export function tokenFileOfStore(folder: string): string {
+  return join(folder, 'api.token');
+}
+
+/**
+ * Reads the token for a command of the same user.
+ * @returns undefined if no process has created one yet
+ * @throws {LocalTokenError} if another user runs pigeonpost
+ */
+export function readLocalToken(place: InstancePlace): string | undefined {
+  const file = localTokenFile(place);
+  try {
+    const text = readFileSync(file, 'utf8').trim();
+    return tokenForm.test(text) ? text : undefined;
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw new LocalTokenError(
+      `the token in ${file} cannot be read (${code}): run the command as the user who runs pigeonpost, or ask for a named token and set server.token to it in a configuration of your own`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Reads the token, or creates it if there is none. If several processes create it at the same time, all use the same
+ * token.
+ * @throws {LocalTokenError} if it cannot be stored
+ */
+export function keepLocalToken(place: InstancePlace): string {
+  const file = localTokenFile(place);
+  try {
+    const present = readLocalToken(place);
+    if (present !== undefined) {
+      // A copy of the folder may have lost its permissions.
+      if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+      return present;
+    }
+    return makeFile(place, file);
+  } catch (error) {
+    if (error instanceof LocalTokenError) throw error;
+    throw new LocalTokenError(
+      `the API token cannot be stored in ${file} (${codeOf(error)}): make the folder writable, or set server.token to \${NAME}`,
+      { cause: error },
+    );
+  }
+}
+
+function makeFile(place: InstancePlace, file: string): string {
+  makeFolderOf(place, file);
+  const unfinished = `${file}.${process.pid}`;
+  writeFileSync(unfinished, `${makeToken().text}\n`, { mode: 0o600, flag: 'w', flush: true });
+  try {
+    if (readLocalToken(place) === undefined) rmSync(file, { force: true }); // a full disk may have left an empty file
+    linkSync(unfinished, file); // atomic, and never replaces another process's file
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error;
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+  const made = readLocalToken(place);
+  if (made === undefined) throw new LocalTokenError(`${file} holds no token: delete it and start again`);
+  return made;
+}
+
+function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }

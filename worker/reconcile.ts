@@ -8,7 +8,7 @@ import { reopenErasures } from '../people/erasure-states.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes } from '../ledger/pigeonholes.js';
-import type { ClusterGuard } from './cluster-guard.js';
+import type { ClusterGuard } from './connect-temporal.js';
 import {
   delivering,
   discovering,

@@ -1,12 +1,14 @@
-import { type NativeConnection, Worker } from '@temporalio/worker';
+import { type NativeConnection, Worker, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
 import { createActivities } from '../activities/create-activities.js';
 import type { InUse, Log } from '../work/collaborators.js';
 import type { Config } from '../config/config.js';
-import { workflowBundlePath } from './workflow-bundle.js';
-import type { ClusterGuard } from './cluster-guard.js';
+import type { ClusterGuard } from './connect-temporal.js';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { packageRoot } from '../base/package-root.js';
 
 /** A worker that polls its task queue until it is stopped. */
-export interface RunningWorker {
+interface RunningWorker {
   /** Rejects if the worker ends although `stop` was not called. */
   readonly ended: Promise<void>;
   /** Number of running activities: reads, deliveries, imports. */
@@ -108,4 +110,34 @@ export class GuardedWorker {
     this.parts.log.error({ reason }, 'the worker stops polling until the right Temporal cluster answers again');
     await worker.stop();
   }
+}
+
+/**
+ * Returns the path of the workflow code that every worker loads. The build creates it, because bundling takes seconds.
+ */
+function workflowBundlePath(): string {
+  return join(packageRoot(), 'dist/workflow-bundle.js');
+}
+
+/**
+ * Bundles the built workflows. The build calls it after the compiler.
+ * @throws if a workflow imports a module that it must not import
+ */
+export async function writeWorkflowBundle(): Promise<void> {
+  const { code } = await bundleWorkflowCode({
+    workflowsPath: join(packageRoot(), 'dist/workflows/all-workflows.js'),
+    logger: new DefaultLogger('WARN'), // its info lines are statistics of webpack
+    // Stack traces need the source map, but not the sources in it, which are two thirds of a file that two threads keep
+    // in memory.
+    webpackConfigHook: (config) => ({ ...config, devtool: 'inline-nosources-source-map' }),
+  });
+  await writeFile(workflowBundlePath(), inOneByte(code));
+}
+
+/**
+ * Escapes characters beyond Latin-1. A single one, such as a dash in a comment, makes V8 store the whole text with two
+ * bytes per character in each of two threads. Outside strings, the bundle has such characters only in comments.
+ */
+function inOneByte(code: string): string {
+  return code.replace(/[^\x00-\xff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

@@ -20,21 +20,18 @@ import { endLeases } from '../ledger/lanes.js';
 import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
-import { packStore } from '../operations/backup/pack-store.js';
-import { ClusterGuard } from './cluster-guard.js';
-import { unreachable } from './connect-temporal.js';
+import { packStore } from '../operations/backup/backup-store.js';
+import { ClusterGuard, unreachable, WorkerWatch } from './connect-temporal.js';
 import { Editions, openEdition, type Shared } from '../operations/editions.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { DropFolders } from '../importing/drop-folders/drop-folders.js';
-import { WorkerWatch } from '../operations/worker-watch.js';
 import { createStarter, importing, messageOf } from '../operations/orchestration.js';
 import { FirstPage } from './first-page.js';
 import { GuardedWorker, runWorker } from './run-worker.js';
-import { noteInstance } from './instance-file.js';
+import { noteInstance, keepLocalToken } from './instance-file.js';
 import { keyPlaceOf } from './key-place-of.js';
 import { leaveToReconciler, reconcile, wakeEverything } from './reconcile.js';
 import { reloadProcessConfig } from '../operations/load-process-config.js';
-import { keepLocalToken } from './local-token.js';
 import type { ProcessLog } from './log.js';
 import { packageVersion } from '../base/package-root.js';
 import { readHealth, openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
@@ -44,7 +41,7 @@ import { noTracer } from '../base/telemetry.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/freshness.js';
-import { viewQuotas } from '../operations/view-quotas.js';
+import { viewQuotas } from '../operations/status-view.js';
 
 const reconcileEveryMs = 60_000;
 /**
@@ -91,7 +88,7 @@ export interface ProcessOptions {
   readonly onFirstPage: () => void;
 }
 
-export interface RunningProcess {
+interface RunningProcess {
   readonly api: ApiServer | undefined;
   /**
    * Returns the address of the page; on loopback, a new link with which one browser can sign in within ten minutes.

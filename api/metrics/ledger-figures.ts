@@ -1,8 +1,7 @@
 import type { Config } from '../../config/config.js';
-import type { AlertFigures, ImportFigures, SweepState } from '../../operations/metrics.js';
+import { type AlertFigures, type ImportFigures, type SweepState, total } from '../../operations/ledger-status.js';
 import type { NamedPigeonhole } from '../../ledger/pigeonholes.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
-import { total } from '../../operations/ledger-status.js';
 import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problem.js';
 import type { PigeonholeView, Status } from '../../operations/status-view.js';

@@ -1,6 +1,6 @@
 import type { ProbeSources, ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import type { MiddlewareHandler } from 'hono';
-import { alertFigures, importFigures, sweepStates } from '../../operations/metrics.js';
+import { alertFigures, importFigures, sweepStates } from '../../operations/ledger-status.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
 import { readSnapshot } from '../../operations/read-status.js';

@@ -45,7 +45,7 @@ export async function check(
 ): Promise<ExitCode> {
   const { estimate } = await import('../../operations/estimate.js');
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
-  const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
+  const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
   const { check: checkAll } = await import('../../worker/check.js');
   const loaded = await loadProcessConfig(config);
   const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} is valid` }];

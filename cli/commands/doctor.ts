@@ -37,7 +37,7 @@ async function doctor(
   { log, json }: { log?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
   const { namedVariables, shownSettings } = await import('../../operations/load-process-config.js');
-  const { redactor } = await import('../../worker/redactor.js');
+  const { redactor } = await import('../../operations/load-process-config.js');
   const { installedVersions } = await import('../../base/package-root.js');
   const lines = log === undefined ? [] : await latestTroublesOfLog(log);
   const loaded = await load(file);
@@ -73,7 +73,7 @@ async function load(file: string): Promise<{ config: Config } | { problem: strin
 }
 
 async function lookAt(config: Config): Promise<Checked[]> {
-  const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
+  const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
   const { check } = await import('../../worker/check.js');
   const found: Checked[] = [];
   for await (const each of check(config, binarySources(), AbortSignal.timeout(checkMs))) found.push(each);

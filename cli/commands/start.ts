@@ -5,7 +5,7 @@ import { isatty } from 'node:tty';
 import type { Config } from '../../operations/load-process-config.js';
 import type { ProcessLog } from '../../worker/log.js';
 import type { ProcessRole } from '../../worker/start-process.js';
-import { readLocalToken } from '../../worker/local-token.js';
+import { readLocalToken } from '../../worker/instance-file.js';
 import { apiClient } from '../api-client.js';
 import type { Output } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
@@ -89,7 +89,7 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
   const { startProcess } = await import('../../worker/start-process.js');
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
   const { installRuntime } = await import('../../worker/install-runtime.js');
-  const { binarySources } = await import('../../worker/embedded-temporal/binary-sources.js');
+  const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
   const loaded = await loadProcessConfig(config);
   const { role } = options;
   if (role !== 'start' && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {

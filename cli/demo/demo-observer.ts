@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { tokenFileOfStore } from '../../worker/local-token.js';
+import { tokenFileOfStore } from '../../worker/instance-file.js';
 import { type ApiClient, apiClient } from '../api-client.js';
 import { pageLink } from '../commands/open.js';
 import type { DemoFolder } from './demo-folder.js';

@@ -1,4 +1,4 @@
-import type { FreshnessSummary, FreshnessView } from '../../operations/freshness-view.js';
+import type { FreshnessSummary, FreshnessView } from '../../operations/freshness.js';
 import { counted } from '../../base/words.js';
 import { Ago, Until } from './time.js';
 import { Table } from './panel.js';

@@ -11,7 +11,7 @@ import type {
 import type { Collaborators } from '../../work/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 import { isSendable, type SendableRow } from '../files/checked-row.js';
-import { codeProperty } from '../files/field-words.js';
+import { codeProperty } from '../files/column-mapping.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
 import {
   type HashedBytes,

@@ -5,8 +5,8 @@ import {
   guessMapping,
   parseMapping,
   reportColumns,
+  fieldWords,
 } from './column-mapping.js';
-import { fieldWords } from './field-words.js';
 import { RegistrantFileError } from './registrant-file.js';
 
 const known = ['Name', 'Email', 'Company', 'Job title'];

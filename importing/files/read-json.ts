@@ -1,5 +1,4 @@
-import { columnsOf, type Table, RowBatch } from './table.js';
-import { plainDecimal } from './plain-decimal.js';
+import { columnsOf, type Table, RowBatch, plainDecimal } from './table.js';
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from './registrant-file.js';
 
 /**

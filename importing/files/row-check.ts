@@ -1,5 +1,4 @@
-import { codeProperty, isEmailField, isNameField } from './field-words.js';
-import type { ColumnMapping } from './column-mapping.js';
+import { codeProperty, isEmailField, isNameField, type ColumnMapping } from './column-mapping.js';
 import { type CheckedRow, type Problem, type Profile, plainProblem, maxValueLength } from './checked-row.js';
 import type { Finding, RawRow } from './registrant-file.js';
 import { asWritten } from './spreadsheet-safe.js';

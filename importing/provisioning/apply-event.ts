@@ -1,14 +1,12 @@
 import type { EventFile } from '../../config/event-file.js';
 import { pausesOf } from '../../ledger/pauses.js';
-import { settleCreation } from './provisioned-objects.js';
+import { settleCreation, createObject, type Creation, type Hindrance, judgeRequestFailure } from './create-object.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { requireCurrentConfiguration } from '../../ledger/configurations.js';
 import type { CreatedEntity, PigeonholeClient } from '../../pigeonhole/client.js';
-import { createObject, type Creation, type Hindrance, judgeRequestFailure } from './create-object.js';
-import { isTwin, type ObjectState } from './object-states.js';
-import { looksOf, type Shown } from './matching.js';
+import { isTwin, type ObjectState, looksOf, type Shown } from './object-states.js';
 import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from './plan-event.js';
 
 interface ApplyOptions extends PlanOptions {

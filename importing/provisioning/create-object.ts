@@ -1,4 +1,3 @@
-import { dropIntent, intendCreation, type ProvisionedName, settleCreation } from './provisioned-objects.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../../work/collaborators.js';
@@ -6,7 +5,9 @@ import { confirmAfterMs } from '../../base/lease-watch.js';
 import { whileHeld } from '../../base/while-held.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { Stopwatch } from '../../base/stopwatch.js';
-import { type Looks, type Shown, priority } from './matching.js';
+import { type Looks, type Shown, priority } from './object-states.js';
+import type { SqlValue } from '../../ledger/drivers/sql-values.js';
+import type { Ledger } from '../../ledger/ledger.js';
 
 /**
  * The outcome of a creation.
@@ -134,4 +135,153 @@ export function judgeRequestFailure(error: ApiError | PermitRefusal, now: number
     default:
       return { kind: 'stop', why: 'refused', detail };
   }
+}
+
+/** An object of an event file: a pigeonhole, or a session in one. */
+interface ProvisionedName {
+  readonly workspace: string;
+  /** The file's own name of the event. */
+  readonly event: string;
+  /** `pigeonhole`, or the file's own name of a session. */
+  readonly object: string;
+}
+
+/** `none`: no request created it; `sending`: it is not known whether a request created it; `made`: it exists. */
+type ProvisionedState = 'none' | 'sending' | 'made';
+
+/** The ledger's record of an object that was sent or adopted. */
+export interface Provisioned {
+  readonly object: string;
+  /** ID of the pigeonhole that contains the session; 0: the object is a pigeonhole. */
+  readonly parentId: number;
+  readonly state: ProvisionedState;
+  readonly attempt: number;
+  /** Id of a created object; otherwise null. */
+  readonly remoteId: number | null;
+  /** The identifying fields as they were sent. If the answer is lost, the object is looked up by them. */
+  readonly sent: Readonly<Record<string, unknown>>;
+  /** IDs of the objects with the same name that existed before the request. */
+  readonly knownBefore: readonly number[];
+  /** Milliseconds since the last request, by the database's clock. */
+  readonly sentMsAgo: number;
+}
+
+/** Returns the objects of an event that were ever sent or adopted, by their names in the file. */
+export async function provisionedOf(
+  ledger: Ledger,
+  { workspace, event }: Omit<ProvisionedName, 'object'>,
+): Promise<Map<string, Provisioned>> {
+  type Row = Omit<Provisioned, 'sent' | 'knownBefore'> & { readonly sent: string; readonly knownBefore: string };
+  const rows = await ledger.db.query<Row>(
+    `select object, parent_id as "parentId", state, attempt, remote_id as "remoteId", sent, known_before as "knownBefore",
+       (extract(epoch from now() - sent_at) * 1000)::float8 as "sentMsAgo"
+     from provisioned where workspace = $1 and event = $2`,
+    [workspace, event],
+  );
+  return new Map(
+    rows.map(({ sent, knownBefore, ...row }) => [
+      row.object,
+      {
+        ...row,
+        sent: JSON.parse(sent) as Record<string, unknown>,
+        knownBefore: knownBefore.split(' ').filter(Boolean).map(Number),
+      },
+    ]),
+  );
+}
+
+/** Returns the existing objects of all event files, as `<event>/<object>` by id. */
+export async function claimedIds(ledger: Ledger, workspace: string, parentId: number): Promise<Map<number, string>> {
+  const rows = await ledger.db.query<{ remote_id: number; event: string; object: string }>(
+    'select remote_id, event, object from provisioned where workspace = $1 and parent_id = $2 and remote_id is not null',
+    [workspace, parentId],
+  );
+  return new Map(rows.map(({ remote_id: id, event, object }) => [id, `${event}/${object}`]));
+}
+
+export interface Intent {
+  readonly parentId: number;
+  /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
+  readonly attempt: number;
+  readonly sent: Readonly<Record<string, unknown>>;
+  readonly knownBefore: readonly number[];
+  readonly by: string | null;
+}
+
+/**
+ * Commits the intent to create the object. If several processes commit the same intent, only one succeeds.
+ * @returns the number of this attempt; undefined if another process was faster: then send nothing
+ */
+export async function intendCreation(
+  ledger: Ledger,
+  name: ProvisionedName,
+  intent: Intent,
+): Promise<number | undefined> {
+  const [row] = await ledger.db.query<{ attempt: number }>(
+    `insert into provisioned (workspace, event, object, parent_id, state, attempt, sent, known_before, sent_at, requested_by)
+     select $1, $2, $3, $4::int8, 'sending', $5::int4 + 1, $6::json, $7, now(), $8
+     where $5::int4 = 0 or exists (select 1 from provisioned where workspace = $1 and event = $2 and object = $3)
+     on conflict (workspace, event, object) do update set parent_id = excluded.parent_id, state = 'sending', remote_id = null,
+       attempt = excluded.attempt, sent = excluded.sent, known_before = excluded.known_before, sent_at = excluded.sent_at,
+       settled_at = null, requested_by = excluded.requested_by
+       where provisioned.attempt = $5::int4
+     returning attempt`,
+    [
+      ...partsOf(name),
+      intent.parentId,
+      intent.attempt,
+      JSON.stringify(intent.sent),
+      intent.knownBefore.join(' '),
+      intent.by,
+    ],
+  );
+  return row?.attempt;
+}
+
+/**
+ * Drops an intent whose request has certainly created nothing.
+ * @param attempt the number that `intendCreation` returned
+ */
+export async function dropIntent(ledger: Ledger, name: ProvisionedName, attempt: number): Promise<void> {
+  await ledger.db.query(
+    `update provisioned set state = 'none', settled_at = now()
+     where workspace = $1 and event = $2 and object = $3 and attempt = $4 and state = 'sending'`,
+    [...partsOf(name), attempt],
+  );
+}
+
+interface Claim {
+  readonly parentId: number;
+  readonly remoteId: number;
+  /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
+  readonly attempt: number;
+  readonly by: string | null;
+}
+
+/**
+ * Commits that the object exists under this ID: it was created, a look-up found it, or the operator named it.
+ * @returns false if the ledger records the ID for another object, or another process was faster to settle this one
+ */
+export async function settleCreation(ledger: Ledger, name: ProvisionedName, claim: Claim): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table provisioned in share row exclusive mode'); // if two processes claim one ID, the second one sees the row of the first
+    const rows = await tx.query(
+      `insert into provisioned (workspace, event, object, parent_id, state, remote_id, attempt, sent, known_before, sent_at,
+         settled_at, requested_by)
+       select $1, $2, $3, $4::int8, 'made', $5::int8, $6::int4 + 1, '{}', '', now(), now(), $7
+       where not exists (select 1 from provisioned where workspace = $1 and (parent_id = 0) = ($4::int8 = 0) and remote_id = $5::int8
+           and (event, object) <> ($2, $3))
+         and ($6::int4 = 0 or exists (select 1 from provisioned where workspace = $1 and event = $2 and object = $3))
+       on conflict (workspace, event, object) do update set parent_id = excluded.parent_id, state = 'made',
+         remote_id = excluded.remote_id, settled_at = now(), attempt = excluded.attempt
+         where provisioned.attempt = $6::int4
+       returning remote_id`,
+      [...partsOf(name), claim.parentId, claim.remoteId, claim.attempt, claim.by],
+    );
+    return rows.length > 0;
+  });
+}
+
+function partsOf({ workspace, event, object }: ProvisionedName): SqlValue[] {
+  return [workspace, event, object];
 }

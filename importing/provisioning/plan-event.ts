@@ -1,10 +1,18 @@
 import type { EventFile, EventObject, PigeonholeFields, SessionFields } from '../../config/event-file.js';
-import { claimedIds, type Provisioned, provisionedOf } from './provisioned-objects.js';
+import { claimedIds, type Provisioned, provisionedOf } from './create-object.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { looksOf, type Shown, listAll, findOne } from './matching.js';
-import { type Decisions, decideObjectStates, type Sibling, type ObjectState } from './object-states.js';
+import {
+  looksOf,
+  type Shown,
+  listAll,
+  findOne,
+  type Decisions,
+  decideObjectStates,
+  type Sibling,
+  type ObjectState,
+} from './object-states.js';
 
 export interface PlanOptions {
   readonly workspace: string;

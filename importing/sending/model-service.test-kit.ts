@@ -1,5 +1,5 @@
 import type { FieldError } from '../../pigeonhole/api-error.js';
-import { readComplaints } from './read-complaints.js';
+import { readComplaints } from './judge-import-failure.js';
 import type { Answer } from './settle-answer.js';
 
 /** The behaviour that the specification leaves open. */

@@ -1,4 +1,4 @@
-import type { Complaint, Complaints } from './read-complaints.js';
+import type { Complaint, Complaints } from './judge-import-failure.js';
 
 /** Consecutive rows of an import that have no outcome. The same is known about all of them. */
 export interface Piece {

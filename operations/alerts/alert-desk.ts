@@ -20,9 +20,8 @@ import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
 import { whileHeld } from '../../base/while-held.js';
 import { alertText, testText } from './alert-text.js';
-import { type RecoveryDelays, defaultRecoveryDelays } from './judge-alert.js';
+import { type RecoveryDelays, defaultRecoveryDelays, type RateLimit, defaultRateLimit } from './judge-alert.js';
 import { checkAlerts } from './check-alerts.js';
-import { type RateLimit, defaultRateLimit } from './pace-messages.js';
 import {
   type OpenReceiver,
   receiverKey,
@@ -72,19 +71,19 @@ const leaseMs = receiverTimes.requestTimeoutMs * 3;
 /** An alert that a receiver has not accepted within this time is dropped. */
 const giveUpAfterMs = 24 * 60 * 60_000;
 
-export interface AlertTimes {
+interface AlertTimes {
   readonly checkEveryMs: number;
   readonly calm: RecoveryDelays;
   readonly pace: RateLimit;
 }
 
-export const defaultAlertTimes: AlertTimes = {
+const defaultAlertTimes: AlertTimes = {
   checkEveryMs: 5000,
   calm: defaultRecoveryDelays,
   pace: defaultRateLimit,
 };
 
-export interface AlertDeskOptions {
+interface AlertDeskOptions {
   /** The current sources: another configuration may have other receivers. */
   readonly sources: () => StatusSources & { readonly config: Config };
   /** Name of this process among those that use the ledger. */
@@ -100,7 +99,7 @@ export interface AlertDeskOptions {
 }
 
 /** Result of a test message at one receiver. */
-export interface TestedReceiver {
+interface TestedReceiver {
   readonly receiver: string;
   readonly delivered: boolean;
   /** Why it failed, as a sentence without secrets; null: it arrived. */
@@ -264,7 +263,7 @@ export class AlertDesk {
 }
 
 /** Sends a test message to each receiver. Never throws. */
-export async function testReceivers(
+async function testReceivers(
   receivers: readonly OpenReceiver[],
   publicUrl: string | null,
   signal: AbortSignal,
@@ -284,7 +283,7 @@ async function closeAll(receivers: readonly OpenReceiver[]): Promise<void> {
 }
 
 /** Returns the raised alerts and the state of the configured receivers. */
-export async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): Promise<AlertsView> {
+async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): Promise<AlertsView> {
   const keys = receivers.map((receiver) => receiverKey(ledger, receiver));
   const [rows, states] = await Promise.all([readAlerts(ledger), receiverStates(ledger, keys)]);
   return {
@@ -316,7 +315,7 @@ const longestMs = 10 * 60_000;
  * that the receiver requested. Pure.
  * @param failures in a row before this one
  */
-export function retryWaitMs(failures: number, afterMs = 0): number {
+function retryWaitMs(failures: number, afterMs = 0): number {
   return Math.max(afterMs, Math.min(longestMs, firstMs * 2 ** Math.min(failures, 20)));
 }
 
@@ -324,7 +323,7 @@ export function retryWaitMs(failures: number, afterMs = 0): number {
  * Opens the receivers of a configuration, in its order, without connecting to them. The caller closes them.
  * @param now the clock that stamps messages: Unix time in ms
  */
-export function openReceivers(config: Config, now: () => number): OpenReceiver[] {
+function openReceivers(config: Config, now: () => number): OpenReceiver[] {
   const network = networkSettings(config);
   const open = (receiver: AlertReceiver): OpenReceiver => {
     switch (receiver.type) {

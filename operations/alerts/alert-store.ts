@@ -283,7 +283,7 @@ export async function dropOldMessages(ledger: Ledger, olderThanMs: number): Prom
 }
 
 export async function receiverStates(ledger: Ledger, receivers: readonly string[]): Promise<AlertReceiverState[]> {
-  return await ledger.db.query<AlertReceiverState & Record<string, unknown>>(
+  return await ledger.db.query<AlertReceiverState>(
     `select r.receiver, (select count(*)::int from alert_messages m where m.receiver = r.receiver) as waiting, r.failures,
        r.failing_since as "failingSince", r.failure, r.delivered_at as "deliveredAt"
      from alert_receivers r where r.receiver = any($1::text[])`,

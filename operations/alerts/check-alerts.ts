@@ -15,8 +15,16 @@ import {
   type Occasion,
 } from './alert-store.js';
 import { endedImports } from '../../importing/read-import.js';
-import { type AlertState, type RecoveryDelays, postponedState, judgeAlert, type Found } from './judge-alert.js';
-import { type RateLimit, limitMessages, type PendingMessage } from './pace-messages.js';
+import {
+  type AlertState,
+  type RecoveryDelays,
+  postponedState,
+  judgeAlert,
+  type Found,
+  type RateLimit,
+  limitMessages,
+  type PendingMessage,
+} from './judge-alert.js';
 import { behindAfterMs, findProblems, type WorkSnapshot } from '../find-problems.js';
 import type { Problem } from '../problem.js';
 import { alertOccasion } from '../problems.js';

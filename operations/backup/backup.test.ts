@@ -23,8 +23,7 @@ import { testKey, testLedgerKey } from '../../ledger/ledger-key.test-kit.js';
 import { readErasureList, takeOverErasures } from '../../people/erasure-list.js';
 import { noteCleared, requestErasure } from '../../people/erasure-states.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
-import { packUnusedStore, writeBackup } from './backup-store.js';
-import { packStore } from './pack-store.js';
+import { packUnusedStore, writeBackup, packStore } from './backup-store.js';
 import { restoreEmbedded } from './restore-embedded.js';
 import { markStoreRestored, readErasureListFile } from './restore-store.js';
 

@@ -13,11 +13,10 @@ import { type ErasureList, takeOverErasures, readErasureList } from '../../peopl
 import { readStoredKey, removeStoredKey } from '../../ledger/adopt-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
-import { type BackupFacts, factsFile, readBackupFacts, withoutTar, runTool } from './pack-store.js';
-import { writeBytes } from './backup-store.js';
+import { type BackupFacts, factsFile, readBackupFacts, withoutTar, runTool, writeBytes } from './backup-store.js';
 import { StoreError } from '../../ledger/drivers/store-error.js';
 
-export interface RestoredStore {
+interface RestoredStore {
   readonly facts: BackupFacts;
   /** Folder of the replaced store; null: there was none. */
   readonly replaced: string | null;
@@ -25,7 +24,7 @@ export interface RestoredStore {
   readonly erasures: number | null;
 }
 
-export interface RestoreTerms {
+interface RestoreTerms {
   /** Exported list of earlier erasures; null: none was given. */
   readonly erasures: ErasureList | null;
   /** Whether the backup may belong to another ledger than the one that it replaces. */
@@ -238,7 +237,7 @@ function stamp(at: Date): string {
  * @returns undefined if there is no store, or it cannot be read
  * @throws {StoreError} kind `locked` while a process uses it
  */
-export async function lookAtPresentStore(folder: string): Promise<ErasureList | undefined> {
+async function lookAtPresentStore(folder: string): Promise<ErasureList | undefined> {
   if (!existsSync(join(folder, 'postgres', 'PG_VERSION'))) return undefined;
   try {
     const db = await openEmbedded({ folder });

@@ -6,8 +6,9 @@ import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate } from '../../ledger/migrate.js';
 import { readStoredKey } from '../../ledger/adopt-key.js';
 import { type ErasureList, takeOverErasures } from '../../people/erasure-list.js';
-import { erasureListSchema } from '../erasure-list-schema.js';
 import { BackupError } from './backup-error.js';
+import { z } from '@hono/zod-openapi';
+import { instant } from '../../base/printable.js';
 
 /**
  * Marks a store that was restored by other means (pg_restore, a snapshot, point-in-time recovery): every sink and every
@@ -115,3 +116,23 @@ insert into audit (asked, outcome, status, request_id) select number, 'done', 20
 function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
+
+const hash = z.string().regex(/^(?:[0-9a-f]{2}){16,64}$/);
+
+/** The exported list of erasures. `pigeonpost restore --erasures` accepts it as well. */
+export const erasureListSchema = z
+  .object({
+    ledger: z.uuid().describe('The ledger whose keys made the hashes.'),
+    erasures: z
+      .array(
+        z.object({
+          id: z.uuid(),
+          asked: hash,
+          requestedAt: instant(),
+          people: z.array(z.object({ workspace: z.string(), subject: hash })).readonly(),
+          codes: z.array(z.object({ workspace: z.string(), pigeonholeId: z.int(), code: hash })).readonly(),
+        }),
+      )
+      .readonly(),
+  })
+  .openapi('ErasureList') satisfies z.ZodType<ErasureList>;

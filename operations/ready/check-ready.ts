@@ -1,23 +1,27 @@
 import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
-import { eventTimes, sessionItems } from '../../reading/stream-facts.js';
+import { eventTimes, sessionItems, readSchedules } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import { reserveOf } from '../../work/requests/service-gate.js';
-import type { EventChecks, ReadyCheck } from './readiness.js';
+import { checkOf, type EventChecks, type ReadyCheck } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
-import { countRegistrants } from '../../importing/count-registrants.js';
+import { countRegistrants, judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
 import { lastSeenPigeonhole, profileFieldsOf } from '../../importing/desk/find-target.js';
-import { findRef, type Selected, selectedPigeonholes } from '../../ledger/pigeonholes.js';
+import { findRef, type Selected, selectedPigeonholes, peopleOf } from '../../ledger/pigeonholes.js';
 import { readQuotas } from '../../work/requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countDeliverable } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
-import { judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
-import { judgeQuota, plannedPigeonholes } from './judge-quota.js';
 import { judgeService, judgeSessions } from './judge-event.js';
 import type { CheckLine } from '../../sinks/sink.js';
+import { allNeeds } from '../../reading/demand.js';
+import { type ReadingPlan, planReading, syncsOf } from '../../work/reading-plan.js';
+import type { TimeWindow } from '../../reading/cadence.js';
+import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '../calendar-demand.js';
+import { counted } from '../../base/words.js';
+import type { Ledger } from '../../ledger/ledger.js';
 
 export interface PigeonholeKey {
   readonly workspace: string;
@@ -175,16 +179,11 @@ function sinksOf(
 
 /** Converts the result of a sink's own check into one line. Pure. */
 export function judgeSink(name: string, type: string, lines: readonly CheckLine[]): ReadyCheck {
-  const about = { id: `sink:${name}`, label: `Sink ${name} (${type})` };
+  const about = checkOf(`sink:${name}`, `Sink ${name} (${type})`);
   const wrong = lines.filter(({ ok }) => !ok);
   const says = (told: readonly CheckLine[]): string => told.map(({ text }) => text).join('; ');
-  if (wrong.length === 0) return { ...about, state: 'ok', says: says(lines) };
-  return {
-    ...about,
-    state: 'failed',
-    says: says(wrong),
-    todo: 'fix it there or in pigeonpost.yaml, then run "pigeonpost check"',
-  };
+  if (wrong.length === 0) return about.ok(says(lines));
+  return about.failed(says(wrong), 'fix it there or in pigeonpost.yaml, then run "pigeonpost check"');
 }
 
 /**
@@ -212,5 +211,69 @@ export function shareAnswers<Question, Answer>(
       answers.delete(name);
       throw error;
     }
+  };
+}
+
+const about = checkOf('quota', 'Request quota');
+
+interface QuotaFacts {
+  /** Days of this event. */
+  readonly event: TimeWindow;
+  /** All pigeonholes that the key's workspaces read, including this one. */
+  readonly pigeonholes: readonly PlannedPigeonhole[];
+  readonly workspacePlans: readonly ReadingPlan[];
+  /** Requests a day; null: the service has not stated it. */
+  readonly limit: number | null;
+  /** Share of the requests that is kept for imports. */
+  readonly reserve: number;
+  readonly now: number;
+}
+
+/** Checks whether the quota suffices on the busiest day of the event for everything that the key reads. Pure. */
+export function judgeQuota({ event, pigeonholes, workspacePlans, limit, reserve, now }: QuotaFacts): ReadyCheck {
+  if (event.startsAt === null || event.endsAt === null) {
+    return about.warning(
+      'the days of the event are not known, so the requests cannot be estimated',
+      'pigeonpost check --estimate',
+    );
+  }
+  if (event.endsAt <= now) return about.ok('the event is over: a few requests a day suffice');
+  const first = new Date(Math.max(event.startsAt, now)).toISOString().slice(0, 10);
+  const last = new Date(event.endsAt - 1).toISOString().slice(0, 10);
+  const [busiest] = calendarDemand(pigeonholes, workspacePlans, Math.max(now, event.startsAt - dayMs))
+    .filter(({ day }) => day >= first && day <= last)
+    .toSorted((a, b) => allNeeds(b.needs) - allNeeds(a.needs));
+  if (limit === null && busiest !== undefined) {
+    const need = Math.ceil(allNeeds(busiest.needs));
+    return about.warning(
+      `its busiest day, ${busiest.day}, needs about ${counted(need, 'request')}; the service does not report the quota`,
+      'compare with your plan: pigeonpost check --estimate --quota N',
+    );
+  }
+  const { fits, text } = adviseOnQuota(busiest, { quota: limit, reserve }, pigeonholes, workspacePlans);
+  if (fits === true) return about.ok(text);
+  if (fits === null) return about.warning(text);
+  return about.failed(text, 'change "every" of the sync, then "pigeonpost config apply"; or request a larger quota');
+}
+
+/** Returns the pigeonholes that the workspaces read, for the calendar. Reads only the ledger and makes no request. */
+async function plannedPigeonholes(
+  { config, ledger }: { readonly config: Config; readonly ledger: Ledger },
+  workspaces: readonly string[],
+): Promise<{ readonly pigeonholes: readonly PlannedPigeonhole[]; readonly workspacePlans: readonly ReadingPlan[] }> {
+  const reading = workspaces.filter((workspace) => syncsOf(config, workspace).length > 0);
+  const selected = await selectedPigeonholes(
+    ledger,
+    reading.flatMap((workspace) => syncsOf(config, workspace)),
+  );
+  const refs = selected.map(({ ref }) => ref);
+  const [schedules, people] = await Promise.all([readSchedules(ledger, refs), peopleOf(ledger, refs)]);
+  return {
+    pigeonholes: selected.map(({ ref, status, syncs }) => {
+      const { event, sessions } = schedules.get(ref)!;
+      const plan = planReading(config, syncs, 'pigeonhole');
+      return { status, event, sessions, expectedParticipants: people.get(ref) ?? null, plan };
+    }),
+    workspacePlans: reading.map((workspace) => planReading(config, syncsOf(config, workspace), 'workspace')),
   };
 }

@@ -1,5 +1,5 @@
 import { eventTimes, sessionTimes } from '../../reading/stream-facts.js';
-import type { ReadyCheck } from './readiness.js';
+import { type ReadyCheck, checkOf } from './readiness.js';
 import { counted } from '../../base/words.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
@@ -9,7 +9,7 @@ type Item = Readonly<Record<string, unknown>>;
 /** A longer session usually ends on a wrong day. */
 const longestMs = 24 * 3_600_000;
 const maxIds = 5;
-const about = { id: 'sessions', label: 'Sessions and their times' };
+const about = checkOf('sessions', 'Sessions and their times');
 
 /** Types of sessions that run in parallel to others. */
 const besideAll: ReadonlySet<unknown> = new Set(['break', 'chat', 'survey']);
@@ -21,12 +21,10 @@ const besideAll: ReadonlySet<unknown> = new Set(['break', 'chat', 'survey']);
  */
 export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[]): ReadyCheck {
   if (sessions.length === 0) {
-    return {
-      ...about,
-      state: 'failed',
-      says: 'there are no sessions: nobody can ask or vote',
-      todo: 'create them in the dashboard of the service, or with "pigeonpost apply"',
-    };
+    return about.failed(
+      'there are no sessions: nobody can ask or vote',
+      'create them in the dashboard of the service, or with "pigeonpost apply"',
+    );
   }
   const impossible = named(sessions.filter(endsBeforeItBegins), 'ends before it begins', 'end before they begin');
   const doubtful = [
@@ -37,13 +35,12 @@ export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[]
   ];
   const found = [...impossible, ...doubtful];
   const there = `${counted(sessions.length, 'session')}`;
-  if (found.length === 0) return { ...about, state: 'ok', says: `${there}, each within the days of the event` };
-  return {
-    ...about,
-    state: impossible.length > 0 ? 'failed' : 'warning',
-    says: `${there}; ${found.join('; ')}`,
-    todo: 'compare the times with the programme, and correct them in the dashboard of the service',
-  };
+  if (found.length === 0) return about.ok(`${there}, each within the days of the event`);
+  const result = impossible.length > 0 ? about.failed : about.warning;
+  return result(
+    `${there}; ${found.join('; ')}`,
+    'compare the times with the programme, and correct them in the dashboard of the service',
+  );
 }
 
 function hasNoWindow(session: Item): boolean {
@@ -125,14 +122,11 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-const aboutService = { id: 'event', label: 'The event at the service' };
+const aboutService = checkOf('event', 'The event at the service');
 
 /** Checks that the service knows the pigeonhole, accepts the key, and plans the event in the future. Pure. */
 export function judgeService(
-  {
-    item,
-    failure,
-  }: { readonly item: Readonly<Record<string, unknown>> | null; readonly failure: ApiError | PermitRefusal | null },
+  { item, failure }: { readonly item: Item | null; readonly failure: ApiError | PermitRefusal | null },
   now: number,
 ): ReadyCheck {
   if (failure !== null) return judgeFailure(failure);
@@ -140,40 +134,25 @@ export function judgeService(
   const status = typeof item?.['status'] === 'string' ? item['status'] : null;
   const days = `${String(item?.['startDate'])} to ${String(item?.['endDate'])}`;
   if (startsAt === null || endsAt === null) {
-    return {
-      ...aboutService,
-      state: 'warning',
-      says: 'the service answers, but states no days for the event',
-      todo: 'enter them in the dashboard of the service',
-    };
+    return aboutService.warning(
+      'the service answers, but states no days for the event',
+      'enter them in the dashboard of the service',
+    );
   }
   const says = `the service knows it${status === null ? '' : ` as ${status}`}, ${days}`;
   if (status === 'ended' || endsAt <= now) {
-    return {
-      ...aboutService,
-      state: 'warning',
-      says: `${says}: it is over`,
-      todo: 'check that this is the right event',
-    };
+    return aboutService.warning(`${says}: it is over`, 'check that this is the right event');
   }
-  return { ...aboutService, state: 'ok', says };
+  return aboutService.ok(says);
 }
 
 function judgeFailure(failure: ApiError | PermitRefusal): ReadyCheck {
   const asSeen = 'the lines below use the last known state';
   if (failure instanceof PermitRefusal) {
-    return {
-      ...aboutService,
-      state: 'unknown',
-      says: `${failure.message}; ${asSeen}`,
-      todo: 'run the check again later',
-    };
+    return aboutService.unknown(`${failure.message}; ${asSeen}`, 'run the check again later');
   }
-  const passes = ['quota', 'throttled', 'transient', 'aborted'].includes(failure.kind);
-  return {
-    ...aboutService,
-    state: passes ? 'unknown' : 'failed',
-    says: `${failure.message}; ${asSeen}`,
-    todo: passes ? 'run the check again in a minute' : 'pigeonpost check',
-  };
+  const says = `${failure.message}; ${asSeen}`;
+  return ['quota', 'throttled', 'transient', 'aborted'].includes(failure.kind)
+    ? aboutService.unknown(says, 'run the check again in a minute')
+    : aboutService.failed(says, 'pigeonpost check');
 }

@@ -1,5 +1,4 @@
-import type { RegistrantCounts } from '../../importing/count-registrants.js';
-import { judgeRegistrants, type RegistrantSettings } from './judge-people.js';
+import { type RegistrantCounts, judgeRegistrants, type RegistrantSettings } from './judge-people.js';
 
 const on: RegistrantSettings = { registrants: true, attendeeCodeRequired: false, expectedParticipants: 25_000 };
 const nobody: RegistrantCounts = {

@@ -1,10 +1,11 @@
-import type { ReadyCheck } from './readiness.js';
-import type { RegistrantCounts } from '../../importing/count-registrants.js';
+import { type ReadyCheck, checkOf } from './readiness.js';
 import { counted } from '../../base/words.js';
 import type { DeliverableCount } from '../count-deliverable.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { codeStatus } from '../../ledger/code-status.js';
 
 /** Registrant settings of the pigeonhole; undefined: not stated. */
 export interface RegistrantSettings {
@@ -13,7 +14,7 @@ export interface RegistrantSettings {
   readonly expectedParticipants: number | undefined;
 }
 
-const about = { id: 'registrants', label: 'Registrants' };
+const about = checkOf('registrants', 'Registrants');
 
 /**
  * Checks that invited people can sign in: registrants are switched on, and the imported ones exist. Pure.
@@ -24,22 +25,18 @@ export function judgeRegistrants(settings: RegistrantSettings, counts: Registran
   const codes = settings.attendeeCodeRequired === true ? ', and nobody signs in without a code' : '';
   if (settings.registrants === false) {
     if (imported || settings.attendeeCodeRequired === true) {
-      return {
-        ...about,
-        state: 'failed',
-        says: `registrants are switched off at the service${codes}`,
-        todo: 'switch them on in the dashboard of the service',
-      };
+      return about.failed(
+        `registrants are switched off at the service${codes}`,
+        'switch them on in the dashboard of the service',
+      );
     }
-    return { ...about, state: 'ok', says: 'this event has no registrants: people sign in by themselves' };
+    return about.ok('this event has no registrants: people sign in by themselves');
   }
   if (!imported) {
-    return {
-      ...about,
-      state: 'warning',
-      says: `none was imported with pigeonpost${codes}`,
-      todo: 'pigeonpost import FILE --pigeonhole ID; nothing to do if they were created in the service',
-    };
+    return about.warning(
+      `none was imported with pigeonpost${codes}`,
+      'pigeonpost import FILE --pigeonhole ID; nothing to do if they were created in the service',
+    );
   }
   return judgeImported(settings, counts);
 }
@@ -64,11 +61,11 @@ function judgeImported({ expectedParticipants }: RegistrantSettings, counts: Reg
     const [first = newestImport] = openImports;
     const still = `${counted(waiting, 'row')} still to be sent`;
     const todo = `pigeonpost import follow ${first}`;
-    return { ...about, state: 'failed', says: [says[0]!, still, ...bad, ...doubtful].join('; '), todo };
+    return about.failed([says[0]!, still, ...bad, ...doubtful].join('; '), todo);
   }
-  if (there === 0 || bad.length > 0) return { ...about, state: 'failed', says: says.join('; '), todo: report };
-  if (doubtful.length > 0) return { ...about, state: 'warning', says: says.join('; '), todo: report };
-  return { ...about, state: 'ok', says: says.join('; ') };
+  if (there === 0 || bad.length > 0) return about.failed(says.join('; '), report);
+  if (doubtful.length > 0) return about.warning(says.join('; '), report);
+  return about.ok(says.join('; '));
 }
 
 const words: Readonly<Record<string, string>> = {
@@ -87,11 +84,11 @@ export function judgeConsent(
   accepts: readonly string[],
   counts: readonly DeliverableCount[],
 ): ReadyCheck {
-  const about = { id: `consent:${name}`, label: `People for ${name}` };
+  const about = checkOf(`consent:${name}`, `People for ${name}`);
   const accepted = `it accepts consent ${accepts.join(', ')}`;
   const told = counts.filter(({ items, withheld }) => items > 0 || Object.keys(withheld).length > 0);
   if (told.length === 0) {
-    return { ...about, state: 'ok', says: `no attendee has been read yet; ${accepted}` };
+    return about.ok(`no attendee has been read yet; ${accepted}`);
   }
   const says = told.map(({ list, items, withheld }) => {
     const all = Object.values(withheld).reduce((sum, n) => sum + n, 0);
@@ -101,20 +98,18 @@ export function judgeConsent(
     return `will send ${counted(items, singular(list))}, withhold ${all.toLocaleString('en-US')}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
   });
   const surprising = told.some(({ withheld }) => Object.keys(withheld).some((reason) => reason !== 'consent-refused'));
-  if (!surprising) return { ...about, state: 'ok', says: says.join('; ') };
-  return {
-    ...about,
-    state: 'warning',
-    says: `${says.join('; ')}; ${accepted}`,
-    todo: `if they consented elsewhere, state it in sinks.${name}.consent with the legal basis`,
-  };
+  if (!surprising) return about.ok(says.join('; '));
+  return about.warning(
+    `${says.join('; ')}; ${accepted}`,
+    `if they consented elsewhere, state it in sinks.${name}.consent with the legal basis`,
+  );
 }
 
 function singular(list: string): string {
   return list.replace(/s$/, '');
 }
 
-const aboutFields = { id: 'profile-fields', label: 'Profile fields' };
+const aboutFields = checkOf('profile-fields', 'Profile fields');
 const maxFields = 8;
 
 /**
@@ -143,25 +138,21 @@ interface KnownFields {
 export function judgeFields(config: Config, known: KnownFields): ReadyCheck {
   const readsPeople = mentionedLists(config).some((list) => list in ownFields);
   if (known.profile.length === 0) {
-    if (!readsPeople) return { ...aboutFields, state: 'ok', says: 'no mapping reads any' };
-    return {
-      ...aboutFields,
-      state: 'warning',
-      says: 'none is known yet, because nobody was imported and nobody has signed in: the mappings cannot be compared',
-      todo: 'sign in once as a test, then run the check again',
-    };
+    if (!readsPeople) return aboutFields.ok('no mapping reads any');
+    return aboutFields.warning(
+      'none is known yet, because nobody was imported and nobody has signed in: the mappings cannot be compared',
+      'sign in once as a test, then run the check again',
+    );
   }
   const names = known.profile.slice(0, maxFields).map((name) => JSON.stringify(name));
   const rest = known.profile.length - names.length;
   const told = `${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
   const notes = fieldNotes(config, withProfile(known));
-  if (notes.length === 0) return { ...aboutFields, state: 'ok', says: `${told}; the mappings find all that they read` };
-  return {
-    ...aboutFields,
-    state: 'warning',
-    says: `${counted(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
-    todo: 'use the field name of this event; $field("one name", "another") reads the first that exists',
-  };
+  if (notes.length === 0) return aboutFields.ok(`${told}; the mappings find all that they read`);
+  return aboutFields.warning(
+    `${counted(notes.length, 'expression')} of mappings would find nothing: ${notes.join('; ')}`,
+    'use the field name of this event; $field("one name", "another") reads the first that exists',
+  );
 }
 
 /** Adds the profile fields to the fields of stored items: before the event starts, nobody has signed in yet. */
@@ -180,4 +171,52 @@ function withProfile({ workspace, pigeonholeId, profile, seen }: KnownFields): S
     lists.set(list, [...stored, place]);
   }
   return lists;
+}
+
+/** The codes that imports claimed in a pigeonhole, counted by state. */
+export interface RegistrantCounts {
+  /** Created or already there: these people can sign in. */
+  readonly present: number;
+  /** Already there with other data than in the file. */
+  readonly conflict: number;
+  /** Refused by the service. */
+  readonly rejected: number;
+  /** It is unknown whether they exist. */
+  readonly unknown: number;
+  /** Still to be sent. */
+  readonly waiting: number;
+  /** Their import ended before they were sent. */
+  readonly givenUp: number;
+  /** Number of the newest import; null: none. */
+  readonly newestImport: number | null;
+  /** Numbers of the imports that have not ended. */
+  readonly openImports: readonly number[];
+}
+
+/** Counts the registrants of one pigeonhole in one pass. */
+export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number): Promise<RegistrantCounts> {
+  const [rows, imports] = await Promise.all([
+    ledger.db.query<{ status: string; n: number }>(
+      `select status, count(*)::int as n from (
+         select ${codeStatus} as status from registrants r join imports i on i.number = r.import where r.ref = $1) as s
+       group by status`,
+      [ref],
+    ),
+    ledger.db.query<{ number: number; open: boolean }>(
+      `select number, state in ('staging', 'running') as open from imports where ref = $1 order by number`,
+      [ref],
+    ),
+  ]);
+  const sum = (...states: readonly string[]): number =>
+    rows.reduce((total, row) => (states.includes(row.status) ? total + row.n : total), 0);
+  return {
+    present: sum('created', 'confirmed', 'existing'),
+    conflict: sum('conflict'),
+    rejected: sum('rejected'),
+    unknown: sum('unknown'),
+    waiting: sum('waiting'),
+    givenUp: sum('given-up'),
+    newestImport: imports.at(-1)?.number ?? null,
+    openImports: imports.filter(({ open }) => open).map(({ number }) => number),
+  };
 }

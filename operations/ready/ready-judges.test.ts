@@ -3,9 +3,8 @@ import type { Config } from '../../config/config.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { Expression } from '../../sinks/mapping/expression.js';
 import { judgeConsent, judgeFields } from './judge-people.js';
-import { judgeQuota } from './judge-quota.js';
+import { judgeQuota, judgeSink } from './check-ready.js';
 import { judgeService } from './judge-event.js';
-import { judgeSink } from './check-ready.js';
 
 const hour = 3_600_000;
 const today = Date.parse('2026-11-21T00:00:00Z');

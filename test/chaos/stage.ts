@@ -1,9 +1,8 @@
 import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { binarySources, findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
-import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { freeTestPort } from '../free-port.js';
 import { hookSecret } from '../kit/crash-configuration.js';
 import { processesNaming, temporalOf, writeYaml } from '../kit/processes.js';

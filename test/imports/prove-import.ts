@@ -9,9 +9,8 @@ import { beginImport, startImport, stageRows } from '../../importing/staging.js'
 import { importReport } from '../../importing/import-report.js';
 import { type ImportProgress, readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
-import { binarySources } from '../../worker/embedded-temporal/binary-sources.js';
+import { binarySources, findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
-import { findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { freeTestPort } from '../free-port.js';
 import { control } from '../chaos/control.js';
 import { Supervised } from '../chaos/supervised.js';

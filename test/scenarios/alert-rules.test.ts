@@ -2,7 +2,7 @@ import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import { ProcessMeters } from '../../api/metrics/process-meters.js';
 import { tryNow } from '../../operations/act.js';
-import { viewQuotas } from '../../operations/view-quotas.js';
+import { viewQuotas } from '../../operations/status-view.js';
 import { attendee, pollVote, question, session } from '../kit/items.js';
 import { PrometheusRules } from '../kit/prometheus-rules.js';
 import { kinds } from '../kit/scenario-kinds.js';

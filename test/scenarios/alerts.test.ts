@@ -5,10 +5,10 @@ import type { GateOptions } from '../../work/requests/service-gate.js';
 import { tryNow, handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';
-import { defaultRateLimit } from '../../operations/alerts/pace-messages.js';
+import { defaultRateLimit } from '../../operations/alerts/judge-alert.js';
 import { type HookServer, startHookServer } from '../../operations/alerts/hook-server.test-kit.js';
 import { type MailServer, startMailServer } from '../../operations/alerts/mail-server.test-kit.js';
-import { viewQuotas } from '../../operations/view-quotas.js';
+import { viewQuotas } from '../../operations/status-view.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,

@@ -7,7 +7,7 @@ import { kinds } from '../kit/scenario-kinds.js';
 import { noteProgress } from '../../reading/progress.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { checkReady } from '../../operations/ready/check-ready.js';
-import { viewQuotas } from '../../operations/view-quotas.js';
+import { viewQuotas } from '../../operations/status-view.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../test/until.js';
-import { type BinarySources, binarySources } from './binary-sources.js';
-import { findBinary } from './find-binary.js';
+import { type BinarySources, binarySources, findBinary } from './find-binary.js';
 
 // Scripts take the place of the servers and of Go, and print the same output. Nothing can be downloaded.
 

@@ -1,13 +1,82 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, existsSync, readFileSync, accessSync, constants, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { type BinarySources, programsNamed, checkServer } from './binary-sources.js';
-import { buildBinary, builtBinaryPath, findGo } from './build-binary.js';
 import { startGuardedChild } from '../guarded-child.js';
-import { builtProgram } from '../../base/package-root.js';
+import { builtProgram, packageRoot } from '../../base/package-root.js';
+import { execFile } from 'node:child_process';
+import { type FolderLock, lockFolder } from '../../ledger/drivers/folder-lock.js';
+import { StoreError } from '../../ledger/drivers/store-error.js';
+import { homedir } from 'node:os';
+import { type Environment, processEnvironment } from '../../config/environment.js';
 
-export type { BinarySources };
+/** Sources of a Temporal server. */
+export interface BinarySources {
+  /** Path from `TEMPORAL_BINARY`. If it cannot be used, nothing else is tried. */
+  readonly explicit: string | undefined;
+  /** Folders to search for `temporal`, in order. */
+  readonly searchFolders: readonly string[];
+  /** Folder for downloaded and built servers, shared by all projects of this user. */
+  readonly cacheFolder: string;
+  /** The Go module that builds the official server (`go.mod`, `go.sum`). */
+  readonly goModule: string;
+  /** The vendor's host, from which the SDK downloads. */
+  readonly downloadHost: string;
+  /** A proxy is configured, so the download may work although a direct connection fails. */
+  readonly hasProxy: boolean;
+  /** Only look for an existing server; download and build nothing. */
+  readonly onlyLook?: boolean;
+}
+
+/** Returns the sources of this user on this machine. */
+export function binarySources(environment: Environment = processEnvironment()): BinarySources {
+  const cache = environment['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  return {
+    explicit: environment['TEMPORAL_BINARY'] || undefined,
+    searchFolders: (environment['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/')),
+    cacheFolder: join(cache, 'pigeonpost'),
+    goModule: join(packageRoot(), 'tools/temporal'),
+    downloadHost: 'temporal.download',
+    hasProxy: Boolean(environment['HTTPS_PROXY'] ?? environment['https_proxy']),
+  };
+}
+
+/** Returns the programs of a name in some folders, in the order of the folders. */
+function programsNamed(name: string, folders: readonly string[]): string[] {
+  return folders.map((folder) => join(folder, name)).filter(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile(); // a folder is "executable" too
+  } catch {
+    return false;
+  }
+}
+
+/** The oldest server whose development mode supports all our options. We build 1.31. */
+const oldestServer = [1, 27] as const;
+
+/** Whether a program called `temporal` can be used. */
+type ServerCheck = { readonly isUsable: true } | { readonly isUsable: false; readonly why: string };
+
+/** Runs `temporal --version`. An incomplete download or a program for another machine does not answer. */
+async function checkServer(binary: string): Promise<ServerCheck> {
+  const output = await new Promise<string | undefined>((resolve) => {
+    execFile(binary, ['--version'], { timeout: 15_000, env: {} }, (error, stdout) =>
+      resolve(error === null ? stdout : undefined),
+    );
+  });
+  // temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)
+  const [, major, minor] = /\(Server (\d+)\.(\d+)/.exec(output ?? '') ?? [];
+  if (major === undefined || minor === undefined) return { isUsable: false, why: 'it does not run or is not Temporal' };
+  const [oldestMajor, oldestMinor] = oldestServer;
+  const isOld = Number(major) < oldestMajor || (Number(major) === oldestMajor && Number(minor) < oldestMinor);
+  return isOld
+    ? { isUsable: false, why: `its server ${major}.${minor} is older than ${oldestServer.join('.')}` }
+    : { isUsable: true };
+}
 
 /** The error for a machine without a Temporal server to embed. The message says what to do. */
 export class BinaryNotFoundError extends Error {
@@ -109,4 +178,103 @@ function canConnect(host: string, port: number): Promise<boolean> {
     socket.once('connect', () => settle(true));
     socket.once('error', () => settle(false));
   });
+}
+
+/** The version in `go.mod`. An older Go would download a newer one without the user's consent. */
+const oldestGo = [1, 26, 4] as const;
+const progressEveryMs = 5000;
+const serverPackage = 'github.com/temporalio/cli/cmd/temporal';
+
+/** Returns the path of the server built from this version of the Go module. */
+function builtBinaryPath({ cacheFolder, goModule }: BinarySources): string {
+  const [, version = 'unknown'] = /\bgithub\.com\/temporalio\/cli v(\S+)/.exec(readGoMod(goModule)) ?? [];
+  return join(cacheFolder, `temporal-${version}`);
+}
+
+/** Returns this machine's Go if it is new enough. */
+async function findGo({ searchFolders, goModule }: BinarySources): Promise<string | undefined> {
+  const [go] = programsNamed('go', searchFolders);
+  if (go === undefined || readGoMod(goModule) === '') return undefined;
+  const version = await new Promise<string>((resolve) => {
+    execFile(go, ['env', 'GOVERSION'], { timeout: 15_000 }, (error, stdout) => resolve(error === null ? stdout : ''));
+  });
+  const found = /^go(\d+)\.(\d+)(?:\.(\d+))?/
+    .exec(version)
+    ?.slice(1, 4)
+    .map((part) => Number(part ?? 0));
+  if (found === undefined) return undefined;
+  const difference = oldestGo.map((wanted, index) => (found[index] ?? 0) - wanted).find((delta) => delta !== 0);
+  return (difference ?? 0) >= 0 ? go : undefined;
+}
+
+/**
+ * Builds the official server through Go modules (from the module proxy, checked against the committed `go.sum`) into
+ * the cache: about eight minutes on two cores the first time. A second process waits for the first and uses its result;
+ * an interrupted build leaves no usable file.
+ * @returns undefined if there is no Go or the build fails; `onProgress` receives the reason
+ */
+async function buildBinary(sources: BinarySources, onProgress: (line: string) => void): Promise<string | undefined> {
+  const go = await findGo(sources);
+  if (go === undefined) {
+    onProgress(`no Temporal server can be built: Go ${oldestGo.join('.')} or newer is not installed`);
+    return undefined;
+  }
+  const binary = builtBinaryPath(sources);
+  const lock = await lockWhenFree(join(sources.cacheFolder, 'build'), onProgress);
+  try {
+    if (existsSync(binary)) return binary; // another process built it while we waited
+    return await build(go, sources, binary, onProgress);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function build(
+  go: string,
+  { cacheFolder, goModule }: BinarySources,
+  binary: string,
+  onProgress: (line: string) => void,
+): Promise<string | undefined> {
+  await mkdir(cacheFolder, { recursive: true });
+  const unfinished = `${binary}.new`;
+  const logFile = join(cacheFolder, 'build.log');
+  await rm(logFile, { force: true });
+  const startedAt = Date.now();
+  const tell = (): void => {
+    const seconds = Math.round((Date.now() - startedAt) / 1000);
+    onProgress(`building the Temporal server with Go, once: ${seconds} s so far, about 8 minutes in all`);
+  };
+  tell();
+  const telling = setInterval(tell, progressEveryMs);
+  // Without symbols, a third smaller. Without version control data, because the module is not part of our repository.
+  const args = ['build', '-buildvcs=false', '-ldflags=-s -w', '-o', unfinished, serverPackage];
+  const { code } = await startGuardedChild({ command: go, args, cwd: goModule, logFile }).exited;
+  clearInterval(telling);
+  if (code !== 0) {
+    await rm(unfinished, { force: true });
+    onProgress(`the Temporal server could not be built: see ${logFile}`);
+    return undefined;
+  }
+  await rename(unfinished, binary);
+  return binary;
+}
+
+async function lockWhenFree(folder: string, onProgress: (line: string) => void): Promise<FolderLock> {
+  for (;;) {
+    try {
+      return await lockFolder(folder);
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.kind !== 'locked') throw error;
+      onProgress('another pigeonpost is building the Temporal server: waiting for it');
+      await new Promise((resolve) => setTimeout(resolve, progressEveryMs));
+    }
+  }
+}
+
+function readGoMod(goModule: string): string {
+  try {
+    return readFileSync(join(goModule, 'go.mod'), 'utf8');
+  } catch {
+    return '';
+  }
 }

@@ -1,4 +1,4 @@
-import { plainDecimal } from '../plain-decimal.js';
+import { plainDecimal } from '../table.js';
 import { type Finding, RegistrantFileError, readLimits } from '../registrant-file.js';
 import { pictured, type NumberForm, serialDate } from './number-format.js';
 import { readXml } from './xml-events.js';

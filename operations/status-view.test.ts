@@ -1,5 +1,5 @@
 import type { QuotaState } from '../work/requests/quota.js';
-import { viewQuota } from './view-quotas.js';
+import { viewQuota } from './status-view.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const hour = 3_600_000;

@@ -1,6 +1,5 @@
 import { Secret } from '../config/secret.js';
-import type { Config } from '../operations/load-process-config.js';
-import { redactor } from './redactor.js';
+import { type Config, redactor } from '../operations/load-process-config.js';
 
 const config = {
   workspaces: { acme: { apiKey: new Secret('the-key-of-acme') } },

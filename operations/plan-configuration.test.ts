@@ -1,4 +1,4 @@
-import { compareConfigurations } from './compare-configurations.js';
+import { compareConfigurations } from './plan-configuration.js';
 
 const before = {
   version: 1,

@@ -1,4 +1,4 @@
-import { type PlanningLane, SharedTallies, type Tally } from './tally-stored.js';
+import { type PlanningLane, SharedTallies, type Tally } from './count-deliverable.js';
 
 /** Creates a request with a time limit of 2 s, in which planning a list takes 600 ms. */
 function request() {

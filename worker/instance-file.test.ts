@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { keepLocalToken, localTokenFile, readLocalToken } from './local-token.js';
+import { keepLocalToken, localTokenFile, readLocalToken } from './instance-file.js';
 
 let folder: string;
 beforeEach(() => {

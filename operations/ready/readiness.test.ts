@@ -1,6 +1,5 @@
 import type { PigeonholeDetails } from '../../api/pigeonholes.js';
-import { isReady } from './readiness.js';
-import { type EventWork, workChecks } from './work-checks.js';
+import { isReady, type EventWork, workChecks } from './readiness.js';
 import type { Trouble } from '../find-problems.js';
 
 const pigeonhole: PigeonholeDetails = {
