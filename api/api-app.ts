@@ -9,7 +9,7 @@ import type { WorkflowStarter } from '../operations/orchestration.js';
 import type { Preview, PreviewRequest } from '../operations/preview-sink.js';
 import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
-import type { PigeonholeKey } from '../operations/ready/check-ready.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import type { EventChecks } from '../operations/ready/readiness.js';
 import type { SinkTest } from '../operations/test-sink.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
@@ -70,7 +70,7 @@ export interface ApiSources extends StatusSources {
    * Checks the service, the sinks, the people and the quota of a known pigeonhole. It sends requests, so its answer is
    * reused for some seconds.
    */
-  readonly checkReady: (pigeonhole: PigeonholeKey) => Promise<EventChecks>;
+  readonly checkReady: (pigeonhole: PigeonholeName) => Promise<EventChecks>;
   /** Sends one test message through a sink. `unknown`: no such sink. */
   readonly testSink: (name: string) => Promise<SinkTest | { readonly refused: string } | 'unknown'>;
   readonly imports: ImportDesk;

@@ -5,7 +5,7 @@ import { withEnvironmentDefaults, readConfigFile } from './load-config.js';
 import type { Environment } from './environment.js';
 import { parseTree } from './parse-tree.js';
 import { namesAt, readDocument, valueAt } from './read-document.js';
-import { serverSchema, ledgerKeySchema, storeSchema, type StoreSetting } from './schema/process.js';
+import { serverSchema, ledgerKeySchema, absoluteStore, storeSchema, type StoreSetting } from './schema/process.js';
 
 /** A store whose URL is in a variable that is not set for this command. */
 interface UnknownStore {
@@ -52,7 +52,7 @@ export async function loadClientConfig(file: string, environment: Environment): 
   return {
     file: absoluteFile,
     folder,
-    store: found.kind === 'embedded' ? { ...found, folder: resolve(folder, found.folder) } : found,
+    store: found.kind === 'unknown' ? found : absoluteStore(found, folder),
     server: server.value,
     workspaces: namesAt(document.tree, ['workspaces']),
     sinks: namesAt(document.tree, ['sinks']),
@@ -79,11 +79,10 @@ export async function loadStoreConfig(file: string, environment: Environment): P
   if (ownProblems.length > 0) throw new ConfigError('invalid', shownFile, ownProblems);
   const problems = [...('problems' in store ? store.problems : []), ...('problems' in key ? key.problems : [])];
   if ('problems' in store || 'problems' in key) throw new ConfigError('invalid', shownFile, problems);
-  const found = store.value;
   return {
     file: absoluteFile,
     folder,
-    store: found.kind === 'embedded' ? { ...found, folder: resolve(folder, found.folder) } : found,
+    store: absoluteStore(store.value, folder),
     ...(key.value === undefined ? {} : { ledgerKey: key.value }),
     sinks: namesAt(document.tree, ['sinks']),
   };

@@ -1,9 +1,8 @@
-import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { Problem } from './config-error.js';
 import type { EnvironmentProxy, PemTexts } from './load-config.js';
 import type { ParsedConfig, commonSinkShape } from './schema/config-schema.js';
-import type { StoreSetting } from './schema/process.js';
+import { absoluteStore, type StoreSetting } from './schema/process.js';
 import type { Secret } from './secret.js';
 
 /** The output of a schema, read-only at every level. Secrets stay as they are. */
@@ -103,7 +102,7 @@ export function toConfig({ parsed, settings, pem, environmentProxy, ...about }: 
     ),
     imports,
     retention: toRetention(retention),
-    store: store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(about.folder, store.folder) } : store,
+    store: absoluteStore(store, about.folder),
     temporal: { ...temporal, tls },
     network: { ...network, proxy: proxy === 'none' ? undefined : proxy, noProxy, ca: pem.networkCa },
     ...(telemetry?.otlp === undefined ? {} : { otlpUrl: telemetry.otlp }),

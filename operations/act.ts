@@ -231,19 +231,18 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
   }
 }
 
-/** Starts a rehearsal, or moves the end of the one in progress. @returns its end */
+/** Starts a rehearsal, or moves the end of the one in progress. */
 async function startRehearsal(
   ledger: Ledger,
   ref: number,
   { forSeconds, by }: { readonly forSeconds: number; readonly by: string | null },
-): Promise<Date> {
-  const [row] = await ledger.db.query<{ until: Date }>(
+): Promise<void> {
+  await ledger.db.query(
     `update pigeonholes set rehearsal_until = clock_timestamp() + $2 * interval '1 second', rehearsal_by = $3,
        rehearsal_since = case when rehearsal_until > clock_timestamp() then rehearsal_since else clock_timestamp() end
-     where ref = $1 returning rehearsal_until as until`,
+     where ref = $1`,
     [ref, forSeconds, by],
   );
-  return row!.until;
 }
 
 /** Ends the rehearsal in progress. A second call changes nothing. */

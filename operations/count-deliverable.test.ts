@@ -10,7 +10,7 @@ function request() {
     async ({ sinkName, ref }, { list }) => {
       now += 600;
       planned.push(`${sinkName} ${ref} ${list}`);
-      return { given: 10, sent: ref === 1 ? 6 : 8, withheld: { condition: 2 }, failed: 0, kept: {}, complete: true };
+      return { given: 10, sent: ref === 1 ? 6 : 8, withheld: { condition: 2 }, failed: 0, complete: true };
     },
     () => now,
   );

@@ -172,8 +172,6 @@ export interface Tally {
   readonly withheld: Readonly<Record<string, number>>;
   /** Those of the given items that become dead letters because the mapping fails. */
   readonly failed: number;
-  /** Items that the decision withholds from the sink, by reason. */
-  readonly kept: Readonly<Record<string, number>>;
   /** Whether every item was planned. If not, the time was up, and the counts cover only the newest items. */
   readonly complete: boolean;
 }
@@ -224,15 +222,17 @@ function sumOf(one: Tally, other: Tally): Tally {
     given: one.given + other.given,
     sent: one.sent + other.sent,
     failed: one.failed + other.failed,
-    withheld: sumByReason(one.withheld, other.withheld),
-    kept: sumByReason(one.kept, other.kept),
+    withheld: addCounts({ ...one.withheld }, other.withheld),
     complete: false,
   };
 }
 
-function sumByReason(one: Tally['withheld'], other: Tally['withheld']): Tally['withheld'] {
-  const sum: Record<string, number> = { ...one };
-  for (const [reason, n] of Object.entries(other)) sum[reason] = (sum[reason] ?? 0) + n;
+/** Adds counts by reason to a sum, and returns the sum. */
+export function addCounts(
+  sum: Record<string, number>,
+  counts: Readonly<Record<string, number>>,
+): Record<string, number> {
+  for (const [reason, n] of Object.entries(counts)) sum[reason] = (sum[reason] ?? 0) + n;
   return sum;
 }
 
@@ -252,7 +252,6 @@ async function tallyStored(
   const { ledger, sinkId, ref } = planning;
   const sum = { given: 0, sent: 0, failed: 0 };
   const withheld: Record<string, number> = {};
-  const kept: Record<string, number> = {};
   let before: number | null = null;
   let planned = 0;
   for (;;) {
@@ -262,10 +261,7 @@ async function tallyStored(
       return await storedItems(tx, asked, slice);
     });
     for (const plan of await planStored(planning, found)) {
-      if (plan.kind === 'kept') {
-        kept[plan.reason] = (kept[plan.reason] ?? 0) + 1;
-        continue;
-      }
+      if (plan.kind === 'kept') continue; // the caller counts these in SQL
       sum.given += 1;
       if (plan.kind === 'send') sum.sent += 1;
       else if (plan.kind === 'nothing') withheld[plan.reason] = (withheld[plan.reason] ?? 0) + 1;
@@ -273,7 +269,7 @@ async function tallyStored(
     }
     before = found.at(-1)?.sequence ?? null;
     planned += found.length;
-    if (found.length < slice) return { ...sum, withheld, kept, complete: true };
-    if (planned >= effort.items && performance.now() > until) return { ...sum, withheld, kept, complete: false };
+    if (found.length < slice) return { ...sum, withheld, complete: true };
+    if (planned >= effort.items && performance.now() > until) return { ...sum, withheld, complete: false };
   }
 }

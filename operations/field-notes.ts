@@ -105,36 +105,24 @@ function noteOf(placed: SinkExpression, mention: Mention, config: Pick<Config, '
 /**
  * Returns the first field that these expressions of a sink read and no stored item has, as `reads item.email; fields
  * seen: "Email"`; null if there is none.
+ * @param which `misspelled`: only a field whose name is nearly that of an existing one
  */
 export function unseenFields(
   config: Pick<Config, 'syncs' | 'sinks'>,
-  { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
+  {
+    sink,
+    keys,
+    which,
+  }: { readonly sink: string; readonly keys: readonly string[]; readonly which: 'all' | 'misspelled' },
   seen: SeenByList,
 ): string | null {
-  const [first] = allUnseen(config, { sink, keys }, seen);
-  return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
-}
-
-/** Like `unseenFields`, but only for a field whose name is nearly that of an existing one. */
-export function misspelledFields(
-  config: Pick<Config, 'syncs' | 'sinks'>,
-  { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
-  seen: SeenByList,
-): string | null {
-  const first = allUnseen(config, { sink, keys }, seen).find(({ isMisspelled }) => isMisspelled);
-  return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
-}
-
-function allUnseen(
-  config: Pick<Config, 'syncs' | 'sinks'>,
-  { sink, keys }: { readonly sink: string; readonly keys: readonly string[] },
-  seen: SeenByList,
-): Unseen[] {
-  return expressionsOf(config, sink)
+  const first = expressionsOf(config, sink)
     .filter(({ key }) => keys.includes(key))
     .flatMap((placed) =>
       mentionedFields(placed.expression).flatMap((mention) => unseenOf(placed, mention, config, seen) ?? []),
-    );
+    )
+    .find(({ isMisspelled }) => which === 'all' || isMisspelled);
+  return first === undefined ? null : `reads ${first.reads}; fields seen: ${first.seen}`;
 }
 
 /** Whether a sync of the sink reads the pigeonhole: all of its workspace, or only those that the sync names. */

@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { readableJson } from '../ledger/readable-json.js';
 import { openCount } from '../ledger/addressed-indexes.js';
 import type { Config } from '../config/config.js';
@@ -220,16 +221,11 @@ export function total(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }
 
-interface PigeonholeKey {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-}
-
 /** Whether a sync of the sink reads the pigeonhole or, for a workspace's own lists, the workspace. */
 export function isSentTo(
   config: Pick<Config, 'syncs'>,
   sink: string,
-  { workspace, pigeonholeId, syncs }: PigeonholeKey & { readonly syncs: readonly string[] },
+  { workspace, pigeonholeId, syncs }: PigeonholeName & { readonly syncs: readonly string[] },
 ): boolean {
   return Object.entries(config.syncs).some(
     ([name, sync]) =>
@@ -242,10 +238,10 @@ export function isSentTo(
  * watermark is needed if that changes; until then it has no backlog. Pure.
  * @param places the pigeonholes, with the syncs that read them
  */
-export function sentLanes<Lane extends PigeonholeKey & { readonly sink: string }>(
+export function sentLanes<Lane extends PigeonholeName & { readonly sink: string }>(
   config: Pick<Config, 'syncs'>,
   lanes: readonly Lane[],
-  places: readonly (PigeonholeKey & { readonly syncs: readonly string[] })[],
+  places: readonly (PigeonholeName & { readonly syncs: readonly string[] })[],
 ): Lane[] {
   const placed = new Map(places.map((place) => [nameOf(place), place]));
   return lanes.filter((lane) => {
@@ -254,7 +250,8 @@ export function sentLanes<Lane extends PigeonholeKey & { readonly sink: string }
   });
 }
 
-function nameOf({ workspace, pigeonholeId }: PigeonholeKey): string {
+/** Returns `workspace/id`. */
+export function nameOf({ workspace, pigeonholeId }: PigeonholeName): string {
   return `${workspace}/${pigeonholeId}`;
 }
 

@@ -13,9 +13,10 @@ import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { notSelected } from '../delivering/adopt-configuration.js';
 import { listNotWanted } from '../ledger/lanes.js';
-import { countDeliverable, type DeliverableCount, SharedTallies } from './count-deliverable.js';
+import { addCounts, countDeliverable, type DeliverableCount, SharedTallies } from './count-deliverable.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
+import { nameOf } from './ledger-status.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 
 /** The two configurations, each with the pigeonholes that its syncs read. */
@@ -168,10 +169,6 @@ function historyStart(ledger: Ledger, ms: number | null): Date | null {
   return ms === null ? null : new Date(ledger.clock.nowMs() - ms);
 }
 
-function nameOf({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: number }): string {
-  return `${workspace}/${pigeonholeId}`;
-}
-
 /** Counts by sink, list, cause and reason, without zeros. */
 function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
   const sums = new Map<
@@ -183,7 +180,7 @@ function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
     const sum = sums.get(name) ?? { ...each, changes: 0, withheld: {} };
     sum.changes += each.changes;
     sum.estimated ||= each.estimated;
-    for (const [reason, n] of Object.entries(each.withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
+    addCounts(sum.withheld, each.withheld);
     sums.set(name, sum);
   }
   return [...sums.values()].filter(({ changes, withheld }) => changes > 0 || Object.keys(withheld).length > 0);
@@ -205,7 +202,7 @@ export async function planKept(ledger: Ledger, { before, now, selectedNow }: Bot
     const accepts = before.sinks[sink] === undefined ? accepted : acceptedBy(before.sinks[sink]);
     const refused = [...accepts].filter((state) => !accepted.has(state)).map(consentReason);
     for (const plan of plannedLanes(now, sink, selectedNow.of(sink))) {
-      const lane = lanes.find((row) => row.sink === sink && isSamePlace(row, plan));
+      const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
       if (lane === undefined) continue;
       const dropped = lane.lists.filter((list) => !plan.lists.some((wanted) => wanted === list));
       const asked = refused.length === 0 ? dropped : [...new Set([...dropped, 'attendees'])];
@@ -218,13 +215,4 @@ export async function planKept(ledger: Ledger, { before, now, selectedNow }: Bot
     }
   }
   return [...sums.values()];
-}
-
-interface PigeonholeKey {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-}
-
-function isSamePlace(one: PigeonholeKey, other: PigeonholeKey): boolean {
-  return one.workspace === other.workspace && one.pigeonholeId === other.pigeonholeId;
 }

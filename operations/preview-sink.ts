@@ -7,6 +7,7 @@ import { type Candidate, storedItems } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
 import {
+  addCounts,
   type ItemsAsked,
   countDeliverable,
   type DeliverableCount,
@@ -300,7 +301,7 @@ function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
     sum.items += items;
     sum.failed += failed;
     sum.estimated ||= estimated;
-    for (const [reason, n] of Object.entries(withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
+    addCounts(sum.withheld, withheld);
     sums.set(list, sum);
   }
   return [...sums.values()];
@@ -316,7 +317,6 @@ function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally):
   const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
   const count = tally.complete ? (n: number): number => n : share;
   const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));
-  const all = { ...withheld };
-  for (const [reason, n] of Object.entries(byMapping)) all[reason] = (all[reason] ?? 0) + n;
+  const all = addCounts({ ...withheld }, byMapping);
   return { list, items: count(tally.sent), withheld: all, failed: count(tally.failed), estimated: !tally.complete };
 }

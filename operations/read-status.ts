@@ -12,6 +12,7 @@ import {
   type LedgerStatus,
   ledgerStatus,
   byReason,
+  nameOf,
   isSentTo,
   sentLanes,
 } from './ledger-status.js';
@@ -341,7 +342,7 @@ function isSettled(
   const haveLanes = [...used].every((sink) =>
     changed
       .filter((place) => isSentTo(config, sink, place))
-      .every((place) => status.lanes.some((lane) => lane.sink === sink && isSamePlace(lane, place))),
+      .every((place) => status.lanes.some((lane) => lane.sink === sink && nameOf(lane) === nameOf(place))),
   );
   const isRunning =
     workspaces.every(
@@ -349,15 +350,6 @@ function isSettled(
     ) && sinks.every((sink) => !used.has(sink.name) || !isStopped(sink));
   const delivered = sinks.every(({ backlog, replays }) => backlog === 0 && replays.length === 0);
   return discovered && read && haveLanes && isRunning && delivered;
-}
-
-interface PigeonholeKey {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-}
-
-function isSamePlace(a: PigeonholeKey, b: PigeonholeKey): boolean {
-  return a.workspace === b.workspace && a.pigeonholeId === b.pigeonholeId;
 }
 
 function isStopped(view: WorkspaceView | SinkView): boolean {

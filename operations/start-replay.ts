@@ -2,7 +2,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { requestReplay } from '../delivering/replays.js';
-import { countDeliverable } from './count-deliverable.js';
+import { addCounts, countDeliverable } from './count-deliverable.js';
 import { delivering, type WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { listNames } from '../config/schema/list-names.js';
@@ -133,7 +133,7 @@ function sumUp(counts: readonly ReplayCount[]): ReplayCount[] {
     const name = `${sink} ${list}`;
     const sum = sums.get(name) ?? { sink, list, items: 0, withheld: {} };
     sum.items += items;
-    for (const [reason, n] of Object.entries(withheld)) sum.withheld[reason] = (sum.withheld[reason] ?? 0) + n;
+    addCounts(sum.withheld, withheld);
     sums.set(name, sum);
   }
   return [...sums.values()];

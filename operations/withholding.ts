@@ -4,7 +4,7 @@ import type { Recent, RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import { formatKey } from '../config/read-document.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
-import { misspelledFields, unseenFields, type SeenByList, fieldsSeen, mentionedLists } from './field-notes.js';
+import { unseenFields, type SeenByList, fieldsSeen, mentionedLists } from './field-notes.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 /** Outcomes of one list at a sink, over all pigeonholes. */
@@ -147,7 +147,7 @@ export function lackOf(
   return {
     values: own.map(({ asWritten }) => asWritten.split('.').at(-1)!),
     at: `${sink}.${at}`,
-    fields: unseenFields(config, { sink, keys: own.map(({ key }) => key) }, seen),
+    fields: unseenFields(config, { sink, keys: own.map(({ key }) => key), which: 'all' }, seen),
   };
 }
 
@@ -161,7 +161,7 @@ export function misspelledCondition(
     ({ key, from }) => /(?:^|\.)when$/.test(key) && (from === undefined || from === list),
   );
   for (const { key } of conditions) {
-    const fields = misspelledFields(config, { sink, keys: [key] }, seen);
+    const fields = unseenFields(config, { sink, keys: [key], which: 'misspelled' }, seen);
     if (fields !== null) return { values: [], at: `${sink}.${key}`, fields };
   }
   return null;

@@ -12,7 +12,8 @@ import { packageRoot } from '../base/package-root.js';
 import { planConfiguration } from '../operations/plan-configuration.js';
 import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';
-import { checkReady, type PigeonholeKey, shareAnswers } from '../operations/ready/check-ready.js';
+import { checkReady, shareAnswers } from '../operations/ready/check-ready.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { testSink } from '../operations/test-sink.js';
 import { startReplay } from '../operations/start-replay.js';
 
@@ -73,7 +74,7 @@ export function apiSources(common: CommonSources, parts: ApiParts): ApiSources {
     lookAtEvent: (asked) => planProvisioning(editions, asked),
     applyEvent: (asked) => provisionEvent(editions, starter, asked),
     checkReady: shareAnswers(
-      (place: PigeonholeKey) => editions.use((deps) => checkReady(deps, place, deps.ledger.clock.nowMs())),
+      (place: PigeonholeName) => editions.use((deps) => checkReady(deps, place, deps.ledger.clock.nowMs())),
       {
         nameOf: ({ workspace, pigeonholeId }) => `${editions.current.configuration} ${workspace}/${pigeonholeId}`,
         forMs: readyForMs,

@@ -320,7 +320,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   probes?.serve(common);
   if (serves) {
-    const backup = embedded ? async () => (await packStore(db, embeddedFolder(config))).bytes : null;
+    const backup = embedded ? () => packStore(db, embeddedFolder(config)) : null;
     api?.serve(
       apiSources(common, {
         alerts,

@@ -1,11 +1,12 @@
+import { resolve } from 'node:path';
 import { isIP } from 'node:net';
 import { z } from 'zod';
 import { Secret } from '../secret.js';
 import { baseUrl, filePath, headerSecret, listOf, nonEmptyText, secret, text, wholeNumber } from '../values.js';
 
 /**
- * Settings of a single process: Temporal, its own server, the network. Processes of one installation may differ in
- * them.
+ * Settings of a single process: Temporal, its own server, the network, the store. Processes of one installation may
+ * differ in them.
  */
 
 /** Minimum length of a token chosen by an administrator. */
@@ -119,31 +120,37 @@ export const serverSchema = z
   .prefault({})
   .describe('The HTTP API of this process, which commands and the page use.');
 
-/** A Secret, because a proxy's URL may contain a password; `none` ignores the environment's proxy. */
-const proxySchema = z
-  .union([z.instanceof(Secret), z.string()], {
-    error: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
-  })
-  .transform((found, context): Secret | 'none' => {
-    const address = found instanceof Secret ? found.revealPlain() : found;
-    if (address === 'none') return 'none';
-    const url = URL.canParse(address) ? new URL(address) : undefined;
-    if (url === undefined || !['http:', 'https:'].includes(url.protocol)) {
-      context.issues.push({
-        code: 'custom',
-        input: found,
-        message: 'allowed: a proxy such as http://proxy.example.com:3128, or none',
-      });
-      return z.NEVER;
-    }
-    if (url.password !== '' && !(found instanceof Secret)) {
-      const message =
-        'a password must not be in this file: put the URL into an environment variable and write ${NAME} here';
-      context.issues.push({ code: 'custom', input: found, message });
-      return z.NEVER;
-    }
-    return found instanceof Secret ? found : new Secret(address);
+/**
+ * A text that may be a URL with a password, which then has to come from the environment or a file.
+ * @param read converts the text, given as it is and as a Secret; undefined means that it is not allowed
+ */
+function addressWithPassword<Value>(allowed: string, read: (found: string, secret: Secret) => Value | undefined) {
+  return z.union([z.instanceof(Secret), z.string()], { error: `allowed: ${allowed}` }).transform((found, context) => {
+    const isSecret = found instanceof Secret;
+    const value = read(isSecret ? found.revealPlain() : found, isSecret ? found : new Secret(found));
+    const isBare = !isSecret && value !== undefined && hasPassword(found);
+    if (value !== undefined && !isBare) return value;
+    const message = isBare
+      ? 'a password must not be in this file: put the URL into an environment variable and write ${NAME} here'
+      : `allowed: ${allowed}`;
+    context.issues.push({ code: 'custom', input: found, message });
+    return z.NEVER;
   });
+}
+
+function hasPassword(text: string): boolean {
+  const url = /^\w+:\/\//.test(text) ? new URL(text) : undefined;
+  return url !== undefined && (url.password !== '' || url.searchParams.has('password'));
+}
+
+/** A Secret, because a proxy's URL may contain a password; `none` ignores the environment's proxy. */
+const proxySchema = addressWithPassword<Secret | 'none'>(
+  'a proxy such as http://proxy.example.com:3128, or none',
+  (found, secret) => {
+    if (found === 'none') return 'none';
+    return URL.canParse(found) && /^https?:$/.test(new URL(found).protocol) ? secret : undefined;
+  },
+);
 
 export const networkSchema = z
   .strictObject({
@@ -191,23 +198,7 @@ export type StoreSetting =
  * `store`: a folder or a database. A URL becomes a Secret, because it usually contains a password. A URL with a
  * password must come from the environment or a file.
  */
-export const storeSchema = z
-  .union([z.instanceof(Secret), z.string()], { error: `allowed: ${allowed}` })
-  .transform((found, context): StoreSetting => {
-    const text = found instanceof Secret ? found.revealPlain() : found;
-    const setting = storeSetting(text);
-    if (setting === undefined) {
-      context.issues.push({ code: 'custom', input: found, message: `allowed: ${allowed}` });
-      return z.NEVER;
-    }
-    if (setting.kind === 'postgres' && !(found instanceof Secret) && hasPassword(new URL(text))) {
-      const message =
-        'a password must not be in this file: put the URL into an environment variable and write ${NAME} here';
-      context.issues.push({ code: 'custom', input: found, message });
-      return z.NEVER;
-    }
-    return setting.kind === 'postgres' && found instanceof Secret ? { kind: 'postgres', url: found } : setting;
-  })
+export const storeSchema = addressWithPassword(allowed, storeSetting)
   .prefault(defaultStore)
   .meta({ allowed: '`embedded:FOLDER`, or a PostgreSQL URL' })
   .describe(
@@ -236,14 +227,13 @@ export const ledgerKeySchema = secret()
   );
 
 /** Parses the text of `store`; undefined if it is not allowed. */
-export function storeSetting(text: string): StoreSetting | undefined {
+export function storeSetting(text: string, url = new Secret(text)): StoreSetting | undefined {
   const [, folder] = /^embedded:(.*\S.*)$/.exec(text) ?? [];
   if (folder !== undefined) return folder.includes('\0') ? undefined : { kind: 'embedded', folder };
-  if (!URL.canParse(text)) return undefined;
-  const { protocol } = new URL(text);
-  return protocol === 'postgres:' || protocol === 'postgresql:'
-    ? { kind: 'postgres', url: new Secret(text) }
-    : undefined;
+  return URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol) ? { kind: 'postgres', url } : undefined;
 }
 
-const hasPassword = (url: URL) => url.password !== '' || url.searchParams.has('password');
+/** Returns a setting with an absolute path. @param folder the folder of the file that contains it */
+export function absoluteStore(store: StoreSetting, folder: string): StoreSetting {
+  return store.kind === 'embedded' ? { kind: 'embedded', folder: resolve(folder, store.folder) } : store;
+}

@@ -138,12 +138,12 @@ export async function lastSeenPigeonhole(
   workspace: string,
   pigeonholeId: number,
 ): Promise<{ readonly payload: string; readonly seenAt: Date } | undefined> {
-  const [row] = await ledger.db.query<{ payload: string; seen_at: Date }>(
-    `select i.payload, i.seen_at from items i join pigeonholes p on p.ref = i.ref
+  const [row] = await ledger.db.query<{ payload: string; seenAt: Date }>(
+    `select i.payload, i.seen_at as "seenAt" from items i join pigeonholes p on p.ref = i.ref
      where p.workspace = $1 and p.pigeonhole_id = 0 and i.list = 'pigeonholes' and i.key = $2 and i.payload is not null`,
     [workspace, String(pigeonholeId)],
   );
-  return row === undefined ? undefined : { payload: row.payload, seenAt: row.seen_at };
+  return row;
 }
 
 /** Text properties of an attendee that are not profile fields. Source: specification, "Attendee". */

@@ -44,21 +44,13 @@ export type NothingStarted =
  */
 export async function takeImport(ledger: Ledger, id: string, owner: string): Promise<ImportLease | undefined> {
   return await ledger.db.transaction(async (tx) => {
-    const [row] = await tx.query<{
-      number: number;
-      ref: number;
-      epoch: number;
-      workspace: string;
-      pigeonhole_id: number;
-    }>(
+    const [lease] = await tx.query<ImportLease>(
       `update imports i set owner = $2, epoch = epoch + 1 from pigeonholes p
        where i.id = $1 and i.state = 'running' and p.ref = i.ref
-       returning i.number, i.ref, i.epoch, p.workspace, p.pigeonhole_id`,
+       returning i.number, i.id, i.ref, i.epoch, p.workspace, p.pigeonhole_id as "pigeonholeId"`,
       [id, owner],
     );
-    if (row === undefined) return undefined;
-    const { pigeonhole_id: pigeonholeId, ...lease } = row;
-    return { id, ...lease, pigeonholeId };
+    return lease;
   });
 }
 

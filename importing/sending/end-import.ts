@@ -27,20 +27,14 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
   let waiting = 0;
   let round: number | undefined;
   for (let after = -1; ;) {
-    const page = await ledger.db.query<{ row_number: number; code_hash: Buffer; data_hash: Buffer; profile: string }>(
-      `select row_number, code_hash, data_hash, profile from import_rows
+    const page = await ledger.db.query<HashedRow>(
+      `select row_number as "row", code_hash as "codeHash", data_hash as "dataHash", profile from import_rows
        where import = $1 and outcome = 'waiting' and row_number > $2 order by row_number limit ${reviewRows}`,
       [lease.number, after],
     );
     if (page.length === 0) return { claimed, waiting };
-    after = page.at(-1)!.row_number;
-    const rows = page.map((row): HashedRow => ({
-      row: row.row_number,
-      codeHash: row.code_hash,
-      dataHash: row.data_hash,
-      profile: row.profile,
-    }));
-    rows.sort((a, b) => Buffer.compare(a.codeHash, b.codeHash));
+    after = page.at(-1)!.row;
+    const rows = page.toSorted((a, b) => Buffer.compare(a.codeHash, b.codeHash));
     const result = await ledger.db.transaction(async (tx) => {
       const [held] = await tx.query<{ round: number }>(
         `select round from imports where number = $1 and epoch = $2 and state = 'running' for update`,
@@ -65,7 +59,7 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
       }
       const [left] = await tx.query<{ waiting: number }>(
         `select count(*) as waiting from import_rows where import = $1 and outcome = 'waiting' and row_number = any($2::int4[])`,
-        [lease.number, page.map(({ row_number }) => row_number)],
+        [lease.number, page.map(({ row }) => row)],
       );
       return { claimed: taken, waiting: left!.waiting };
     });
@@ -120,50 +114,43 @@ const pageAttendees = 1000;
  * Compares each row whose code existed before the import with the attendee who signed in with that code. If the attendee
  * has another value in a field of the row, the row becomes `conflict`. The service does not show registrants who have
  * not signed in, so their rows stay `existing`. Safe to run twice.
- * @returns the number of rows in conflict
  */
-export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promise<number> {
+export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promise<void> {
   const [any] = await ledger.db.query(`select 1 from registrants where import = $1 and outcome = 'existing' limit 1`, [
     lease.number,
   ]);
-  if (any === undefined) return 0;
-  let conflicts = 0;
+  if (any === undefined) return;
   for (let after = ''; ;) {
     const page = await ledger.db.query<{ key: string; payload: string }>(
       `select key, payload from items where ref = $1 and list = 'attendees' and key > $2 and payload is not null
        order by key limit ${pageAttendees}`,
       [lease.ref, after],
     );
-    if (page.length === 0) return conflicts;
+    if (page.length === 0) return;
     after = page.at(-1)!.key;
-    conflicts += await compare(
-      ledger,
-      lease,
-      page.map(({ payload }) => JSON.parse(payload) as Fields),
-    );
+    const attendees = page.map(({ payload }) => JSON.parse(payload) as Fields);
+    await markDiffering(ledger, lease, attendees);
   }
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-async function compare(ledger: Ledger, lease: ImportLease, attendees: readonly Fields[]): Promise<number> {
+async function markDiffering(ledger: Ledger, lease: ImportLease, attendees: readonly Fields[]): Promise<void> {
   const byHash = new Map<string, Fields>();
   for (const attendee of attendees) {
     const code = attendee['attendeeCode'];
     if (typeof code === 'string' && code !== '') byHash.set(ledger.hash.attendeeCode(code).toString('hex'), attendee);
   }
-  const rows = await ledger.db.query<{ code_hash: Buffer; profile: string }>(
-    `select code_hash, profile from registrants
+  const rows = await ledger.db.query<{ codeHash: Buffer; profile: string }>(
+    `select code_hash as "codeHash", profile from registrants
      where ref = $1 and code_hash = any($2::bytea[]) and import = $3 and outcome = 'existing'`,
     [lease.ref, [...byHash.keys()].map((hex) => Buffer.from(hex, 'hex')), lease.number],
   );
-  const conflicts = rows.flatMap(({ code_hash: codeHash, profile }) => {
+  const conflicts = rows.flatMap(({ codeHash, profile }) => {
     const field = differingField(JSON.parse(profile) as Fields, byHash.get(codeHash.toString('hex'))!);
     return field === undefined ? [] : [{ codeHash, field }];
   });
-  if (conflicts.length === 0) return 0;
-  await markConflicts(ledger.db, lease, conflicts);
-  return conflicts.length;
+  if (conflicts.length > 0) await markConflicts(ledger.db, lease, conflicts);
 }
 
 /** Returns the first field of the row whose value differs at the attendee. A field that the attendee lacks is ignored. */

@@ -13,9 +13,6 @@ import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 /** Prefix of folders that the next start of the store deletes if this process is killed; see embedded-folder.ts. */
 const clearedAtStart = 'postgres.new-';
 
-/** Advice if tar is not installed. */
-export const withoutTar = 'install tar, or stop pigeonpost and copy the folder of the store';
-
 /**
  * Returns an embedded store as one compressed archive: `backup.json`, then its files. The store is blocked only while its
  * files are copied (1 s for some hundred MB, not at all if the file system shares blocks). The copy is then rewritten
@@ -23,30 +20,22 @@ export const withoutTar = 'install tar, or stop pigeonpost and copy the folder o
  * @param folder folder of the store
  * @throws {BackupError}, {StoreError}; if packing fails, the stream ends with a BackupError
  */
-export async function packStore(
-  db: Database,
-  folder: string,
-): Promise<{ readonly facts: BackupFacts; readonly bytes: AsyncGenerator<Uint8Array, void, undefined> }> {
+export async function packStore(db: Database, folder: string): Promise<BackupBytes> {
   const work = await mkdtemp(join(folder, clearedAtStart));
   try {
     const facts = await backupFactsOf(db);
     await db.copyFiles(join(work, 'postgres'));
     await cleanCopy(work);
     await writeFile(join(work, factsFile), `${JSON.stringify(facts, null, 2)}\n`);
-    return { facts, bytes: pack(work) };
+    return pack(work);
   } catch (error) {
     await rm(work, { recursive: true, force: true });
     throw error;
   }
 }
 
-async function* pack(work: string): AsyncGenerator<Uint8Array, void, undefined> {
-  const tar = runTool({
-    command: 'tar',
-    args: ['-C', work, '-czf', '-', factsFile, 'postgres'],
-    stdio: ['ignore', 'pipe', 'pipe'],
-    otherwise: withoutTar,
-  });
+async function* pack(work: string): BackupBytes {
+  const tar = runTar(['-C', work, '-czf', '-', factsFile, 'postgres'], ['ignore', 'pipe', 'pipe']);
   try {
     for await (const bytes of tar.child.stdout!) yield bytes as Uint8Array;
     await tar.done;
@@ -130,26 +119,18 @@ async function cleanCopy(folder: string): Promise<void> {
   await rm(join(folder, 'lock'), { force: true });
 }
 
-/** A program of this machine that is being run. */
-interface RunningTool {
+interface RunningTar {
   readonly child: ChildProcess;
   /**
-   * Resolves when the tool has ended without an error.
+   * Resolves when tar has ended without an error.
    * @throws {BackupError} kind `tool` if it is not installed; `failed` with its first error line
    */
   readonly done: Promise<void>;
 }
 
-interface Tool {
-  readonly command: string;
-  readonly args: readonly string[];
-  readonly stdio: StdioOptions;
-  /** Advice if the program is not installed. */
-  readonly otherwise: string;
-}
-
-export function runTool({ command, args, stdio, otherwise }: Tool): RunningTool {
-  const child = spawn(command, args, { stdio });
+/** Runs this machine's tar. */
+export function runTar(args: readonly string[], stdio: StdioOptions): RunningTar {
+  const child = spawn('tar', args, { stdio });
   let said = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (said.length < 4096) said += text;
@@ -158,12 +139,13 @@ export function runTool({ command, args, stdio, otherwise }: Tool): RunningTool 
     child.once('error', (error: NodeJS.ErrnoException) => {
       const isMissing = error.code === 'ENOENT';
       const why = isMissing ? 'is not installed' : `cannot be started (${error.code})`;
-      reject(new BackupError(isMissing ? 'tool' : 'failed', `${command} ${why}: ${otherwise}`));
+      const advice = 'install tar, or stop pigeonpost and copy the folder of the store';
+      reject(new BackupError(isMissing ? 'tool' : 'failed', `tar ${why}: ${advice}`));
     });
     child.once('close', (code, signal) => {
       if (code === 0) return resolve();
       const how = signal ?? `code ${code}`;
-      reject(new BackupError('failed', `${command} ended with ${how}${firstProblem(said)}`));
+      reject(new BackupError('failed', `tar ended with ${how}${firstProblem(said)}`));
     });
   });
   done.catch(() => undefined); // the caller handles it
@@ -189,7 +171,7 @@ export async function packUnusedStore(folder: string, use: (bytes: BackupBytes) 
   }
   const db = await openEmbedded({ folder });
   try {
-    await use((await packStore(db, folder)).bytes);
+    await use(await packStore(db, folder));
   } finally {
     await db.close();
   }
@@ -210,24 +192,14 @@ export async function writeBackup(file: string, bytes: BackupBytes, encrypt?: En
       return;
     }
     await writeBytes(part, bytes);
-    const reading = runTool({
-      command: 'tar',
-      args: ['-tzf', part],
-      stdio: ['ignore', 'ignore', 'pipe'],
-      otherwise: withoutTar,
-    });
+    const reading = runTar(['-tzf', part], ['ignore', 'ignore', 'pipe']);
     await reading.done;
   });
 }
 
 /** Passes a packed store on and checks it at the same time. If it is not a complete archive, the stream ends with a BackupError. */
 async function* readAlong(bytes: BackupBytes): BackupBytes {
-  const reading = runTool({
-    command: 'tar',
-    args: ['-tzf', '-'],
-    stdio: ['pipe', 'ignore', 'pipe'],
-    otherwise: withoutTar,
-  });
+  const reading = runTar(['-tzf', '-'], ['pipe', 'ignore', 'pipe']);
   const into = reading.child.stdin!;
   into.on('error', () => undefined); // tar has ended, and its own error says why
   try {

@@ -141,7 +141,7 @@ describe('a backup of an embedded store', () => {
   beforeAll(async () => {
     const db = await openEmbedded({ folder: source });
     await fill(db);
-    const { bytes } = await packStore(db, source);
+    const bytes = await packStore(db, source);
     await db.query(`insert into workspaces (name) values ('after')`); // while the archive is still being written
     await writeBackup(file, bytes);
     expect(readdirSync(source).toSorted()).toEqual(['lock', 'postgres']);

@@ -13,7 +13,7 @@ import { type ErasureList, takeOverErasures, readErasureList } from '../../peopl
 import { readStoredKey, removeStoredKey } from '../../ledger/adopt-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
-import { type BackupFacts, factsFile, readBackupFacts, withoutTar, runTool, writeBytes } from './backup-store.js';
+import { type BackupFacts, factsFile, readBackupFacts, runTar, writeBytes } from './backup-store.js';
 import { StoreError } from '../../ledger/drivers/store-error.js';
 
 interface RestoredStore {
@@ -96,7 +96,7 @@ async function plainArchive(file: string, work: string, identityFile: string | u
 /** @param shown name of the archive in messages */
 async function unpack(file: string, into: string, shown: string): Promise<void> {
   const tar = async (...args: string[]): Promise<string> => {
-    const run = runTool({ command: 'tar', args, stdio: ['ignore', 'pipe', 'pipe'], otherwise: withoutTar });
+    const run = runTar(args, ['ignore', 'pipe', 'pipe']);
     let listed = '';
     run.child.stdout!.setEncoding('utf8').on('data', (text: string) => (listed += text));
     await run.done;

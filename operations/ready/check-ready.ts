@@ -1,3 +1,4 @@
+import type { PigeonholeName } from '../../work/cycle-results.js';
 import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { eventTimes, sessionItems, readSchedules } from '../../reading/stream-facts.js';
@@ -23,11 +24,6 @@ import { adviseOnQuota, calendarDemand, dayMs, type PlannedPigeonhole } from '..
 import { counted } from '../../base/words.js';
 import type { Ledger } from '../../ledger/ledger.js';
 
-export interface PigeonholeKey {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-}
-
 type Item = Readonly<Record<string, unknown>>;
 
 /** A pigeonhole as the service or the ledger describes it. */
@@ -46,7 +42,7 @@ const sinkCheckMs = 30_000;
  * sessions, quota, each sink's destination, consent. Sends one or two requests to the service and the requests of each
  * sink's check; changes nothing. If one check cannot be made, its result is `unknown`, and the others continue.
  */
-export async function checkReady(deps: Collaborators, place: PigeonholeKey, now: number): Promise<EventChecks> {
+export async function checkReady(deps: Collaborators, place: PigeonholeName, now: number): Promise<EventChecks> {
   const { ledger, config } = deps;
   const ref = (await findRef(ledger.db, place.workspace, place.pigeonholeId)) ?? 0;
   const selected = (await selectedPigeonholes(ledger, Object.keys(config.syncs))).filter((row) => row.ref === ref);
@@ -82,7 +78,7 @@ export async function checkReady(deps: Collaborators, place: PigeonholeKey, now:
 }
 
 /** Requests the pigeonhole from the service; if that fails, returns its last known state. */
-async function ask(deps: Collaborators, { workspace, pigeonholeId }: PigeonholeKey): Promise<Asked> {
+async function ask(deps: Collaborators, { workspace, pigeonholeId }: PigeonholeName): Promise<Asked> {
   try {
     const permit = { workspace, priority: 'import' } as const; // a person waits for it
     return {
@@ -96,7 +92,11 @@ async function ask(deps: Collaborators, { workspace, pigeonholeId }: PigeonholeK
   }
 }
 
-async function checkFields(deps: Collaborators, place: PigeonholeKey, sinks: readonly OpenSink[]): Promise<ReadyCheck> {
+async function checkFields(
+  deps: Collaborators,
+  place: PigeonholeName,
+  sinks: readonly OpenSink[],
+): Promise<ReadyCheck> {
   const own = Object.fromEntries(sinks.map(({ name }) => [name, deps.config.sinks[name]!]));
   const config: Config = { ...deps.config, sinks: own };
   const seen = await fieldsSeen(deps.ledger, config, (list) => placeOf(list, place));
@@ -104,13 +104,13 @@ async function checkFields(deps: Collaborators, place: PigeonholeKey, sinks: rea
 }
 
 /** Returns the pigeonhole that holds a list. The list of pigeonholes itself belongs to pigeonhole 0 of the workspace. */
-function placeOf(list: string, { workspace, pigeonholeId }: PigeonholeKey): PigeonholeKey {
+function placeOf(list: string, { workspace, pigeonholeId }: PigeonholeName): PigeonholeName {
   return { workspace, pigeonholeId: list === 'pigeonholes' ? 0 : pigeonholeId };
 }
 
 async function checkQuota(
   { ledger, config }: Collaborators,
-  { workspace }: PigeonholeKey,
+  { workspace }: PigeonholeName,
   item: Item | null,
   now: number,
 ): Promise<ReadyCheck> {
