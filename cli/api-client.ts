@@ -8,7 +8,7 @@ import type { AnswerAt, AskedAt, PathOf } from '../api/routes.js';
 import { filledAddress } from '../base/filled-address.js';
 import { CommandError, ExitCode } from './exit-code.js';
 import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers, checkGiven } from './find-instance.js';
-import type { ClientConfig } from '../operations/command-config.js';
+import type { ClientConfig } from '../operations/command-input.js';
 import type { Context } from './command.js';
 
 /** Returns the address of a running pigeonpost. The first call finds it; later calls return the same address. */
@@ -221,14 +221,14 @@ interface Instance {
  * @throws {ConfigError} for an invalid file; {CommandError} for an invalid address
  */
 export async function instanceOf(context: Context): Promise<Instance> {
-  const { loadCommandConfig } = await import('../operations/command-config.js');
+  const { loadClientConfig } = await import('../operations/command-input.js');
   const given = await givenAddress(context);
   if (given !== undefined) {
     let found: ReturnType<FindAddress> | undefined;
     const address: FindAddress = () => (found ??= checkGiven(given));
     return { config: undefined, address, client: apiClient(address), workspaces: [] };
   }
-  const config = await loadCommandConfig(context.config);
+  const config = await loadClientConfig(context.config);
   const address = addressOf(config);
   return { config, address, client: apiClient(address), workspaces: config.workspaces };
 }
@@ -243,7 +243,7 @@ export async function clientOf(context: Context): Promise<ApiClient> {
  * other accounts of the machine can read `--token`.
  */
 async function givenAddress({ url, token: given }: Context): Promise<{ url: string; token: string } | undefined> {
-  const { tokenOfEnvironment } = await import('../operations/command-config.js');
+  const { tokenOfEnvironment } = await import('../operations/command-input.js');
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {

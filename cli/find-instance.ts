@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type InstanceFile, readInstanceFile, type InstanceAnswer, readLocalToken } from '../worker/instance-file.js';
-import type { ClientConfig } from '../operations/command-config.js';
+import type { ClientConfig } from '../operations/command-input.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
 /** The address of an API, and a token for it. */

@@ -1,11 +1,11 @@
 import type { Action } from '../operations/action.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
-type Words = typeof import('../operations/command-words.js');
+type Words = typeof import('../operations/command-input.js');
 
 /** Parses `list:key`; the list may be in the singular. @throws {CommandError} */
 export async function parseItem(word: string): Promise<Exclude<ReturnType<Words['itemNamed']>, { problem: string }>> {
-  const { itemNamed } = await import('../operations/command-words.js');
+  const { itemNamed } = await import('../operations/command-input.js');
   const found = itemNamed(word);
   if ('list' in found) return found;
   throw new CommandError(found.notFound ? ExitCode.NotFound : ExitCode.WrongUse, found.problem);
@@ -15,7 +15,7 @@ export async function parseItem(word: string): Promise<Exclude<ReturnType<Words[
 export async function parseServiceList(
   word: string,
 ): Promise<Extract<ReturnType<Words['listNamed']>, { list: string }>['list']> {
-  const { listNamed } = await import('../operations/command-words.js');
+  const { listNamed } = await import('../operations/command-input.js');
   const found = listNamed(word);
   if ('list' in found) return found.list;
   throw new CommandError(ExitCode.WrongUse, found.problem);
@@ -28,7 +28,7 @@ export async function parseServiceList(
 export async function parseList(
   word: string,
 ): Promise<Extract<ReturnType<Words['anyListNamed']>, { list: string }>['list']> {
-  const { anyListNamed } = await import('../operations/command-words.js');
+  const { anyListNamed } = await import('../operations/command-input.js');
   const found = anyListNamed(word);
   if ('list' in found) return found.list;
   throw new CommandError(ExitCode.WrongUse, found.problem);
@@ -38,7 +38,7 @@ export async function parseList(
 export async function parsePigeonhole(word: string): Promise<{ readonly id: string; readonly workspace?: string }> {
   const [, workspace, id] = /^(?:pigeonhole:)?(?:([a-z0-9][a-z0-9-]{0,62})\/)?(\d{1,15})$/.exec(word) ?? [];
   if (id === undefined) {
-    const { shownWord } = await import('../operations/command-words.js');
+    const { shownWord } = await import('../operations/command-input.js');
     throw new CommandError(ExitCode.WrongUse, `"${shownWord(word)}" is not a pigeonhole: give its ID, or WORKSPACE/ID`);
   }
   return workspace === undefined ? { id } : { id, workspace };
@@ -84,7 +84,7 @@ export async function parseTarget(word: string, namesOf: () => Promise<KnownName
       : []),
   ];
   if (found.length === 1) return found[0]!;
-  const { shownWord } = await import('../operations/command-words.js');
+  const { shownWord } = await import('../operations/command-input.js');
   throw new CommandError(
     ExitCode.WrongUse,
     found.length === 0

@@ -2,7 +2,7 @@ import { dirname, normalize, resolve } from 'node:path';
 import { ConfigError } from './config-error.js';
 import type { Config, ServerConfig } from './config.js';
 import { withEnvironmentDefaults, readConfigFile } from './load-config.js';
-import type { Environment } from './environment.js';
+import { type Environment, processEnvironment } from './environment.js';
 import { parseTree } from './parse-tree.js';
 import { namesAt, readDocument, valueAt } from './read-document.js';
 import { serverSchema, ledgerKeySchema, absoluteStore, storeSchema, type StoreSetting } from './schema/process.js';
@@ -33,7 +33,10 @@ export interface ClientConfig {
  * Reads pigeonpost.yaml for a client command. References outside `server` and `store` may be unset.
  * @throws {ConfigError} if the file cannot be read, is not YAML, or `server` or `store` is invalid
  */
-export async function loadClientConfig(file: string, environment: Environment): Promise<ClientConfig> {
+export async function loadClientConfig(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<ClientConfig> {
   const { shownFile, absoluteFile, folder, document } = await openDocument(file, environment);
   const server = parseTree(serverSchema, valueAt(document.tree, ['server']), document, ['server']);
   const ownProblems = document.problems.filter(({ key }) => key === 'server' || key.startsWith('server.'));
@@ -71,7 +74,10 @@ export type StoreConfig = Pick<Config, 'file' | 'folder' | 'store' | 'ledgerKey'
  * set.
  * @throws {ConfigError} if the file cannot be read, is not YAML, or one of these two keys is invalid
  */
-export async function loadStoreConfig(file: string, environment: Environment): Promise<StoreConfig> {
+export async function loadStoreConfig(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<StoreConfig> {
   const { shownFile, absoluteFile, folder, document } = await openDocument(file, environment);
   const ownProblems = document.problems.filter(({ key }) => key === 'store' || key === 'ledgerKey');
   const store = parseTree(storeSchema, valueAt(document.tree, ['store']), document, ['store']);

@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import type { ReportRow, RowOutcome } from './row-states.js';
 import { codeProperty, reportColumns } from './files/column-mapping.js';
-import { byteOrderMark, csvLine } from './files/spreadsheet-safe.js';
+import { byteOrderMark, csvLine } from './files/table.js';
 import type { SendableRow } from './files/checked-row.js';
 import type { ImportProblem } from './desk/import-views.js';
 

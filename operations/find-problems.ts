@@ -10,8 +10,9 @@ import type { PauseView, PigeonholeView, QuotaView, SinkView, WorkspaceView } fr
 /** The parts of the status in which problems are found. */
 export interface WorkspaceFacts extends Pick<
   WorkspaceView,
-  'name' | 'state' | 'reason' | 'until' | 'pause' | 'unanswered' | 'waitingLists'
+  'name' | 'reason' | 'until' | 'pause' | 'unanswered' | 'waitingLists'
 > {
+  readonly state: string;
   readonly quota:
     | (Pick<QuotaView, 'limit' | 'left' | 'reserved' | 'lastsUntil' | 'resetAt'> & {
         readonly nextHour: Pick<QuotaView['nextHour'], 'all'>;
@@ -27,7 +28,8 @@ export interface PigeonholeFacts extends Pick<
   readonly freshness: Pick<FreshnessView, 'lateLists' | 'lateSeconds' | 'late'>;
 }
 
-export interface SinkFacts extends Pick<SinkView, 'name' | 'state' | 'reason' | 'pause' | 'backlog' | 'dead'> {
+export interface SinkFacts extends Pick<SinkView, 'name' | 'reason' | 'pause' | 'backlog' | 'dead'> {
+  readonly state: string;
   readonly withholding: readonly Pick<SinkView['withholding'][number], 'list' | 'text'>[];
   readonly observation: object | null;
   readonly approval: object | null;

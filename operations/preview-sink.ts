@@ -27,7 +27,7 @@ import {
 } from './withholding.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import type { Sink } from '../sinks/sink.js';
-import { shownWord } from './command-words.js';
+import { shownWord } from './command-input.js';
 import { loadCandidate } from './load-process-config.js';
 import { createSink } from '../work/open-sinks.js';
 import { selectedThen } from './plan-selections.js';

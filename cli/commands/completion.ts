@@ -61,7 +61,7 @@ interface KnownWords {
  */
 async function complete(program: Command, words: readonly string[], config: string): Promise<string[]> {
   const { RootCommand } = await import('@bomb.sh/tab');
-  const { serviceAndDerivedLists: lists } = await import('../../operations/command-words.js');
+  const { serviceAndDerivedLists: lists } = await import('../../operations/command-input.js');
   const known = { ...(await namesIn(configIn(words) ?? config)), lists };
   const root = new RootCommand();
   describe(root, program, known);

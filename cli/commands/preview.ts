@@ -44,7 +44,7 @@ export interface PreviewOptions {
  * 0, 4 if the sink or the item is unknown, 5 if a mapping fails.
  */
 export async function preview(context: Context, options: PreviewOptions): Promise<ExitCode> {
-  const { shownWord } = await import('../../operations/command-words.js');
+  const { shownWord } = await import('../../operations/command-input.js');
   const { out } = context;
   const { config, client } = await instanceOf(context);
   const item = options.item === undefined ? null : await parseItem(options.item);

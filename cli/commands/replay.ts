@@ -58,7 +58,7 @@ async function replay(context: Context, options: ReplayOptions): Promise<ExitCod
 }
 
 async function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: ReplayOptions): Promise<ReplayRequest> {
-  const { instantNamed } = await import('../../operations/command-words.js');
+  const { instantNamed } = await import('../../operations/command-input.js');
   if ((sink === undefined) !== all) {
     throw new CommandError(ExitCode.WrongUse, 'give the name of a sink, or --all for every sink');
   }

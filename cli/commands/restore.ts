@@ -61,7 +61,7 @@ interface RestoreArguments {
  * confirmation.
  */
 async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
-  const { loadOfflineConfig } = await import('../../operations/command-config.js');
+  const { loadStoreConfig } = await import('../../operations/command-input.js');
   const { configuredKey } = await import('../../worker/key-place-of.js');
   const { markStoreRestored, readErasureListFile } = await import('../../operations/backup/restore-store.js');
   const { requireBackupFile, restoreEmbedded } = await import('../../operations/backup/restore-embedded.js');
@@ -72,7 +72,7 @@ async function restore({ config, out }: Context, asked: RestoreArguments): Promi
       'give a backup file, or --mark-only for a store that was restored by other means',
     );
   }
-  const loaded = await loadOfflineConfig(config);
+  const loaded = await loadStoreConfig(config);
   const { store } = loaded;
   if (asked.keyFile !== undefined && (store.kind === 'postgres' || markOnly)) {
     throw new CommandError(

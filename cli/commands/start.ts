@@ -166,7 +166,7 @@ async function openReport(
   { hasScreen }: { readonly hasScreen: boolean },
 ): Promise<{ log: ProcessLog; report: StartReport }> {
   const { openLog } = await import('../../worker/log.js');
-  const { logLevel } = await import('../../operations/command-config.js');
+  const { logLevel } = await import('../../operations/command-input.js');
   const level = logLevel();
   if (hasScreen && out.terminal && !isatty(2)) {
     return { log: openLog(level), report: new StartDisplay(out, 'on standard error') };

@@ -27,7 +27,7 @@ export async function why(
   context: Context,
   { item, pigeonhole, json }: { item: string; pigeonhole?: string | undefined; json: boolean },
 ): Promise<ExitCode> {
-  const { shownWord } = await import('../../operations/command-words.js');
+  const { shownWord } = await import('../../operations/command-input.js');
   const { out } = context;
   const { list, key } = await parseItem(item);
   const found = await (

@@ -20,6 +20,7 @@ import {
   findDropPlaces,
   readDroppedFile,
   type FileLook,
+  isUnchanged,
   SettledFiles,
 } from './folder-files.js';
 import { findTarget, profileFieldsOf } from '../desk/find-target.js';
@@ -92,7 +93,7 @@ export class DropFolders {
 
   async #see(deps: Collaborators, { place, reading }: Found, look: FileLook, nowMs: number): Promise<void> {
     const known = this.#known.get(look.path);
-    const isKnown = known !== undefined && isSame(known.look, look);
+    const isKnown = known !== undefined && isUnchanged(known.look, look);
     if (isKnown && known.settledUnder === reading) return;
     if (nowMs < (this.#notBefore.get(look.path) ?? 0) && isKnown) return;
     try {
@@ -276,8 +277,4 @@ function isOfFile(error: unknown): error is NodeJS.ErrnoException {
 /** Returns a name for the log; the message could contain the file's name. */
 function nameOf(error: unknown): string {
   return isOfFile(error) ? (error.code ?? error.name) : error instanceof Error ? error.name : 'unknown';
-}
-
-function isSame(a: FileLook, b: FileLook): boolean {
-  return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs && a.inode === b.inode;
 }

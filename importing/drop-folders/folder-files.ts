@@ -107,14 +107,15 @@ export class SettledFiles {
     const seen = new Map<string, { readonly look: FileLook; readonly sinceMs: number }>();
     for (const look of files) {
       const before = this.#seen.get(look.path);
-      seen.set(look.path, before !== undefined && isSame(before.look, look) ? before : { look, sinceMs: nowMs });
+      seen.set(look.path, before !== undefined && isUnchanged(before.look, look) ? before : { look, sinceMs: nowMs });
     }
     this.#seen = seen;
     return files.filter(({ path }) => nowMs - seen.get(path)!.sinceMs >= settleMs);
   }
 }
 
-function isSame(a: FileLook, b: FileLook): boolean {
+/** Whether a file looks as it did before. */
+export function isUnchanged(a: FileLook, b: FileLook): boolean {
   return a.bytes === b.bytes && a.modifiedMs === b.modifiedMs && a.inode === b.inode;
 }
 

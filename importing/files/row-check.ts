@@ -1,7 +1,7 @@
 import { codeProperty, isEmailField, isNameField, type ColumnMapping } from './column-mapping.js';
 import { type CheckedRow, type Problem, type Profile, plainProblem, maxValueLength } from './checked-row.js';
 import type { Finding, RawRow } from './registrant-file.js';
-import { asWritten } from './spreadsheet-safe.js';
+import { asWritten } from './table.js';
 import { createHmac, createHash } from 'node:crypto';
 
 interface RowCheckOptions {

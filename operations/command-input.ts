@@ -1,10 +1,27 @@
 import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames, serviceLists } from '../config/schema/list-names.js';
 import { parseDurationMs } from '../config/values.js';
+import { type ClientConfig, loadClientConfig, loadStoreConfig } from '../config/client-config.js';
+import { type Environment, processEnvironment } from '../config/environment.js';
 
-/** Parsers for words of the command line. They accept the same forms as the configuration. */
+/**
+ * What a command reads: its file, its environment and its words. This file imports no sink, because loading them takes
+ * longer than most commands run.
+ */
+export { type ClientConfig, loadClientConfig, loadStoreConfig };
 
-/** All lists whose items are stored. */
+/** The token for a pigeonpost that is named by its address; empty: none is given. */
+export function tokenOfEnvironment(environment: Environment = processEnvironment()): string {
+  return environment['PIGEONPOST_TOKEN'] ?? '';
+}
+
+/** Returns the log level from PIGEONPOST_LOG: trace, debug, info, warn, error or silent. */
+export function logLevel(environment: Environment = processEnvironment()): string {
+  const level = environment['PIGEONPOST_LOG'] ?? 'info';
+  return ['trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(level) ? level : 'info';
+}
+
+/** All lists whose items are stored. The words of the command line accept the same forms as the configuration. */
 export const serviceAndDerivedLists: readonly string[] = listNames;
 
 /**

@@ -3,7 +3,7 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { ensureStreams } from '../ledger/streams.js';
-import { FirstPage } from './first-page.js';
+import { FirstPage } from './open-backends.js';
 
 const databases = useBothDatabases();
 
