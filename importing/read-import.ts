@@ -1,4 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
+import { type Pause, pausesOf } from '../ledger/pauses.js';
 import { type RowOutcome, rowOutcomes } from './row-states.js';
 
 export interface ImportProgress {
@@ -36,14 +37,7 @@ export interface ImportProgress {
   readonly requests: number;
 }
 
-interface ImportPause {
-  readonly scope: 'workspace' | 'import';
-  readonly pausedBy: 'person' | 'cause';
-  readonly cause: string;
-  readonly detail: string;
-  readonly actor: string | null;
-  readonly since: Date;
-}
+type ImportPause = Omit<Pause, 'name' | 'fingerprint'>;
 
 /** Returns the progress of an import; undefined if no import has this id. */
 export async function readImport(ledger: Ledger, id: string): Promise<ImportProgress | undefined> {
@@ -69,7 +63,7 @@ export async function readImportStatus(ledger: Ledger, id: string): Promise<Impo
   const [row] = await readRows(ledger, id);
   if (row === undefined) return undefined;
   const { workspace, canary, failures, startedAt, endedAt } = row;
-  const pauses = pausesOf(row, await readPauses(ledger, [row]));
+  const pauses = pausesOn(row, await readPauses(ledger, [row]));
   return { workspace, canary, failures, startedAt, endedAt, pauses, isCancelling: stateOf(row) === 'cancelling' };
 }
 
@@ -113,8 +107,6 @@ const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id as "pige
     case when i.retry_at > now() then i.retry_at end as "retryAt"
   from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
 
-type PauseRow = ImportPause & { readonly name: string };
-
 interface ChunkCounts {
   readonly open: number;
   readonly created: number;
@@ -137,23 +129,24 @@ async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<I
   return rows.map((row) => {
     const own = chunks.get(row.number) ?? { open: 0, created: 0 };
     const counted = outcomes.filter((each) => each.import === row.number);
-    return progressOf(row, own, countOutcomes(row, counted, own.created), pausesOf(row, pauses));
+    return progressOf(row, own, countOutcomes(row, counted, own.created), pausesOn(row, pauses));
   });
 }
 
-async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<PauseRow[]> {
-  return await ledger.db.query<PauseRow>(
-    `select scope, name, paused_by as "pausedBy", cause, detail, actor, since from pauses
-     where (scope = 'import' and name = any($1::text[])) or (scope = 'workspace' and name = any($2::text[])) order by since`,
-    [rows.map(({ id }) => id), rows.map(({ workspace }) => workspace)],
-  );
+/** Returns the pauses of these imports and their workspaces, oldest first. */
+async function readPauses(ledger: Ledger, rows: readonly ImportRow[]): Promise<Pause[]> {
+  const names = rows.flatMap(({ id, workspace }) => [
+    { scope: 'import' as const, name: id },
+    { scope: 'workspace' as const, name: workspace },
+  ]);
+  return (await pausesOf(ledger, names)).toSorted((a, b) => a.since.getTime() - b.since.getTime());
 }
 
 /** Returns the pauses that apply to this import. */
-function pausesOf(row: ImportRow, pauses: readonly PauseRow[]): ImportPause[] {
+function pausesOn(row: ImportRow, pauses: readonly Pause[]): ImportPause[] {
   if (row.state !== 'running') return [];
   const holding = pauses.filter(({ scope, name }) => name === (scope === 'import' ? row.id : row.workspace));
-  return holding.map(({ name: _, ...pause }) => pause);
+  return holding.map(({ name: _name, fingerprint: _fingerprint, ...pause }) => pause);
 }
 
 function progressOf(
