@@ -1,9 +1,11 @@
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { CutShort } from '../network/within-deadline.js';
-import { TokenFailure } from '../rest/oauth.js';
+import { TokenFailure, type Token, TokenSource } from '../rest/oauth.js';
 import type { RestAnswer, RestClient } from '../rest/rest-client.js';
 import { type Result, fieldsOf } from '../sink.js';
-import type { Authorization } from './authorization.js';
+import type { Dispatcher } from 'undici';
+import type { Secret } from '../../config/secret.js';
+import type { OAuthKeys } from './config.js';
 
 /** Maximum wait of a request for a permit under the account's limits. */
 const MAX_PERMIT_WAIT_MS = 15_000;
@@ -178,4 +180,53 @@ export function versionIn(about: unknown): XapiVersion | undefined {
   const known = Array.isArray(version) ? version.filter((each): each is string => typeof each === 'string') : [];
   if (known.some((each) => /^1\.0(\.\d+)?$/.test(each))) return '1.0.3';
   return known.some((each) => /^2\.0(\.\d+)?$/.test(each)) ? '2.0.0' : undefined;
+}
+
+/** Provides the header that authorizes requests to the LRS. */
+export interface Authorization {
+  /** Returns the header `Authorization`. @throws {TokenFailure} if the token endpoint issues no token */
+  header(signal: AbortSignal): Promise<string>;
+  /** Must be called if the LRS refused the header with 401. @returns whether the next header differs */
+  refused(header: string): boolean;
+  tryNow(): void;
+}
+
+export function basicAuthorization(username: string, password: Secret): Authorization {
+  const header = `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
+  return { header: () => Promise.resolve(header), refused: () => false, tryNow: () => undefined };
+}
+
+/**
+ * Returns the authorization with OAuth tokens.
+ * @param dispatcher a dispatcher for `tokenUrl` under the sink's network policy
+ */
+export function oauthAuthorization(
+  { tokenUrl, clientId, clientSecret, clientAuthentication: authentication, scope, audience }: OAuthKeys,
+  dispatcher: Dispatcher,
+  now: () => number,
+): Authorization {
+  const tokens = new TokenSource({
+    tokenUrl: new URL(tokenUrl),
+    grant: { kind: 'client-credentials', clientId, clientSecret, authentication, scope, audience },
+    dispatcher,
+    name: 'the token endpoint of the LRS',
+    keys: '"oauth.clientId" and "oauth.clientSecret"',
+    now,
+  });
+  const issued = new Map<string, Token>();
+  return {
+    async header(signal) {
+      const token = await tokens.get(signal);
+      const header = `Bearer ${token.secret.reveal()}`;
+      if (!issued.has(header)) issued.clear();
+      issued.set(header, token);
+      return header;
+    },
+    refused(header) {
+      const token = issued.get(header);
+      if (token !== undefined) tokens.end(token);
+      return true;
+    },
+    tryNow: () => tokens.tryNow(),
+  };
 }

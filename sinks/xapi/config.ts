@@ -1,3 +1,4 @@
+import type { Secret } from '../../config/secret.js';
 import { z } from 'zod';
 import { isLoopback } from '../../config/loopback.js';
 import { headerSecret, listOf, nonEmptyText, oneOf, secret, sinkUrl, text, wholeNumber } from '../../config/values.js';
@@ -127,4 +128,17 @@ function fitTogether(keys: XapiConfig, context: z.RefinementCtx): void {
 
 function problem(context: z.RefinementCtx, path: string[], message: string): void {
   context.issues.push({ code: 'custom', input: undefined, path, message });
+}
+
+/**
+ * Returns pigeonpost's user or client id at the LRS, without secrets. With another id, the LRS counts as another
+ * destination.
+ */
+export function clientOf({ username, oauth }: XapiConfig): string {
+  return username ?? oauth?.clientId ?? '';
+}
+
+/** Returns the configured secret. It is also the key of the hashes that `markOf` returns. */
+export function secretOf({ password, oauth }: XapiConfig): Secret {
+  return password ?? oauth!.clientSecret;
 }

@@ -1,7 +1,14 @@
 import type { Fields, Subject } from '../sink.js';
-import { type Activities, inUnknownLanguage } from './activities.js';
+import {
+  type Activities,
+  inUnknownLanguage,
+  type Activity,
+  type ActivityDefinition,
+  type Result,
+  wellFormed,
+  activityTypes,
+} from './statement.js';
 import type { StatementKind } from './config.js';
-import { type Activity, type ActivityDefinition, type Result, wellFormed, activityTypes } from './statement.js';
 
 /** The object and result of a statement, without actor and time. */
 interface Interaction {

@@ -1,6 +1,5 @@
 import type { Planned, Subject } from '../sink.js';
 import { markOf } from './conflict.js';
-import { secretOf } from './authorization.js';
 import {
   cleared,
   possiblyValid,
@@ -11,6 +10,7 @@ import {
   type PlanContext,
   type XapiOperation,
 } from './plan.js';
+import { secretOf } from './config.js';
 import { joinedId, type Statement } from './statement.js';
 import { type Said, toStatement } from './to-statement.js';
 

@@ -7,12 +7,10 @@ import {
   type Subject,
   type Fields,
 } from '../sink.js';
-import type { Activities } from './activities.js';
-import { secretOf } from './authorization.js';
-import { type XapiConfig, engagementList } from './config.js';
+import type { Activities, Statement } from './statement.js';
+import { type XapiConfig, engagementList, secretOf } from './config.js';
 import { evidenceOf, toStatement, voidingStatement } from './to-statement.js';
 import { markOf } from './conflict.js';
-import type { Statement } from './statement.js';
 
 /**
  * The statements of one change. They are sent in one request, which an LRS stores completely or not at all. At any time,

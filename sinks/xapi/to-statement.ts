@@ -1,8 +1,7 @@
 import { mappingView } from '../mapping/expression.js';
 import type { Fields, Subject } from '../sink.js';
-import type { Activities } from './activities.js';
-import { type CreditKeys, engagementList, kindOf, type XapiConfig } from './config.js';
 import {
+  type Activities,
   type Activity,
   type Agent,
   type Context,
@@ -14,6 +13,7 @@ import {
   voidingId,
   wellFormed,
 } from './statement.js';
+import { type CreditKeys, engagementList, kindOf, type XapiConfig } from './config.js';
 import { interactionOf, timeOf } from './interaction.js';
 import { createHash } from 'node:crypto';
 
