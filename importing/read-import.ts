@@ -67,7 +67,7 @@ export async function readImportStatus(ledger: Ledger, id: string): Promise<Impo
   return { workspace, canary, failures, startedAt, endedAt, pauses, isCancelling: stateOf(row) === 'cancelling' };
 }
 
-interface ImportsWanted {
+export interface ImportsWanted {
   /** Null: of all workspaces. */
   readonly workspace: string | null;
   /** Number of the last import of the previous page; null: start with the newest. */

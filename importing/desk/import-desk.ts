@@ -14,7 +14,14 @@ import {
 } from './import-views.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { importReport, codesCsv, reportCsv } from '../import-report.js';
-import { importIdOf, type ImportProgress, listImports, readImport, requestCancellation } from '../read-import.js';
+import {
+  importIdOf,
+  type ImportProgress,
+  type ImportsWanted,
+  listImports,
+  readImport,
+  requestCancellation,
+} from '../read-import.js';
 import { allMappings, columnWishes } from './saved-mappings.js';
 import { isSendable } from '../files/checked-row.js';
 import { checkImport, type CheckTerms } from './check-import.js';
@@ -22,13 +29,6 @@ import { findTarget, profileFieldsOf } from './find-target.js';
 import { openRegistrants } from './open-registrants.js';
 import { startImport } from './start-import.js';
 import { pause, resume } from '../../ledger/pauses.js';
-
-interface ImportsWanted {
-  /** Null: all workspaces. */
-  readonly workspace: string | null;
-  readonly before: number | null;
-  readonly limit: number;
-}
 
 /** The API's operations on registrant files. */
 export interface ImportDesk {
