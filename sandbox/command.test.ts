@@ -1,5 +1,5 @@
 import { parse, runSandboxCommand, sandboxOptions } from './command.js';
-import { DEFAULTS } from './options.js';
+import { DEFAULTS } from './start-sandbox.js';
 
 describe('the sandbox command', () => {
   it('uses the defaults that its help shows', () => {

@@ -1,8 +1,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
-import { DEFAULTS, type SandboxOptions } from './options.js';
+import { DEFAULTS, type SandboxOptions, runSandbox } from './start-sandbox.js';
 import { parseFault, type FaultRule } from './service/faults.js';
 import type { Knobs } from './service/knobs.js';
-import { runSandbox } from './start-sandbox.js';
 
 /** The flags of the sandbox command. */
 export const sandboxOptions: readonly { flag: string; description: string; default?: string }[] = [

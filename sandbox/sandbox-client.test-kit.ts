@@ -1,5 +1,4 @@
-import { runSandbox, type Sandbox } from './start-sandbox.js';
-import type { SandboxOptions } from './options.js';
+import { runSandbox, type Sandbox, type SandboxOptions } from './start-sandbox.js';
 import type { Json, JsonObject } from './json.js';
 
 /** A parsed response, for assertions. */

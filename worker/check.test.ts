@@ -1,8 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { SandboxOptions } from '../sandbox/options.js';
-import { runSandbox } from '../sandbox/start-sandbox.js';
+import { type SandboxOptions, runSandbox } from '../sandbox/start-sandbox.js';
 import { check, type Checked } from './check.js';
 import { binarySources } from './embedded-temporal/find-binary.js';
 import { loadProcessConfig } from '../operations/load-process-config.js';

@@ -133,9 +133,9 @@ export class DemoProcesses {
   async #startDouble(vendor: string, folder: string, token: string): Promise<string> {
     const child = this.#startChild({
       name: `the stand-in for ${vendor}`,
-      program: `sandbox/${folder}/main`,
+      program: 'sandbox/run-double',
       log: folder,
-      args: ['--token', token, ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : [])],
+      args: [folder, '--token', token, ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : [])],
     });
     return (await child.lineLike(new RegExp(`^${vendor} double ready at (\\S+)$`)))[1]!;
   }

@@ -1,4 +1,4 @@
-import { callDouble, type Answered } from '../serve/call-double.js';
+import { callDouble, type Answered } from '../serve/call-double.test-kit.js';
 import type { ServeOptions } from '../serve/serve-double.js';
 import { canvasFault, startCanvasDouble, type CanvasDouble } from './start-canvas-double.js';
 import type { CanvasOptions } from './canvas-instance.js';

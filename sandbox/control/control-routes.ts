@@ -1,12 +1,78 @@
-import { isListName, LIST_NAMES, isSpaceListName, type ListName } from '../list-name.js';
+import { isListName, LIST_NAMES, isSpaceListName, type ListName, RESPONSE_LISTS } from '../list-name.js';
 import { FAULT_KINDS, faultSchema } from '../service/faults.js';
 import { knobsSchema, listSettingSchema, type Knobs } from '../service/knobs.js';
 import type { ServiceState } from '../service/service.js';
 import type { AnyTable } from '../store/item-table.js';
 import { mutate, MutationError, type MutationResult } from '../world/mutations.js';
-import type { Traffic } from '../world/traffic.js';
-import * as schemas from './control-schemas.js';
-import { ControlError, check } from './control-schemas.js';
+import { type Traffic, EVENT_KINDS } from '../world/traffic.js';
+import { z } from 'zod';
+
+/** A control request that cannot be carried out; the message says what to do instead. */
+export class ControlError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ControlError';
+    this.status = status;
+  }
+}
+
+const list = z.enum(LIST_NAMES);
+const item = z.record(z.string(), z.json());
+
+/** Bodies of the control API. */
+const mutationSchema = z.strictObject({
+  op: z.enum(['insert', 'patch', 'delete', 'restore']),
+  list,
+  pigeonhole: z.int().optional(),
+  id: z.int().optional(),
+  item: item.optional(),
+  exact: z.boolean().optional(),
+  mirror: z.boolean().optional(),
+});
+
+const mutationsSchema = z.union([mutationSchema.transform((one) => [one]), z.array(mutationSchema)]);
+
+const touchSchema = z.strictObject({
+  list,
+  pigeonhole: z.int(),
+  share: z.number().positive().max(1),
+});
+
+const clearSchema = z.strictObject({
+  pigeonhole: z.int(),
+  lists: z.array(list).default([...RESPONSE_LISTS]),
+});
+
+const eventsSchema = z.strictObject({
+  count: z.int().min(1).max(1_000_000).default(1),
+  kind: z.enum(EVENT_KINDS).optional(),
+});
+
+const thawSchema = z.strictObject({ rate: z.number().positive().optional() });
+
+const signInSchema = z.strictObject({
+  pigeonhole: z.int(),
+  attendeeCode: z.string(),
+});
+
+const keysSchema = z.strictObject({ accepted: z.array(z.string().min(1)) });
+
+/**
+ * Checks a control body.
+ * @throws {ControlError} 400, naming the field
+ */
+function check<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = schema.safeParse(body);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? 'the body' : `"${issue.path.join('.')}"`;
+  throw new ControlError(
+    400,
+    `${where}: ${issue?.message ?? 'is not understood'}; see sandbox/README.md for an example`,
+  );
+}
 
 /** The parts of the sandbox that the control API changes. */
 export interface Controlled {
@@ -37,11 +103,11 @@ const ROUTES: Record<string, Handler> = {
     return { frozen: true };
   },
   'POST thaw': ({ traffic, rate }, { body }) => {
-    traffic.thaw(check(schemas.thawSchema, body ?? {}).rate ?? rate);
+    traffic.thaw(check(thawSchema, body ?? {}).rate ?? rate);
     return { frozen: traffic.frozen };
   },
   'POST events': ({ traffic }, { body }) => {
-    const { count, kind } = check(schemas.eventsSchema, body ?? {});
+    const { count, kind } = check(eventsSchema, body ?? {});
     traffic.emit(count, kind);
     return { emitted: traffic.emitted };
   },
@@ -69,15 +135,15 @@ const ROUTES: Record<string, Handler> = {
   },
   'POST mutations': ({ service }, { body }) => {
     const results: MutationResult[] = [];
-    for (const { pigeonhole, ...mutation } of check(schemas.mutationsSchema, body)) {
+    for (const { pigeonhole, ...mutation } of check(mutationsSchema, body)) {
       results.push(mutate(service.conference, { ...mutation, pigeonholeId: pigeonhole ?? null }, service.now()));
     }
     return { results };
   },
   'GET absences': ({ service }) => ({ absences: service.conference.absences.all() }),
-  'POST touch': ({ service }, { body }) => touch(service, check(schemas.touchSchema, body)),
+  'POST touch': ({ service }, { body }) => touch(service, check(touchSchema, body)),
   'POST clear': ({ service }, { body }) => {
-    const { pigeonhole, lists } = check(schemas.clearSchema, body);
+    const { pigeonhole, lists } = check(clearSchema, body);
     for (const list of lists) {
       tableOf(service, list, pigeonhole).clear();
       service.conference.absences.gone({ list, pigeonholeId: pigeonhole, id: null, item: null }, service.now());
@@ -85,7 +151,7 @@ const ROUTES: Record<string, Handler> = {
     return { cleared: lists };
   },
   'POST sign-in': ({ service }, { body }) => {
-    const { pigeonhole, attendeeCode } = check(schemas.signInSchema, body);
+    const { pigeonhole, attendeeCode } = check(signInSchema, body);
     const desk = service.conference.space(pigeonhole)?.desk;
     const registrantId = desk?.idOf(attendeeCode);
     if (desk === undefined || registrantId === undefined) {
@@ -97,7 +163,7 @@ const ROUTES: Record<string, Handler> = {
     return { registrantId, attendeeId: desk.signIn(registrantId, service.now()) };
   },
   'POST keys': ({ service }, { body }) => {
-    service.apiKeys = new Set(check(schemas.keysSchema, body).accepted);
+    service.apiKeys = new Set(check(keysSchema, body).accepted);
     return { accepted: service.apiKeys.size };
   },
   'GET requests': ({ service }, { query }) => ({

@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isListName } from '../list-name.js';
-import { ControlError } from './control-schemas.js';
-import { control, tableOf, type Controlled } from './control-routes.js';
+import { ControlError, control, tableOf, type Controlled } from './control-routes.js';
 import { once } from 'node:events';
 import type { AnyTable } from '../store/item-table.js';
 

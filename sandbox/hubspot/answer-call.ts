@@ -1,11 +1,10 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { accountRoutes, listRoutes } from './list-routes.js';
+import { accountRoutes, listRoutes, propertyRoutes } from './definition-routes.js';
 import type { Account } from './account.js';
 import { associationRoutes } from './association-routes.js';
 import { batchRoutes } from './batch-routes.js';
 import { type Call, HubSpotRefusal, invalidInput, notFound } from './call.js';
 import { marketingEventRoutes } from './marketing-event-routes.js';
-import { propertyRoutes } from './property-routes.js';
 import { overLimit } from './rate-limits.js';
 
 const ROUTES = [

@@ -1,4 +1,4 @@
-import { callDouble, type Answered } from '../serve/call-double.js';
+import { callDouble, type Answered } from '../serve/call-double.test-kit.js';
 import type { ServeOptions } from '../serve/serve-double.js';
 import type { HubSpotOptions } from './account.js';
 import { property } from './object-type.js';

@@ -1,4 +1,4 @@
-import { callDouble, type Answered } from '../serve/call-double.js';
+import { callDouble, type Answered } from '../serve/call-double.test-kit.js';
 import type { ServeOptions } from '../serve/serve-double.js';
 import { ALL_SCOPES, type HubSpotOptions } from './account.js';
 import { hubSpotFault, startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';

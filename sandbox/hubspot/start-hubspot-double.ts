@@ -1,7 +1,7 @@
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { Account, type HubSpotOptions } from './account.js';
 import { answerCall } from './answer-call.js';
-import { statePage, type StateTable } from '../serve/state-page.js';
+import { statePage, type StateTable } from '../serve/live-page.js';
 import { systemValues } from './portal.js';
 import type { FaultEffect } from '../serve/faults.js';
 import { overLimit } from './rate-limits.js';

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { LrsRefusal, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
-import { getStatements } from './read-statements.js';
-import { postStatements, putStatement } from './store-statements.js';
+import { LrsRefusal, type Lrs, type LrsAccount, type LrsVersion, type Statement } from './lrs.js';
+import { postStatements, refuseParameters } from './store-statements.js';
 
 /** The path of the endpoint, which has the resources `/statements` and `/about`. */
 export const ENDPOINT = '/xapi';
@@ -33,20 +32,34 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   if (request.path !== `${ENDPOINT}/statements`) throw new LrsRefusal(404, 'there is statements and about');
   const version = readVersion(lrs, request);
   const sender = { account: authenticate(lrs, request), version };
-  refuseTooMany(lrs);
   if (Buffer.byteLength(request.body) > lrs.options.maxBytes) {
     throw new LrsRefusal(413, `at most ${lrs.options.maxBytes} bytes per request`);
   }
-  switch (request.method) {
-    case 'POST':
-      return postStatements(lrs, sender, request);
-    case 'PUT':
-      return putStatement(lrs, sender, request);
-    case 'GET':
-      return getStatements(lrs, request);
-    default:
-      throw new LrsRefusal(405, 'statements are put, posted and got');
+  if (request.method === 'POST') return postStatements(lrs, sender, request);
+  if (request.method === 'GET') return getStatement(lrs, request);
+  throw new LrsRefusal(405, 'statements are posted and got');
+}
+
+/** Handles `GET /statements` with the id of one statement. A voided statement is found only as voided. */
+function getStatement(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
+  const id = request.query.get('statementId');
+  const voidedId = request.query.get('voidedStatementId');
+  refuseParameters(request, ['statementId', 'voidedStatementId']);
+  if ((id === null) === (voidedId === null)) {
+    throw new LrsRefusal(400, 'either statementId or voidedStatementId is needed');
   }
+  const statement = lrs.store.find(id ?? voidedId!);
+  const isVoided = statement !== undefined && lrs.store.voiderOf(statement.id) !== undefined;
+  if (statement === undefined || !isVisible(lrs, statement) || isVoided !== (voidedId !== null)) {
+    throw new LrsRefusal(404, 'there is no such statement');
+  }
+  return { status: 200, headers: { 'last-modified': new Date(statement.stored).toUTCString() }, json: statement };
+}
+
+/** Whether a statement can be read already. An LRS may confirm the storage of a statement before it can be read. */
+function isVisible(lrs: Lrs, { stored }: Statement): boolean {
+  const { visibleAfterMs } = lrs.options;
+  return visibleAfterMs === 0 || Date.parse(stored) <= lrs.now() - visibleAfterMs;
 }
 
 function readVersion(lrs: Lrs, request: DoubleRequest): LrsVersion {
@@ -95,11 +108,4 @@ function authenticate(lrs: Lrs, request: DoubleRequest): LrsAccount {
     throw new LrsRefusal(401, 'these credentials are not known', { 'www-authenticate': 'Basic realm="xAPI"' });
   }
   return account;
-}
-
-function refuseTooMany(lrs: Lrs): void {
-  const waitSeconds = lrs.requestLimit?.take(lrs.now());
-  if (waitSeconds !== undefined) {
-    throw new LrsRefusal(429, 'too many requests', { 'retry-after': String(waitSeconds) });
-  }
 }

@@ -19,7 +19,7 @@ export interface LrsAnswer {
 }
 
 export interface LrsRequest {
-  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  readonly method?: 'GET' | 'POST';
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   /** Replace the default headers; undefined removes a header. */

@@ -17,24 +17,12 @@ afterEach(async () => {
 });
 
 describe('the LRS double', () => {
-  it('answers 413 to a body that is too large and to a list that is too long', async () => {
-    await start({ maxBytes: 2000, maxStatements: 2 });
+  it('answers 413 to a body that is too large', async () => {
+    await start({ maxBytes: 2000 });
     const large = aStatement({ result: { response: 'x'.repeat(2000) } });
     expect((await post([large])).status).toBe(413);
-    expect((await post([aStatement(), aStatement(), aStatement()])).status).toBe(413);
-    expect((await post([aStatement(), aStatement()])).status).toBe(200);
-    expect(double.state().statements).toHaveLength(2);
-  });
-
-  it('answers 429 with Retry-After to too many requests, and counts them', async () => {
-    await start({ requestsPerMinute: 2 });
-    await post([aStatement()]);
-    nowMs += 10_000;
-    await post([aStatement()]);
-    const refused = await post([aStatement()]);
-    expect([refused.status, refused.headers.get('retry-after'), double.state().violations]).toEqual([429, '50', 1]);
-    nowMs += 50_000;
     expect((await post([aStatement()])).status).toBe(200);
+    expect(double.state().statements).toHaveLength(1);
   });
 
   it('answers 403 if an account without the right voids statements', async () => {
@@ -50,15 +38,12 @@ describe('the LRS double', () => {
     expect((await post([aStatement()])).status).toBe(401);
   });
 
-  it.each([
-    ['refused', 400],
-    ['ignored', 200],
-  ] as const)('answers the voiding of a voiding, when it is %s, with %i', async (voidingOfVoiding, status) => {
-    await start({ voidingOfVoiding });
+  it('refuses to void a statement that voids another', async () => {
+    await start();
     const statement = aStatement();
     const voiding = aVoiding(statement.id);
     await post([statement, voiding]);
-    expect((await post([aVoiding(voiding.id)])).status).toBe(status);
+    expect((await post([aVoiding(voiding.id)])).status).toBe(400);
     expect(double.store.voiderOf(voiding.id)).toBeUndefined();
   });
 

@@ -1,6 +1,3 @@
-import type { CallLimit } from '../serve/call-limit.js';
-import type { StatementStore } from './statement-store.js';
-
 /** Credentials for basic authentication. */
 export interface LrsAccount {
   readonly username: string;
@@ -17,10 +14,6 @@ export interface LrsChoices {
   readonly versions: readonly LrsVersion[];
   /** Larger bodies get 413. */
   readonly maxBytes: number;
-  /** Longer lists get 413; no limit by default. */
-  readonly maxStatements?: number;
-  /** More requests in any minute get 429 with Retry-After; no limit by default. */
-  readonly requestsPerMinute?: number;
   /**
    * Answer to a stored statement that is sent again with the same content: `accepted` (200 or 204, nothing is stored) or
    * `conflict` (409, as for other content). The specification allows both.
@@ -32,8 +25,6 @@ export interface LrsChoices {
    * display or the time zone of the same instant differs.
    */
   readonly comparison: 'specification' | 'exact';
-  /** A statement that voids a voiding statement: `refused` is 400, `ignored` is stored without effect. */
-  readonly voidingOfVoiding: 'ignored' | 'refused';
   /** Delay until a stored statement can be read: an LRS may answer before it has indexed the statement. */
   readonly visibleAfterMs: number;
 }
@@ -48,7 +39,6 @@ export interface Lrs {
   /** Home page of the authorities that the LRS assigns. */
   readonly homePage: string;
   readonly now: () => number;
-  readonly requestLimit: CallLimit | undefined;
 }
 
 /** A request that the LRS refuses, with the status that the specification gives it (Communication, 3.2). */
@@ -61,5 +51,79 @@ export class LrsRefusal extends Error {
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     super(message);
+  }
+}
+
+/** A valid statement as it was sent, with the properties that the LRS assigned. */
+export interface Statement {
+  readonly id: string;
+  readonly actor: JsonObject;
+  readonly verb: JsonObject;
+  readonly object: JsonObject;
+  readonly timestamp: string;
+  readonly stored: string;
+  readonly [property: string]: unknown;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const VOIDED = 'http://adlnet.gov/expapi/verbs/voided';
+
+/** Returns the id of the statement that this one voids; undefined if it voids none. */
+export function voidedBy(statement: Pick<Statement, 'verb' | 'object'>): string | undefined {
+  return statement.verb['id'] === VOIDED ? String(statement.object['id']).toLowerCase() : undefined;
+}
+
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The statements of an LRS in the order of storage, and the voided ones among them. */
+export class StatementStore {
+  private readonly statements = new Map<string, Statement>();
+  private readonly sent = new Map<string, JsonObject>();
+  private readonly voidedIds = new Map<string, string>();
+  private lastStoredMs = 0;
+
+  constructor(private readonly now: () => number) {}
+
+  find(id: string): Statement | undefined {
+    return this.statements.get(id.toLowerCase());
+  }
+
+  /** Returns a statement as it was sent, without the properties that the LRS assigned. */
+  sentAs(id: string): JsonObject | undefined {
+    return this.sent.get(id.toLowerCase());
+  }
+
+  /** Returns the id of the statement that voids this one. Voiding statements cannot be voided (Data, 2.3.2). */
+  voiderOf(id: string): string | undefined {
+    const statement = this.find(id);
+    if (statement === undefined || voidedBy(statement) !== undefined) return undefined;
+    return this.voidedIds.get(id.toLowerCase());
+  }
+
+  /** Oldest first. */
+  get all(): readonly Statement[] {
+    return [...this.statements.values()];
+  }
+
+  /** Stores a statement. @param version assigned to a statement without one (Data, 2.4.10) */
+  add(sent: JsonObject & { readonly id: string }, authority: JsonObject, version = '2.0.0'): void {
+    const id = sent.id.toLowerCase();
+    this.lastStoredMs = Math.max(this.now(), this.lastStoredMs + 1); // unique, so that "since" can separate them
+    const stored = new Date(this.lastStoredMs).toISOString();
+    const statement = {
+      timestamp: stored,
+      version,
+      ...sent,
+      id,
+      stored,
+      authority,
+    } as unknown as Statement;
+    this.statements.set(id, statement);
+    this.sent.set(id, sent);
+    const target = voidedBy(statement);
+    if (target !== undefined) this.voidedIds.set(target, id);
   }
 }

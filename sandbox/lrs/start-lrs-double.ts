@@ -1,12 +1,19 @@
-import { CallLimit, rollingWindow } from '../serve/call-limit.js';
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { answerLrs, ENDPOINT, TOKEN_PATH } from './answer-lrs.js';
-import { lrsPage } from './lrs-page.js';
-import type { Lrs, LrsAccount, LrsChoices } from './lrs.js';
-import { type Statement, StatementStore } from './statement-store.js';
+import {
+  type Lrs,
+  type LrsAccount,
+  type LrsChoices,
+  type Statement,
+  StatementStore,
+  isObject,
+  voidedBy,
+  type JsonObject,
+} from './lrs.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { FaultEffect } from '../serve/faults.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
+import { escapeHtml, livePage } from '../serve/live-page.js';
 
 export interface LrsDoubleOptions extends ServeOptions, Partial<LrsChoices> {
   /** By default, one account: `lrs-key` with `lrs-secret`. */
@@ -30,8 +37,6 @@ export interface LrsDouble extends RunningDouble {
 interface LrsState {
   /** Oldest first, each with the id of the statement that voids it, or null. */
   readonly statements: readonly (Statement & { readonly voidedBy: string | null })[];
-  /** The number of requests refused by the rate limit. */
-  readonly violations: number;
 }
 
 export const DEFAULT_ACCOUNT: LrsAccount = { username: 'lrs-key', password: 'lrs-secret' };
@@ -40,9 +45,8 @@ const common = ['authorization', 'x-experience-api-version'];
 /** The allowed contents of requests. The LRS itself refuses unknown parameters and invalid statements. */
 const rules: readonly RequestRule[] = [
   { method: 'GET', path: /\/about$/, headers: common },
-  { method: 'GET', path: /\/statements$/, headers: common, query: [/./] },
+  { method: 'GET', path: /\/statements$/, headers: common, query: ['statementId', 'voidedStatementId'] },
   { method: 'POST', path: /\/statements$/, headers: common, json: anything },
-  { method: 'PUT', path: /\/statements$/, headers: common, query: ['statementId'], json: anything },
   {
     method: 'POST',
     path: /\/oauth\/token$/,
@@ -53,31 +57,26 @@ const rules: readonly RequestRule[] = [
 
 /** Starts an empty LRS on loopback. Its endpoint is `/xapi`. */
 export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<LrsDouble> {
-  const { accounts, requestsPerMinute, maxStatements } = options;
   const now = options.now ?? Date.now;
   const lrs: Lrs = {
     store: new StatementStore(now),
-    accounts: [...(accounts ?? [DEFAULT_ACCOUNT])],
+    accounts: [...(options.accounts ?? [DEFAULT_ACCOUNT])],
     tokens: new Map(),
     options: {
       versions: options.versions ?? ['2.0.0'],
       maxBytes: options.maxBytes ?? 1024 * 1024,
-      ...(maxStatements !== undefined && { maxStatements }),
       repeats: options.repeats ?? 'accepted',
       comparison: options.comparison ?? 'exact',
-      voidingOfVoiding: options.voidingOfVoiding ?? 'refused',
       visibleAfterMs: options.visibleAfterMs ?? 0,
     },
     homePage: 'https://lrs.example.com',
     now,
-    requestLimit: requestsPerMinute === undefined ? undefined : new CallLimit(rollingWindow(requestsPerMinute, 60_000)),
   };
   const state = (): LrsState => ({
     statements: lrs.store.all.map((statement) => ({
       ...statement,
       voidedBy: lrs.store.voiderOf(statement.id) ?? null,
     })),
-    violations: lrs.requestLimit?.violations.length ?? 0,
   });
   const running = await serveDouble(
     {
@@ -121,3 +120,77 @@ export function lrsFault(name: string): FaultEffect | undefined {
   if (answer === undefined) return undefined;
   return { kind: name.endsWith('-after') ? 'answerAfter' : 'answer', answer };
 }
+
+/** Maximum number of statements shown; the newest are shown. */
+const MAX_SHOWN = 300;
+
+/** Renders the statements as sentences, newest first. Voided statements are struck through. */
+export function lrsPage(store: StatementStore): string {
+  const { all } = store;
+  const voided = all.filter(({ id }) => store.voiderOf(id) !== undefined).length;
+  const rows = all
+    .slice(-MAX_SHOWN)
+    .toReversed()
+    .map((statement) => rowHtml(store, statement));
+  return livePage({
+    title: 'Learning record store',
+    note: 'a stand-in for an LRS: activities and achievements as xAPI statements',
+    barColor: '#0b5d52',
+    main: `<p class="count">${all.length} statements, ${voided} voided${all.length > MAX_SHOWN ? `, the newest ${MAX_SHOWN} shown` : ''}</p>
+${rows.length === 0 ? '<p class="empty">No statement was stored yet.</p>' : `<table>${HEAD}${rows.join('\n')}</table>`}`,
+    style: STYLE,
+  });
+}
+
+const HEAD = '<tr><th>stored</th><th>actor</th><th>verb</th><th>object</th><th>result</th></tr>';
+
+function rowHtml(store: StatementStore, statement: Statement): string {
+  const target = voidedBy(statement);
+  const kind = target !== undefined ? 'voiding' : store.voiderOf(statement.id) === undefined ? '' : 'voided';
+  const cells = [actorOf(statement.actor), verbOf(statement.verb), objectOf(statement.object), resultOf(statement)];
+  return `<tr class="${kind}" title="${escapeHtml(statement.id)}"><td><time>${statement.stored.slice(11, 19)}</time></td>${cells
+    .map((cell) => `<td>${escapeHtml(cell)}</td>`)
+    .join('')}</tr>`;
+}
+
+function actorOf({ name, account, mbox }: JsonObject): string {
+  if (typeof name === 'string') return name;
+  if (isObject(account)) return String(account['name']);
+  return typeof mbox === 'string' ? mbox.replace('mailto:', '') : 'someone';
+}
+
+function verbOf(verb: JsonObject): string {
+  return inAnyLanguage(verb['display']) ?? String(verb['id']).replace(/^.*\//, '');
+}
+
+function objectOf(object: JsonObject): string {
+  if (object['objectType'] === 'StatementRef') return `statement ${String(object['id']).slice(0, 8)}…`;
+  const definition = isObject(object['definition']) ? object['definition'] : {};
+  return inAnyLanguage(definition['name']) ?? inAnyLanguage(definition['description']) ?? String(object['id']);
+}
+
+function resultOf(statement: Statement): string {
+  const result = isObject(statement['result']) ? statement['result'] : {};
+  const { response, score, success, completion, duration } = result;
+  const scaled = isObject(score) ? Object.entries(score).map(([name, value]) => `${name} ${String(value)}`) : [];
+  return [
+    ...(typeof response === 'string' ? [response] : []),
+    ...scaled,
+    ...(success === undefined ? [] : [success === true ? 'success' : 'no success']),
+    ...(completion === true ? ['completed'] : []),
+    ...(typeof duration === 'string' ? [duration] : []),
+  ].join(', ');
+}
+
+function inAnyLanguage(map: unknown): string | undefined {
+  const first = isObject(map) ? Object.values(map)[0] : undefined;
+  return typeof first === 'string' ? first : undefined;
+}
+
+const STYLE = `
+table { width: 100%; font-size: .9rem; }
+td { overflow-wrap: anywhere; }
+td:nth-child(3) { font-weight: 600; white-space: nowrap; }
+.voided td { text-decoration: line-through; color: var(--dim); }
+.voiding td { color: var(--dim); font-weight: 400; }
+`;

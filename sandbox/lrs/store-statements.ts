@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { LrsRefusal, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
-import { isObject, voidedBy, type JsonObject } from './statement-store.js';
+import { isObject, LrsRefusal, voidedBy, type JsonObject, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
 import { statement as statementRule } from '@learninglocker/xapi-validation/dist/factory';
 
 type Sent = JsonObject & { readonly id: string };
@@ -17,26 +16,9 @@ export function postStatements(lrs: Lrs, sender: Sender, request: DoubleRequest)
   refuseParameters(request, []);
   const body = jsonBody(request);
   const list = Array.isArray(body) ? (body as unknown[]) : [body];
-  if (lrs.options.maxStatements !== undefined && list.length > lrs.options.maxStatements) {
-    throw new LrsRefusal(413, `at most ${lrs.options.maxStatements} statements per request`);
-  }
   const statements = list.map((statement, index) => valid(statement, `statement ${index}`));
   store(lrs, sender, statements);
   return { status: 200, json: statements.map(({ id }) => id) };
-}
-
-/** Handles `PUT /statements?statementId=…`, which stores one statement with that id. */
-export function putStatement(lrs: Lrs, sender: Sender, request: DoubleRequest): DoubleAnswer {
-  refuseParameters(request, ['statementId']);
-  const id = request.query.get('statementId');
-  if (id === null) throw new LrsRefusal(400, 'PUT needs the parameter statementId');
-  const body = jsonBody(request);
-  const statement = valid(isObject(body) ? { id, ...body } : body, 'the statement');
-  if (statement.id.toLowerCase() !== id.toLowerCase()) {
-    throw new LrsRefusal(400, 'the id of the statement is not that of the parameter statementId');
-  }
-  store(lrs, sender, [statement]);
-  return { status: 204 };
 }
 
 function valid(sent: unknown, which: string): Sent {
@@ -76,7 +58,7 @@ function refuseVoiding(lrs: Lrs, account: LrsAccount, statement: Sent): void {
   if (target === undefined) return;
   if (account.mayVoid === false) throw new LrsRefusal(403, 'these credentials may not void statements');
   const known = lrs.store.find(target);
-  if (known !== undefined && voidedBy(known) !== undefined && lrs.options.voidingOfVoiding === 'refused') {
+  if (known !== undefined && voidedBy(known) !== undefined) {
     throw new LrsRefusal(400, 'a statement that voids another cannot be voided');
   }
 }

@@ -1,11 +1,10 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { type Call, notFound, SalesforceRefusal } from './call.js';
-import { collectionRoutes } from './collection-routes.js';
-import { queryRoutes } from './query-routes.js';
+import { recordRoutes } from './record-routes.js';
+import { queryRoutes } from './soql.js';
 import type { SalesforceOrg } from './salesforce-org.js';
-import { sobjectRoutes } from './sobject-routes.js';
 
-const ROUTES = [...collectionRoutes, ...queryRoutes, ...sobjectRoutes];
+const ROUTES = [...recordRoutes, ...queryRoutes];
 const JWT_BEARER = 'urn:ietf:params:oauth:grant-type:jwt-bearer';
 /** The stand-in follows the rules of these versions. From 46.0 on, collections support upserts with `created`. */
 const OLDEST_VERSION = 46;

@@ -1,5 +1,5 @@
 import { type KeyObject, sign } from 'node:crypto';
-import { callDouble, type Answered } from '../serve/call-double.js';
+import { callDouble, type Answered } from '../serve/call-double.test-kit.js';
 import type { ServeOptions } from '../serve/serve-double.js';
 import { field } from './sobject-type.js';
 import type { SalesforceOptions } from './salesforce-org.js';
@@ -37,12 +37,23 @@ export async function requestToken(
   return { status: answer.status, headers: answer.headers, text: '', json: await answer.json() };
 }
 
+/** The result of one record of a collection. */
+interface RecordResult {
+  readonly id: string;
+  readonly success: boolean;
+  readonly errors: readonly { readonly statusCode: string }[];
+}
+
 /** Starts an org with the fields that the tests use, and opens a session. */
 export async function salesforce(options: SalesforceOptions & ServeOptions = {}): Promise<{
   double: SalesforceDouble;
   call: (path: string, body?: unknown, method?: string, headers?: Record<string, string>) => Promise<Answered>;
   query: (soql: string) => Promise<Answered>;
   upsert: (object: string, external: string, records: readonly Record<string, unknown>[]) => Promise<Answered>;
+  /** Creates one record and returns its result. */
+  create: (object: string, values: object, headers?: Record<string, string>) => Promise<RecordResult>;
+  /** Changes one record and returns its result. */
+  update: (object: string, id: string, values: object, headers?: Record<string, string>) => Promise<RecordResult>;
 }> {
   const double = await startSalesforceDouble({
     onViolation: 'record',
@@ -74,9 +85,14 @@ export async function salesforce(options: SalesforceOptions & ServeOptions = {})
       headers,
       ...(method !== undefined && { method }),
     });
+  const one = async (method: string, object: string, values: object, headers?: Record<string, string>) =>
+    (await call('/composite/sobjects', { records: [{ attributes: { type: object }, ...values }] }, method, headers))
+      .json[0];
   return {
     double,
     call,
+    create: (object, values, headers) => one('POST', object, values, headers),
+    update: (object, id, values, headers) => one('PATCH', object, { id, ...values }, headers),
     query: (soql) => call(`/query?${new URLSearchParams({ q: soql }).toString()}`),
     upsert: (object, external, records) =>
       call(

@@ -1,8 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { callDouble } from '../serve/call-double.js';
+import { callDouble } from '../serve/call-double.test-kit.js';
 import { closeDoubles, NOW_MS, requestToken, salesforce } from './salesforce-client.test-kit.js';
 import { ownKeyPair } from './salesforce-org.js';
 import { startSalesforceDouble, salesforceFault } from './start-salesforce-double.js';
+
+/** A request without an effect. */
+const DESCRIBE = '/sobjects/Lead/describe';
 
 afterEach(closeDoubles);
 
@@ -73,12 +76,12 @@ describe('a session', () => {
   it('is refused with 401 after it expired or was ended', async () => {
     let nowMs = NOW_MS;
     const { double, call } = await salesforce({ now: () => nowMs, sessionSeconds: 60 });
-    const open = await call('/limits');
+    const open = await call(DESCRIBE);
     nowMs += 60_000;
-    const over = await call('/limits');
+    const over = await call(DESCRIBE);
     const token = (await requestToken(double)).json.access_token;
     double.org.sessions.endAll();
-    const ended = await callDouble(`${double.url}/services/data/v60.0/limits`, { token });
+    const ended = await callDouble(`${double.url}/services/data/v60.0${DESCRIBE}`, { token });
     expect([open.status, over.status, ended.status]).toEqual([200, 401, 401]);
     expect(ended.json).toEqual([{ message: 'Session expired or invalid', errorCode: 'INVALID_SESSION_ID' }]);
   });
@@ -86,14 +89,14 @@ describe('a session', () => {
   it('is refused with 403 after the allowed requests of 24 hours are used up', async () => {
     let nowMs = NOW_MS;
     const { call } = await salesforce({ now: () => nowMs, dailyRequests: 2, sessionSeconds: 200_000 });
-    const first = await call('/limits');
+    const first = await call(DESCRIBE);
     nowMs += 3_600_000;
-    await call('/limits');
-    const refused = await call('/limits');
+    await call(DESCRIBE);
+    const refused = await call(DESCRIBE);
     nowMs += 82_800_000;
     expect(first.headers.get('Sforce-Limit-Info')).toBe('api-usage=1/2');
     expect([refused.status, refused.json[0].errorCode]).toEqual([403, 'REQUEST_LIMIT_EXCEEDED']);
-    expect([(await call('/limits')).status, (await call('/limits')).status]).toEqual([200, 403]);
+    expect([(await call(DESCRIBE)).status, (await call(DESCRIBE)).status]).toEqual([200, 403]);
   });
 });
 
@@ -105,10 +108,10 @@ describe('a fault', () => {
     ['lockedRow', 400, 'UNABLE_TO_LOCK_ROW'],
   ])('%s answers %i with %s, once', async (name, status, code) => {
     const { double, call } = await salesforce();
-    double.faults.add({ effect: salesforceFault(name)!, path: '/limits' });
-    const befallen = await call('/limits');
+    double.faults.add({ effect: salesforceFault(name)!, path: DESCRIBE });
+    const befallen = await call(DESCRIBE);
     expect([befallen.status, befallen.json[0].errorCode]).toEqual([status, code]);
-    expect((await call('/limits')).status).toBe(200);
+    expect((await call(DESCRIBE)).status).toBe(200);
   });
 });
 
@@ -116,8 +119,8 @@ describe('an address', () => {
   it('of an unknown version, object or method is refused', async () => {
     const { double, call } = await salesforce();
     const token = (await requestToken(double)).json.access_token;
-    const old = await callDouble(`${double.url}/services/data/v40.0/limits`, { token });
-    const statuses = [old, await call('/sobjects/Nothing/describe'), await call('/limits', {}, 'POST')];
+    const old = await callDouble(`${double.url}/services/data/v40.0${DESCRIBE}`, { token });
+    const statuses = [old, await call('/sobjects/Nothing/describe'), await call(DESCRIBE, {}, 'POST')];
     expect(statuses.map(({ status }) => status)).toEqual([404, 404, 405]);
   });
 

@@ -70,8 +70,8 @@ describe('a query', () => {
   });
 
   it('finds a record by its id of 15 or 18 characters', async () => {
-    const { call, query } = await salesforce();
-    const { id } = (await call('/sobjects/Lead', lead('1'))).json;
+    const { create, query } = await salesforce();
+    const { id } = await create('Lead', lead('1'));
     for (const form of [id, id.slice(0, 15)]) {
       expect((await query(`SELECT Id FROM Lead WHERE Id = '${form}'`)).json.records[0].Id).toBe(id);
     }

@@ -1,12 +1,52 @@
-import { SalesforceRefusal } from './call.js';
+import { SalesforceRefusal, type Call, type Route, notFound } from './call.js';
 import type { Org, OrgRecord } from './org.js';
 import { normalisedId } from './read-values.js';
 import { type FieldDefinition, fieldNamed, type SObjectType, typeNamed } from './sobject-type.js';
+import type { DoubleAnswer } from '../serve/double-request.js';
+
+/** Documented: maximum number of characters in a query. */
+const MAX_QUERY_CHARACTERS = 100_000;
+
+/** Routes for queries and their pages. */
+export const queryRoutes: readonly Route[] = [
+  { method: 'GET', path: /^\/query$/, answer: (call) => page(call, call.request.query.get('q') ?? '', 0) },
+  { method: 'GET', path: /^\/query\/([^/]+)$/, answer: nextPage },
+];
+
+function page(call: Call, soql: string, from: number): DoubleAnswer {
+  if (soql.length > MAX_QUERY_CHARACTERS) throw new SalesforceRefusal('QUERY_TOO_COMPLICATED', 'the query is too long');
+  const query = parseQuery(soql);
+  if ([...call.org.withheldObjects].some((name) => name.toLowerCase() === query.from.toLowerCase())) {
+    throw new SalesforceRefusal('INVALID_TYPE', `sObject type '${query.from}' is not supported.`);
+  }
+  const found = runQuery(call.org.org, query);
+  const until = from + call.org.queryPage;
+  return {
+    status: 200,
+    json: {
+      totalSize: found.length,
+      done: until >= found.length,
+      ...(until < found.length && { nextRecordsUrl: `/services/data/${call.version}/query/${locator(soql, until)}` }),
+      records: found.slice(from, until).map((record) => selected(record, query.fields, call.version)),
+    },
+  };
+}
+
+/** Encodes the query in its locator, so that the server needs no state. */
+function locator(soql: string, from: number): string {
+  return `${Buffer.from(soql).toString('base64url')}-${from}`;
+}
+
+function nextPage(call: Call): DoubleAnswer {
+  const [, query, from] = /^(.+)-(\d+)$/.exec(call.parts[0]!) ?? [];
+  if (query === undefined) throw notFound();
+  return page(call, Buffer.from(query, 'base64url').toString('utf8'), Number(from));
+}
 
 type Literal = string | number | boolean | null;
 
 /** `SELECT fields FROM object [WHERE field = literal AND field IN (literals) …]`. No other SOQL is supported. */
-export interface Query {
+interface Query {
   readonly fields: readonly string[];
   readonly from: string;
   /** All conditions must be true. `=` is a condition with one value. */
@@ -34,7 +74,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
 };
 
 /** Parses a query. @throws {SalesforceRefusal} MALFORMED_QUERY with the column, for any other syntax */
-export function parseQuery(soql: string): Query {
+function parseQuery(soql: string): Query {
   const tokens = readTokens(soql);
   let at = 0;
   const unexpected = (): SalesforceRefusal => {
@@ -137,7 +177,7 @@ function malformed(column: number, problem: string): SalesforceRefusal {
 }
 
 /** Returns matching live records, oldest first. @throws {SalesforceRefusal} for an invalid name or literal */
-export function runQuery(org: Org, query: Query): OrgRecord[] {
+function runQuery(org: Org, query: Query): OrgRecord[] {
   const type = typeNamed(org.types, query.from);
   if (type === undefined) {
     throw new SalesforceRefusal('INVALID_TYPE', `sObject type '${query.from}' is not supported.`);
@@ -152,7 +192,7 @@ export function runQuery(org: Org, query: Query): OrgRecord[] {
 }
 
 /** Returns a record with only the selected fields, as a query does. */
-export function selected(record: OrgRecord, fields: readonly string[], version: string): unknown {
+function selected(record: OrgRecord, fields: readonly string[], version: string): unknown {
   const url = `/services/data/${version}/sobjects/${record.type.name}/${record.id}`;
   const values = fields.map((name) => {
     const definition = column(record.type, name);

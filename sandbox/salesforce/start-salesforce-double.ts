@@ -1,5 +1,5 @@
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
-import { statePage } from '../serve/state-page.js';
+import { statePage } from '../serve/live-page.js';
 import { answerRequest } from './answer-request.js';
 import { SalesforceOrg, type SalesforceOptions } from './salesforce-org.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
@@ -44,20 +44,10 @@ const rules: readonly RequestRule[] = [
     form: ['grant_type', 'assertion', 'client_id', 'client_secret'],
   },
   { method: 'GET', path: /\/query$/, headers: auth, query: ['q'] },
-  { method: 'GET', path: /\/sobjects\/\w+\/\w+(\/[^/]+)?$/, headers: auth, query: ['fields'] },
   { method: 'GET', path: /^\/services\/data\//, headers: auth },
   { method: 'POST', path: /\/composite\/sobjects$/, headers: saving, json: { allOrNone: anything, records } },
-  {
-    method: 'POST',
-    path: /\/composite\/sobjects\/\w+$/,
-    headers: auth,
-    json: { ids: anything, fields: anything },
-  },
   { method: 'PATCH', path: /\/composite\/sobjects(\/|$)/, headers: saving, json: { allOrNone: anything, records } },
   { method: 'DELETE', path: /\/composite\/sobjects$/, headers: auth, query: ['ids', 'allOrNone'] },
-  { method: 'POST', path: /\/sobjects\/\w+$/, headers: saving, json: anything },
-  { method: 'PATCH', path: /\/sobjects\/\w+\//, headers: saving, json: anything },
-  { method: 'DELETE', path: /\/sobjects\/\w+\//, headers: auth },
 ];
 
 /** Returns the live records by object, without empty fields. */

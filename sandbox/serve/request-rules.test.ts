@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { callDouble } from './call-double.js';
+import { callDouble } from './call-double.test-kit.js';
 import { anything, type RequestRule } from './request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from './serve-double.js';
 

@@ -3,8 +3,7 @@ import { PROFILE_FIELDS } from '../world/attendee-source.js';
 import type { Conference } from '../world/conference.js';
 import type { Knobs } from './knobs.js';
 import { ServiceError, type FieldError } from './service-error.js';
-import { sessionItem, isSessionType, SESSION_TYPES } from '../world/session-item.js';
-import { DEFAULT_DESCRIPTION } from '../world/conference-plan.js';
+import { sessionItem, isSessionType, SESSION_TYPES, DEFAULT_DESCRIPTION } from '../world/conference-plan.js';
 import { isTimezone } from '../world/zoned-time.js';
 
 const MAX_TEXT_LENGTH = 255;

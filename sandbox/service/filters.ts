@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import type { ListName } from '../list-name.js';
 import type { FilterFields } from '../store/item-table.js';
-import { CLOUD_STATUSES } from '../world/cloud-answer-source.js';
+import { CLOUD_STATUSES } from '../world/poll-source.js';
 import { isTimezone } from '../world/zoned-time.js';
 
 /** The documented filters. Everything else in a query is ignored ("Filtering", rule 4). */

@@ -8,7 +8,6 @@ import { EVENT_KINDS } from '../world/traffic.js';
  */
 const order = z.enum(['ascending', 'descending', 'unordered']);
 const cursor = z.enum(['keyset', 'offset']);
-const httpStatus = z.int().min(100).max(599);
 const listName = z.enum(LIST_NAMES);
 
 export const listSettingSchema = z.strictObject({ order: order.optional(), cursor: cursor.optional() });
@@ -23,25 +22,8 @@ export const knobsSchema = z.strictObject({
    * `plain`: a cursor depends only on its position. `signed`: it also has a time and a signature, so it is never equal.
    */
   cursorText: z.enum(['plain', 'signed']).default('plain'),
-  /** Handling of a count outside 1 to 300 or that is not an integer. */
-  countOutOfRange: z.enum(['error', 'clamp', 'default']).default('error'),
   /** The service's own maximum page size; a larger count is lowered to it without an error. */
   maxPerPage: z.int().min(1).max(300).default(300),
-  /** Error code if a required filter[sessionId] is missing. */
-  missingSessionFilterCode: z.int().default(6000),
-  /** Handling of a filter[sessionId] for an unknown session: error 4509, an empty list, or no filter. */
-  unknownSessionFilter: z.enum(['error', 'empty', 'ignore']).default('error'),
-  /** Filters that a list supports instead of the documented ones. Others are ignored. */
-  filterSupport: z.partialRecord(listName, z.array(z.string())).default({}),
-  /** Whether links.next repeats the filters of the request. */
-  nextLinkKeepsFilters: z.boolean().default(true),
-  wrongMethodCode: z.int().default(9000),
-  wrongMethodStatus: httpStatus.default(405),
-  /** HTTP status by code, for example {"4507": 404}. */
-  httpStatus: z.record(z.string(), httpStatus).default({}),
-  createdStatus: httpStatus.default(201),
-  /** Status of a bulk create's empty answer. */
-  bulkStatus: httpStatus.default(204),
   /** The field of a create request with the subscription of a Team workspace. */
   subscriptionField: z.string().min(1).default('subscriptionId'),
   /** Name of a rejected registrant in the errors: `data[12].attendeeCode`, `data.12.attendeeCode`, `registrants[13].attendeeCode`
@@ -63,8 +45,6 @@ export const knobsSchema = z.strictObject({
   traffic: z.partialRecord(z.enum(EVENT_KINDS), z.number().min(0)).default({}),
   /** Delay of every answer of the service. */
   latencyMs: z.number().min(0).default(0),
-  /** Time by which the service's clock (Date header, quota reset) is ahead of this machine's. */
-  clockSkewSeconds: z.number().default(0),
   quota: z
     .strictObject({
       limit: z.int().min(0),

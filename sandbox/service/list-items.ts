@@ -1,14 +1,17 @@
 import type { JsonObject } from '../json.js';
-import { isSpaceListName, type ListName } from '../list-name.js';
-import type { IdOrder } from '../store/id-order.js';
+import { isSpaceListName, type ListName, type SpaceListName } from '../list-name.js';
+import { type IdOrder, ID_STRIDE } from '../store/id-order.js';
 import type { AnyTable } from '../store/item-table.js';
 import type { Conference } from '../world/conference.js';
-import { decodeCursor, encodeCursor, type CursorPosition, readPage, type IdPage } from './read-page.js';
+import { decodeCursor, encodeCursor, type CursorPosition, readPage, type IdPage, rankAfter } from './read-page.js';
 import type { FaultKind, FaultRule } from './faults.js';
 import { readFilters, SESSION_REQUIRED, SPECIFIED_FILTERS, type Filters } from './filters.js';
 import type { CursorKind, Knobs, Order } from './knobs.js';
 import { ServiceError } from './service-error.js';
-import { changeBetweenPages } from './walk-change.js';
+import { mutate } from '../world/mutations.js';
+import { addNewItem } from '../world/new-item.js';
+import type { PigeonholeSpace } from '../world/pigeonhole-space.js';
+import { draw } from '../world/random.js';
 
 interface ListRequest {
   conference: Conference;
@@ -35,10 +38,9 @@ export function listItems(request: ListRequest): string {
   const table = conference.table(list, pigeonholeId);
   if (table === undefined) throw new ServiceError(4504);
   const { order, cursor } = { order: knobs.order, cursor: knobs.cursor, ...definedOnly(knobs.lists[list]) };
-  const { count, sent } = readCount(query.get('count'), knobs);
+  const { count, sent } = readCount(query.get('count'), knobs.maxPerPage);
   const isFiltered = !request.faults.has('ignoreFilters');
-  const supported = isFiltered ? (knobs.filterSupport[list] ?? SPECIFIED_FILTERS[list]) : [];
-  const filters = readFilters(query, list, supported);
+  const filters = readFilters(query, list, isFiltered ? SPECIFIED_FILTERS[list] : []);
   const sessionIds = isFiltered ? checkSessions(request, filters) : null;
 
   const cursorText = query.get('cursor');
@@ -52,31 +54,26 @@ export function listItems(request: ListRequest): string {
 }
 
 /** Returns the page size, and the count to repeat in links.next, which is null if none was sent. */
-function readCount(text: string | null, knobs: Knobs): { count: number; sent: string | null } {
-  if (text === null) return { count: Math.min(DEFAULT_COUNT, knobs.maxPerPage), sent: null };
+function readCount(text: string | null, maxPerPage: number): { count: number; sent: string | null } {
+  if (text === null) return { count: Math.min(DEFAULT_COUNT, maxPerPage), sent: null };
   const value = /^-?\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (value >= 1 && value <= MAX_COUNT) return { count: Math.min(value, knobs.maxPerPage), sent: text };
-  if (knobs.countOutOfRange === 'error') throw new ServiceError(6000, { message: 'Invalid parameter value: count' });
-  const clamped = Number.isNaN(value) ? DEFAULT_COUNT : Math.min(Math.max(value, 1), MAX_COUNT);
-  return { count: Math.min(knobs.countOutOfRange === 'clamp' ? clamped : DEFAULT_COUNT, knobs.maxPerPage), sent: text };
+  if (value >= 1 && value <= MAX_COUNT) return { count: Math.min(value, maxPerPage), sent: text };
+  throw new ServiceError(6000, { message: 'Invalid parameter value: count' });
 }
 
-/** Returns the sessions to show: null for all, an empty array for none. */
+/** Returns the sessions to show; null for all. */
 function checkSessions(
-  { conference, knobs, list, pigeonholeId }: ListRequest,
-  filters: Filters,
+  { conference, list, pigeonholeId }: ListRequest,
+  { sessionIds }: Filters,
 ): readonly number[] | null {
-  const { sessionIds } = filters;
-  const required = SESSION_REQUIRED.includes(list);
   if (sessionIds === null) {
-    if (required) throw new ServiceError(knobs.missingSessionFilterCode, { message: 'filter[sessionId] is required' });
+    if (SESSION_REQUIRED.includes(list)) throw new ServiceError(6000, { message: 'filter[sessionId] is required' });
     return null;
   }
   const space = pigeonholeId === null ? undefined : conference.space(pigeonholeId);
   const known = sessionIds.filter((id) => space?.sessions.has(id));
-  if (known.length > 0) return known;
-  if (knobs.unknownSessionFilter === 'error') throw new ServiceError(4509);
-  return knobs.unknownSessionFilter === 'empty' || required ? [] : null;
+  if (known.length === 0) throw new ServiceError(4509);
+  return known;
 }
 
 /** Returns the narrowest order that contains all matching items, and a test for the remaining filters. */
@@ -144,11 +141,9 @@ function envelope(request: ListRequest, page: IdPage, setting: PageSetting): str
   return `{"data":[${parts.join(',')}],"links":${links},"meta":${meta}}`;
 }
 
-function nextUrl({ knobs, query, url }: ListRequest, { sent }: PageSetting, nextCursor: string): string {
+function nextUrl({ query, url }: ListRequest, { sent }: PageSetting, nextCursor: string): string {
   const next = new URLSearchParams();
-  if (knobs.nextLinkKeepsFilters) {
-    for (const [name, value] of query) if (name.startsWith('filter[')) next.append(name, value);
-  }
+  for (const [name, value] of query) if (name.startsWith('filter[')) next.append(name, value);
   next.set('cursor', nextCursor);
   if (sent !== null) next.set('count', sent);
   return `${url}?${next.toString()}`;
@@ -173,4 +168,68 @@ function definedOnly<T extends object>(values: T | undefined): { [Key in keyof T
 /** Returns an entity in `data`, as in the answers to single reads and creates. */
 export function singleBody(item: JsonObject): string {
   return JSON.stringify({ data: item });
+}
+
+/** The page that a walk has just received, and its list. */
+interface WalkedPage {
+  conference: Conference;
+  space: PigeonholeSpace;
+  list: SpaceListName;
+  /** The session that the walk is restricted to; null for a whole list. */
+  sessionId: number | null;
+  order: Order;
+  ids: IdOrder;
+  pageIds: readonly number[];
+  nowMs: number;
+}
+
+/** Maximum number of tries to find an id on the wanted side of a shuffled list. */
+const ATTEMPTS = 1000;
+
+/**
+ * Inserts and removes items on one side of a cursor between two pages of a walk. Items removed "behind" were on the
+ * page just returned; items removed "ahead" would have been next.
+ */
+function changeBetweenPages(page: WalkedPage, rule: FaultRule): void {
+  const { conference, space, list, pageIds, nowMs } = page;
+  const lastId = pageIds.at(-1);
+  if (lastId === undefined) return;
+  for (const id of idsToRemove(page, rule, lastId)) {
+    mutate(conference, { op: 'delete', list, pigeonholeId: space.id, id }, nowMs);
+  }
+  for (let count = 0; count < rule.insert; count += 1) {
+    const id = freeIdOnSide(page, rule.where, lastId);
+    if (id === undefined) return;
+    const drawn = draw(conference.size.seed, 0x3a1c, id);
+    const added = addNewItem({ space, list, drawn, nowMs, id, sessionId: page.sessionId ?? undefined });
+    if (added === undefined) space.table(list).insert({ id }, id);
+  }
+}
+
+function idsToRemove({ ids, order, pageIds }: WalkedPage, rule: FaultRule, lastId: number): number[] {
+  if (rule.where === 'behind') return pageIds.slice(0, rule.remove);
+  const after = rankAfter(ids, order, lastId);
+  const ahead: number[] = [];
+  for (let rank = after; rank < Math.min(after + rule.remove, ids.size); rank += 1) {
+    const id = ids.idAt(order === 'descending' ? ids.size - 1 - rank : rank);
+    if (id !== undefined) ahead.push(id);
+  }
+  return ahead;
+}
+
+function freeIdOnSide(page: WalkedPage, side: 'behind' | 'ahead', lastId: number): number | undefined {
+  const { space, list, order, ids, pageIds } = page;
+  const table = space.table(list);
+  if (order === 'unordered') {
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const id = table.freeId() + attempt;
+      if (ids.rankOf(id) < ids.rankOf(lastId) === (side === 'behind')) return id;
+    }
+    return undefined;
+  }
+  const firstId = pageIds[0] ?? lastId;
+  // Items behind the cursor have lower ids in an ascending list, and higher ids in a descending one.
+  const lower = (order === 'ascending') === (side === 'behind');
+  const edge = side === 'behind' ? firstId : lastId;
+  return table.freeId(lower ? edge : edge + ID_STRIDE);
 }

@@ -1,8 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { FaultKind, FaultRule, FaultSubject } from './faults.js';
-import { resourceOf } from './route.js';
-import { answerRequest, type ServiceAnswer, type ServiceRequest, type ServiceState } from './service.js';
+import { resourceOf, answerRequest, type ServiceAnswer, type ServiceRequest, type ServiceState } from './service.js';
 
 const MAX_BODY_BYTES = 64 * 2 ** 20;
 

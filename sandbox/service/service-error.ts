@@ -6,7 +6,7 @@ export interface FieldError {
   message: string;
 }
 
-/** The documented codes with their message and their HTTP status, which a knob can change. */
+/** The documented codes with their message and their HTTP status. */
 const CODES: Record<number, { status: number; message: string }> = {
   // An unofficial SDK handles the statuses 401, 404, 422, 429, 500 and 503. The statuses of 4507, 4508 and 6000 to 9000
   // are unknown, so the values here are assumptions.
@@ -14,7 +14,7 @@ const CODES: Record<number, { status: number; message: string }> = {
   6000: { status: 400, message: 'Invalid parameter value' },
   7001: { status: 400, message: 'Malformed request' },
   8000: { status: 429, message: 'Request exceeded limit' },
-  9000: { status: 400, message: 'Unsupported feature' },
+  9000: { status: 405, message: 'Unsupported feature' },
   4500: { status: 422, message: 'Invalid format or value' },
   4501: { status: 401, message: 'Authentication failed' },
   4502: { status: 404, message: 'Not found' },
@@ -33,6 +33,8 @@ const CODES: Record<number, { status: number; message: string }> = {
 /** An error answer, identified by the code in its body. */
 export class ServiceError extends Error {
   readonly code: number;
+  /** The usual HTTP status of the code. */
+  readonly status: number;
   /** Only in validation errors. */
   readonly errors: readonly FieldError[] | undefined;
 
@@ -40,6 +42,7 @@ export class ServiceError extends Error {
     super(options.message ?? CODES[code]?.message ?? 'Unknown error');
     this.name = 'ServiceError';
     this.code = code;
+    this.status = CODES[code]?.status ?? 500;
     this.errors = options.errors;
   }
 
@@ -48,9 +51,4 @@ export class ServiceError extends Error {
     if (this.errors !== undefined) body['errors'] = this.errors.map(({ field, message }) => ({ field, message }));
     return body;
   }
-}
-
-/** Returns the HTTP status of a code: from the knob, else from the table, else 500. */
-export function httpStatusOf(code: number, overrides: Readonly<Record<string, number>>): number {
-  return overrides[String(code)] ?? CODES[code]?.status ?? 500;
 }

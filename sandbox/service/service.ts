@@ -7,8 +7,7 @@ import type { Knobs } from './knobs.js';
 import { listItems, singleBody } from './list-items.js';
 import type { Quota } from './quota.js';
 import type { RequestLog } from './serve-request.js';
-import { resourceOf } from './route.js';
-import { httpStatusOf, ServiceError } from './service-error.js';
+import { ServiceError } from './service-error.js';
 
 /** A received request. */
 export interface ServiceRequest {
@@ -50,11 +49,10 @@ export function answerRequest(
   request: ServiceRequest,
   faults: ReadonlyMap<FaultKind, FaultRule>,
 ): ServiceAnswer {
-  const serviceNowMs = state.now() + state.knobs.clockSkewSeconds * 1000;
-  const headers: Record<string, string> = { Date: new Date(serviceNowMs).toUTCString() };
+  const headers: Record<string, string> = { Date: new Date(state.now()).toUTCString() };
   try {
     if (request.apiKey === undefined || !state.apiKeys.has(request.apiKey)) throw new ServiceError(4501);
-    const spent = state.quota.spend(request.apiKey, state.knobs.quota, serviceNowMs);
+    const spent = state.quota.spend(request.apiKey, state.knobs.quota, state.now());
     Object.assign(headers, spent.headers);
     if (spent.exceeded) throw new ServiceError(8000);
     throwFault(faults.get('error'));
@@ -67,15 +65,10 @@ export function answerRequest(
     if (rule?.retryAfterSeconds !== undefined && error.code === rule.code) {
       headers['Retry-After'] = String(rule.retryAfterSeconds);
     }
-    const status =
-      error instanceof WrongMethod
-        ? state.knobs.wrongMethodStatus
-        : ((error.code === rule?.code ? rule.status : undefined) ?? httpStatusOf(error.code, state.knobs.httpStatus));
+    const status = (error.code === rule?.code ? rule.status : undefined) ?? error.status;
     return json(status, JSON.stringify(error.body()), headers);
   }
 }
-
-class WrongMethod extends ServiceError {}
 
 function throwFault(rule: FaultRule | undefined): void {
   if (rule === undefined) return;
@@ -92,7 +85,7 @@ function perform(
   const resource = resourceOf(request.path);
   if (resource === undefined) throw new ServiceError(4502);
   const route = request.method === 'GET' ? resource.GET : request.method === 'POST' ? resource.POST : undefined;
-  if (route === undefined) throw new WrongMethod(knobs.wrongMethodCode, { message: 'Method not supported here' });
+  if (route === undefined) throw new ServiceError(9000, { message: 'Method not supported here' });
   const nowMs = state.now();
   const body = (): JsonObject => parseBody(request.body, request.contentType);
   switch (route.kind) {
@@ -110,16 +103,13 @@ function perform(
     case 'createPigeonhole': {
       const { workspaceKind } = state;
       const { subscriptionField } = knobs;
-      return json(
-        knobs.createdStatus,
-        singleBody(createPigeonhole(conference, body(), { workspaceKind, subscriptionField })),
-      );
+      return json(201, singleBody(createPigeonhole(conference, body(), { workspaceKind, subscriptionField })));
     }
     case 'createSession':
-      return json(knobs.createdStatus, singleBody(createSession(conference, route.pigeonholeId, body(), nowMs)));
+      return json(201, singleBody(createSession(conference, route.pigeonholeId, body(), nowMs)));
     case 'createRegistrants':
       createRegistrants(conference, route.pigeonholeId, body(), knobs);
-      return { status: knobs.bulkStatus, headers: {}, body: '' };
+      return { status: 204, headers: {}, body: '' };
   }
 }
 
@@ -191,4 +181,66 @@ export class PageCache {
     this.#bytes -= this.#pages.get(name)?.body.length ?? 0;
     this.#pages.delete(name);
   }
+}
+
+/** One of the fifteen operations, or the single read of a pigeonhole, with its parameters. */
+type Route =
+  | { kind: 'list'; list: ListName; pigeonholeId: number | null }
+  | { kind: 'createPigeonhole' }
+  | { kind: 'readPigeonhole'; pigeonholeId: number }
+  | { kind: 'createSession'; pigeonholeId: number }
+  | { kind: 'createRegistrants'; pigeonholeId: number };
+
+/** The operations of a path, by method. */
+interface Resource {
+  pigeonholeId: number | null;
+  list: ListName | null;
+  GET?: Route;
+  POST?: Route;
+}
+
+const READABLE: readonly ListName[] = [
+  'attendees',
+  'questions',
+  'votes',
+  'answer_ratings',
+  'answers',
+  'poll-mcq-votes',
+  'poll-quiz-votes',
+  'qna-questions',
+];
+
+/**
+ * Returns the resource of a path; undefined for an unknown path.
+ * @throws {ServiceError} 4504 if a pigeonhole id is not an integer
+ */
+export function resourceOf(path: string): Resource | undefined {
+  const [empty, version, first, id, ...rest] = path.split('/');
+  if (empty !== '' || version !== 'v2') return undefined;
+  if (first === 'subscriptions' && id === undefined) {
+    return {
+      pigeonholeId: null,
+      list: 'subscriptions',
+      GET: { kind: 'list', list: 'subscriptions', pigeonholeId: null },
+    };
+  }
+  if (first !== 'pigeonholes') return undefined;
+  if (id === undefined) {
+    const GET: Route = { kind: 'list', list: 'pigeonholes', pigeonholeId: null };
+    return { pigeonholeId: null, list: 'pigeonholes', GET, POST: { kind: 'createPigeonhole' } };
+  }
+  const below = rest.join('/');
+  const readable = READABLE.find((list) => list === below);
+  if (readable === undefined && !['', 'sessions', 'registrants/bulk'].includes(below)) return undefined;
+  if (!/^\d{1,15}$/.test(id)) throw new ServiceError(4504);
+  const pigeonholeId = Number(id);
+  if (readable !== undefined) {
+    return { pigeonholeId, list: readable, GET: { kind: 'list', list: readable, pigeonholeId } };
+  }
+  if (below === 'sessions') {
+    const GET: Route = { kind: 'list', list: 'sessions', pigeonholeId };
+    return { pigeonholeId, list: 'sessions', GET, POST: { kind: 'createSession', pigeonholeId } };
+  }
+  if (below === '') return { pigeonholeId, list: null, GET: { kind: 'readPigeonhole', pigeonholeId } };
+  return { pigeonholeId, list: 'registrants', POST: { kind: 'createRegistrants', pigeonholeId } };
 }

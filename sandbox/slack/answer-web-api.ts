@@ -1,5 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { deleteMessage, postMessage, updateMessage } from './message-methods.js';
+import { deleteMessage, postMessage, updateMessage, readContent } from './message-methods.js';
 import { misusesOf } from './misuses.js';
 import {
   RateRefusal,
@@ -12,8 +12,7 @@ import {
 } from './slack-call.js';
 import type { RateLimits } from './rate-limits.js';
 import { readHistory, readReplies } from './read-messages.js';
-import type { SlackWorkspace } from './slack-workspace.js';
-import type { SlackChannel } from './slack-channel.js';
+import type { SlackWorkspace, SlackChannel } from './slack-workspace.js';
 
 const OAUTH = 'oauth.v2.access';
 
@@ -34,21 +33,19 @@ const METHODS: Readonly<Record<string, Method>> = {
   'chat.delete': { run: deleteMessage, scopes: ['chat:write'], acceptsJson: true },
   'conversations.history': { run: readHistory, scopes: ['channels:history', 'groups:history'], acceptsJson: true },
   'conversations.replies': { run: readReplies, scopes: ['channels:history', 'groups:history'], acceptsJson: false },
-  'conversations.info': { run: channelInfo, scopes: ['channels:read', 'groups:read'], acceptsJson: false },
   'conversations.join': { run: joinChannel, scopes: ['channels:join'], acceptsJson: true },
 };
 
 interface WebApi {
   readonly workspace: SlackWorkspace;
   readonly limits: RateLimits;
-  readonly orphanReplies: SlackCall['orphanReplies'];
 }
 
 /**
  * Answers a call under `/api/`. Every answer except a rate limit is HTTP 200 with `ok`. Every answer has the request's
  * id in `x-slack-req-id` and, if the token is known, its scopes in `x-oauth-scopes`.
  */
-export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, request: DoubleRequest): DoubleAnswer {
+export function answerWebApi({ workspace, limits }: WebApi, request: DoubleRequest): DoubleAnswer {
   const headers: Record<string, string> = { 'x-slack-req-id': `double-${request.number}` };
   try {
     const name = request.path.replace(/^\/api\//, '');
@@ -62,7 +59,7 @@ export function answerWebApi({ workspace, limits, orphanReplies }: WebApi, reque
     headers['x-accepted-oauth-scopes'] = method.scopes.join(',');
     const waitSeconds = method.limitedByChannel === true ? undefined : limits.takeCall(name, workspace.now());
     if (waitSeconds !== undefined) throw new RateRefusal(waitSeconds);
-    const json = method.run({ method: name, args, scopes, workspace, limits, orphanReplies });
+    const json = method.run({ method: name, args, scopes, workspace, limits });
     return { status: 200, headers, json: { ok: true, ...json } };
   } catch (error) {
     if (error instanceof SlackRefusal) {
@@ -108,13 +105,6 @@ function authenticate(
   const failure = token.failure ?? workspace.rotation?.failureOf(sent);
   if (failure !== undefined) throw new SlackRefusal(failure);
   return token.scopes;
-}
-
-/** Handles `conversations.info` (https://docs.slack.dev/reference/methods/conversations.info). */
-function channelInfo(call: SlackCall): object {
-  const channel = namedChannel(call);
-  requireScope(call, channel.isPrivate ? 'groups:read' : 'channels:read');
-  return { channel: channelJson(channel) };
 }
 
 /** Handles `conversations.join`, for public channels (https://docs.slack.dev/reference/methods/conversations.join). */
@@ -164,4 +154,55 @@ function channelJson({ id, name, isPrivate, isArchived, isMember }: SlackChannel
     is_ext_shared: false,
     is_org_shared: false,
   };
+}
+
+/**
+ * Answers an incoming webhook under `/services/`
+ * (https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks): plain text, `ok` or a code. A webhook
+ * posts to its own channel. It returns no ts and supports no threads, edits or metadata.
+ */
+export function answerWebhook(workspace: SlackWorkspace, limits: RateLimits, request: DoubleRequest): DoubleAnswer {
+  const webhook = workspace.webhooks.get(request.path);
+  const channel = webhook === undefined ? undefined : workspace.channels.get(webhook.channel);
+  if (webhook === undefined || webhook.state === 'removed') return text(404, 'no_service');
+  if (request.method !== 'POST') return text(400, 'invalid_payload');
+  if (webhook.state === 'prohibited') return text(403, 'action_prohibited');
+  if (channel === undefined) return text(404, 'channel_not_found');
+  if (channel.isArchived) return text(410, 'channel_is_archived');
+  try {
+    const content = readContent(payloadOf(request));
+    if (content.text === undefined && content.blocks === undefined) return text(400, 'no_text');
+    const waitSeconds = limits.takePost(channel.id, workspace.now());
+    if (waitSeconds !== undefined) {
+      return { status: 429, headers: { 'retry-after': String(waitSeconds) }, text: 'rate_limited' };
+    }
+    workspace.post(channel, {
+      bot: null,
+      text: content.text ?? '',
+      ...(content.blocks !== undefined && { blocks: content.blocks }),
+    });
+    return text(200, 'ok');
+  } catch (error) {
+    if (error instanceof SlackRefusal) return text(400, error.code);
+    throw error;
+  }
+}
+
+/** Reads the JSON from the body or from the form field `payload`. */
+function payloadOf(request: DoubleRequest): Readonly<Record<string, unknown>> {
+  const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
+  const json = isForm ? new URLSearchParams(request.body).get('payload') : request.body;
+  try {
+    const payload: unknown = JSON.parse(json ?? '');
+    if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) {
+      return payload as Readonly<Record<string, unknown>>;
+    }
+  } catch {
+    // not JSON: refused below, like JSON that is not an object
+  }
+  throw new SlackRefusal('invalid_payload');
+}
+
+function text(status: number, body: string): DoubleAnswer {
+  return { status, text: body };
 }

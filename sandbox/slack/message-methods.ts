@@ -1,4 +1,3 @@
-import { readContent } from './message-content.js';
 import { messageJson } from './read-messages.js';
 import {
   textArgument,
@@ -9,8 +8,11 @@ import {
   RateRefusal,
   SlackRefusal,
   requiredText,
+  structured,
+  type Arguments,
 } from './slack-call.js';
-import type { SlackChannel } from './slack-channel.js';
+import type { SlackChannel, MessageMetadata } from './slack-workspace.js';
+import { checkBlocks } from './check-blocks.js';
 
 /** Longer text is cut, not refused (https://docs.slack.dev/changelog/2018-truncating-really-long-messages). */
 const MAX_TEXT = 40_000;
@@ -56,9 +58,7 @@ function threadOf(call: SlackCall, channel: SlackChannel): string | undefined {
   const asked = textArgument(call.args, 'thread_ts');
   if (asked === undefined) return undefined;
   const parent = channel.find(asked);
-  if (parent !== undefined) return parent.threadTs ?? parent.ts;
-  if (call.orphanReplies === 'refused') throw new SlackRefusal('thread_not_found');
-  return undefined;
+  return parent?.threadTs ?? parent?.ts;
 }
 
 /** Handles `chat.delete`, only for the app's own messages (https://docs.slack.dev/reference/methods/chat.delete). */
@@ -109,4 +109,71 @@ export function updateMessage(call: SlackCall): object {
   message.edits += 1;
   message.editedAtMs = now();
   return { channel: channel.id, ts, text: message.text, message: messageJson(call.workspace, message, 'all') };
+}
+
+/** The content of a message in a call. Fields that the call omits are undefined. */
+interface MessageContent {
+  readonly text?: string;
+  readonly blocks?: readonly unknown[];
+  /** Null, sent as an empty object, removes the metadata. */
+  readonly metadata?: MessageMetadata | null;
+}
+
+/**
+ * Reads the content of chat.postMessage and chat.update.
+ * @throws {SlackRefusal} `no_text`, and the errors of checkBlocks and checkMetadata
+ */
+export function readContent(args: Arguments): MessageContent {
+  const text = textArgument(args, 'text');
+  const blocks = structured(args['blocks'], () => new SlackRefusal('invalid_blocks_format'));
+  const attachments = structured(args['attachments'], () => new SlackRefusal('invalid_attachments'));
+  const metadata = structured(args['metadata'], () => new SlackRefusal('invalid_metadata_format'));
+  if (text === undefined && blocks === undefined && attachments === undefined && metadata === undefined) {
+    throw new SlackRefusal('no_text');
+  }
+  return {
+    ...(text !== undefined && { text }),
+    ...(blocks !== undefined && { blocks: checkBlocks(blocks) }),
+    ...(metadata !== undefined && { metadata: isEmptyObject(metadata) ? null : checkMetadata(metadata) }),
+  };
+}
+
+function isEmptyObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+}
+
+/** Slack documents the error `metadata_too_large` but not the limit, so the stand-in uses a small one. */
+const MAX_METADATA_BYTES = 8 * 1024;
+
+/**
+ * Checks message metadata (https://docs.slack.dev/messaging/message-metadata, types as in the SDK's MessageMetadata):
+ * an alphanumeric `event_type` and a flat `event_payload` of strings, numbers, booleans, objects of these and lists of
+ * such objects.
+ * @throws {SlackRefusal} `invalid_metadata_format`, `invalid_metadata_schema` or `metadata_too_large`
+ */
+function checkMetadata(value: unknown): MessageMetadata {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new SlackRefusal('invalid_metadata_format');
+  }
+  const { event_type: type, event_payload: payload, ...others } = value as Record<string, unknown>;
+  if (typeof type !== 'string' || !/^[\w.-]+$/.test(type)) throw new SlackRefusal('invalid_metadata_format');
+  if (!isObject(payload) || !Object.values(payload).every(isPayloadValue) || Object.keys(others).length > 0) {
+    throw new SlackRefusal('invalid_metadata_schema');
+  }
+  if (Buffer.byteLength(JSON.stringify(value)) > MAX_METADATA_BYTES) throw new SlackRefusal('metadata_too_large');
+  return { event_type: type, event_payload: payload };
+}
+
+function isPayloadValue(value: unknown): boolean {
+  if (isScalar(value)) return true;
+  if (Array.isArray(value)) return value.every((entry) => isObject(entry) && Object.values(entry).every(isScalar));
+  return isObject(value) && Object.values(value).every(isScalar);
+}
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

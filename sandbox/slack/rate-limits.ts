@@ -14,12 +14,6 @@ export interface SlackLimits {
   readonly tier3PerMinute: number;
   /** auth.test: "hundreds of requests per minute". */
   readonly authTestPerMinute: number;
-  /**
-   * conversations.history and .replies of an app that is distributed commercially outside the marketplace: one call a
-   * minute, 15 messages a page
-   * (https://docs.slack.dev/changelog/2025/05/29/rate-limit-changes-for-non-marketplace-apps).
-   */
-  readonly distributedOutsideMarketplace: boolean;
 }
 
 export const DOCUMENTED_LIMITS: SlackLimits = {
@@ -28,7 +22,6 @@ export const DOCUMENTED_LIMITS: SlackLimits = {
   postsPerMinute: 300,
   tier3PerMinute: 50,
   authTestPerMinute: 200,
-  distributedOutsideMarketplace: false,
 };
 
 /** Returns limits that allow this number of posts per channel in ten seconds, all of them possibly at once. */
@@ -66,9 +59,7 @@ export class RateLimits {
   }
 
   private callsPerMinute(method: string): number {
-    if (method === 'auth.test') return this.limits.authTestPerMinute;
-    const isLookUp = method === 'conversations.history' || method === 'conversations.replies';
-    return isLookUp && this.limits.distributedOutsideMarketplace ? 1 : this.limits.tier3PerMinute;
+    return method === 'auth.test' ? this.limits.authTestPerMinute : this.limits.tier3PerMinute;
   }
 
   private limit(name: string, rule: () => LimitRule): CallLimit {

@@ -8,8 +8,7 @@ import {
   invalidArguments,
   SlackRefusal,
 } from './slack-call.js';
-import type { SlackChannel, SlackMessage } from './slack-channel.js';
-import type { SlackWorkspace } from './slack-workspace.js';
+import type { SlackChannel, SlackMessage, SlackWorkspace } from './slack-workspace.js';
 
 /** Handles `conversations.history`: top-level messages, newest first (docs.slack.dev/reference/methods). */
 export function readHistory(call: SlackCall): object {
@@ -95,9 +94,8 @@ function page(
   { defaultLimit, maxLimit }: PageLimits,
   json: (message: SlackMessage) => object,
 ): { messages: object[]; has_more: boolean; response_metadata?: { next_cursor: string } } {
-  const asked = Number(textArgument(call.args, 'limit') ?? defaultLimit);
-  if (!Number.isInteger(asked) || asked < 1 || asked > maxLimit) throw invalidArguments('invalid value: limit');
-  const limit = call.limits.limits.distributedOutsideMarketplace ? Math.min(asked, 15) : asked;
+  const limit = Number(textArgument(call.args, 'limit') ?? defaultLimit);
+  if (!Number.isInteger(limit) || limit < 1 || limit > maxLimit) throw invalidArguments('invalid value: limit');
   const from = startOf(messages, textArgument(call.args, 'cursor'));
   const next = messages[from + limit];
   return {

@@ -1,6 +1,5 @@
 import type { RateLimits } from './rate-limits.js';
-import type { SlackChannel } from './slack-channel.js';
-import type { SlackWorkspace } from './slack-workspace.js';
+import type { SlackChannel, SlackWorkspace } from './slack-workspace.js';
 import type { DoubleRequest } from '../serve/double-request.js';
 
 /** A call of a Web API method with an accepted token. */
@@ -10,8 +9,6 @@ export interface SlackCall {
   readonly scopes: readonly string[];
   readonly workspace: SlackWorkspace;
   readonly limits: RateLimits;
-  /** The result of a reply to a missing message; see SlackDoubleOptions. */
-  readonly orphanReplies: 'unthreaded' | 'refused';
 }
 
 /** @throws {SlackRefusal} `missing_scope`, with the needed and the provided scopes */

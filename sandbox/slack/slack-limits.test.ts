@@ -75,12 +75,4 @@ describe('the tiers of the Slack double', () => {
     trial.pass(10_000);
     expect(await edit()).toBe(200);
   });
-
-  it('allow an app outside of the marketplace one page of fifteen messages a minute', async () => {
-    await start({ limits: { distributedOutsideMarketplace: true } });
-    for (let index = 0; index < 16; index += 1) await trial.post();
-    const first = await trial.get('conversations.history', { channel, limit: '100' });
-    const second = await trial.get('conversations.history', { channel });
-    expect([first.messages.length, first['has_more'], second.status]).toEqual([15, true, 429]);
-  });
 });

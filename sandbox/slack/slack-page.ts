@@ -1,6 +1,5 @@
 import { escapeHtml, livePage } from '../serve/live-page.js';
-import type { SlackMessage } from './slack-channel.js';
-import type { SlackState } from './slack-workspace.js';
+import type { SlackMessage, SlackState } from './slack-workspace.js';
 
 /** Maximum number of threads shown per channel; those with the newest messages are shown. */
 const MAX_THREADS = 100;

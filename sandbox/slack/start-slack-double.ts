@@ -1,10 +1,8 @@
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
-import { answerWebApi, rateLimited } from './answer-web-api.js';
-import { answerWebhook } from './answer-webhook.js';
+import { answerWebApi, rateLimited, answerWebhook } from './answer-web-api.js';
 import { DOCUMENTED_LIMITS, RateLimits, type SlackLimits } from './rate-limits.js';
-import type { ChannelOptions } from './slack-channel.js';
-import { slackPage } from './slack-page.js';
 import {
+  type ChannelOptions,
   slackState,
   type SlackState,
   ALL_SCOPES,
@@ -13,6 +11,7 @@ import {
   type SlackToken,
   type SlackWebhook,
 } from './slack-workspace.js';
+import { slackPage } from './slack-page.js';
 import type { RotatingApp } from './token-rotation.js';
 import type { FaultEffect } from '../serve/faults.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
@@ -33,11 +32,6 @@ export interface SlackDoubleOptions extends ServeOptions {
   readonly webhooks?: readonly Omit<SlackWebhook, 'state'>[];
   /** Rate limits that differ from the documented ones. */
   readonly limits?: Partial<SlackLimits>;
-  /**
-   * The result of a reply whose parent is missing. `unthreaded`, the default: it is posted to the channel without an
-   * error, as observed in Slack. `refused`: the answer is `thread_not_found`.
-   */
-  readonly orphanReplies?: 'unthreaded' | 'refused';
 }
 
 export interface SlackDouble extends RunningDouble {
@@ -75,7 +69,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
   });
   for (const webhook of options.webhooks ?? []) workspace.webhooks.set(webhook.path, { ...webhook, state: 'active' });
   const limits = new RateLimits({ ...DOCUMENTED_LIMITS, ...options.limits });
-  const api = { workspace, limits, orphanReplies: options.orphanReplies ?? 'unthreaded' };
+  const api = { workspace, limits };
 
   const running = await serveDouble(
     {
@@ -166,7 +160,6 @@ const methods: Readonly<Record<string, readonly string[]>> = {
   'chat.delete': ['channel', 'ts'],
   'conversations.history': pageArguments,
   'conversations.replies': [...pageArguments, 'ts'],
-  'conversations.info': ['channel'],
   'conversations.join': ['channel'],
 };
 

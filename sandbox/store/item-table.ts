@@ -25,7 +25,6 @@ export interface ItemSource<Facts> {
   readonly blocks: readonly Block[];
   facts(index: number): Facts;
   render(id: number, facts: Facts): JsonObject;
-  fields(facts: Facts): FilterFields;
 }
 
 /** The view of a table for callers that do not need its facts. */
@@ -90,7 +89,7 @@ export class ItemTable<Facts> implements AnyTable {
     const name = `${arrangement}/${sessionId ?? 'all'}`;
     const known = this.#orders.get(name);
     if (known !== undefined) return known.order;
-    const order = new IdOrder(this.#range(sessionId), arrangement, this.#seed);
+    const order = new IdOrder(this.#generatedIds(sessionId), arrangement, this.#seed);
     for (const id of this.#removed.keys()) order.remove(id);
     for (const [id, stored] of this.#stored) {
       if (sessionId === null || stored.sessionId === sessionId) order.put(id);
@@ -122,15 +121,10 @@ export class ItemTable<Facts> implements AnyTable {
     return index === null ? undefined : this.#source.render(id, this.#source.facts(index));
   }
 
-  /** Returns the fields that filters match, without rendering the item if possible. */
+  /** Returns the fields of an item that filters match. */
   fields(id: number): FilterFields | undefined {
-    const stored = this.#stored.get(id);
-    if (stored !== undefined) {
-      if (stored.facts !== null && stored.patches.length === 0) return this.#source.fields(stored.facts);
-      return fieldsOfItem(this.#render(id, stored));
-    }
-    const index = this.#indexOf(id);
-    return index === null || this.#removed.has(id) ? undefined : this.#source.fields(this.#source.facts(index));
+    const item = this.item(id);
+    return item === undefined ? undefined : fieldsOfItem(item);
   }
 
   /** Returns the facts of an item as generated or added, without edits. */
@@ -143,7 +137,8 @@ export class ItemTable<Facts> implements AnyTable {
 
   /** Adds an item with these facts and returns its id: the given id, or the next one. */
   add(facts: Facts, id = this.freeId()): number {
-    this.#store(id, { facts, whole: null, patches: [], sessionId: this.#source.fields(facts).sessionId ?? null });
+    const { sessionId = null } = fieldsOfItem(this.#source.render(id, facts));
+    this.#store(id, { facts, whole: null, patches: [], sessionId });
     return id;
   }
 
@@ -225,15 +220,16 @@ export class ItemTable<Facts> implements AnyTable {
     return stored.patches.reduce(mergePatch, item);
   }
 
-  #range(sessionId: number | null): { firstId: number; offset: number; count: number } {
-    const { firstId } = this.#source;
-    if (sessionId === null) return { firstId, offset: 0, count: this.#generated };
+  #generatedIds(sessionId: number | null): number[] {
+    const idsFrom = (offset: number, count: number): number[] =>
+      Array.from({ length: count }, (_, index) => this.#source.firstId + (offset + index) * ID_STRIDE);
+    if (sessionId === null) return idsFrom(0, this.#generated);
     let offset = 0;
     for (const block of this.#blocks) {
-      if (block.sessionId === sessionId) return { firstId, offset, count: block.count };
+      if (block.sessionId === sessionId) return idsFrom(offset, block.count);
       offset += block.count;
     }
-    return { firstId, offset, count: 0 };
+    return [];
   }
 
   #indexOf(id: number): number | null {
@@ -244,10 +240,7 @@ export class ItemTable<Facts> implements AnyTable {
 
 /** Creates a list without generated items. */
 export function createStoredTable(firstId: number, seed: number): ItemTable<JsonObject> {
-  return new ItemTable<JsonObject>(
-    { firstId, blocks: [], facts: () => ({}), render: (_id, item) => item, fields: fieldsOfItem },
-    seed,
-  );
+  return new ItemTable<JsonObject>({ firstId, blocks: [], facts: () => ({}), render: (_id, item) => item }, seed);
 }
 
 /** Returns the fields of a rendered item that filters match. Their names differ between lists. */

@@ -76,7 +76,6 @@ export function createAttendeeSource(plan: AttendeePlan): ItemSource<AttendeeFac
       };
     },
     render: (id, facts) => attendeeItem(seed, id, facts),
-    fields: () => ({}),
   };
 }
 

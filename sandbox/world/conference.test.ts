@@ -1,7 +1,7 @@
 import { closeSandboxes, NOW_MS, startTestSandbox, textOf } from '../sandbox-client.test-kit.js';
 import type { JsonObject } from '../json.js';
 import { isSpaceListName, LIST_NAMES } from '../list-name.js';
-import { SESSION_TYPES } from './session-item.js';
+import { SESSION_TYPES } from './conference-plan.js';
 
 afterEach(closeSandboxes);
 

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json.js';
 import { instantAt } from './attendee-source.js';
 import { draw } from './random.js';
-import type { SessionType } from './session-item.js';
+import type { SessionType } from './conference-plan.js';
 
 /**
  * Values that an item copies from other entities. They are looked up at every rendering, so that copies follow their

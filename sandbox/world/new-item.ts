@@ -4,10 +4,10 @@ import type { AnyTable } from '../store/item-table.js';
 import { codeOfIndex } from './attendee-source.js';
 import { CLOUD_WORDS } from './word-pools.js';
 import { registrantProfile, type PigeonholeSpace, type SessionNow } from './pigeonhole-space.js';
-import { POLL_OPTIONS, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
+import { POLL_OPTIONS, POLL_QUESTIONS, type PollVoteFacts } from './poll-source.js';
 import { questionText, type QuestionStatus } from './question-source.js';
 import { below, draw, pick } from './random.js';
-import { sessionItem, type SessionType } from './session-item.js';
+import { sessionItem, type SessionType } from './conference-plan.js';
 
 interface NewItem {
   space: PigeonholeSpace;

@@ -11,10 +11,21 @@ import {
   indexOfCode,
   registrantIndexOfAttendee,
 } from './attendee-source.js';
-import { createCloudAnswerSource, type CloudAnswerFacts } from './cloud-answer-source.js';
-import type { ConferenceSize, PigeonholePlan } from './conference-plan.js';
+import {
+  createCloudAnswerSource,
+  type CloudAnswerFacts,
+  createPollVoteSource,
+  POLL_QUESTIONS,
+  type PollVoteFacts,
+} from './poll-source.js';
+import {
+  type ConferenceSize,
+  type PigeonholePlan,
+  sessionItem,
+  isSessionType,
+  type SessionType,
+} from './conference-plan.js';
 import type { ActiveSession, Lookup, ResponsePlan } from './lookup.js';
-import { createPollVoteSource, POLL_QUESTIONS, type PollVoteFacts } from './poll-vote-source.js';
 import {
   createReactionSource,
   type ReactionFacts,
@@ -22,7 +33,6 @@ import {
   type QuestionFacts,
 } from './question-source.js';
 import { childSeed } from './random.js';
-import { sessionItem, isSessionType, type SessionType } from './session-item.js';
 import { ID_STRIDE } from '../store/id-order.js';
 
 /** Distance between the ids of a list in two pigeonholes; the first pigeonholes stay below 2^31. */
@@ -105,7 +115,6 @@ export class PigeonholeSpace {
         blocks: [{ sessionId: null, count: registrantCountOf(plan.attendees) }],
         facts: (index) => registrantProfile(seed, attendeeIndexOfRegistrant(index)),
         render: (id, profile) => ({ id, ...profile }),
-        fields: () => ({}),
       },
       seed,
     );
@@ -149,28 +158,18 @@ export class PigeonholeSpace {
   }
 
   table(list: SpaceListName): AnyTable {
-    switch (list) {
-      case 'sessions':
-        return this.sessions;
-      case 'attendees':
-        return this.attendees;
-      case 'questions':
-        return this.questions;
-      case 'votes':
-        return this.votes;
-      case 'answer_ratings':
-        return this.ratings;
-      case 'answers':
-        return this.answers;
-      case 'poll-mcq-votes':
-        return this.mcqVotes;
-      case 'poll-quiz-votes':
-        return this.quizVotes;
-      case 'qna-questions':
-        return this.qnaQuestions;
-      case 'registrants':
-        return this.registrants;
-    }
+    return {
+      sessions: this.sessions,
+      attendees: this.attendees,
+      registrants: this.registrants,
+      questions: this.questions,
+      'qna-questions': this.qnaQuestions,
+      votes: this.votes,
+      answer_ratings: this.ratings,
+      answers: this.answers,
+      'poll-mcq-votes': this.mcqVotes,
+      'poll-quiz-votes': this.quizVotes,
+    }[list];
   }
 
   /** Returns the current sessions in the order of their ids. */

@@ -85,7 +85,6 @@ export function createQuestionSource(
       };
     },
     render: (id, facts) => render(id, facts, lookup),
-    fields: (facts) => ({ sessionId: facts.sessionId, attendeeId: facts.attendeeId, status: facts.status }),
   };
 }
 
@@ -153,7 +152,6 @@ export function createReactionSource(plan: ResponsePlan, layout: ReactionLayout)
       };
     },
     render: (id, facts) => render(id, facts, lookup),
-    fields: ({ sessionId, attendeeId, questionId, rate }) => ({ sessionId, attendeeId, questionId, rate }),
   };
 }
 

@@ -1,6 +1,6 @@
 /**
  * Stateless randomness: a number is a function of a seed and its use, so that item 734,218 can be generated without the
- * ones before it. Memory therefore does not grow for a conference of a million attendees. The mixer is the
+ * ones before it. A conference of a million attendees therefore needs little memory. The mixer is the
  * finalizer of MurmurHash3, which suffices for names and dates; nothing here is secret.
  */
 const GOLDEN = 0x9e3779b1;

@@ -1,7 +1,6 @@
 import { gunzipSync } from 'node:zlib';
 import { Secret } from '../../config/secret.js';
-import { freshAccount } from '../../sandbox/s3/bucket.js';
-import { startS3Double, type S3Double } from '../../sandbox/s3/start-s3-double.js';
+import { freshAccount, startS3Double, type S3Double } from '../../sandbox/s3/start-s3-double.js';
 import type { Change } from '../change.js';
 import { operationsFor } from '../plan-of.test-kit.js';
 import type { Lane } from '../sink.js';

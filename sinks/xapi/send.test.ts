@@ -1,6 +1,5 @@
 import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
-import type { Statement } from '../../sandbox/lrs/statement-store.js';
-import type { LrsVersion } from '../../sandbox/lrs/lrs.js';
+import type { Statement, LrsVersion } from '../../sandbox/lrs/lrs.js';
 import type { DoubleAnswer } from '../../sandbox/serve/double-request.js';
 import type { Fault, FaultEffect } from '../../sandbox/serve/faults.js';
 import type { Lane, Outcome, Sink, SinkEnvironment } from '../sink.js';

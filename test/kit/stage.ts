@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
-import type { SandboxOptions } from '../../sandbox/options.js';
-import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
+import { type SandboxOptions, runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import type { LoggedReceipt } from '../../sandbox/webhook-receiver/receipt.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { type ArchivedChange, readArchive } from './archive.js';
@@ -81,7 +80,7 @@ export class Stage {
     });
   }
 
-  /** Tells the receiver how to answer next; see sandbox/webhook-receiver/planned-answer.ts. */
+  /** Tells the receiver how to answer next; see sandbox/webhook-receiver/run-webhook-receiver.ts. */
   async planAnswer(plan: object): Promise<void> {
     const { url } = await this.receiver();
     await answerOf(await fetch(`${url}_control/answers`, { method: 'POST', body: JSON.stringify(plan) }));

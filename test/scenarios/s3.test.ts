@@ -1,7 +1,6 @@
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import type { Change } from '../../sinks/change.js';
-import { freshAccount } from '../../sandbox/s3/bucket.js';
-import { type S3Double, startS3Double } from '../../sandbox/s3/start-s3-double.js';
+import { freshAccount, type S3Double, startS3Double } from '../../sandbox/s3/start-s3-double.js';
 import { question, session } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';

@@ -8,8 +8,7 @@ import type { Change } from '../../sinks/change.js';
 import type { Lane } from '../../sinks/sink.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { createSink } from '../../work/open-sinks.js';
-import { freshAccount } from '../../sandbox/s3/bucket.js';
-import { startS3Double } from '../../sandbox/s3/start-s3-double.js';
+import { freshAccount, startS3Double } from '../../sandbox/s3/start-s3-double.js';
 import { useLentDatabases } from '../lend-database.js';
 
 const page = readFileSync(join(__dirname, '../../docs/recipes.md'), 'utf8');

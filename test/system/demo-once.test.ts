@@ -113,7 +113,7 @@ describe('the demo', () => {
 
   it.each([
     ['the sandbox', 'sandbox/main.js', 'sandbox.log'],
-    ['the stand-in for Slack', 'sandbox/slack/main.js', 'slack.log'],
+    ['the stand-in for Slack', 'run-double.js\0slack', 'slack.log'],
   ])('exits with 1 and a message if %s is killed', async (name, script, log) => {
     const run = demo();
     let victim: number | undefined;

@@ -4,8 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Change } from '../../../sinks/change.js';
-import { freshAccount } from '../../../sandbox/s3/bucket.js';
-import { startS3Double } from '../../../sandbox/s3/start-s3-double.js';
+import { freshAccount, startS3Double } from '../../../sandbox/s3/start-s3-double.js';
 import { until } from '../../until.js';
 import { storyOf } from './generated-changes.js';
 

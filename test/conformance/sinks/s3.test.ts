@@ -5,8 +5,14 @@ import { s3ConfigSchema } from '../../../sinks/s3/config.js';
 import { createS3Sink } from '../../../sinks/s3/s3.js';
 import type { S3Operation } from '../../../sinks/s3/plan.js';
 import type { ErasedItems, Lane, Outcome, Sink } from '../../../sinks/sink.js';
-import { errorAnswer, freshAccount, type BucketOptions, type Right } from '../../../sandbox/s3/bucket.js';
-import { startS3Double, type S3Double } from '../../../sandbox/s3/start-s3-double.js';
+import {
+  errorAnswer,
+  freshAccount,
+  type BucketOptions,
+  type Right,
+  startS3Double,
+  type S3Double,
+} from '../../../sandbox/s3/start-s3-double.js';
 import { Courier, type Destination, type Fault } from './destination.js';
 import { storyOf } from './generated-changes.js';
 import { Gate, type GateMode } from './gate.js';

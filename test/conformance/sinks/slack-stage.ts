@@ -3,7 +3,7 @@ import type { Change } from '../../../sinks/change.js';
 import { type SlackConfig, slackConfigSchema } from '../../../sinks/slack/config.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import type { SinkEnvironment, Subject } from '../../../sinks/sink.js';
-import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack-channel.js';
+import type { SlackMessage as PostedMessage } from '../../../sandbox/slack/slack-workspace.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,

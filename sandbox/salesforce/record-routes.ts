@@ -2,20 +2,23 @@ import type { DoubleAnswer } from '../serve/double-request.js';
 import { jsonBody, objectFor, saveOptions, type Call, type Route, notFound, SalesforceRefusal } from './call.js';
 import type { OrgRecord } from './org.js';
 import { normalisedId } from './read-values.js';
-import { fieldNamed, type SObjectType } from './sobject-type.js';
-import { selected } from './soql.js';
+import type { SalesforceOrg } from './salesforce-org.js';
+import { fieldJson, fieldNamed, type SObjectType } from './sobject-type.js';
 
 const MAX_RECORDS = 200;
 /** Error codes of a record that cannot be parsed. */
 const UNREADABLE = new Set(['INVALID_FIELD', 'JSON_PARSER_ERROR']);
 
-/** Routes for up to 200 records in one request, with results in the same order. Documented: "sObject Collections". */
-export const collectionRoutes: readonly Route[] = [
+/**
+ * Routes for up to 200 records in one request, with results in the same order (documented: "sObject Collections"), and
+ * for the description of an object. No sink writes or reads single records.
+ */
+export const recordRoutes: readonly Route[] = [
   { method: 'POST', path: /^\/composite\/sobjects$/, answer: createAll },
   { method: 'PATCH', path: /^\/composite\/sobjects$/, answer: updateAll },
   { method: 'DELETE', path: /^\/composite\/sobjects$/, answer: deleteAll },
   { method: 'PATCH', path: /^\/composite\/sobjects\/([^/]+)\/([^/]+)$/, answer: upsertAll },
-  { method: 'POST', path: /^\/composite\/sobjects\/([^/]+)$/, answer: readAll },
+  { method: 'GET', path: /^\/sobjects\/([^/]+)\/describe$/, answer: describe },
 ];
 
 type Sent = Readonly<Record<string, unknown>>;
@@ -86,23 +89,6 @@ function deleteAll(call: Call): DoubleAnswer {
         return { id, ...error.result() };
       }
     }),
-  };
-}
-
-/** Returns fields of records by id; null for a record that does not exist. */
-function readAll(call: Call): DoubleAnswer {
-  const type = objectFor(call, call.parts[0]!);
-  const { ids, fields } = jsonBody(call);
-  if (!Array.isArray(ids) || !Array.isArray(fields))
-    throw new SalesforceRefusal('JSON_PARSER_ERROR', 'ids and fields are lists');
-  for (const name of fields) {
-    if (fieldNamed(type, String(name)) === undefined)
-      throw new SalesforceRefusal('INVALID_FIELD', `No such column on entity '${type.name}'`);
-  }
-  const records = ids.map((id) => call.org.org.byId(String(id)));
-  return {
-    status: 200,
-    json: records.map((record) => (record?.type === type ? selected(record, fields.map(String), call.version) : null)),
   };
 }
 
@@ -179,7 +165,7 @@ function anyExisting(call: Call, id: string): OrgRecord {
 }
 
 /** Returns the field for look-ups by external id. @throws {SalesforceRefusal} 404 if it is not flagged External ID */
-export function externalField(type: SObjectType, name: string): string {
+function externalField(type: SObjectType, name: string): string {
   const definition = fieldNamed(type, name);
   if (definition === undefined || (!definition.externalId && definition.name !== 'Id')) {
     throw notFound(`Provided external ID field does not exist or is not accessible: ${name}`);
@@ -206,4 +192,24 @@ function sentTwice(records: readonly Sent[], external: string): Set<string> {
     (seen.has(form) ? twice : seen).add(form);
   }
   return twice;
+}
+
+/** Describes an object with its fields and the user's permissions. */
+function describe(call: Call): DoubleAnswer {
+  const type = objectFor(call, call.parts[0]!);
+  return { status: 200, json: { ...summary(call.org, type), fields: [...type.fields.values()].map(fieldJson) } };
+}
+
+function summary({ permissions }: SalesforceOrg, { name, keyPrefix }: SObjectType): Record<string, unknown> {
+  return {
+    name,
+    label: name,
+    keyPrefix,
+    createable: true,
+    updateable: true,
+    queryable: true,
+    deletable: true,
+    custom: name.endsWith('__c'),
+    ...permissions[name],
+  };
 }

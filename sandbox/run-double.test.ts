@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { callDouble } from './call-double.js';
+import { callDouble } from './serve/call-double.test-kit.js';
 
 interface Ended {
   readonly code: number | null;
@@ -9,8 +9,8 @@ interface Ended {
 
 /** The Slack double as a program. Waits for its address, calls `use` and then stops it. */
 async function runSlackDouble(args: readonly string[], use?: (url: string) => Promise<void>): Promise<Ended> {
-  const root = join(__dirname, '../..');
-  const script = ['tools/run-typescript.cjs', 'sandbox/slack/main.ts', ...args];
+  const root = join(__dirname, '..');
+  const script = ['tools/run-typescript.cjs', 'sandbox/run-double.ts', 'slack', ...args];
   const child = spawn(process.execPath, script, { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
   let errors = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (errors += text));

@@ -1,10 +1,17 @@
 import type { JsonObject } from '../json.js';
 import { ID_STRIDE } from '../store/id-order.js';
 import type { ItemSource } from '../store/item-table.js';
-import { distinctIndex, instantInSession, isoInstant, placeInBlocks } from './lookup.js';
-import type { ResponseFacts, ResponsePlan } from './lookup.js';
+import {
+  distinctIndex,
+  instantInSession,
+  isoInstant,
+  placeInBlocks,
+  type ResponseFacts,
+  type ResponsePlan,
+  sessionCopy,
+} from './lookup.js';
 import { draw, pick } from './random.js';
-import { SUBJECTS } from './word-pools.js';
+import { SUBJECTS, CLOUD_WORDS } from './word-pools.js';
 
 /** A vote in a multiple-choice poll or a quiz. */
 export interface PollVoteFacts extends ResponseFacts {
@@ -21,7 +28,7 @@ export interface PollVoteFacts extends ResponseFacts {
 export const POLL_QUESTIONS = { 'poll-mcq-votes': 3, 'poll-quiz-votes': 5 } as const;
 export const POLL_OPTIONS = 4;
 
-export interface PollLayout {
+interface PollLayout {
   list: 'poll-mcq-votes' | 'poll-quiz-votes';
   firstId: number;
   perSession: number;
@@ -65,11 +72,6 @@ export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): It
       }
       return item;
     },
-    fields: (facts) => ({
-      sessionId: facts.sessionId,
-      attendeeId: facts.attendeeId,
-      questionId: pollQuestionId(facts.sessionId, facts.question),
-    }),
   };
 }
 
@@ -88,5 +90,43 @@ function pollQuestion(seed: number, facts: PollVoteFacts): { question: JsonObjec
       id: questionId * 10 + facts.option,
       content: pick(['Strongly agree', 'Agree', 'Disagree', 'Not sure'], facts.option * 2 ** 30),
     },
+  };
+}
+
+export interface CloudAnswerFacts extends ResponseFacts {
+  content: string;
+  status: string;
+}
+
+/** Statuses of word-cloud answers. Only `approved` is documented. */
+export const CLOUD_STATUSES = ['approved', 'pending', 'filtered'] as const;
+
+/** Creates the source of answers to word clouds. */
+export function createCloudAnswerSource(
+  plan: ResponsePlan,
+  layout: { firstId: number; perSession: number },
+): ItemSource<CloudAnswerFacts> {
+  const { seed, attendees, lookup } = plan;
+  return {
+    firstId: layout.firstId,
+    blocks: plan.sessions.map((session) => ({ sessionId: session.id, count: layout.perSession })),
+    facts(index) {
+      const { session, turn } = placeInBlocks(plan.sessions, layout.perSession, index);
+      const person = distinctIndex(turn, draw(seed, 50, session.id) % attendees.count, attendees.count);
+      const moderated = draw(seed, 51, index) % 20;
+      return {
+        sessionId: session.id,
+        attendeeId: attendees.firstId + person * ID_STRIDE,
+        createdAtMs: instantInSession(seed, session, turn, layout.perSession),
+        content: pick(CLOUD_WORDS, draw(seed, 52, index)),
+        status: moderated < 18 ? 'approved' : moderated === 18 ? 'pending' : 'filtered',
+      };
+    },
+    render: (id, facts) => ({
+      attendeeId: facts.attendeeId,
+      createdAt: isoInstant(facts.createdAtMs),
+      session: sessionCopy(lookup, facts.sessionId),
+      answer: { id, content: facts.content, status: facts.status },
+    }),
   };
 }
