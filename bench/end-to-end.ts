@@ -6,7 +6,7 @@ import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeK
 import { type BareDelivery, runBareLoop, warmUp } from './bare/run-bare-loop.js';
 import { forAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { Product } from './processes/product.js';
-import { Receiver } from './processes/receiver.js';
+import { Receiver } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
 import type { Noted } from './processes/watch-process.js';
 import { median, itemsPerSecond, type Run } from './report.js';

@@ -1,22 +1,21 @@
-/** `npm run bench`: measures the whole product; see docs/performance.md. */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bench, BenchOptions, BenchReport, StoreKind } from './bench.js';
 import { type Figure, verdictOf, formatTable, formatRun } from './report.js';
-import { coldLoad } from './cold-load.js';
-import { detection } from './detection.js';
+import { coldLoad, memory } from './cold-load.js';
+import { detection, latency } from './latency.js';
 import { endToEnd } from './end-to-end.js';
 import { hubspotLimit } from './hubspot-limit.js';
 import { idle } from './idle.js';
 import { importRows } from './import.js';
-import { latency } from './latency.js';
-import { memory } from './memory.js';
 import { moderation } from './moderation.js';
 import { peers } from './peers.js';
 import { registrantFile } from './registrant-file.js';
 import { smallQuota } from './small-quota.js';
 import { unchanged } from './unchanged.js';
+
+/** `npm run bench`: measures the whole product; see docs/performance.md. */
 
 const allBenches: readonly Bench[] = [
   coldLoad,

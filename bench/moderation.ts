@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Bench, BenchReport } from './bench.js';
 import { Product } from './processes/product.js';
-import { Receiver } from './processes/receiver.js';
-import type { SeenRequest } from './processes/sandbox.js';
+import { Receiver, type SeenRequest } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
 import { waitUntil } from './processes/program.js';
 import { percentile } from './report.js';

@@ -1,9 +1,8 @@
 import type { Client } from 'pg';
 import type { Bench, BenchReport } from './bench.js';
 import { forAttendees, loadAttendees, onlyAttendees, type LoadedProduct } from './processes/load-attendees.js';
-import { withClient } from './processes/postgres-server.js';
+import { withClient, type Stage, withStage } from './processes/stage.js';
 import { runBareLoop } from './bare/run-bare-loop.js';
-import { type Stage, withStage } from './processes/stage.js';
 import { waitUntil } from './processes/program.js';
 import { median, itemsPerSecond, type Run } from './report.js';
 

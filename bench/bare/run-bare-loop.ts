@@ -1,4 +1,4 @@
-import type { BareDepth, BareResult } from './bare-read.js';
+import type { BareDepth, BareResult } from './main.js';
 import { join } from 'node:path';
 import type { Run } from '../report.js';
 import { Program } from '../processes/program.js';

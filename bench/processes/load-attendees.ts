@@ -40,7 +40,7 @@ export async function loadAttendees(
     profileFolder,
   });
   try {
-    const pages = await product.untilCreated('attendees', items, 30 * 60_000);
+    const pages = await product.untilStored('attendees', { items }, 30 * 60_000);
     const cpuSeconds = product.cpuSeconds();
     const requests = (await stage.sandbox.requests()).filter(forAttendees);
     const committedAtMs = pages.map(({ atMs }) => atMs);

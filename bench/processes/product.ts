@@ -108,61 +108,28 @@ export class Product {
     return peakRssMbOf(this.started.program.pid);
   }
 
-  /** Waits until the stored pages of a list contain `items` new items. Returns all pages of the list. */
-  async untilCreated(list: string, items: number, timeoutMs: number): Promise<readonly StoredPage[]> {
+  /**
+   * Waits until pages of a list that were stored after `fromMs` contain `items` new or edited items.
+   * @returns these pages, the one that completed them last
+   */
+  async untilStored(
+    list: string,
+    { what = 'created', items = 1, fromMs = 0 }: { what?: 'created' | 'updated'; items?: number; fromMs?: number },
+    timeoutMs: number,
+  ): Promise<readonly StoredPage[]> {
     const pages: StoredPage[] = [];
     let looked = 0;
-    let created = 0;
+    let stored = 0;
     return await this.started.program.until(
-      `has stored ${items} items of ${list}`,
+      `has stored ${items} items of ${list} (${what})`,
       (lines) => {
-        for (; looked < lines.length; looked += 1) {
-          const page = storedPage(lines[looked]!);
-          if (page?.list !== list) continue;
-          pages.push(page);
-          created += page.created;
-        }
-        return created >= items ? pages : undefined;
-      },
-      timeoutMs,
-    );
-  }
-
-  /** Waits for the first page after `fromMs` with an edited item. @returns the time of its storage, epoch ms */
-  async untilUpdated(list: string, fromMs: number, timeoutMs: number): Promise<number> {
-    return await this.untilStored(list, 'updated', fromMs, timeoutMs);
-  }
-
-  /** Does the same as `untilUpdated` for new or edited items. */
-  async untilStored(list: string, what: 'created' | 'updated', fromMs: number, timeoutMs: number): Promise<number> {
-    let looked = 0;
-    return await this.started.program.until(
-      `has stored an item of ${list} (${what})`,
-      (lines) => {
-        for (; looked < lines.length; looked += 1) {
-          const page = storedPage(lines[looked]!);
-          if (page?.list === list && page[what] > 0 && page.atMs >= fromMs) return page.atMs;
-        }
-        return undefined;
-      },
-      timeoutMs,
-    );
-  }
-
-  /** Waits until `items` new items of a list are stored after `fromMs`. @returns the time, epoch ms */
-  async untilAllStored(list: string, items: number, fromMs: number, timeoutMs: number): Promise<number> {
-    let looked = 0;
-    let created = 0;
-    return await this.started.program.until(
-      `has stored ${items} new items of ${list}`,
-      (lines) => {
-        for (; looked < lines.length; looked += 1) {
+        for (; looked < lines.length && stored < items; looked += 1) {
           const page = storedPage(lines[looked]!);
           if (page?.list !== list || page.atMs < fromMs) continue;
-          created += page.created;
-          if (created >= items) return page.atMs;
+          pages.push(page);
+          stored += page[what];
         }
-        return undefined;
+        return stored >= items ? pages : undefined;
       },
       timeoutMs,
     );

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { Program } from './program.js';
+import type { Stage } from './stage.js';
 
 /** The key that the sandbox accepts. It is valid nowhere else. */
 export const sandboxKey = 'sandbox-key';
@@ -61,5 +62,77 @@ export class Sandbox {
 
   async stop(): Promise<void> {
     await this.program.stop();
+  }
+}
+
+/** Signing secret on loopback, which protects nothing. */
+const secret = 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD';
+
+/** A change in the receiver's log. */
+interface Received {
+  readonly list: string;
+  readonly key: string;
+  /** `<list>.created`, `.updated` or `.deleted`. */
+  readonly type: string;
+  /** Epoch ms at which the product found the change, from its timestamp. */
+  readonly foundAtMs: number;
+  /** Epoch ms at which the receiver had checked the signature and logged the change. */
+  readonly atMs: number;
+}
+
+/** The receiver of signed webhooks in its own process. It ends with the stage, or earlier by `stop`. */
+export class Receiver {
+  private constructor(
+    private readonly url: string,
+    private readonly program: Program,
+  ) {}
+
+  static async start(stage: Stage): Promise<Receiver> {
+    const folder = stage.nextFolder();
+    const program = new Program({
+      program: 'sandbox/webhook-receiver/main',
+      args: ['--secret', secret],
+      env: {},
+      cwd: folder,
+      logFile: join(folder, 'receiver.log'),
+    });
+    stage.onClose(() => program.stop());
+    const ready = await program.lineLike(/^webhook receiver ready at (\S+)/);
+    return new Receiver(ready[1]!, program);
+  }
+
+  /** Ends the process. A benchmark with many runs stops each receiver after its run to free memory. */
+  async stop(): Promise<void> {
+    await this.program.stop();
+  }
+
+  /** URL and secret for senders other than the product. */
+  get target(): { readonly url: string; readonly secret: string } {
+    return { url: this.url, secret };
+  }
+
+  /** Environment variables for the product that `sinkLine` refers to. */
+  get env(): Readonly<Record<string, string>> {
+    return { BENCH_WEBHOOK_SECRET: secret };
+  }
+
+  /** Returns the YAML of a sink that sends these lists to the receiver. */
+  sinkLine(name: string, lists: readonly string[], more = ''): string {
+    return `${name}: { type: webhook, url: "${this.url}", secret: "\${BENCH_WEBHOOK_SECRET}", allowPrivateAddresses: true, lists: [${lists.join(', ')}]${more} }`;
+  }
+
+  /** Returns all received changes, oldest first. */
+  async received(): Promise<Received[]> {
+    const answer = await fetch(new URL('/_control/receipts', this.url));
+    type Receipt = { list: string; key: string; type: string; timestamp: string; receivedAt: string };
+    return (await answer.text())
+      .split('\n')
+      .filter(Boolean)
+      .map((line) => JSON.parse(line) as Receipt)
+      .map(({ timestamp, receivedAt, ...change }) => ({
+        ...change,
+        foundAtMs: Date.parse(timestamp),
+        atMs: Date.parse(receivedAt),
+      }));
   }
 }
