@@ -1,7 +1,211 @@
 import { render } from 'preact';
-import { App } from './app.js';
 import './style/base.css';
 import './style/parts.css';
 import './style/pages.css';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { caller, connection } from './asking/connection.js';
+import { useAsked } from './asking/use-asked.js';
+import { Configuration } from './pages/configuration.js';
+import { Deletions } from './pages/deletions.js';
+import { Import } from './pages/import.js';
+import { Imports } from './pages/imports.js';
+import { Item } from './pages/item.js';
+import { Live } from './pages/live.js';
+import { NewImport } from './pages/new-import.js';
+import { Overview } from './pages/overview.js';
+import { Pigeonhole } from './pages/pigeonhole.js';
+import { Ready } from './pages/ready.js';
+import { Sink } from './pages/sink.js';
+import { Workspace } from './pages/workspace.js';
+import { QuestionDialog, TokenDialog } from './parts/dialogs.js';
+import { address, type Route, routeOf } from './route.js';
+import { counted } from '../base/words.js';
+import { useStore } from './asking/store.js';
+import { For } from './parts/time.js';
+import { dismiss, notices } from './asking/act.js';
+import { capitalized } from './words.js';
+
+/** The frame around every page. */
+function App() {
+  const { route, hash } = useRoute();
+  const { data: me } = useAsked('/api/caller', {}, 60_000);
+  useEffect(() => caller.set(me ?? null), [me]);
+  const main = useFocusOnNewPage(hash);
+  useKeys();
+  return (
+    <>
+      <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
+        Skip to the content
+      </a>
+      <Top route={route} />
+      <main id="main" tabIndex={-1} ref={main} key={pageKey(route)}>
+        <Page route={route} />
+      </main>
+      <Notices />
+      <ConnectionNote />
+      <QuestionDialog />
+      <TokenDialog />
+    </>
+  );
+}
+
+function Page({ route }: { readonly route: Route }) {
+  switch (route.page) {
+    case 'overview':
+      return <Overview />;
+    case 'workspace':
+      return <Workspace name={route.name} />;
+    case 'pigeonhole':
+      return <Pigeonhole workspace={route.workspace} id={route.id} />;
+    case 'ready':
+      return <Ready workspace={route.workspace} id={route.id} />;
+    case 'sink':
+      return <Sink name={route.name} part={route.part} />;
+    case 'deletions':
+      return <Deletions />;
+    case 'configuration':
+      return <Configuration />;
+    case 'imports':
+      return <Imports />;
+    case 'new-import':
+      return <NewImport pigeonhole={route.pigeonhole} />;
+    case 'import':
+      return <Import id={route.id} />;
+    case 'item':
+      return <Item list={route.list} named={route.key} pigeonhole={route.pigeonhole} />;
+    case 'live':
+      return <Live />;
+    case 'unknown':
+      return (
+        <>
+          <h1 tabIndex={-1}>Page not found</h1>
+          <p>
+            The <a href={address.overview}>overview</a> links to every sync, sink and pigeonhole.
+          </p>
+        </>
+      );
+  }
+}
+
+/** Returns a text that identifies the page of a route, whatever section of the page the address points to. */
+function pageKey(route: Route): string {
+  const { page, ...rest } = route;
+  const { part: _, ...named } = rest as { readonly part?: unknown };
+  return JSON.stringify([page, named]);
+}
+
+function Top({ route }: { readonly route: Route }) {
+  const { data } = useAsked('/api/overview', {});
+  const errors = data?.troubles.filter(({ severity }) => severity === 'error').length ?? 0;
+  const links: readonly (readonly [string, string, readonly Route['page'][]])[] = [
+    [address.overview, 'Overview', ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'deletions']],
+    [address.live, 'Live', ['live']],
+    [address.imports, 'Imports', ['imports', 'import', 'new-import']],
+    [address.items, 'Items', ['item']],
+    [address.configuration, 'Configuration', ['configuration']],
+  ];
+  return (
+    <header class="top">
+      <a class="brand" href={address.overview}>
+        <img src="./icon.svg" alt="" width="22" height="22" />
+        pigeonpost
+      </a>
+      <nav aria-label="Pages">
+        {links.map(([to, words, pages]) => (
+          <a key={to} href={to} aria-current={pages.includes(route.page) ? 'page' : undefined}>
+            {words}
+            {to === address.overview && errors > 0 ? (
+              <span class="count" title={counted(errors, 'problem')}>
+                {errors}
+                <span class="unseen"> {errors === 1 ? 'problem' : 'problems'}</span>
+              </span>
+            ) : null}
+          </a>
+        ))}
+      </nav>
+    </header>
+  );
+}
+
+function skipTo(event: Event, main: HTMLElement | null): void {
+  event.preventDefault();
+  main?.focus();
+}
+
+/** Moves the focus to a new page and sets the window's title, so that screen readers announce the page. */
+function useFocusOnNewPage(hash: string) {
+  const main = useRef<HTMLElement>(null);
+  const first = useRef(true);
+  useEffect(() => {
+    const heading = main.current?.querySelector('h1');
+    document.title = heading === null || heading === undefined ? 'pigeonpost' : `${heading.textContent} · pigeonpost`;
+    if (!first.current) {
+      scrollTo(0, 0);
+      (heading ?? main.current)?.focus({ preventScroll: true });
+    }
+    first.current = false;
+  }, [hash]);
+  return main;
+}
+
+/** Moves the focus to the search field when "/" is pressed. */
+function useKeys(): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const writes = event.target instanceof Element && event.target.matches('input, textarea, select');
+      if (event.key !== '/' || writes || event.ctrlKey || event.metaKey || event.altKey) return;
+      const finds = document.querySelector<HTMLElement>('[data-finds]');
+      if (finds === null) return;
+      event.preventDefault();
+      finds.focus();
+    };
+    addEventListener('keydown', onKey);
+    return () => removeEventListener('keydown', onKey);
+  }, []);
+}
+
+/**
+ * Warns at the edge of the window that the page is out of date, without moving its content. Disappears when the server
+ * answers again.
+ */
+function ConnectionNote() {
+  const now = useStore(connection);
+  return (
+    <div class="connection" role="status">
+      {now.state === 'lost' ? (
+        <p>
+          <strong>pigeonpost has not answered</strong> for <For since={new Date(now.sinceMs).toISOString()} />:{' '}
+          {now.why}. The page shows the last known state and keeps retrying.
+        </p>
+      ) : null}
+    </div>
+  );
+}
+
+function useRoute(): { readonly route: Route; readonly hash: string } {
+  const [hash, setHash] = useState(location.hash);
+  useEffect(() => {
+    const onChange = (): void => setHash(location.hash);
+    addEventListener('hashchange', onChange);
+    return () => removeEventListener('hashchange', onChange);
+  }, []);
+  return { route: routeOf(hash), hash };
+}
+
+function Notices() {
+  const shown = useStore(notices);
+  return (
+    <div class="notices" role="log" aria-label="Results" aria-live="polite">
+      {shown.map(({ id, kind, text }) => (
+        <p key={id} class={kind}>
+          {capitalized(text)}
+          <button type="button" class="link" aria-label="Dismiss" onClick={() => dismiss(id)}>
+            ×
+          </button>
+        </p>
+      ))}
+    </div>
+  );
+}
 
 render(<App />, document.getElementById('desk')!);

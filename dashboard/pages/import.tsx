@@ -14,7 +14,7 @@ import {
   rowsPerSecond,
   secondsLeft,
   withProgress,
-} from '../import-state.js';
+} from '../imports.js';
 import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
 import { Button } from '../parts/button.js';
 import { ImportProgress, ImportState } from '../parts/state-word.js';

@@ -3,11 +3,10 @@ import type { ImportCheck, ImportView, SavedMapping } from '../../importing/desk
 import { carryOut, askPerson } from '../asking/act.js';
 import { useAllParts, useAsked } from '../asking/use-asked.js';
 import { ask, askFor, Problem, saveFile } from '../asking/ask.js';
-import { emptyForm, type ImportForm, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../import-options.js';
+import { emptyForm, type ImportForm, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../imports.js';
 import { Button } from '../parts/button.js';
-import { ColumnTable, ImportOptions } from '../parts/import-form.js';
+import { ColumnTable, ImportOptions, FileProblems, Planned, Target } from '../parts/import-form.js';
 import { CommittedInput } from '../parts/inputs.js';
-import { FileProblems, Planned, Target } from '../parts/import-check.js';
 import { PageHead, Panel } from '../parts/panel.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';

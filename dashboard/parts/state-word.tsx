@@ -4,7 +4,7 @@ import type { Trouble } from '../../operations/find-problems.js';
 import { Ago } from './time.js';
 import { readingState, sinkState, type Tone } from '../words.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { needsAPerson, rowsDone } from '../import-state.js';
+import { needsAPerson, rowsDone } from '../imports.js';
 import { grouped } from '../../base/words.js';
 
 interface StateWordProps {

@@ -1,0 +1,171 @@
+import type { ImportCheck } from '../importing/desk/import-views.js';
+import {
+  emptyForm,
+  type ImportForm,
+  mappingsFor,
+  neverSeen,
+  rowsToSend,
+  uploadQuery,
+  needsAPerson,
+  outcomeWords,
+  rowsDone,
+  type Progress,
+  rowsPerSecond,
+  secondsLeft,
+  withProgress,
+} from './imports.js';
+import { rowOutcomes } from '../importing/row-states.js';
+
+function queryOf(form: Partial<ImportForm>, content?: string): Record<string, string> {
+  const query = uploadQuery({ ...emptyForm, pigeonhole: 'acme/101', ...form }, 'people.csv', content);
+  return Object.fromEntries(new URLSearchParams(query));
+}
+
+const plain = { pigeonhole: 'acme/101', name: 'people.csv' };
+
+describe('the query of an upload', () => {
+  it.each<[string, Partial<ImportForm>, Record<string, string>]>([
+    ['only the pigeonhole and the file name for an empty form', {}, {}],
+    [
+      'the columns chosen by hand',
+      { columns: { 'Full = name': 'Name', Notes: null } },
+      { map: '["Full = name=Name","Notes="]' },
+    ],
+    ['a saved mapping before the columns', { mapping: 'tickets', columns: { A: 'B' } }, { map: '["tickets","A=B"]' }],
+    [
+      'the checked boxes',
+      { canary: true, generateCodes: true, force: true },
+      { canary: '1', generateCodes: 'true', force: 'true' },
+    ],
+    [
+      'encoding, delimiter and sheet',
+      { encoding: 'utf-16le', delimiter: ';', sheet: 'Guests' },
+      { encoding: 'utf-16le', delimiter: ';', sheet: 'Guests' },
+    ],
+    ['no name for the mapping while the file is only checked', { saveMapping: 'tickets' }, {}],
+  ])('has %s', (_, form, more) => {
+    expect(queryOf(form)).toEqual({ ...plain, ...more });
+  });
+
+  it('has the hash of the checked file and the name to save the mapping under when the import starts', () => {
+    expect(queryOf({ saveMapping: 'tickets' }, 'hash')).toEqual({ ...plain, saveMapping: 'tickets', content: 'hash' });
+  });
+});
+
+describe('saved mappings', () => {
+  const saved = [
+    { workspace: 'acme', name: 'tickets', columns: {}, savedAt: '' },
+    { workspace: 'other', name: 'seats', columns: {}, savedAt: '' },
+    { workspace: null, name: 'tickets', columns: {}, savedAt: '' },
+    { workspace: null, name: 'old', columns: {}, savedAt: '' },
+  ];
+
+  it.each([
+    ['acme/101', ['tickets', 'old']],
+    ['other/1', ['seats', 'tickets', 'old']],
+    ['101', ['tickets', 'seats', 'old']],
+  ])('for %s are %j', (pigeonhole, names) => {
+    expect(mappingsFor(saved, pigeonhole).map(({ name }) => name)).toEqual(names);
+  });
+});
+
+describe('the confirmation of an import', () => {
+  const column = { column: 'a', guessed: false, sample: null };
+
+  it('names only the fields that no attendee has had', () => {
+    const columns: ImportCheck['columns'] = [
+      { ...column, property: 'Diet', known: false },
+      { ...column, property: 'Name', known: true },
+      { ...column, property: 'City', known: null },
+      { ...column, property: null, known: false },
+    ];
+    expect(neverSeen(columns)).toEqual(['Diet']);
+  });
+
+  it.each([
+    [null, 500, 500],
+    [1, 500, 1],
+    [1, 0, 0],
+  ])('with a canary of %s and %d rows to send counts %d', (canary, send, rows) => {
+    const counts = { send, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
+    expect(rowsToSend({ counts, canary })).toBe(rows);
+  });
+});
+
+const none = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<
+  (typeof rowOutcomes)[number],
+  number
+>;
+
+describe('the state of an import', () => {
+  it('counts every row with a final outcome as done', () => {
+    expect(rowsDone({ rows: 10, counts: { ...none, created: 4, rejected: 1, waiting: 5 } })).toBe(5);
+  });
+
+  it('counts only rows whose registrant does not match the file as rows to check', () => {
+    const counts = {
+      ...none,
+      created: 90,
+      confirmed: 1,
+      existing: 1,
+      conflict: 1,
+      rejected: 2,
+      invalid: 3,
+      unknown: 4,
+    };
+    expect(needsAPerson(counts)).toBe(10);
+  });
+
+  it('has a remedy for exactly those outcomes', () => {
+    const withTodo = rowOutcomes.filter((outcome) => outcomeWords[outcome].todo !== null);
+    expect(withTodo).toEqual(rowOutcomes.filter((outcome) => needsAPerson({ ...none, [outcome]: 1 }) === 1));
+  });
+});
+
+describe('the rate of an import', () => {
+  it.each<[string, readonly Progress[], number | null]>([
+    ['is unknown without a measurement', [], null],
+    ['is unknown after one measurement', [{ atMs: 0, done: 5 }], null],
+    [
+      'is unknown after two measurements within a second',
+      [
+        { atMs: 0, done: 5 },
+        { atMs: 999, done: 9 },
+      ],
+      null,
+    ],
+    [
+      'is rows per second',
+      [
+        { atMs: 0, done: 100 },
+        { atMs: 2000, done: 150 },
+      ],
+      25,
+    ],
+    [
+      'is 0 while no row is settled',
+      [
+        { atMs: 0, done: 100 },
+        { atMs: 5000, done: 100 },
+      ],
+      0,
+    ],
+  ])('%s', (_, seen, perSecond) => {
+    expect(rowsPerSecond(seen)).toBe(perSecond);
+  });
+
+  it('drops measurements older than 30 s', () => {
+    const seen = withProgress(
+      [
+        { atMs: 0, done: 0 },
+        { atMs: 20_000, done: 10 },
+      ],
+      { atMs: 40_000, done: 30 },
+    );
+    expect(seen.map(({ atMs }) => atMs)).toEqual([20_000, 40_000]);
+  });
+
+  it('gives the time left, except while no row is settled', () => {
+    expect([secondsLeft(50, 25), secondsLeft(50, 0), secondsLeft(50, null)]).toEqual([2, null, null]);
+  });
+});

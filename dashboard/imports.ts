@@ -1,0 +1,142 @@
+import type { ImportCheck, SavedMapping, ImportCounts, ImportView } from '../importing/desk/import-views.js';
+import type { RowOutcome } from '../importing/row-states.js';
+
+/** Options of an import in the form. An empty text means that the option is not set. */
+export interface ImportForm {
+  readonly pigeonhole: string;
+  /** Field chosen for each column; null: the column is not sent. */
+  readonly columns: Readonly<Record<string, string | null>>;
+  /** The name of a saved mapping. */
+  readonly mapping: string;
+  readonly saveMapping: string;
+  readonly canary: boolean;
+  readonly generateCodes: boolean;
+  readonly force: boolean;
+  readonly encoding: string;
+  readonly delimiter: string;
+  readonly sheet: string;
+}
+
+export const emptyForm: ImportForm = {
+  pigeonhole: '',
+  columns: {},
+  mapping: '',
+  saveMapping: '',
+  canary: false,
+  generateCodes: false,
+  force: false,
+  encoding: '',
+  delimiter: '',
+  sheet: '',
+};
+
+/**
+ * Returns the saved mappings that apply to a pigeonhole, each name once; all mappings if no workspace is named. Pure.
+ */
+export function mappingsFor(saved: readonly SavedMapping[], pigeonhole: string): SavedMapping[] {
+  const [workspace] = pigeonhole.includes('/') ? pigeonhole.split('/') : [undefined];
+  const usable = saved.filter(
+    (each) => workspace === undefined || each.workspace === null || each.workspace === workspace,
+  );
+  return usable.filter(({ name }, index) => usable.findIndex((each) => each.name === name) === index);
+}
+
+/**
+ * Builds the query of an upload. Pure.
+ * @param content hash of the file that was checked: the server refuses a file with another content
+ */
+export function uploadQuery(form: ImportForm, fileName: string, content?: string): string {
+  const map = [
+    ...(form.mapping === '' ? [] : [form.mapping]),
+    ...Object.entries(form.columns).map(([column, field]) => `${column}=${field ?? ''}`),
+  ];
+  const given: Record<string, string> = {
+    pigeonhole: form.pigeonhole,
+    name: fileName,
+    ...(map.length === 0 ? {} : { map: JSON.stringify(map) }),
+    ...(form.saveMapping === '' || content === undefined ? {} : { saveMapping: form.saveMapping }),
+    ...(form.canary ? { canary: '1' } : {}),
+    ...(form.generateCodes ? { generateCodes: 'true' } : {}),
+    ...(form.force ? { force: 'true' } : {}),
+    ...(form.encoding === '' ? {} : { encoding: form.encoding }),
+    ...(form.delimiter === '' ? {} : { delimiter: form.delimiter }),
+    ...(form.sheet === '' ? {} : { sheet: form.sheet }),
+    ...(content === undefined ? {} : { content }),
+  };
+  return new URLSearchParams(given).toString();
+}
+
+/**
+ * Returns the fields that no attendee has ever had. The service silently ignores fields that it does not know. Pure.
+ */
+export function neverSeen(columns: ImportCheck['columns']): string[] {
+  return columns.flatMap(({ known, property }) => (known === false && property !== null ? [property] : []));
+}
+
+/** Returns the number of rows that would be sent now. Pure. */
+export function rowsToSend({ counts, canary }: Pick<ImportCheck, 'counts' | 'canary'>): number {
+  return canary === null ? counts.send : Math.min(canary, counts.send);
+}
+
+/** Returns the number of rows with a final outcome. Pure. */
+export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {
+  return rows - countOf(counts, 'waiting');
+}
+
+/** Returns the number of rows that the operator must check. Pure. */
+export function needsAPerson(counts: ImportCounts): number {
+  return (['conflict', 'rejected', 'invalid', 'unknown'] as const).reduce(
+    (sum, outcome) => sum + countOf(counts, outcome),
+    0,
+  );
+}
+
+export function countOf(counts: ImportCounts, outcome: RowOutcome): number {
+  return counts[outcome] ?? 0;
+}
+
+/** Name of each outcome, and what to do about it. */
+export const outcomeWords: Readonly<Record<RowOutcome, { readonly name: string; readonly todo: string | null }>> = {
+  created: { name: 'created', todo: null },
+  confirmed: { name: 'created, confirmed after a lost response', todo: null },
+  existing: { name: 'already registered', todo: null },
+  conflict: {
+    name: 'exists with other data',
+    todo: 'if your file is right, edit the registrant in the dashboard of the service',
+  },
+  rejected: { name: 'refused by the service', todo: 'correct the rows and import the file again' },
+  invalid: { name: 'not sent', todo: 'correct the rows and import the file again' },
+  unknown: { name: 'unknown', todo: "search for these registrants in the service's dashboard" },
+  waiting: { name: 'waiting', todo: null },
+  cancelled: { name: 'cancelled', todo: null },
+};
+
+/** Number of settled rows at an instant. */
+export interface Progress {
+  readonly atMs: number;
+  readonly done: number;
+}
+
+/**
+ * Period over which the rate is measured: long enough that one slow answer changes it little, and short enough to show
+ * a new rate soon.
+ */
+const windowMs = 30_000;
+
+/** Adds a measurement and drops those older than 30 s. Pure. */
+export function withProgress(seen: readonly Progress[], now: Progress): readonly Progress[] {
+  return [...seen.filter(({ atMs }) => now.atMs - atMs <= windowMs), now];
+}
+
+/** Returns rows per second over the last 30 s; null if the measurements span less than 1 s. Pure. */
+export function rowsPerSecond(seen: readonly Progress[]): number | null {
+  const first = seen[0];
+  const last = seen.at(-1);
+  if (first === undefined || last === undefined || last.atMs - first.atMs < 1000) return null;
+  return ((last.done - first.done) * 1000) / (last.atMs - first.atMs);
+}
+
+/** Returns the seconds until the remaining rows are done; null without a positive rate. Pure. */
+export function secondsLeft(left: number, perSecond: number | null): number | null {
+  return perSecond === null || perSecond <= 0 ? null : left / perSecond;
+}
