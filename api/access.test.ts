@@ -10,7 +10,7 @@ import { createApp } from './create-app.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ImportRefusal } from '../importing/desk/import-request.js';
 import type { EventView } from '../operations/provision-event.js';
-import { type Role, roles } from './rights.js';
+import { type Role, roles } from './authenticate.js';
 import { makeToken } from './credentials.js';
 
 const databases = useBothDatabases();

@@ -1,7 +1,7 @@
 import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { type Action, actionSchema } from '../operations/action.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireSink, requireWorkspace, sinkTarget, requireEveryWorkspace } from './scope.js';

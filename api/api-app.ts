@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Caller } from './authenticate.js';
-import type { RefusedActions } from './audited.js';
+import type { RefusedActions } from './audit-log.js';
 import type { ImportDesk } from '../importing/desk/import-desk.js';
 import type { Action, ActionResult } from '../operations/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../operations/configuration-plan.js';
@@ -16,7 +16,7 @@ import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js'
 import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from './alerts.js';
 import type { PartHealth } from './health.js';
-import type { ProcessMeters } from './metrics/process-meters.js';
+import type { ProcessMeters } from './metrics/serve-metrics.js';
 import type { PageCodes } from './page-links.js';
 import type { PageFiles } from './serve-page.js';
 

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.js';
 import type { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
-import { ProcessMeters } from './metrics/process-meters.js';
+import { ProcessMeters } from './metrics/serve-metrics.js';
 import type { ApiSources } from './api-app.js';
 import { PageCodes } from './page-links.js';
 

@@ -2,7 +2,7 @@ import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute } from '@hono/zod-openapi';
 import type { Config } from '../config/config.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import {
   appliedConfigurationSchema,
   applySchema,
@@ -11,7 +11,7 @@ import {
   configurationPlanSchema,
 } from '../operations/configuration-plan.js';
 import { Refused } from './problem.js';
-import { rolesWith } from './rights.js';
+import { rolesWith } from './authenticate.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 

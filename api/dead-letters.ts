@@ -8,10 +8,10 @@ import {
   deadLetters,
   redriveDeadLetters,
 } from '../delivering/dead-letters.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
+import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
 import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
 import { causeText } from '../base/delivery-words.js';
 

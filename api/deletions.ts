@@ -1,7 +1,7 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';

@@ -1,6 +1,6 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { importActionSchema, pigeonholeNamePattern } from '../importing/desk/import-request.js';
 import {
   type ImportReportRow,
@@ -10,10 +10,10 @@ import {
   savedMappingSchema,
 } from '../importing/desk/import-views.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
+import { jsonAnswer, jsonBody, needs, problems, streamOf } from './route-parts.js';
 import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { rolesWith } from './rights.js';
-import { jsonAnswer, jsonBody, needs, problems, streamOf } from './route-parts.js';
+import { rolesWith } from './authenticate.js';
 import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
 import { asRefusal, csv, serveUploads } from './uploads.js';
 

@@ -3,12 +3,12 @@ import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type ShownItem, shownItem, shownItems } from '../ledger/read-items.js';
 import type { ApiApp } from './api-app.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
+import { jsonAnswer, needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
 import { placeParams, requireRef } from './pigeonholes.js';
 import { idText, itemKey, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
 import { wantsPersonal } from './scope.js';
 import { explain, whySchema } from './why.js';
 

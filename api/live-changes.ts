@@ -1,5 +1,6 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { listNames } from '../config/schema/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import {
@@ -10,7 +11,7 @@ import {
   newestChanges,
   type FeedPosition,
 } from '../ledger/read-changes.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { authenticate } from './authenticate.js';
 import { requireRef } from './pigeonholes.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
@@ -227,7 +228,7 @@ function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => voi
       const event = await feed.next();
       if (event !== null) return event;
       if (performance.now() >= heartbeatAt) return ': nothing new\n\n';
-      await pause(liveEveryMs, ended.signal);
+      await sleep(liveEveryMs, undefined, { signal: ended.signal }).catch(() => undefined);
     }
     return '';
   };
@@ -244,19 +245,6 @@ function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => voi
       }
     },
     cancel: end,
-  });
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(done, ms);
-    function done(): void {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    }
-    signal.addEventListener('abort', done);
   });
 }
 

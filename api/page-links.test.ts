@@ -8,7 +8,7 @@ import { apiSources, asLocalUser, emptyConfig, fromHere } from './api-sources.te
 import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
 import { PageCodes } from './page-links.js';
-import type { Role } from './rights.js';
+import type { Role } from './authenticate.js';
 import { makeToken } from './credentials.js';
 
 const databases = useBothDatabases();

@@ -1,7 +1,7 @@
 import type { ApiSources, ApiApp } from './api-app.js';
 import { createHash, randomBytes } from 'node:crypto';
 import { createRoute, z } from '@hono/zod-openapi';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import type { Holder } from './credentials.js';
 import { instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';

@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import type { Ledger } from '../ledger/ledger.js';
 import { exportPerson } from '../people/export-person.js';
 import type { ApiApp } from './api-app.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
 import { instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';

@@ -1,6 +1,6 @@
 import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { largestFileBytes, requireOwnFile, usable } from './configuration.js';
 import { Refused } from './problem.js';
 import { jsonAnswer, jsonBody, needs, personalSchema, problems } from './route-parts.js';

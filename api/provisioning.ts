@@ -1,6 +1,6 @@
 import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute } from '@hono/zod-openapi';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { largestFileBytes, usable } from './configuration.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { actorOf, requireEveryWorkspace } from './scope.js';

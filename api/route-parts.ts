@@ -5,7 +5,7 @@ import { z } from '@hono/zod-openapi';
 import { isNestedDeeper } from '../base/json-depth.js';
 import type { ApiEnvironment } from './api-app.js';
 import { problemSchema, Refused } from './problem.js';
-import { type Right, rolesWith } from './rights.js';
+import { type Right, rolesWith } from './authenticate.js';
 
 const largestBodyBytes = 64 * 1024;
 /** The deepest request has four levels. */

@@ -1,7 +1,7 @@
 import type { ApiSources, ApiContext } from './api-app.js';
 import type { Config } from '../config/config.js';
 import { Refused } from './problem.js';
-import { rolesWith } from './rights.js';
+import { rolesWith } from './authenticate.js';
 
 /**
  * Returns the workspace that a response covers; null: all. A token for one workspace sees only that workspace.

@@ -1,5 +1,5 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { administratorsToken, authenticate, callerOf } from './authenticate.js';
 import { makeSession, sessionCookie } from './credentials.js';
 import { Refused } from './problem.js';

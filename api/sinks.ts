@@ -9,12 +9,12 @@ import {
 } from '../delivering/read-lanes.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
+import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
 import { requireRef } from './pigeonholes.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
 import { sinkTestSchema } from '../operations/test-sink.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';

@@ -5,9 +5,9 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { auditEntries } from '../ledger/audit.js';
 import { addToken } from '../ledger/tokens.js';
 import { apiSources, emptyConfig } from './api-sources.test-kit.js';
-import { BoundedNotes } from './audited.js';
+import { BoundedNotes } from './audit-log.js';
 import { addressGroup } from './listen.js';
-import { ProcessMeters } from './metrics/process-meters.js';
+import { ProcessMeters } from './metrics/serve-metrics.js';
 import { type ApiServer, startApi } from './start-api.js';
 import { makeToken } from './credentials.js';
 

@@ -1,8 +1,8 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { recordRequest, recordResult } from '../ledger/audit.js';
 import type { Caller } from './authenticate.js';
-import { BoundedNotes } from './audited.js';
-import type { ProcessMeters } from './metrics/process-meters.js';
+import { BoundedNotes } from './audit-log.js';
+import type { ProcessMeters } from './metrics/serve-metrics.js';
 import { Refused } from './problem.js';
 import { hashToken } from './credentials.js';
 

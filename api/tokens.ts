@@ -1,10 +1,10 @@
 import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { addToken, allTokens, revokeToken, type StoredToken } from '../ledger/tokens.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { roles } from './rights.js';
+import { roles } from './authenticate.js';
 import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 import { makeToken } from './credentials.js';

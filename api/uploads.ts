@@ -1,7 +1,7 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { RegistrantFileError } from '../importing/files/registrant-file.js';
-import { audited } from './audited.js';
+import { audited } from './audit-log.js';
 import {
   ImportRefusal,
   type ImportRefusalKind,

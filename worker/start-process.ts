@@ -6,7 +6,7 @@ import { ServiceGate } from '../work/requests/service-gate.js';
 import { forecastNeeds } from '../reading/demand.js';
 import { watchEveryMs } from '../work/requests/service-watch.js';
 import { wakeWorkspace } from '../operations/act.js';
-import { ProcessMeters } from '../api/metrics/process-meters.js';
+import { ProcessMeters } from '../api/metrics/serve-metrics.js';
 import { linkWith, PageCodes } from '../api/page-links.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import { startProbes } from '../api/health.js';

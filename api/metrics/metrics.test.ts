@@ -5,7 +5,7 @@ import { namedMetrics } from '../../test/kit/named-metrics.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
 import type { Status } from '../../operations/status-view.js';
 import { formatFigures, type LedgerFacts, ledgerFigures } from './ledger-figures.js';
-import { ProcessMeters } from './process-meters.js';
+import { ProcessMeters } from './serve-metrics.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);

@@ -1,4 +1,4 @@
-import type { ProcessMeters } from '../../api/metrics/process-meters.js';
+import type { ProcessMeters } from '../../api/metrics/serve-metrics.js';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

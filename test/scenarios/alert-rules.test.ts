@@ -1,6 +1,6 @@
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
-import { ProcessMeters } from '../../api/metrics/process-meters.js';
+import { ProcessMeters } from '../../api/metrics/serve-metrics.js';
 import { tryNow } from '../../operations/act.js';
 import { viewQuotas } from '../../operations/status-view.js';
 import { attendee, pollVote, question, session } from '../kit/items.js';

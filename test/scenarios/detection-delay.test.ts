@@ -1,4 +1,4 @@
-import { ProcessMeters } from '../../api/metrics/process-meters.js';
+import { ProcessMeters } from '../../api/metrics/serve-metrics.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';

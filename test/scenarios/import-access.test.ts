@@ -1,5 +1,5 @@
 import { apiSources } from '../../api/api-sources.test-kit.js';
-import { rightsOf, type Role } from '../../api/rights.js';
+import { rightsOf, type Role } from '../../api/authenticate.js';
 import { type ApiServer, startApi } from '../../api/start-api.js';
 import { makeToken } from '../../api/credentials.js';
 import { saveMapping } from '../../importing/desk/saved-mappings.js';
