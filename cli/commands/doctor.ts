@@ -6,8 +6,6 @@ import { failureKindOf } from '../../worker/failure-kind.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import type { Trouble } from '../../operations/find-problems.js';
-import type { DeadLetterGroupView } from '../../api/dead-letters.js';
 import { open } from 'node:fs/promises';
 
 /** Adds `pigeonpost doctor`. */
@@ -80,7 +78,7 @@ async function lookAt(config: Config): Promise<Checked[]> {
   return found;
 }
 
-async function askRunning(client: ApiClient): Promise<DoctorReport['running']> {
+async function askRunning(client: ApiClient) {
   try {
     const [status, { troubles }, { groups }] = await Promise.all([
       client.status({ counts: false }),
@@ -88,6 +86,7 @@ async function askRunning(client: ApiClient): Promise<DoctorReport['running']> {
       client.deadLetters({}),
     ]);
     return {
+      answers: true as const,
       ...summed(status),
       troubles: troubles
         .slice(0, maxEntries)
@@ -97,23 +96,17 @@ async function askRunning(client: ApiClient): Promise<DoctorReport['running']> {
         .map(({ sink, cause, list, changes, newest, detail }) => ({ sink, cause, list, changes, newest, detail })),
     };
   } catch (error) {
-    if (error instanceof CommandError) return { answers: false, why: error.message };
+    if (error instanceof CommandError) return { answers: false as const, why: error.message };
     throw error;
   }
 }
 
-function summed({
-  configuration,
-  settled,
-  workspaces,
-  sinks,
-}: Status): Omit<RunningReport, 'troubles' | 'deadLetters'> {
+function summed({ configuration, settled, workspaces, sinks }: Status) {
   const pigeonholes: Record<string, number> = {};
   for (const { state } of workspaces.flatMap((workspace) => workspace.pigeonholes)) {
     pigeonholes[state] = (pigeonholes[state] ?? 0) + 1;
   }
   return {
-    answers: true,
     configuration,
     settled,
     pigeonholes,
@@ -143,30 +136,9 @@ export interface DoctorReport {
   /** Null if the configuration is invalid. */
   readonly settings: unknown;
   readonly checks: readonly Checked[];
-  readonly running: RunningReport | { readonly answers: false; readonly why: string };
+  readonly running: Awaited<ReturnType<typeof askRunning>>;
   /** Warnings and errors of the log, if a log was named. */
   readonly log: readonly LogLine[];
-}
-
-interface RunningReport {
-  readonly answers: true;
-  readonly configuration: number;
-  readonly settled: boolean;
-  readonly pigeonholes: Readonly<Record<string, number>>;
-  readonly sinks: readonly {
-    readonly name: string;
-    readonly type: string;
-    readonly state: string;
-    readonly delivered: number;
-    readonly backlog: number;
-    readonly dead: number;
-  }[];
-  readonly quotas: readonly { readonly workspace: string; readonly used: number; readonly left: number | null }[];
-  readonly troubles: readonly Pick<Trouble, 'code' | 'severity' | 'text' | 'since'>[];
-  readonly deadLetters: readonly Pick<
-    DeadLetterGroupView,
-    'sink' | 'cause' | 'list' | 'changes' | 'newest' | 'detail'
-  >[];
 }
 
 /** Formats the report as text in sections, to paste into an issue. Pure. */
@@ -198,7 +170,7 @@ function table(facts: Readonly<Record<string, string>>): string[] {
   return Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }
 
-function runningLines(running: RunningReport): string[] {
+function runningLines(running: Extract<DoctorReport['running'], { readonly answers: true }>): string[] {
   const { configuration, settled, pigeonholes, sinks, quotas, troubles, deadLetters } = running;
   const states = Object.entries(pigeonholes).map(([state, n]) => `${n} ${state}`);
   return [

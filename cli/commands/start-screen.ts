@@ -1,6 +1,6 @@
 import type { ApiClient } from '../api-client.js';
 import { type Output, LiveBlock } from '../output.js';
-import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
+import { ItemCounts, type Moment, readMoment } from '../status/format-status.js';
 import { liveScreen } from '../status/live-screen.js';
 import { formatSpan } from '../../base/words.js';
 import { span, type TextLine, keepEnd, wrapText } from '../text-line.js';

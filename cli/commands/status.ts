@@ -4,8 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiClient, instanceOf } from '../api-client.js';
 import { type Output, printLine, LiveBlock } from '../output.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { formatStatus, pageLines } from '../status/format-status.js';
-import { ItemCounts, type Moment, readMoment } from '../status/moment.js';
+import { formatStatus, pageLines, ItemCounts, type Moment, readMoment } from '../status/format-status.js';
 import { liveScreen } from '../status/live-screen.js';
 import { span, type TextLine } from '../text-line.js';
 

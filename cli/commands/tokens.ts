@@ -5,7 +5,7 @@ import type { TokenView } from '../../api/tokens.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 
-/** The roles that `api/rights.ts` knows. */
+/** The roles that `api/authenticate.ts` knows. */
 export const roles = ['viewer', 'importer', 'operator', 'privacy', 'admin'] as const;
 
 const rolesHelp = `

@@ -1,7 +1,6 @@
 import { renderLine, span, type TextLine } from '../text-line.js';
 import { eventLines } from './event-lines.js';
-import { rateLines, separated, problemLines, shortProblemLines } from './format-status.js';
-import { itemLines, type Moment } from './moment.js';
+import { rateLines, separated, problemLines, shortProblemLines, itemLines, type Moment } from './format-status.js';
 import { sinkLines } from './sink-lines.js';
 
 interface Screen {

@@ -1,6 +1,6 @@
 import type { Trouble } from '../../operations/find-problems.js';
 import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../../operations/status-view.js';
-import type { Moment } from './moment.js';
+import type { Moment } from './format-status.js';
 
 /** Returns the data of status without problems, with the given changes. */
 export function momentOf(status: Partial<Status> = {}, troubles: readonly Trouble[] = []): Moment {
