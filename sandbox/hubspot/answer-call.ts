@@ -1,5 +1,5 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { accountRoutes, listRoutes, propertyRoutes } from './definition-routes.js';
+import { definitionRoutes } from './definition-routes.js';
 import type { Account } from './account.js';
 import { associationRoutes } from './association-routes.js';
 import { batchRoutes } from './batch-routes.js';
@@ -7,14 +7,7 @@ import { type Call, HubSpotRefusal, invalidInput, notFound } from './call.js';
 import { marketingEventRoutes } from './marketing-event-routes.js';
 import { overLimit } from './rate-limits.js';
 
-const ROUTES = [
-  ...batchRoutes,
-  ...associationRoutes,
-  ...propertyRoutes,
-  ...marketingEventRoutes,
-  ...accountRoutes,
-  ...listRoutes,
-];
+const ROUTES = [...batchRoutes, ...associationRoutes, ...marketingEventRoutes, ...definitionRoutes];
 
 /** Answers as HubSpot does. Checks the token, then the limits, then the scopes, then the request. */
 export function answerCall(account: Account, request: DoubleRequest): DoubleAnswer {

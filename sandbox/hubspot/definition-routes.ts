@@ -1,29 +1,38 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import { type Call, type Route, invalidInput, notFound, jsonBody, requiredText } from './call.js';
 import type { ContactList } from './account.js';
-import { type ObjectType, propertyJson } from './object-type.js';
+import { propertyJson } from './object-type.js';
 
-const readsSchema = ({ account, parts }: Call): readonly string[] => account.type(parts[0]!).scopes.schema;
+/** Documented: the specification of "Lists", 2026-09, memberships. */
+const LIST = '/crm/v3/lists/([^/]+)';
 
+const schemaOf = ({ account, parts }: Call): readonly string[] => account.type(parts[0]!).scopes.schema;
 /** Documented: the specification of "Schemas", for every object, contacts included. */
-const schemaScopes = (): readonly string[] => ['crm.schemas.custom.read', 'crm.objects.custom.read', 'oauth'];
+const anySchema = (): readonly string[] => ['crm.schemas.custom.read', 'crm.objects.custom.read', 'oauth'];
+const readLists = (): readonly string[] => ['crm.lists.read'];
+const writeLists = (): readonly string[] => ['crm.lists.write'];
+/** Documented: the specification of "Account Info" names this scope; a service key may lack it. */
+const oauth = (): readonly string[] => ['oauth'];
+const anyToken = (): undefined => undefined;
 
-/** Routes for the properties of objects and for their schemas. */
-export const propertyRoutes: readonly Route[] = [
-  { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)$/, scopes: readsSchema, answer: properties },
-  { method: 'GET', path: /^\/crm\/v3\/schemas\/([^/]+)$/, scopes: schemaScopes, answer: oneSchema },
+/** Routes for what an administrator defines: properties, schemas, static lists of contacts, tokens and the account. */
+export const definitionRoutes: readonly Route[] = [
+  { method: 'GET', path: /^\/crm\/v3\/properties\/([^/]+)$/, scopes: schemaOf, answer: properties },
+  { method: 'GET', path: /^\/crm\/v3\/schemas\/([^/]+)$/, scopes: anySchema, answer: schema },
+  { method: 'GET', path: new RegExp(`^${LIST}$`), scopes: readLists, answer: read },
+  { method: 'PUT', path: new RegExp(`^${LIST}/memberships/add$`), scopes: writeLists, answer: add },
+  { method: 'PUT', path: new RegExp(`^${LIST}/memberships/remove$`), scopes: writeLists, answer: remove },
+  { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: oauth, answer: details },
+  { method: 'POST', path: /^\/oauth\/v2\/private-apps\/get\/access-token-info$/, scopes: anyToken, answer: tokenInfo },
 ];
 
 function properties({ account, parts }: Call): DoubleAnswer {
   return { status: 200, json: { results: [...account.type(parts[0]!).properties.values()].map(propertyJson) } };
 }
 
-function oneSchema({ account, parts }: Call): DoubleAnswer {
-  return { status: 200, json: schemaJson(account.type(parts[0]!)) };
-}
-
-function schemaJson(type: ObjectType): Record<string, unknown> {
-  return {
+function schema({ account, parts }: Call): DoubleAnswer {
+  const type = account.type(parts[0]!);
+  const json = {
     id: type.objectTypeId.slice(2),
     objectTypeId: type.objectTypeId,
     name: type.name,
@@ -38,22 +47,8 @@ function schemaJson(type: ObjectType): Record<string, unknown> {
     ],
     archived: false,
   };
+  return { status: 200, json };
 }
-
-/** Documented: the specification of "Lists", 2026-09, memberships. */
-const LIST = '/crm/v3/lists/([^/]+)';
-
-/** Static lists of contacts and their members. */
-export const listRoutes: readonly Route[] = [
-  { method: 'GET', path: new RegExp(`^${LIST}$`), scopes: () => ['crm.lists.read'], answer: read },
-  { method: 'PUT', path: new RegExp(`^${LIST}/memberships/add$`), scopes: () => ['crm.lists.write'], answer: add },
-  {
-    method: 'PUT',
-    path: new RegExp(`^${LIST}/memberships/remove$`),
-    scopes: () => ['crm.lists.write'],
-    answer: remove,
-  },
-];
 
 function read(call: Call): DoubleAnswer {
   const { listId, processingType } = existing(call);
@@ -105,16 +100,6 @@ function existing(call: Call): ContactList {
   if (list === undefined) throw notFound(`List does not exist with ID ${call.parts[0]}.`);
   return list;
 }
-
-const anyToken = (): undefined => undefined;
-/** Documented: the specification of "Account Info" names this scope; a service key may lack it. */
-const oauthScope = (): readonly string[] => ['oauth'];
-
-/** Routes for a token's scopes and its account. */
-export const accountRoutes: readonly Route[] = [
-  { method: 'GET', path: /^\/account-info\/v3\/details$/, scopes: oauthScope, answer: details },
-  { method: 'POST', path: /^\/oauth\/v2\/private-apps\/get\/access-token-info$/, scopes: anyToken, answer: tokenInfo },
-];
 
 function details({ account }: Call): DoubleAnswer {
   return {
