@@ -1,5 +1,5 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type AskedAction, recordRequest, recordResult, auditEntries } from '../ledger/audit.js';
+import { type RequestedAction, recordRequest, recordResult, auditEntries } from '../ledger/audit.js';
 import type { ApiContext, ApiApp } from './api-app.js';
 import { Refused } from './problem.js';
 import { createRoute, z } from '@hono/zod-openapi';
@@ -12,7 +12,7 @@ import { requireEveryWorkspace } from './scope.js';
 interface Audited {
   readonly action: string;
   readonly target: string | null;
-  readonly detail?: AskedAction['detail'];
+  readonly detail?: RequestedAction['detail'];
   readonly subject?: Buffer | null;
   /**
    * Set for actions that change nothing lasting and are open to any token. Each one counts against the limit, whether

@@ -131,7 +131,7 @@ export function addKey(program: Command, run: Run): void {
  * @param file `-` writes to standard output, but never to a terminal
  */
 async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
-  const { loadOfflineConfig } = await import('../../operations/command-config.js');
+  const { loadStoreConfig } = await import('../../operations/command-input.js');
   const { findLedgerKey } = await import('../../worker/key-place-of.js');
   if (file === '-' && process.stdout.isTTY) {
     throw new CommandError(
@@ -139,7 +139,7 @@ async function exportKey({ config, out }: Context, { file }: { file: string }): 
       'a key cannot be written to a terminal: give a file, or redirect standard output',
     );
   }
-  const key = await findLedgerKey(await loadOfflineConfig(config));
+  const key = await findLedgerKey(await loadStoreConfig(config));
   if (file === '-') {
     out.line(key.reveal());
     return ExitCode.Done;

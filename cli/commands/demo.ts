@@ -12,7 +12,7 @@ import { DemoProcesses } from '../demo/demo-processes.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { untilStopped } from '../until-stopped.js';
 import type { Status } from '../../operations/status-view.js';
-import { tokenFileOfStore } from '../../worker/local-token.js';
+import { tokenFileOfStore } from '../../worker/instance-file.js';
 import { type ApiClient, apiClient } from '../api-client.js';
 import { pageLink } from './open.js';
 import {
