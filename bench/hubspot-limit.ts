@@ -42,7 +42,12 @@ export const hubspotLimit: Bench = {
     const items = options.items ?? 10_000;
     const double = await startHubSpotDouble({ per10s, contactProperties: [property('last_event')] });
     const config = hubspotConfigSchema.parse({ token: new Secret('hubspot-token'), baseUrl: double.url, records });
-    const sink = createHubSpotSink(config, { name: 'crm', baseFolder: '.', network: { allowHosts: [] } });
+    const sink = createHubSpotSink(config, {
+      name: 'crm',
+      baseFolder: '.',
+      network: { allowHosts: [] },
+      now: Date.now,
+    });
     try {
       const perLane = Math.ceil(items / lanes);
       const beganAtMs = performance.now();

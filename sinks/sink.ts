@@ -268,10 +268,10 @@ export interface SinkEnvironment {
   readonly baseFolder: string;
   readonly network: NetworkSettings;
   /**
-   * The clock that all processes share: Unix time in ms. Absent if pigeonpost only checks the configuration; the sink
-   * then uses the clock of its own process.
+   * The clock that all processes share: Unix time in ms. If pigeonpost only checks the configuration, this is the clock
+   * of the process.
    */
-  readonly now?: () => number;
+  readonly now: () => number;
   /** State that sinks of this process share if they use the same account. Absent: this sink shares no state. */
   readonly accounts?: Accounts;
   /** Storage for credentials that change with use. Absent if pigeonpost only checks the configuration. */

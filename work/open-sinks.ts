@@ -21,10 +21,13 @@ export function sharedThroughLedger(ledger: Ledger): Pick<SharedBySinks, 'creden
 /** Resources that the sinks of a process share for sending. */
 export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials' | 'now'>;
 
+/** For sinks that only check or plan. They share nothing, so the clock of the process is sufficient. */
+const unshared: SharedBySinks = { now: Date.now };
+
 /**
  * Creates the sinks of a configuration without registering them in the ledger. Throws if their settings cannot be used.
  */
-export function createSinks(config: Config, shared?: SharedBySinks): Map<string, Sink> {
+export function createSinks(config: Config, shared = unshared): Map<string, Sink> {
   return new Map(Object.keys(config.sinks).map((name) => [name, createSink(config, name, shared)]));
 }
 
@@ -82,7 +85,7 @@ function destinationOf(config: Config, ledger: Ledger, name: string): string {
 }
 
 /** Creates one sink of a configuration. @param shared needed for sending, not for checking */
-export function createSink(config: Config, name: string, shared?: SharedBySinks): Sink {
+export function createSink(config: Config, name: string, shared = unshared): Sink {
   const sinkConfig = config.sinks[name]!;
   const { onForget, limits } = sinkConfig;
   return typeOf(sinkConfig).create(sinkConfig.settings, {

@@ -67,6 +67,7 @@ export function openSlackReceiver(
     allowPrivateAddresses: true,
     connections: 1,
     requestTimeoutMs: receiverTimes.requestTimeoutMs,
+    now,
   });
   const api = { baseUrl, token, rest, wallNow: now };
   return {

@@ -10,6 +10,7 @@ import type { Fields, Lane, Outcome, Planned, SendResult, Sink, SinkEnvironment 
 import { createCanvasSink } from './canvas.js';
 import { canvasConfigSchema } from './config.js';
 import type { CanvasOperation } from './operation.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const signal = new AbortController().signal;
 let double: CanvasDouble;
@@ -73,7 +74,7 @@ function newSink({
       },
     ],
   });
-  const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] }, ...(onForget && { onForget }) };
+  const environment = environmentOf('grades', { ...(onForget && { onForget }) });
   const tuning = { clock: hurriedClock, requestTimeoutMs: 60_000, patienceMs };
   const sink = createCanvasSink(config, environment, tuning);
   sinks.push(sink);

@@ -27,8 +27,6 @@ const PATIENCE_MS = 40_000;
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 interface CanvasTuning {
-  /** Unix time in ms. */
-  readonly now?: () => number;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
   readonly patienceMs?: number;
@@ -51,7 +49,7 @@ export function createCanvasSink(
     requestTimeoutMs: tuning.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-context-id'],
-    now: tuning.now ?? environment.now,
+    now: environment.now,
   });
   const { per10s } = environment.limits ?? {};
   // Shared by all lanes and all sinks with this token, because Canvas has one bucket per token.

@@ -8,6 +8,7 @@ import type { ErasedItems, Lane } from '../sink.js';
 import { createFileSink } from './file.js';
 import { type FileAccess, nodeFileAccess } from './file-access.js';
 import { rewriteLine } from '../rewrite-line.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';
 const VOTES = 'acme/101/votes/2026-11-21.ndjson';
@@ -32,7 +33,7 @@ const lane = (): Lane => ({
 });
 
 const sinkWith = (access?: FileAccess) =>
-  createFileSink({ folder: 'archive' }, { name: 'archive', baseFolder: base, network: { allowHosts: [] } }, access);
+  createFileSink({ folder: 'archive' }, environmentOf('archive', { baseFolder: base }), access);
 
 const changeOf = (list: string, key: string, fields: Partial<Change> = {}): Change =>
   sampleChange({ list, type: `${list}.created`, key, ...fields });

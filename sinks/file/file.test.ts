@@ -20,6 +20,7 @@ import type { FileAccess } from './file-access.js';
 import { createFileSink } from './file.js';
 import type { FileOperation } from './day-file.js';
 import { MARKER_FILE } from './marker.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';
 const VOTES = 'acme/101/votes/2026-11-21.ndjson';
@@ -36,7 +37,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 function sinkNamed(name: string, access?: FileAccess): Sink<FileOperation> {
-  return createFileSink({ folder: 'archive' }, { name, baseFolder: base, network: { allowHosts: [] } }, access);
+  return createFileSink({ folder: 'archive' }, environmentOf(name, { baseFolder: base }), access);
 }
 
 const laneWith = (memory: Lane['memory'] = {}, ledgerId = 'ledger-1'): Lane => ({

@@ -30,8 +30,6 @@ export type NoAnswer = {
 };
 
 export interface HttpTuning {
-  /** Unix time in ms. */
-  readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
@@ -52,7 +50,7 @@ export class HttpClient {
   constructor(config: HttpConfig, environment: SinkEnvironment, tuning: HttpTuning = {}) {
     this.#config = config;
     this.#baseUrl = typeof config.baseUrl === 'string' ? config.baseUrl : config.baseUrl.reveal();
-    this.#now = tuning.now ?? environment.now ?? Date.now;
+    this.#now = environment.now;
     this.host = new URL(this.#baseUrl).host;
     const clientFor = (url: URL): RestClient =>
       new RestClient({
@@ -62,7 +60,7 @@ export class HttpClient {
         connections: CONNECTIONS,
         requestTimeoutMs: tuning.requestTimeoutMs,
         maxAnswerBytes: MAX_ANSWER_BYTES,
-        now: tuning.now ?? environment.now,
+        now: environment.now,
       });
     this.#rest = clientFor(new URL(this.#baseUrl));
     const { auth } = config;

@@ -44,9 +44,8 @@ export function createHttpSink(
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
       const mayBegin = (): boolean => performance.now() < startUntilMs;
-      const now = tuning.now ?? environment.now ?? Date.now;
       return await underOwnSignal(signal, (own) =>
-        sendOperations(operations, { config, client, reading, signal: own, mayBegin, now }),
+        sendOperations(operations, { config, client, reading, signal: own, mayBegin, now: environment.now }),
       );
     },
     tryNow: () => client.tryNow(),

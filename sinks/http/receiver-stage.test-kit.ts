@@ -4,6 +4,7 @@ import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
 import { createHttpSink, httpSinkType } from './http.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 /** A receiver with scripted responses, reset before each test, and the sinks that the test has opened. */
 interface Stage {
@@ -33,8 +34,8 @@ export const create = { url: '"/items"', body: '{ "key": change.key, "text": ite
 
 export function open(keys: object, environment: Partial<SinkEnvironment> = {}): Sink {
   const config = httpSinkType.configSchema.parse({ baseUrl: `${stage.api.url}/v2`, ...keys });
-  const around = { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment };
-  const sink = createHttpSink(config, around, { now: () => stage.nowMs }) as Sink;
+  const around = environmentOf('crm', { now: () => stage.nowMs, ...environment });
+  const sink = createHttpSink(config, around) as Sink;
   stage.sinks.push(sink);
   return sink;
 }

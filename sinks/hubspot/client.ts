@@ -14,8 +14,6 @@ const CONNECTIONS = 10;
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 export interface ClientTuning {
-  /** Unix time in ms. */
-  readonly now?: () => number;
   readonly requestTimeoutMs?: number;
   /** The account's limit until an answer reports one. */
   readonly limit?: { readonly limit: number; readonly windowMs: number };
@@ -57,7 +55,7 @@ export class HubSpotClient {
       connections: CONNECTIONS,
       requestTimeoutMs: tuning.requestTimeoutMs,
       requestIdHeaders: ['x-hubspot-correlation-id'],
-      now: tuning.now ?? environment.now,
+      now: environment.now,
     });
     const { accounts, limits } = environment;
     const account = { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits };
@@ -67,7 +65,7 @@ export class HubSpotClient {
       'requests',
       () => new RollingLimiter(tuning.limit ?? { ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s),
     );
-    this.#daily = share('day', () => new DailyLimit(perDay, tuning.now ?? environment.now ?? Date.now));
+    this.#daily = share('day', () => new DailyLimit(perDay, environment.now));
   }
 
   async get(path: string, budget: CallBudget): Promise<Reply> {

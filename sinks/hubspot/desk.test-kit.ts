@@ -8,6 +8,7 @@ import type { Fields, Lane, Outcome, Sink, SinkEnvironment, Subject } from '../s
 import { createHubSpotSink, type HubSpotTuning } from './hubspot.js';
 import { loadHubSpotConfig } from './load-config.test-kit.js';
 import type { HubSpotOperation } from './operation.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 interface SinkOptions {
   readonly environment?: Partial<SinkEnvironment>;
@@ -56,11 +57,10 @@ export class Desk {
   ): Desk {
     const config = loadHubSpotConfig({ token: new Secret(token), baseUrl: hubspot.url, records, ...keys });
     return new Desk(hubspot, clock, () =>
-      createHubSpotSink(
-        config,
-        { name: 'crm', baseFolder: '/', network: { allowHosts: [] }, ...environment },
-        { now: () => clock.nowMs, requestTimeoutMs: 60_000, ...tuning },
-      ),
+      createHubSpotSink(config, environmentOf('crm', { now: () => clock.nowMs, ...environment }), {
+        requestTimeoutMs: 60_000,
+        ...tuning,
+      }),
     );
   }
 

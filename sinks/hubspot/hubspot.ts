@@ -61,7 +61,7 @@ export function createHubSpotSink(
             client,
             times,
             budget,
-            now: tuning.now ?? environment.now ?? Date.now,
+            now: environment.now,
           });
           return { outcomes: tasks.map((task) => task.outcome()), memory };
         }
@@ -74,7 +74,7 @@ export function createHubSpotSink(
         const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
         const found = await lookUp(
           doubtful.map(({ operation }) => operation),
-          { client, times, budget, now: tuning.now ?? environment.now ?? Date.now },
+          { client, times, budget, now: environment.now },
         );
         doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
         return { outcomes };

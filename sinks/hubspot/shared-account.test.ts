@@ -8,6 +8,7 @@ import type { Lane, Outcome, Sink } from '../sink.js';
 import { createHubSpotSink } from './hubspot.js';
 import { loadHubSpotConfig } from './load-config.test-kit.js';
 import type { HubSpotOperation } from './operation.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const contacts = {
   from: 'attendees',
@@ -39,7 +40,7 @@ afterEach(async () => {
 
 function sinkOf(accounts: Accounts, name: string, token = 'pat-one'): Sink<HubSpotOperation> {
   const config = loadHubSpotConfig({ token: new Secret(token), baseUrl: account.url, records: [contacts] });
-  const environment = { name, baseFolder: '/', network: { allowHosts: [] }, accounts };
+  const environment = environmentOf(name, { accounts });
   const sink = createHubSpotSink(config, environment, { limit, sendBudgetMs: 500 });
   open.push(sink);
   return sink;

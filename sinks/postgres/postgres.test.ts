@@ -2,6 +2,7 @@ import { Pool } from 'pg';
 import { Secret } from '../../config/secret.js';
 import { postgresConfigSchema } from './config.js';
 import { createPostgresSink } from './postgres.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 jest.mock('pg', () => ({ Pool: jest.fn() }));
 
@@ -23,7 +24,7 @@ function sinkWith(parameters: string) {
     .mockReturnValue({ on: () => undefined, connect: async () => client, end: async () => undefined });
   const url = new Secret(`postgres://app:s3cret@db.example.com/warehouse?${parameters}`);
   const config = postgresConfigSchema.parse({ url, schema: 'engagement' });
-  return createPostgresSink(config, { name: 'warehouse', baseFolder: '/', network: { allowHosts: [] } });
+  return createPostgresSink(config, environmentOf('warehouse'));
 }
 
 async function checkWith(parameters: string) {

@@ -50,7 +50,7 @@ export interface TokenSourceOptions {
    */
   readonly advise?: (refusal: { readonly error: string; readonly description: string }) => string | undefined;
   /** Unix time in ms. */
-  readonly now?: () => number;
+  readonly now: () => number;
   readonly timeoutMs?: number;
 }
 
@@ -95,7 +95,7 @@ export class TokenSource {
 
   constructor(options: TokenSourceOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now;
   }
 
   /**

@@ -43,6 +43,7 @@ function open(options: Partial<RestClientOptions> = {}): RestClient {
     url,
     name: 'Vendor',
     network: { allowHosts: [] },
+    now: Date.now,
     allowPrivateAddresses: true,
     connections: 2,
     ...options,

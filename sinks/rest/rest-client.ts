@@ -26,7 +26,7 @@ export interface RestClientOptions {
   /** Response headers that may hold the vendor's id of the request; the first one present is used. */
   readonly requestIdHeaders?: readonly string[];
   /** Unix time in ms. */
-  readonly now?: (() => number) | undefined;
+  readonly now: () => number;
 }
 
 interface RestRequest {
@@ -117,7 +117,7 @@ export class RestClient {
     { method, url, json, statusDecides, ...call }: RestRequest,
     signal: AbortSignal,
   ): Promise<RestAnswer> {
-    const { maxAnswerBytes = MAX_ANSWER_BYTES, now = Date.now } = this.#options;
+    const { maxAnswerBytes = MAX_ANSWER_BYTES, now } = this.#options;
     const answer = await request(url, {
       method,
       dispatcher: this.dispatcher,

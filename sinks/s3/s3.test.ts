@@ -6,6 +6,7 @@ import { operationsFor } from '../plan-of.test-kit.js';
 import type { Lane } from '../sink.js';
 import { s3ConfigSchema } from './config.js';
 import { createS3Sink } from './s3.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const [key] = freshAccount.keys;
 /** After the `maxAge` window in which the change was found, so that the change is due. */
@@ -44,7 +45,7 @@ async function send(keys: Record<string, unknown>): Promise<Record<string, unkno
     secretAccessKey: new Secret(key!.secret),
     ...keys,
   });
-  const sink = createS3Sink(config, { name: 'lake', baseFolder: '/', network: { allowHosts: [] } }, { now });
+  const sink = createS3Sink(config, environmentOf('lake', { now }));
   const memory: Record<string, unknown> = {};
   const lane: Lane = {
     workspace: 'acme',

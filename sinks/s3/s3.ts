@@ -17,8 +17,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const CONNECTIONS = 16;
 
 interface S3Tuning {
-  /** Unix time in ms. */
-  readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
@@ -27,7 +25,7 @@ interface S3Tuning {
  * how.
  */
 export function createS3Sink(config: S3Config, environment: SinkEnvironment, tuning: S3Tuning = {}): Sink<S3Operation> {
-  const now = tuning.now ?? environment.now ?? Date.now;
+  const { now } = environment;
   const url = bucketUrl(config);
   const dispatcher = createDispatcher(url, environment.network, {
     allowPrivateAddresses: mayReachPrivate(url, config),

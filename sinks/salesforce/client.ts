@@ -35,8 +35,6 @@ export type CallAnswer = RestAnswer & {
 };
 
 export interface ClientTuning {
-  /** Unix time in ms. */
-  readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
@@ -61,7 +59,7 @@ export class SalesforceClient {
   constructor(config: SalesforceConfig, environment: SinkEnvironment, tuning: ClientTuning = {}) {
     this.#config = config;
     this.#environment = environment;
-    this.#now = tuning.now ?? environment.now ?? Date.now;
+    this.#now = environment.now;
     this.#requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     const { per10s, perDay } = environment.limits ?? {};
     const makeLimiter = (limit: number): RollingLimiter => new RollingLimiter({ limit, windowMs: 10_000 }, limit);

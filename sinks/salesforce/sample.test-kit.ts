@@ -6,6 +6,7 @@ import type { Fields, Lane, Outcome, Planned, Sink, SinkEnvironment, Subject } f
 import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
 import { ownKeyPair } from '../../sandbox/salesforce/salesforce-org.js';
 import type { SalesforceOperation } from './operation.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const recordKeys = {
   from: 'attendees',
@@ -34,7 +35,7 @@ export function sampleConfig(org: { readonly url: string }, record: object = {},
   });
 }
 
-export const sampleEnvironment: SinkEnvironment = { name: 'salesforce', baseFolder: '/', network: { allowHosts: [] } };
+export const sampleEnvironment: SinkEnvironment = environmentOf('salesforce');
 
 export const pigeonhole: Fields = { id: 101, name: 'ACME Summit', startDate: '2026-11-21' };
 

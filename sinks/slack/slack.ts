@@ -39,8 +39,6 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 const CONNECTIONS = 16;
 
 interface SlackTuning {
-  /** Unix time in ms. */
-  readonly wallNow?: () => number;
   readonly clock?: Clock;
   readonly requestTimeoutMs?: number;
 }
@@ -53,7 +51,7 @@ export function createSlackSink(
 ): Sink<SlackOperation> {
   const { token, rotation, webhookUrl } = config;
   const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
-  const wallNow = tuning.wallNow ?? environment.now ?? Date.now;
+  const wallNow = environment.now;
   const rest = new RestClient({
     url,
     network: environment.network,

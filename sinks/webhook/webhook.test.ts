@@ -12,6 +12,7 @@ import type { Lane, NetworkSettings, Outcome, Sink } from '../sink.js';
 import { operationsFor } from '../plan-of.test-kit.js';
 import type { WebhookOperation } from './deliver.js';
 import { createWebhookSink, type WebhookTuning } from './webhook.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
 const lane: Lane = {
@@ -58,11 +59,19 @@ async function receiver(answer: (request: IncomingMessage, response: ServerRespo
 
 function sinkFor(
   url: string,
-  options: { network?: Partial<NetworkSettings>; allowPrivateAddresses?: boolean; tuning?: WebhookTuning } = {},
+  options: {
+    network?: Partial<NetworkSettings>;
+    allowPrivateAddresses?: boolean;
+    tuning?: WebhookTuning;
+    now?: () => number;
+  } = {},
 ): Sink<WebhookOperation> {
   const sink = createWebhookSink(
     { url, secret: [new Secret(secret)], allowPrivateAddresses: options.allowPrivateAddresses ?? true },
-    { name: 'hooks', baseFolder: '/', network: { allowHosts: [], ...options.network } },
+    environmentOf('hooks', {
+      network: { allowHosts: [], ...options.network },
+      ...(options.now && { now: options.now }),
+    }),
     options.tuning,
   );
   opened.push(sink);
@@ -81,7 +90,7 @@ describe('a webhook', () => {
   it('posts the signed change as JSON, with its id and the time of the attempt', async () => {
     const { url, requests } = await receiver((_, response) => response.end('ok'));
     const now = Date.parse('2026-11-21T09:30:05.999Z');
-    const sink = sinkFor(url, { tuning: { now: () => now } });
+    const sink = sinkFor(url, { now: () => now });
     expect(await outcomeOf(sink)).toEqual({ kind: 'delivered', detail: 'HTTP 200' });
 
     const [{ request, body } = { request: undefined, body: '' }] = requests;

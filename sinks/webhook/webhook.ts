@@ -24,8 +24,6 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const START_WINDOW_MS = 30_000;
 
 export interface WebhookTuning {
-  /** Unix time in ms, for the timestamps of requests and for dates in `Retry-After`. */
-  readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
@@ -43,7 +41,7 @@ export function createWebhookSink(
     url,
     signer: new Signer(config.secret),
     requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
-    now: tuning.now ?? environment.now ?? Date.now,
+    now: environment.now,
     dispatcher: createDispatcher(url, environment.network, {
       allowPrivateAddresses: config.allowPrivateAddresses,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,

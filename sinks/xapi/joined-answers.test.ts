@@ -3,6 +3,7 @@ import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan.js';
 import { attendee, items, subjectFor } from './subjects.test-kit.js';
 import { createXapiSink } from './xapi.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 /** The stored objects of answers, as the delivery engine keeps them. */
 const objects = new Map<string, Fields>();
@@ -34,11 +35,7 @@ function joined(changed: readonly Subject[], others: readonly Subject[] = []): S
 }
 
 async function plan(subjects: readonly Subject[]): Promise<Planned<XapiOperation>[]> {
-  const sink = createXapiSink(configurationFor('http://127.0.0.1:9/xapi'), {
-    name: 'lms',
-    baseFolder: '/',
-    network: { allowHosts: [] },
-  });
+  const sink = createXapiSink(configurationFor('http://127.0.0.1:9/xapi'), environmentOf('lms'));
   const planned = await sink.plan(subjects);
   await sink.close();
   return planned;

@@ -3,6 +3,7 @@ import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan.js';
 import { attendee, items, subjectFor } from './subjects.test-kit.js';
 import { createXapiSink } from './xapi.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const engagement = {
   scope: 'session',
@@ -19,12 +20,7 @@ const credit = {
 };
 
 const sinkWith = (keys: Readonly<Record<string, unknown>> = {}, onForget: SinkEnvironment['onForget'] = 'delete') =>
-  createXapiSink(configurationFor('http://127.0.0.1:9/xapi', { credit, ...keys }), {
-    name: 'lms',
-    baseFolder: '/',
-    network: { allowHosts: [] },
-    onForget,
-  });
+  createXapiSink(configurationFor('http://127.0.0.1:9/xapi', { credit, ...keys }), environmentOf('lms', { onForget }));
 
 async function planOf(subject: Subject, keys?: Readonly<Record<string, unknown>>): Promise<Planned<XapiOperation>> {
   const sink = sinkWith(keys);

@@ -7,6 +7,7 @@ import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan.js';
 import { items, subjectFor } from './subjects.test-kit.js';
 import { createXapiSink, type XapiTuning } from './xapi.js';
+import { environmentOf } from '../sink-environment.test-kit.js';
 
 const lane: Lane = {
   workspace: 'acme',
@@ -58,11 +59,10 @@ const valid = () =>
     .map(({ id }) => id);
 
 function sinkWith(tuning: XapiTuning = {}, environment: Partial<SinkEnvironment> = {}): Sink<XapiOperation> {
-  const sink = createXapiSink(
-    configurationFor(lrs.endpoint),
-    { name: 'lms', baseFolder: '/', network: { allowHosts: [] }, ...environment },
-    { requestTimeoutMs: 60_000, ...tuning },
-  );
+  const sink = createXapiSink(configurationFor(lrs.endpoint), environmentOf('lms', environment), {
+    requestTimeoutMs: 60_000,
+    ...tuning,
+  });
   opened.push(sink);
   return sink;
 }
@@ -246,7 +246,7 @@ describe('an LRS', () => {
 
   it('that requests a wait receives nothing from any lane until the wait is over', async () => {
     let now = 1_000_000;
-    const sink = sinkWith({ now: () => now });
+    const sink = sinkWith({}, { now: () => now });
     const sending = await operations(sink, 2);
     answering(429, { 'retry-after': '60' });
     await sink.send(sending.slice(0, 1), lane, goingOn);

@@ -23,8 +23,6 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const START_WINDOW_MS = 30_000;
 
 export interface XapiTuning {
-  /** Unix time in ms, for dates in Retry-After and the end of a pause. */
-  readonly now?: () => number;
   readonly requestTimeoutMs?: number;
 }
 
@@ -46,20 +44,19 @@ export function createXapiSink(
     requestTimeoutMs: tuning.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-id', 'x-amzn-requestid'],
-    now: tuning.now ?? environment.now,
+    now: environment.now,
   });
   const activities = new Activities((config.activities ?? config.actor.homePage)!);
   const { limits } = environment;
   const makeLimiters = (): RollingLimiter[] => limitersOf(limits);
-  const now = tuning.now ?? environment.now ?? Date.now;
   const credential = `${clientOf(config)}:${secretOf(config).reveal()}`;
   const account = { type: 'xapi', baseUrl: config.endpoint, credential, limits };
-  const login = loginOf(config, environment, now);
+  const login = loginOf(config, environment);
   const lrs = new Lrs({
     endpoint,
     authorization: login.authorization,
     rest,
-    now,
+    now: environment.now,
     limiters: environment.accounts?.share(account, 'requests', makeLimiters) ?? makeLimiters(),
   });
   return {
@@ -97,8 +94,7 @@ export function createXapiSink(
 
 function loginOf(
   config: XapiConfig,
-  { network }: SinkEnvironment,
-  now: () => number,
+  { network, now }: SinkEnvironment,
 ): { readonly authorization: Authorization; close(): Promise<void> } {
   const { username, password, oauth } = config;
   if (oauth === undefined) {

@@ -10,6 +10,7 @@ import { deedLists, markerOf, names } from './marked-people.js';
 import type { SceneOptions } from './scene.js';
 import { archive, type Stage } from './stage.js';
 import { startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
+import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
 /** A sink of every type with a mapping that sends everything, and the data that they have sent. */
 interface WatchedSinks {
@@ -82,7 +83,7 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
 /** Creates the configured sink without waits for jobs of Canvas, which would take most of the test's time. */
 function hurriedGrades(baseUrl: string): Sink {
   const config = canvasConfigSchema.parse({ baseUrl, token: new Secret('canvas-token'), records: graded });
-  const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
+  const environment = environmentOf('grades');
   return createCanvasSink(config, environment, { clock: hurriedClock });
 }
 

@@ -4,6 +4,7 @@ import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { archive, archived, everyone, useStages } from '../kit/stage.js';
+import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
 const stages = useStages();
 const people = (count: number, from = 1) => Array.from({ length: count }, (_, index) => attendee(from + index));
@@ -154,7 +155,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
       openSinks: (made) =>
         new Map(
           [...made].map(([name, open]) => {
-            const environment = { name, baseFolder: stage.folder, network: { allowHosts: [] } };
+            const environment = environmentOf(name, { baseFolder: stage.folder });
             return [name, { ...open, sink: createFileSink({ folder: './archive' }, environment, access) }];
           }),
         ),

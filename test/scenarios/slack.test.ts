@@ -15,6 +15,7 @@ import { askToForget, forget } from '../kit/forget.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
 /** Factor by which time passes faster than at Slack, so that a test takes seconds. The limits still apply. */
 const times = 500;
@@ -81,8 +82,8 @@ async function slackScene(stage: Stage, message: object = {}): Promise<MortalSce
   const limits = { per10s: 10 * times };
   const consent = { accept: ['obtained', 'refused', 'not-asked', 'not-known'] };
   const config = slackConfigSchema.parse({ ...keys, token: new Secret(DEFAULT_TOKEN) });
-  const environment = { name: 'questions', baseFolder: '/', network: { allowHosts: [] }, limits };
-  const sink = createSlackSink(config, environment, { clock, wallNow: () => Date.now() + aheadMs });
+  const environment = environmentOf('questions', { limits, now: () => Date.now() + aheadMs });
+  const sink = createSlackSink(config, environment, { clock });
   const scene = await stage.scene({
     sinks: { questions: JSON.stringify({ type: 'slack', token: '${SLACK_TOKEN}', ...keys, limits, consent }) },
     environment: { SLACK_TOKEN: DEFAULT_TOKEN },

@@ -11,6 +11,7 @@ import type { Lane, Subject } from '../../sinks/sink.js';
 import type { HubSpotOptions } from '../../sandbox/hubspot/account.js';
 import { property } from '../../sandbox/hubspot/object-type.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
 interface RecordEntry {
   readonly from: string;
@@ -87,11 +88,7 @@ afterEach(() => hubspot.close());
 
 function openSink(records: readonly RecordEntry[]) {
   const keys = { token: new Secret('hubspot-token'), baseUrl: hubspot.url, records };
-  return createHubSpotSink(hubspotConfigSchema.parse(keys), {
-    name: 'crm',
-    baseFolder: '/',
-    network: { allowHosts: [] },
-  });
+  return createHubSpotSink(hubspotConfigSchema.parse(keys), environmentOf('crm'));
 }
 
 const lane: Lane = {

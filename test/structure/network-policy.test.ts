@@ -3,6 +3,7 @@ import { Secret } from '../../config/secret.js';
 import { allSinks } from '../../sinks/all-sinks.js';
 import type { SinkType } from '../../sinks/sink.js';
 import { minimalSinks } from '../kit/minimal-sinks.js';
+import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
 jest.mock('node:dns', () => ({ ...jest.requireActual('node:dns'), lookup: jest.fn() }));
 
@@ -19,7 +20,7 @@ const addressKeys = connecting.flatMap((sinkType) => {
 /** The check lines of a sink whose address is on a private network, whatever else its keys are. */
 async function check(sinkType: SinkType, keys: Keys): Promise<string> {
   const config = sinkType.configSchema.parse(keys);
-  const sink = sinkType.create(config, { name: 'sink', baseFolder: '/', network: { allowHosts: [] } });
+  const sink = sinkType.create(config, environmentOf('sink'));
   try {
     return (await sink.check(AbortSignal.timeout(10_000))).map(({ text }) => text).join('\n');
   } finally {

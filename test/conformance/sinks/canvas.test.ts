@@ -10,6 +10,7 @@ import { canvasFault, startCanvasDouble, type CanvasDouble } from '../../../sand
 import type { CanvasOptions } from '../../../sandbox/canvas/canvas-instance.js';
 import { exampleSchool } from '../../../sandbox/canvas/school.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 /*
  * What the delivery engine relies on, for the grades of the Canvas double, which is written from Canvas's documentation
@@ -48,7 +49,7 @@ function newSink(
       { from: 'engagement', course: '"42"', assignment: '"7"', user, grade: 'item.points', overwrite, ...record },
     ],
   });
-  const environment = { name: 'grades', baseFolder: '/', network: { allowHosts: [] } };
+  const environment = environmentOf('grades');
   const tuning = { clock: hurriedClock, requestTimeoutMs: 60_000, patienceMs: 3_600_000 };
   return createCanvasSink(config, environment, tuning);
 }

@@ -11,6 +11,7 @@ import { serveDouble } from '../../../sandbox/serve/serve-double.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import type { StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 /* Applies the suite of all sinks to the example of docs/writing-a-sink.md, with the store that it describes. */
 
@@ -63,12 +64,7 @@ async function startStore(): Promise<StateDestination & { readonly store: Docume
   const keys = { baseUrl: `${double.url}/people`, token: new Secret(token), document };
   return {
     store,
-    open: () =>
-      documentsSinkType.create(documentsSinkType.configSchema.parse(keys), {
-        name: 'index',
-        baseFolder: '/',
-        network: { allowHosts: [] },
-      }),
+    open: () => documentsSinkType.create(documentsSinkType.configSchema.parse(keys), environmentOf('index')),
     state: () => [...store.documents].toSorted(([one], [other]) => (one < other ? -1 : 1)),
     requests: () => double.requests.length,
     fail: (how, skip) => double.faults.add({ effect: effects[how]!, skip }),

@@ -20,13 +20,14 @@ import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import type { Destination, Fault } from './destination.js';
 import { storyOf } from './generated-changes.js';
 import { describeSink } from './sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 interface FileDestination extends Destination {
   readonly folder: string;
   readonly diskFaults: DiskFault[];
 }
 
-const environment = (baseFolder: string) => ({ name: 'archive', baseFolder, network: { allowHosts: [] } });
+const environment = (baseFolder: string) => environmentOf('archive', { baseFolder });
 
 /** Returns the files below a folder by relative path, without markers. */
 function filesIn(folder: string): Map<string, string> {

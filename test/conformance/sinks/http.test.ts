@@ -9,6 +9,7 @@ import { serveDouble } from '../../../sandbox/serve/serve-double.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import type { StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 /* Applies the suite to three APIs: one that assigns ids, one with batches, and one with OAuth 2. */
 
@@ -136,7 +137,7 @@ const start =
     });
     return {
       api,
-      open: () => createHttpSink(config, { name: 'people', baseFolder: '/', network: { allowHosts: [] } }, { now }),
+      open: () => createHttpSink(config, environmentOf('people', { now })),
       // ids differ between runs if an answer was lost
       state: () => [...api.people.values()].toSorted((one, other) => (one.key < other.key ? -1 : 1)),
       requests: () => double.requests.length,

@@ -10,6 +10,7 @@ import { property } from '../../../sandbox/hubspot/object-type.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 const token = 'hubspot-token';
 
@@ -65,11 +66,11 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
   });
   const sink = (tuning: HubSpotTuning = {}, keys: object = {}): Sink => {
     const config = hubspotConfigSchema.parse({ token: new Secret(token), baseUrl: double.url, records, ...keys });
-    return createHubSpotSink(
-      config,
-      { name: 'crm', baseFolder: '/', network: { allowHosts: [] } },
-      { requestTimeoutMs: 60_000, limit: { limit: 10_000, windowMs: 10_000 }, ...tuning },
-    );
+    return createHubSpotSink(config, environmentOf('crm'), {
+      requestTimeoutMs: 60_000,
+      limit: { limit: 10_000, windowMs: 10_000 },
+      ...tuning,
+    });
   };
   const { account } = double;
   return {

@@ -15,6 +15,7 @@ import { until } from '../../until.js';
 import { Courier } from './destination.js';
 import { Gate, type GateMode } from './gate.js';
 import { anyChange, PERSONAL_DATA, storyOf } from './generated-changes.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 /*
  * What the delivery engine relies on, for a sink that keeps the last state of each item, on a real server: a repeat of
@@ -82,7 +83,7 @@ suite('the postgres sink', () => {
     reached.password = 'passw0rd';
     const sink = createPostgresSink(
       { url: new Secret(reached.href), schema: 'engagement' },
-      { name, baseFolder: '/', network: { allowHosts: [] }, ...(onForget && { onForget }) },
+      environmentOf(name, { ...(onForget && { onForget }) }),
       hurried
         ? { connectTimeoutMs: 400, statementTimeoutMs: 1_000 }
         : { connectTimeoutMs: 60_000, statementTimeoutMs: 60_000 },
@@ -394,7 +395,7 @@ suite('the postgres sink', () => {
       reached.searchParams.set('sslmode', sslmode);
       const network = { allowHosts: [], ...(ca !== undefined && { ca }) };
       const config = { url: new Secret(reached.href), schema: 'engagement' };
-      const sink = createPostgresSink(config, { name: 'warehouse', baseFolder: '/', network });
+      const sink = createPostgresSink(config, environmentOf('warehouse', { network }));
       sinks.push(sink);
       return (await send(sink, storyOf({ items: 1, revisions: 1 })))[0]!;
     };

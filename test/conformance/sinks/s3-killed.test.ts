@@ -23,7 +23,7 @@ const { Secret } = require(dist + '/config/secret.js');
 const state = JSON.parse(readFileSync(file, 'utf8'));
 const save = () => { writeFileSync(file + '.new', JSON.stringify(state)); renameSync(file + '.new', file); };
 const keys = { bucket: 'acme-engagement', region: 'eu-central-1', endpoint: url, accessKeyId: id, secretAccessKey: new Secret(secret), conditionalWrites: conditionalWrites === 'true' };
-const sink = createS3Sink(s3ConfigSchema.parse(keys), { name: 'lake', baseFolder: '/', network: { allowHosts: [] } });
+const sink = createS3Sink(s3ConfigSchema.parse(keys), { name: 'lake', baseFolder: '/', network: { allowHosts: [] }, now: Date.now });
 const signal = new AbortController().signal;
 const lane = () => ({ workspace: 'acme', pigeonholeId: 101, ledgerId: 'ledger-1', memory: state.memory,
   remember: async (memory) => { Object.assign(state.memory, memory); save(); } });

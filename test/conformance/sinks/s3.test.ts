@@ -17,6 +17,7 @@ import { Courier, type Destination, type Fault } from './destination.js';
 import { storyOf } from './generated-changes.js';
 import { Gate, type GateMode } from './gate.js';
 import { describeSink } from './sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 /*
  * What the delivery engine relies on, for objects in a bucket of the S3 stand-in: each line once, whatever is lost or
@@ -44,8 +45,8 @@ function sinkAt(port: number | string, keys: Record<string, unknown> = {}, clock
     secretAccessKey: new Secret(key!.secret),
     ...keys,
   });
-  const environment = { name: 'lake', baseFolder: '/', network: { allowHosts: [] } };
-  return createS3Sink(config, environment, { now: clock, requestTimeoutMs: 1000 });
+  const environment = environmentOf('lake', { now: clock });
+  return createS3Sink(config, environment, { requestTimeoutMs: 1000 });
 }
 
 const portOf = ({ url }: S3Double): string => new URL(url).port;

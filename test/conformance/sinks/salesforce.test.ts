@@ -15,6 +15,7 @@ import type { SalesforceOptions } from '../../../sandbox/salesforce/salesforce-o
 import { PERSONAL_DATA } from './generated-changes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 const key = (name: string) => field(name, { externalId: true, unique: true });
 
@@ -75,8 +76,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
         records,
         ...keys,
       }),
-      { name: 'salesforce', baseFolder: '/', network: { allowHosts: [] }, ...environment },
-      { now },
+      environmentOf('salesforce', { now, ...environment }),
     );
     return {
       ...made,

@@ -10,6 +10,7 @@ import { ROTATING_APP, startSlackDouble } from '../../../sandbox/slack/start-sla
 import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { StateCourier } from './state-courier.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 const yamlIn = (file: string): unknown[] => {
   const page = readFileSync(join(__dirname, '../../../docs', file), 'utf8');
@@ -98,13 +99,9 @@ function openedFrom({ type: _, history: __, ...keys }: Keys, url: string, clock:
     ...keys,
     ...credential,
   });
-  const environment = { name: 'questions', baseFolder: '/', network: { allowHosts: [] } };
   const credentials = new KeptInMemory(clock.wallNow).open();
-  return createSlackSink(
-    config,
-    { ...environment, credentials },
-    { clock, wallNow: clock.wallNow, requestTimeoutMs: 60_000 },
-  );
+  const environment = environmentOf('questions', { credentials, now: clock.wallNow });
+  return createSlackSink(config, environment, { clock, requestTimeoutMs: 60_000 });
 }
 
 function rotationOf({ clientId, clientSecret, refreshToken }: Record<string, string>) {

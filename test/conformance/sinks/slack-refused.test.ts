@@ -9,6 +9,7 @@ import {
   slackStage,
   type SlackStageOptions,
 } from './slack-stage.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 let stage: SlackStage;
 const start = async (options: SlackStageOptions = {}): Promise<void> => {
@@ -210,8 +211,8 @@ describe('the Slack sink with an incoming webhook', () => {
     const { slack, clock } = stage;
     const sink = createSlackSink(
       slackWebhookConfig(slack.url, path),
-      { name: 'questions', baseFolder: '/', network: { allowHosts: [] } },
-      { clock, wallNow: clock.wallNow, requestTimeoutMs: 60_000 },
+      environmentOf('questions', { now: clock.wallNow }),
+      { clock, requestTimeoutMs: 60_000 },
     );
     await stage.courier.sink.close();
     Object.assign(stage.courier, { options: { openSink: () => sink, clock } });

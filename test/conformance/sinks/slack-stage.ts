@@ -16,6 +16,7 @@ import {
 import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
 import { StateCourier } from './state-courier.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 export interface SlackStageOptions {
   readonly double?: SlackDoubleOptions;
@@ -92,17 +93,15 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
   const clock = new FastClock(options.speed ?? 100);
   const slack = await startSlackDouble({ now: clock.wallNow, ...options.double });
   const kept = new KeptInMemory(clock.wallNow);
-  const environment = (): SinkEnvironment => ({
-    name: 'questions',
-    baseFolder: '/',
-    network: { allowHosts: [] },
-    credentials: kept.open(),
-    ...(options.limits && { limits: options.limits }),
-  });
+  const environment = (): SinkEnvironment =>
+    environmentOf('questions', {
+      credentials: kept.open(),
+      now: clock.wallNow,
+      ...(options.limits && { limits: options.limits }),
+    });
   const openSink = () =>
     createSlackSink(slackConfig(slack.url, options), environment(), {
       clock,
-      wallNow: clock.wallNow,
       requestTimeoutMs: 60_000,
     });
   const courier = new StateCourier({ openSink, clock });

@@ -10,6 +10,7 @@ import { createWebhookSink } from '../../../sinks/webhook/webhook.js';
 import type { Destination, Fault } from './destination.js';
 import { Gate, type GateMode } from './gate.js';
 import { describeSink } from './sink-conformance.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 interface WebhookDestination extends Destination {
   readonly gate: Gate;
@@ -31,7 +32,7 @@ async function startReceiver(): Promise<WebhookDestination> {
     secret: secrets.map((secret) => new Secret(secret)),
     allowPrivateAddresses: true,
   };
-  const environment = { name: 'hooks', baseFolder: '/', network: { allowHosts: [] } };
+  const environment = environmentOf('hooks');
   const patient: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 60_000 });
   /** A sink with a short timeout, for a receiver that never answers. */
   const hurried: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 400 });

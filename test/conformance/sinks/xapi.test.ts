@@ -15,6 +15,7 @@ import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
 import { PERSONAL_DATA } from './generated-changes.js';
+import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
 const account = { username: 'lrs-key', password: 'lrs-s3cret' };
 const credit = { version: 1, when: 'item.interactions >= 3', activity: '$string(session.id)' };
@@ -41,11 +42,9 @@ async function startLrs(options: LrsDoubleOptions = {}, keys: Keys = () => ({}))
   return {
     lrs,
     open: () =>
-      createXapiSink(
-        configurationFor(lrs.endpoint, { credit, ...keys(lrs) }),
-        { name: 'lms', baseFolder: '/', network: { allowHosts: [] } },
-        { requestTimeoutMs: 60_000 },
-      ),
+      createXapiSink(configurationFor(lrs.endpoint, { credit, ...keys(lrs) }), environmentOf('lms'), {
+        requestTimeoutMs: 60_000,
+      }),
     state: () => standing(lrs),
     requests: () => lrs.requests.length,
     fail: (how, skip) => lrs.faults.add({ effect: effects[how]!, skip }),
