@@ -1,8 +1,13 @@
+import type { SinkEnvironment } from '../sink.js';
 import { open, records } from './receiver-stage.test-kit.js';
 
 /** Returns the lines of a check that are warnings about the requests, without the first line about the receiver. */
-async function warnings(requests: object, keys: object = {}): Promise<string[]> {
-  const lines = await open({ ...keys, ...records(requests) }).check(new AbortController().signal);
+async function warnings(
+  requests: object,
+  keys: object = {},
+  environment: Partial<SinkEnvironment> = {},
+): Promise<string[]> {
+  const lines = await open({ ...keys, ...records(requests) }, environment).check(new AbortController().signal);
   const [receiver, ...others] = lines;
   expect(receiver!.ok).toBe(true);
   expect(others.filter(({ ok }) => !ok)).toEqual([]);
@@ -24,6 +29,16 @@ describe('a check without a request that removes records', () => {
     expect(found).toEqual([expect.stringMatching(staying)]);
   });
 
+  it('warns of deleted items only if a "forget" request covers forgotten people', async () => {
+    const found = await warnings({ create: { ...post, method: 'PUT' }, forget: remove });
+    expect(found).toEqual([expect.stringMatching(/ when an item is deleted$/)]);
+  });
+
+  it('warns of forgotten people as well if "onForget: delete" never sends "forget"', async () => {
+    const found = await warnings({ create: { ...post, method: 'PUT' }, forget: remove }, {}, { onForget: 'delete' });
+    expect(found).toEqual([expect.stringMatching(/ when an item is deleted or a person is forgotten$/)]);
+  });
+
   it('does not warn with a "delete" request', async () => {
     expect(await warnings({ create: { ...post, method: 'PUT' }, delete: remove })).toEqual([]);
   });
@@ -36,6 +51,23 @@ describe('a check of a POST', () => {
   it('warns that the request may be sent again', async () => {
     expect(await warnings({ create: post, delete: remove })).toEqual([expect.stringMatching(again)]);
   });
+
+  it.each([
+    ['item.isNew ? "POST" : "PUT"'],
+    ['item.isNew ? "PUT" : "POST"'],
+    ['($isOld := item.isOld; $isOld ? "PUT" : "POST")'],
+    ['item.method'],
+    ['"PO" & "ST"'],
+  ])('warns if the method is an expression that can return it: %s', async (method) => {
+    expect(await warnings({ create: { ...post, method }, delete: remove })).toEqual([expect.stringMatching(again)]);
+  });
+
+  it.each([['item.isNew ? "PUT" : "PATCH"'], ['("PUT")'], ['item.isNew ? (item.isLive ? "PUT" : "PATCH") : "PUT"']])(
+    'does not warn if the method is an expression that never returns it: %s',
+    async (method) => {
+      expect(await warnings({ create: { ...post, method }, delete: remove })).toEqual([]);
+    },
+  );
 
   it.each<[string, object, object]>([
     ['another method', { create: { ...post, method: 'PUT' } }, {}],

@@ -1,12 +1,18 @@
 import type { Expression } from '../mapping/expression.js';
 import { MappingError } from '../mapping/mapping-error.js';
+import type { SyntaxNode } from '../mapping/check-syntax.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import { reachedLine } from '../network/failure-sentence.js';
-import type { CheckLine } from '../sink.js';
+import type { CheckLine, SinkEnvironment } from '../sink.js';
 import { classifyAnswer, type Reading } from './classify.js';
 import type { HttpClient, NoAnswer } from './client.js';
-import type { HttpConfig, RecordKeys } from './config.js';
+import type { HttpConfig, RecordKeys, RequestKeys } from './config.js';
 import { needsId, type RequestView, writeRequest } from './write-request.js';
+
+interface Checking extends Pick<SinkEnvironment, 'onForget'> {
+  readonly client: HttpClient;
+  readonly reading: Reading;
+}
 
 /**
  * Checks whether the receiver can be reached and, with the `check` request, whether it accepts the credentials. Also
@@ -14,13 +20,18 @@ import { needsId, type RequestView, writeRequest } from './write-request.js';
  */
 export async function checkReceiver(
   config: HttpConfig,
-  client: HttpClient,
-  reading: Reading,
+  { client, reading, onForget }: Checking,
   signal: AbortSignal,
 ): Promise<CheckLine[]> {
   const line =
     config.check === undefined ? await reached(client, signal) : await asked(config, client, reading, signal);
-  return [line, ...config.records.flatMap((record) => linesFor(record, config, client.host))];
+  return [
+    line,
+    ...config.records.flatMap((record) => [
+      ...removalLines(record, onForget, client.host),
+      ...linesFor(record, config, client.host),
+    ]),
+  ];
 }
 
 async function reached(client: HttpClient, signal: AbortSignal): Promise<CheckLine> {
@@ -40,7 +51,11 @@ async function asked(
     const request = await writeRequest(config.check!, config.headers, nothing, `${reading.name}.check`);
     const answer = await client.call(request, signal);
     if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
-    const [verdict] = await classifyAnswer(answer, { purpose: 'check', items: [null], label: 'check:' }, reading);
+    const [verdict] = await classifyAnswer(
+      answer,
+      { purpose: 'check', items: [null], label: 'check:' },
+      reading,
+    );
     if (verdict!.kind === 'delivered') return { ok: true, text: `${client.host} accepts the credentials` };
     return { ok: false, text: verdict!.detail ?? '' };
   } catch (error) {
@@ -61,17 +76,23 @@ const nothing = {
   record: { id: undefined },
 } as unknown as RequestView;
 
+/** Returns a warning about an entry without a request that removes its records. */
+function removalLines(record: RecordKeys, onForget: SinkEnvironment['onForget'], host: string): CheckLine[] {
+  if (record.delete !== undefined) return [];
+  const isCleared = record.forget !== undefined && onForget !== 'delete'; // `onForget: delete` never sends "forget"
+  const when = isCleared ? 'an item is deleted' : 'an item is deleted or a person is forgotten';
+  return [
+    { ok: true, text: `${record.name}: there is no "delete" request, so what was sent stays at ${host} when ${when}` },
+  ];
+}
+
 /** Returns warnings about an entry's requests that no answer of the receiver would reveal. */
 function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLine[] {
   const { name, create, find } = record;
   const lines: CheckLine[] = [];
-  if (record.delete === undefined && record.forget === undefined) {
-    const text = `${name}: there is no "delete" request, so what was sent stays at ${host} when an item is deleted or a person is forgotten`;
-    lines.push({ ok: true, text });
-  }
   const isRepeatable =
     create === undefined ||
-    create.method !== 'POST' ||
+    !canBePost(create.method) ||
     config.idempotencyHeader !== undefined ||
     (create.body !== undefined && readsChangeId(create.body)); // a receiver can detect a repeat by the change's id
   if (!isRepeatable && find === undefined) {
@@ -88,6 +109,35 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     lines.push({ ok: false, text });
   }
   return lines;
+}
+
+/**
+ * Whether a method is POST for some item. If the text of an expression does not determine all its results, POST may be
+ * one of them.
+ */
+function canBePost(method: RequestKeys['method']): boolean {
+  return typeof method === 'string' ? method === 'POST' : canReturnPost(method.tree);
+}
+
+function canReturnPost(node: Conditional | undefined): boolean {
+  switch (node?.type) {
+    case undefined:
+      return false; // no `else`: there is no result, so no request
+    case 'string':
+      return node.value === 'POST';
+    case 'condition':
+      return canReturnPost(node.then) || canReturnPost(node.else);
+    case 'block':
+      return canReturnPost(node.expressions?.at(-1));
+    default:
+      return true;
+  }
+}
+
+interface Conditional extends SyntaxNode {
+  readonly then?: SyntaxNode;
+  readonly else?: SyntaxNode;
+  readonly expressions?: readonly SyntaxNode[];
 }
 
 function readsChangeId(body: Expression): boolean {

@@ -35,7 +35,7 @@ export function createHttpSink(
       repeats: 'harmless',
       batchSize: Math.min(config.batch.size * REQUESTS_PER_SEND, MAX_PER_SEND),
     },
-    check: (signal) => checkReceiver(config, client, reading, signal),
+    check: (signal) => checkReceiver(config, { client, reading, onForget: environment.onForget }, signal),
     async plan(subjects) {
       const planned = [];
       for (const subject of subjects) planned.push(await planner.plan(subject));
