@@ -88,6 +88,16 @@ describe('docs/sinks/vendor-calendar.md', () => {
     expect(rows.filter(({ state, ends }) => state === 'open' && ends === `PostgreSQL ${postgres}`)).toHaveLength(1);
   });
 
+  it('would fail 90 days before the date of each of its open rows', () => {
+    const open = rows.filter(({ state }) => state === 'open');
+    expect(open).not.toEqual([]);
+    for (const row of open) {
+      const warnedAtMs = Date.parse(row.date) - warnedMs;
+      expect([row.date, due([row], new Date(warnedAtMs)).length]).toEqual([row.date, 1]);
+      expect([row.date, due([row], new Date(warnedAtMs - 1)).length]).toEqual([row.date, 0]);
+    }
+  });
+
   it('fails 90 days before the date of an open row, and not earlier', () => {
     const row = { date: '2027-03-30', vendor: 'V', ends: 'v4', uses: 'v4', state: 'open', source: '' };
     expect(due([row], new Date('2026-12-29T00:00:00Z'))).toEqual([]);
