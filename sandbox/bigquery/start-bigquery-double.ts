@@ -3,6 +3,19 @@ import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
+export interface BigQueryOptions extends ServeOptions {
+  /** Whether billing is enabled. Without it, the project is a sandbox, which refuses to stream. */
+  readonly billing?: boolean;
+  /** Requests that streaming answers with 404 because it does not know a table yet that was just created. */
+  readonly unknownFor?: number;
+}
+
+/** A new project with the billing that docs/sinks/http/bigquery.md requires, and a table of yesterday. */
+export const freshAccount = { billing: true, unknownFor: 0 } as const satisfies Omit<
+  BigQueryOptions,
+  keyof ServeOptions
+>;
+
 export interface BigQueryDouble extends RunningDouble {
   readonly rows: Record<string, unknown>[];
   /** PEM of the service account. */
@@ -39,7 +52,9 @@ const rules: readonly RequestRule[] = [
  * Starts a BigQuery table with `tabledata.insertAll`, and Google's token endpoint, which verifies assertions. Drops
  * duplicates by `insertId`. The table starts with one row. Sources: sinks/http/README.md, "BigQuery".
  */
-export async function startBigQueryDouble(options: ServeOptions = {}): Promise<BigQueryDouble> {
+export async function startBigQueryDouble(options: BigQueryOptions = {}): Promise<BigQueryDouble> {
+  const { billing, unknownFor } = { ...freshAccount, ...options };
+  let inserts = 0;
   const pair = generateKeyPairSync('rsa', { modulusLength: 2048 });
   const privateKey = pair.privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
   const rows: Record<string, unknown>[] = [{ id: 'before', list: 'questions', key: '1', text: 'loaded last year' }];
@@ -51,6 +66,9 @@ export async function startBigQueryDouble(options: ServeOptions = {}): Promise<B
     if (request.path === tablePath && request.method === 'GET')
       return { status: 200, json: { id: 'acme:engagement.questions' } };
     if (request.path !== `${tablePath}/insertAll` || request.method !== 'POST') return failure(404, 'notFound');
+    if (!billing) return failure(403, 'accessDenied');
+    inserts += 1;
+    if (inserts <= unknownFor) return failure(404, 'notFound');
     if (request.headers['content-type'] !== 'application/json') return failure(400, 'parseError');
     if (Buffer.byteLength(request.body) > 10_000_000) return failure(413, 'uploadTooLarge');
     const body = JSON.parse(request.body) as { rows?: { insertId?: string; json?: Record<string, unknown> }[] };

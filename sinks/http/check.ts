@@ -53,7 +53,7 @@ async function asked(
     if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
     const [verdict] = await classifyAnswer(
       answer,
-      { purpose: 'check', items: [null], label: 'check:' },
+      { purpose: 'check', removes: false, items: [null], label: 'check:' },
       reading,
     );
     if (verdict!.kind === 'delivered') return { ok: true, text: `${client.host} accepts the credentials` };

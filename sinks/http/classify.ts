@@ -27,6 +27,8 @@ export interface Reading {
 /** The request to which an answer belongs. */
 export interface Asked {
   readonly purpose: Purpose | 'check';
+  /** Whether the request removes a record, so that nothing is left to do if there is none. */
+  readonly removes: boolean;
   /** The bodies of its items. */
   readonly items: readonly unknown[];
   readonly idFrom?: Expression | undefined;
@@ -42,8 +44,8 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
   const view = viewOf(answer, asked);
   const everyItem = (verdict: Verdict): Verdict[] => asked.items.map(() => verdict);
   try {
-    const found = (await byRule(answer, view, reading)) ?? byStatus(answer, asked, reading.host);
-    const verdict = found.kind === 'missing' ? missing(found, asked.purpose, answer, reading) : found;
+    const found = (await byRule(answer, view, reading)) ?? byStatus(answer, asked, reading);
+    const verdict = found.kind === 'missing' ? missing(found, asked, answer, reading) : found;
     if (verdict.kind !== 'delivered') return everyItem(verdict);
     if (reading.results !== undefined && asked.purpose !== 'find' && asked.purpose !== 'check') {
       return await itemByItem(answer, { view, asked, reading, results: reading.results });
@@ -54,7 +56,7 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
   } catch (error) {
     if (!(error instanceof MappingError)) throw error;
     // A rule can fail because the answer is the error page of a proxy. That must not make the item a dead letter.
-    const plain = byStatus(answer, asked, reading.host);
+    const plain = byStatus(answer, asked, reading);
     if (plain.kind === 'retry' || plain.kind === 'pause') return everyItem(plain);
     return everyItem({ kind: 'rejected', cause: error.causeCode, detail: error.message });
   }
@@ -67,11 +69,11 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
  */
 function missing(
   verdict: Extract<Verdict, { kind: 'missing' }>,
-  purpose: Asked['purpose'],
+  { purpose, removes }: Asked,
   { status }: Answer,
   { isLog }: Reading,
 ): Verdict {
-  if (purpose === 'delete' || purpose === 'forget') return { ...verdict, kind: 'delivered' };
+  if (removes) return { ...verdict, kind: 'delivered' };
   if (purpose === 'create') return { ...verdict, kind: 'retry' };
   return isLog ? { ...verdict, kind: 'rejected', cause: `http:${status}` } : verdict;
 }
@@ -146,10 +148,9 @@ function verdictOf(outcome: keyof typeof sentences, { answer, host, code, advice
  * Classifies an answer by its status only. If the address, the credentials or the receiver are at fault, the request is
  * retried or the sink pauses, and the item is not rejected. Source: RFC 9110, 15.
  */
-function byStatus(answer: Answer, { purpose }: Asked, host: string): Verdict {
+function byStatus(answer: Answer, { purpose, removes }: Asked, { host, isLog }: Reading): Verdict {
   const { status } = answer;
   const said = { answer, host, code: undefined };
-  const removes = purpose === 'delete' || purpose === 'forget';
   if (status >= 200 && status < 300) return verdictOf('delivered', said);
   if (status < 400) {
     return verdictOf('retry', {
@@ -165,7 +166,7 @@ function byStatus(answer: Answer, { purpose }: Asked, host: string): Verdict {
     case 404:
     case 410:
       if (removes) return { kind: 'delivered', detail: `${host} has no such record any more (HTTP ${status})` };
-      if (purpose === 'update') return verdictOf('rejected', said);
+      if (purpose === 'update' && !isLog) return verdictOf('rejected', said);
       if (status === 410) {
         return { kind: 'pause', cause: 'gone', detail: `${host} answered HTTP 410: it asks to be sent nothing more` };
       }
@@ -202,7 +203,7 @@ async function itemByItem(answer: Answer, { view, asked, reading, results }: Ite
       return { kind: 'rejected', cause: 'results-unclear', detail };
     }
     const said = verdictOf(word as keyof typeof sentences, { answer, host, code: codeOf(rest['cause']) });
-    const verdict = said.kind === 'missing' ? missing(said, asked.purpose, answer, reading) : said;
+    const verdict = said.kind === 'missing' ? missing(said, asked, answer, reading) : said;
     const id = idOf(rest['id']);
     return { ...verdict, ...(id !== undefined && { id }) };
   });

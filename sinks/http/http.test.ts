@@ -139,6 +139,21 @@ describe('a response', () => {
     expect(await send(sink, item('1', purpose === 'delete' ? null : 'hello', { object }))).toMatchObject([outcome]);
   });
 
+  it.each<[string, string | null, string]>([
+    ['POST', null, 'retry'],
+    ['POST', 'hello', 'retry'],
+    ['DELETE', null, 'delivered'],
+  ])(
+    'of a log with HTTP 404 to %s (text: %s) means "%s", because an event is not a record',
+    async (method, text, kind) => {
+      stage.answers = [() => ({ status: 404 })];
+      const event = { method, url: '"/events"', body: '{ "key": change.key }' };
+      const sink = open({ revisions: 'every', ...records({ update: event, delete: event }) });
+      const subject = item('1', text);
+      expect(await send(sink, { ...subject, change: { ...subject.change, revision: 2 } })).toMatchObject([{ kind }]);
+    },
+  );
+
   it('is judged by the first matching rule of "accept", without revealing its text', async () => {
     const accept = [
       { when: 'body.error = "quota"', outcome: 'retry', after: '60s' },

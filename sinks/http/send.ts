@@ -108,7 +108,10 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
     for (const task of wanted) task.verdict = answer.result;
     return;
   }
-  const asked = { purpose, items, idFrom: keys.idFrom, label: labelOf(first) };
+  const isRemoval = purpose === 'delete' || purpose === 'forget';
+  // A log has no record that could be missing: unless the method is DELETE, the request adds an event about a removal.
+  const removes = isRemoval && (!reading.isLog || request.method === 'DELETE');
+  const asked = { purpose, removes, items, idFrom: keys.idFrom, label: labelOf(first) };
   const verdicts = await classifyAnswer(answer, asked, reading);
   // Without "results", every answer applies to the whole request.
   const isAboutWhole = answer.status >= 400 || config.results === undefined;
@@ -133,7 +136,7 @@ async function isNotFound(task: Task, { client, config, reading, signal }: Sendi
     return false;
   }
   if (answer.status === 404) return (task.isLookedUp = true);
-  const asked = { purpose: 'find', items: [null], idFrom: keys.idFrom, label: labelOf(task) } as const;
+  const asked = { purpose: 'find', removes: false, items: [null], idFrom: keys.idFrom, label: labelOf(task) } as const;
   const [verdict] = (await classifyAnswer(answer, asked, reading)) as [Verdict];
   if (verdict.kind === 'missing') return (task.isLookedUp = true);
   if (verdict.kind !== 'delivered') {

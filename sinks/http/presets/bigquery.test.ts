@@ -6,12 +6,12 @@ import { GuideSink, kinds, question } from '../guide.test-kit.js';
 let bigquery: BigQueryDouble;
 let stage: GuideSink;
 
-const openStage = (key = bigquery.privateKey) =>
+const openStage = (key = bigquery.privateKey, url = bigquery.url) =>
   GuideSink.open({
     page: 'bigquery',
     replace: {
-      'https://bigquery.googleapis.com': bigquery.url,
-      '    auth:\n': `    auth:\n      tokenUrl: ${bigquery.url}/token\n`,
+      'https://bigquery.googleapis.com': url,
+      '    auth:\n': `    auth:\n      tokenUrl: ${url}/token\n`,
       '${file:/run/secrets/bigquery-key.pem}': '${BIGQUERY_KEY}',
     },
     variables: { BIGQUERY_KEY: key },
@@ -96,8 +96,31 @@ describe('docs/sinks/http/bigquery.md', () => {
     expect(kinds(await stage.deliver([question('1', 'x')]))).toEqual(['delivered']);
   });
 
+  it('waits for a table that BigQuery does not know yet, also with a deletion', async () => {
+    const young = await startBigQueryDouble({ unknownFor: 2 });
+    const sink = await openStage(young.privateKey, young.url);
+    const deletion = question('2', null, {}, 9);
+    expect(await sink.deliver([question('1', 'x'), deletion])).toMatchObject(
+      Array.from({ length: 2 }, () => ({ kind: 'retry', afterMs: 60_000 })),
+    );
+    expect(kinds(await sink.deliver([question('1', 'x'), deletion]))).toEqual(['delivered', 'delivered']);
+    expect(young.rows.slice(1)).toMatchObject([{ key: '1' }, { key: '2', deleted: true }]);
+    await sink.close();
+    await young.close();
+  });
+
+  it('pauses in a project without billing', async () => {
+    const unpaid = await startBigQueryDouble({ billing: false });
+    const sink = await openStage(unpaid.privateKey, unpaid.url);
+    expect(await sink.deliver([question('1', 'x')])).toMatchObject([
+      { kind: 'pause', detail: expect.stringContaining('that billing is enabled for the project') },
+    ]);
+    await sink.close();
+    await unpaid.close();
+  });
+
   it('pauses after 403 for any other reason', async () => {
-    forbid('accessDenied');
+    forbid('responseTooLarge');
     expect(kinds(await stage.deliver([question('1', 'x')]))).toEqual(['pause']);
   });
 

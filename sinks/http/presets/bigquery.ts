@@ -32,9 +32,21 @@ export const bigquery: Preset = {
         cause: '"bigquery:" & [body.insertErrors.errors[reason != "stopped"].reason][0]',
       },
       {
+        // Streaming does not know a new table, or one that was created again, for some minutes.
+        when: 'status = 404',
+        outcome: 'retry',
+        after: '60s',
+        detail: 'the table does not exist, or it was created a few minutes ago',
+      },
+      {
         when: 'status = 403 and body.error.errors[reason in ["rateLimitExceeded", "quotaExceeded"]]',
         outcome: 'retry',
         after: '30s',
+      },
+      {
+        when: 'status = 403 and body.error.errors[reason = "accessDenied"]',
+        outcome: 'pause',
+        detail: 'check the role of the service account, and that billing is enabled for the project',
       },
     ],
   },
