@@ -1,6 +1,15 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { RollingLimit } from '../serve/call-limit.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
+
+export interface AirtableOptions extends ServeOptions {
+  /** Requests that the base accepts in a second; after one more, it refuses all requests for 30 seconds. */
+  readonly perSecond?: number;
+}
+
+/** A new base. The limit of five requests in a second applies on every plan. */
+export const freshAccount = { perSecond: 5 } as const satisfies Omit<AirtableOptions, keyof ServeOptions>;
 
 type Cell = string | number | null;
 
@@ -45,11 +54,18 @@ const rules: readonly RequestRule[] = [
  * a request, and the names and types of fields. Answers an upsert with its rows in reverse, since Airtable promises no order.
  * Sources: sinks/http/README.md, "Airtable".
  */
-export async function startAirtableDouble(options: ServeOptions = {}): Promise<AirtableDouble> {
+export async function startAirtableDouble(options: AirtableOptions = {}): Promise<AirtableDouble> {
+  const { perSecond } = { ...freshAccount, ...options };
+  const limit = new RollingLimit(perSecond, 1000);
+  let refusesUntilMs = 0;
   const rows = new Map<string, Record<string, Cell>>([['rec0000000000ours', { Question: 'By hand', Votes: 99 }]]);
   let next = 1;
 
-  const answer = ({ method, path, headers, body, query }: DoubleRequest): DoubleAnswer => {
+  const answer = ({ atMs, method, path, headers, body, query }: DoubleRequest): DoubleAnswer => {
+    if (atMs < refusesUntilMs || !limit.take(atMs)) {
+      refusesUntilMs = Math.max(refusesUntilMs, atMs + 30_000);
+      return refusal(429, 'RATE_LIMIT_REACHED');
+    }
     if (headers['authorization'] === undefined) return refusal(401, 'AUTHENTICATION_REQUIRED');
     if (headers['authorization'] !== `Bearer ${token}`) return refusal(401, 'UNAUTHORIZED');
     if (path !== table && !path.startsWith(`${table}/`)) return refusal(403, 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND');

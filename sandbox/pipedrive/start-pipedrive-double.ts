@@ -1,6 +1,20 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { RollingLimit } from '../serve/call-limit.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
+
+export interface PipedriveOptions extends ServeOptions {
+  /** Requests that a token may make in 2 seconds. */
+  readonly per2s?: number;
+  /** Searches among them. */
+  readonly searchesPer2s?: number;
+}
+
+/** A new company on the smallest plan. */
+export const freshAccount = { per2s: 20, searchesPer2s: 10 } as const satisfies Omit<
+  PipedriveOptions,
+  keyof ServeOptions
+>;
 
 export interface Person {
   readonly id: number;
@@ -34,7 +48,10 @@ const rules: readonly RequestRule[] = [
  * Starts the persons resource of a Pipedrive company, API version 2. Accepts the token only as a header, and only fields
  * that exist. The company starts with one person. Sources: sinks/http/README.md, "Pipedrive".
  */
-export async function startPipedriveDouble(options: ServeOptions = {}): Promise<PipedriveDouble> {
+export async function startPipedriveDouble(options: PipedriveOptions = {}): Promise<PipedriveDouble> {
+  const { per2s, searchesPer2s } = { ...freshAccount, ...options };
+  const limit = new RollingLimit(per2s, 2000);
+  const searchLimit = new RollingLimit(searchesPer2s, 2000);
   const persons = new Map<number, Person>();
   const add = (name: string, email: string, fields: Person['custom_fields'] = {}): Person => {
     const person = {
@@ -49,6 +66,8 @@ export async function startPipedriveDouble(options: ServeOptions = {}): Promise<
   add('Bob B. Customer', 'bob@example.com', { [eventField]: 'Summit 2025' });
 
   const answer = (request: DoubleRequest): DoubleAnswer => {
+    const isSearch = request.path.endsWith('/search');
+    if (!limit.take(request.atMs) || (isSearch && !searchLimit.take(request.atMs))) return failure(429);
     if (request.query.has('api_token') || request.headers['x-api-token'] !== token) return failure(401);
     const [, id] = /^\/api\/v2\/persons\/(\d+)$/.exec(request.path) ?? [];
     if (request.method === 'GET') return read(request);

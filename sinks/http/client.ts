@@ -202,7 +202,9 @@ function noAnswer(result: NoAnswer['result']): NoAnswer {
 
 /** Creates the limiters for the preset's limits, which the sink's `limits` replace. */
 function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLimiter[] {
-  const limits = { ...config.limits, ...environment.limits };
+  const own = environment.limits;
+  const { perSecond, ...granted } = config.limits ?? {};
+  const limits = { ...(own?.per10s === undefined && perSecond !== undefined && { perSecond }), ...granted, ...own };
   const { auth, baseUrl } = config;
   const account = {
     type: 'http',
@@ -215,7 +217,11 @@ function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLi
     const make = (): RollingLimiter => new RollingLimiter({ limit, windowMs }, limit);
     return [environment.accounts?.share(account, kind, make) ?? make()];
   };
-  return [...limiter('per10s', limits?.per10s, 10_000), ...limiter('perDay', limits?.perDay, 24 * 60 * 60 * 1000)];
+  return [
+    ...limiter('perSecond', limits.perSecond, 1000),
+    ...limiter('per10s', limits.per10s, 10_000),
+    ...limiter('perDay', limits.perDay, 24 * 60 * 60 * 1000),
+  ];
 }
 
 function credentialOf(auth: HttpConfig['auth']) {

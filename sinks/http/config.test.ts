@@ -60,7 +60,11 @@ describe('a preset', () => {
       batch: { maxAge: '30s' },
       records: [{ from: 'votes', properties: { Vote: 'item.value' }, delete: { method: 'PATCH' } }],
     });
-    expect([auth.type, batch, limits]).toEqual(['bearer', { size: 10, maxAgeMs: 30_000 }, { per10s: 50 }]);
+    expect([auth.type, batch, limits]).toEqual([
+      'bearer',
+      { size: 10, maxAgeMs: 30_000 },
+      { perSecond: 5, per10s: 50 },
+    ]);
     const [{ create, delete: remove, properties }] = records as [HttpConfig['records'][number]];
     expect([create!.method, create!.batch!.text.includes('performUpsert')]).toEqual(['PATCH', true]);
     expect([remove!.method, remove!.url!.text]).toEqual(['PATCH', '"/" & record.id']);

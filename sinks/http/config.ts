@@ -5,7 +5,14 @@ import type { Secret } from '../../config/secret.js';
 import type { Expression } from '../mapping/expression.js';
 import { mayReachPrivate, type NetworkKeys, plainHttpProblem } from '../network/address-policy.js';
 import type { Grant } from '../rest/oauth.js';
-import { type authTypes, type Method, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
+import {
+  type authTypes,
+  type Method,
+  type RecordTemplate,
+  type UserKeys,
+  userKeys,
+  type VendorLimits,
+} from './keys.js';
 import { allPresets } from './presets/all-presets.js';
 
 /**
@@ -28,7 +35,7 @@ export interface HttpConfig {
   readonly check?: RequestKeys | undefined;
   readonly records: readonly RecordKeys[];
   /** The vendor's limits, from the preset; `limits` of the sink replaces them. */
-  readonly limits?: { readonly per10s?: number; readonly perDay?: number } | undefined;
+  readonly limits?: VendorLimits | undefined;
 }
 
 type Auth =

@@ -265,6 +265,14 @@ export type UserKeys = z.output<typeof userKeys>;
 export type WrittenKeys = z.input<typeof userKeys>;
 export type RecordTemplate = NonNullable<UserKeys['records']>[number];
 
+/** Maximum numbers of requests in any period of these lengths. */
+export interface VendorLimits {
+  /** Prevents a burst, for vendors that count by the second. The sink's own `limits.per10s` replaces it as well. */
+  readonly perSecond?: number;
+  readonly per10s?: number;
+  readonly perDay?: number;
+}
+
 /**
  * A vendor's requests as data. `settings` and `record` use only the keys of docs/configuration.md ("Sinks of type
  * http"), so users can do in pigeonpost.yaml whatever a preset does. sinks/http/README.md explains how to add a preset.
@@ -279,5 +287,5 @@ export interface Preset {
   /** Defaults of every entry of `records`. */
   readonly record?: NonNullable<WrittenKeys['records']>[number];
   /** The limits that the vendor gives to an account. */
-  readonly limits?: { readonly per10s?: number; readonly perDay?: number };
+  readonly limits?: VendorLimits;
 }

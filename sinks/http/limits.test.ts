@@ -65,9 +65,9 @@ describe('the limits of an http sink', () => {
   });
 
   it.each([
-    ['are those of the preset', undefined, [50]],
+    ['are those of the preset', undefined, [5, 50]],
     ['replace those of the preset', { per10s: 3 }, [3]],
-    ['are added to those of the preset', { perDay: 4 }, [50, 4]],
+    ['are added to those of the preset', { perDay: 4 }, [5, 50, 4]],
   ])('%s', async (_, limits, expected) => {
     const accounts = new SeenAccounts();
     open(airtable, { accounts, limits });

@@ -40,6 +40,13 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(airtable.requests).toHaveLength(2);
   });
 
+  it('keeps to five requests in a second, so that a first load is never refused for 30 seconds', async () => {
+    const keys = Array.from({ length: 61 }, (_, at) => String(at + 1));
+    const found = await table.deliver(keys.map((key) => question(key, `Question ${key}`)));
+    expect(new Set(kinds(found))).toEqual(new Set(['delivered']));
+    expect(airtable.requests.map(({ status }) => status)).toEqual(Array.from({ length: 7 }, () => 200));
+  });
+
   it('updates and deletes the row of each item, regardless of the order of Airtable’s response', async () => {
     await table.deliver([question('1', 'One'), question('2', 'Two'), question('3', 'Three')]);
     await table.deliver([question('2', 'Two!', {}, 'answered')]);

@@ -13,7 +13,7 @@ const upsert = {
 export const airtable: Preset = {
   name: 'airtable',
   title: 'Airtable',
-  limits: { per10s: 50 },
+  limits: { perSecond: 5, per10s: 50 },
   settings: {
     auth: { type: 'bearer' },
     batch: { size: 10 },

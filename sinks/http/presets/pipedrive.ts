@@ -7,7 +7,7 @@ import type { Preset } from '../keys.js';
 export const pipedrive: Preset = {
   name: 'pipedrive',
   title: 'Pipedrive',
-  limits: { per10s: 20 },
+  limits: { perSecond: 5, per10s: 20 },
   settings: {
     auth: { type: 'header', name: 'x-api-token' },
     check: { url: '"/persons?limit=1"' },

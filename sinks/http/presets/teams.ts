@@ -7,7 +7,7 @@ import type { Preset } from '../keys.js';
 export const teams: Preset = {
   name: 'teams',
   title: 'Microsoft Teams',
-  limits: { per10s: 20 },
+  limits: { perSecond: 4, per10s: 20 },
   settings: {
     maxBytes: 28_000,
     accept: [
