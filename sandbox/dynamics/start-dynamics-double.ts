@@ -4,13 +4,24 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
 
+export interface DynamicsOptions extends ServeOptions {
+  /** Maximum number of characters of each column that requests may set. */
+  readonly maxLengths?: Readonly<Record<string, number>>;
+}
+
+/**
+ * A new environment. Its duplicate detection rules for contacts are published. They apply only to requests with
+ * `MSCRM.SuppressDuplicateDetection: false`, a header that the rules below do not allow.
+ */
+export const freshAccount = {
+  maxLengths: { firstname: 50, lastname: 50, emailaddress1: 100, acme_lastevent: 100 },
+} as const satisfies Omit<DynamicsOptions, keyof ServeOptions>;
+
 export type Contact = Readonly<Record<string, string | null>> & { readonly contactid: string };
 
 export interface DynamicsDouble extends RunningDouble {
   readonly contacts: Map<string, Contact>;
 }
-
-const columns = new Set(['contactid', 'firstname', 'lastname', 'emailaddress1', 'acme_lastevent']);
 
 const odata = ['authorization', 'odata-version', 'odata-maxversion'];
 const rules: readonly RequestRule[] = [
@@ -26,7 +37,8 @@ const rules: readonly RequestRule[] = [
  * Starts the contacts of a Dataverse environment, and the token endpoint of its tenant. Filters support only `eq`. The
  * environment starts with one contact. Sources: sinks/http/README.md, "Dynamics 365".
  */
-export async function startDynamicsDouble(options: ServeOptions = {}): Promise<DynamicsDouble> {
+export async function startDynamicsDouble(options: DynamicsOptions = {}): Promise<DynamicsDouble> {
+  const { maxLengths }: { readonly maxLengths: Readonly<Record<string, number>> } = { ...freshAccount, ...options };
   const tokens = new TokenEndpoint({
     id: '11111111-2222-3333-4444-555555555555',
     secret: 'dynamics-secret',
@@ -55,7 +67,7 @@ export async function startDynamicsDouble(options: ServeOptions = {}): Promise<D
     if (rest === '/WhoAmI' && method === 'GET') return { status: 200, json: { UserId: randomUUID() } };
     if (rest === '/contacts' && method === 'GET') return find(query);
     if (rest === '/contacts' && method === 'POST') {
-      const body = fieldsOf(request);
+      const body = fieldsOf(request, maxLengths);
       if (typeof body === 'string') return failure(400, body);
       if (!body['lastname']) return failure(400, '0x80060888');
       const contact = add(body);
@@ -67,7 +79,7 @@ export async function startDynamicsDouble(options: ServeOptions = {}): Promise<D
     if (method === 'DELETE') return contacts.delete(id) ? { status: 204 } : failure(404, '0x80040217');
     if (method !== 'PATCH') return failure(405, '0x80060888');
     if (headers['if-match'] !== '*') return failure(400, 'an upsert would create a contact'); // stricter than Dataverse
-    const body = fieldsOf(request);
+    const body = fieldsOf(request, maxLengths);
     if (typeof body === 'string') return failure(400, body);
     if (contact === undefined) return failure(404, '0x80040217');
     contacts.set(id, { ...contact, ...body });
@@ -90,14 +102,20 @@ export async function startDynamicsDouble(options: ServeOptions = {}): Promise<D
   return { ...double, contacts };
 }
 
-/** @returns the fields of the body, or an error code if a column is unknown or not text */
-function fieldsOf({ headers, body }: DoubleRequest): Record<string, string | null> | string {
+/** @returns the fields of the body, or an error code if a column is unknown, not text, or too long */
+function fieldsOf(
+  { headers, body }: DoubleRequest,
+  maxLengths: Readonly<Record<string, number>>,
+): Record<string, string | null> | string {
   if (headers['content-type'] !== 'application/json') return '0x80060888';
-  const found = JSON.parse(body) as Record<string, unknown>;
-  const isKnown = Object.entries(found).every(
-    ([name, value]) => columns.has(name) && name !== 'contactid' && (value === null || typeof value === 'string'),
+  const found = Object.entries(JSON.parse(body) as Record<string, unknown>);
+  const isKnown = found.every(
+    ([name, value]) => maxLengths[name] !== undefined && (value === null || typeof value === 'string'),
   );
-  return isKnown ? (found as Record<string, string | null>) : '0x80048d19';
+  if (!isKnown) return '0x80048d19';
+  const fields = Object.fromEntries(found) as Record<string, string | null>;
+  const isTooLong = Object.entries(fields).some(([name, value]) => (value ?? '').length > maxLengths[name]!);
+  return isTooLong ? '0x80044331' : fields;
 }
 
 function failure(status: number, code: string): DoubleAnswer {

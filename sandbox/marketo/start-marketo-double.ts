@@ -1,7 +1,18 @@
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
+import { RollingLimit } from '../serve/call-limit.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
+
+export interface MarketoOptions extends ServeOptions {
+  /** Calls of all integrations that the subscription accepts in 20 seconds. */
+  readonly per20s?: number;
+  /** Calls that it accepts in a day. */
+  readonly perDay?: number;
+}
+
+/** A new subscription. */
+export const freshAccount = { per20s: 100, perDay: 50_000 } as const satisfies Omit<MarketoOptions, keyof ServeOptions>;
 
 export type Lead = Record<string, unknown> & { readonly id: number };
 
@@ -26,7 +37,10 @@ const rules: readonly RequestRule[] = [
  * Starts the leads of a Marketo subscription and its identity endpoint. Almost every failure is an answer with HTTP
  * 200. The subscription starts with one lead, and two that share an address. Sources: sinks/http/README.md, "Marketo".
  */
-export async function startMarketoDouble(options: ServeOptions = {}): Promise<MarketoDouble> {
+export async function startMarketoDouble(options: MarketoOptions = {}): Promise<MarketoDouble> {
+  const { per20s, perDay } = { ...freshAccount, ...options };
+  const limit = new RollingLimit(per20s, 20_000);
+  let calls = 0;
   const tokens = new TokenEndpoint({ id: 'marketo-client', secret: 'marketo-secret' });
   const leads: Lead[] = [
     { id: 1, email: 'bob@example.com', firstName: 'Bob', lastName: 'Customer', lastEvent: 'Summit 2025' },
@@ -37,6 +51,9 @@ export async function startMarketoDouble(options: ServeOptions = {}): Promise<Ma
     const { method, path } = request;
     if (path === '/identity/oauth/token') return tokens.answer(request);
     if (!tokens.accepts(request)) return failure('601');
+    if (!limit.take(request.atMs)) return failure('606');
+    calls += 1;
+    if (calls > perDay) return failure('607');
     if (path === '/rest/v1/leads/describe.json' && method === 'GET') return success([]);
     if (path !== '/rest/v1/leads.json' || method !== 'POST') return failure('610');
     if (request.headers['content-type'] !== 'application/json') return failure('612');

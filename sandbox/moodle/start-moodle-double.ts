@@ -2,6 +2,22 @@ import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
+export interface MoodleOptions extends ServeOptions {
+  /** Whether the token's user has `moodle/site:viewuseridentity`. */
+  readonly seesIdentity?: boolean;
+  /** The site's setting `showuseridentity`: fields that this capability shows. */
+  readonly identityFields?: readonly ('email' | 'idnumber')[];
+  /** The maximum grade of the activity, which limits every grade, because `unlimitedgrades` is off on a new site. */
+  readonly maxGrade?: number;
+}
+
+/** A new site, set up as docs/sinks/http/moodle.md says, with a new activity. */
+export const freshAccount = {
+  seesIdentity: true,
+  identityFields: ['email'],
+  maxGrade: 100,
+} as const satisfies Omit<MoodleOptions, keyof ServeOptions>;
+
 export interface MoodleDouble extends RunningDouble {
   readonly token: string;
   /** Grades of the activity by user id; some students have grades from the start. */
@@ -33,7 +49,8 @@ const rules: readonly RequestRule[] = [{ method: 'POST', path: /\/server\.php$/,
  * Starts three functions of Moodle's REST server. It answers HTTP 200 to everything, and an error is a body with
  * `exception`. It checks parameters as strictly as Moodle does. Sources: sinks/http/README.md, "Moodle".
  */
-export async function startMoodleDouble(options: ServeOptions = {}): Promise<MoodleDouble> {
+export async function startMoodleDouble(options: MoodleOptions = {}): Promise<MoodleDouble> {
+  const { seesIdentity, identityFields, maxGrade } = { ...freshAccount, ...options };
   const grades = new Map([
     [12, 55],
     [13, 60],
@@ -58,6 +75,11 @@ export async function startMoodleDouble(options: ServeOptions = {}): Promise<Moo
   function usersBy(given: Readonly<Record<string, string>>): DoubleAnswer {
     const { field = '', ...values } = given;
     if (!['id', 'idnumber', 'username', 'email'].includes(field)) return invalidParameter();
+    const isHidden =
+      field === 'email' || field === 'idnumber'
+        ? !seesIdentity || !identityFields.some((each) => each === field)
+        : false;
+    if (isHidden) return { status: 200, json: [] }; // not an error: Moodle leaves out users without the searched field
     const wanted = Object.values(values);
     const found = users.filter((user) => wanted.includes(String(user[field as keyof (typeof users)[number]])));
     return { status: 200, json: found };
@@ -74,7 +96,7 @@ export async function startMoodleDouble(options: ServeOptions = {}): Promise<Moo
     if (Number(given['courseid']) !== courseId)
       return failure('core\\exception\\moodle_exception', 'errorcoursecontextnotvalid');
     if (isLocked) return { status: 200, json: 4 };
-    grades.set(Number(given['grades[0][studentid]']), grade);
+    grades.set(Number(given['grades[0][studentid]']), Math.min(maxGrade, Math.max(0, grade)));
     return { status: 200, json: 0 };
   }
 

@@ -2,6 +2,17 @@ import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
+export interface SegmentOptions extends ServeOptions {
+  readonly maxRequestBytes?: number;
+  readonly maxEventBytes?: number;
+}
+
+/** A new HTTP API source, which accepts every event without a tracking plan. */
+export const freshAccount = { maxRequestBytes: 500 * 1024, maxEventBytes: 32 * 1024 } as const satisfies Omit<
+  SegmentOptions,
+  keyof ServeOptions
+>;
+
 export interface SegmentEvent {
   readonly type: string;
   readonly messageId: string;
@@ -46,7 +57,8 @@ const rules: readonly RequestRule[] = [
  * Starts the batch endpoint of Segment's HTTP Tracking API. Like Segment, it answers 200 to every body that is JSON and not
  * too large, then drops invalid events; `dropped` holds the reasons. Sources: sinks/http/README.md, "Segment".
  */
-export async function startSegmentDouble(options: ServeOptions = {}): Promise<SegmentDouble> {
+export async function startSegmentDouble(options: SegmentOptions = {}): Promise<SegmentDouble> {
+  const { maxRequestBytes, maxEventBytes } = { ...freshAccount, ...options };
   const events: SegmentEvent[] = [
     {
       type: 'track',
@@ -60,11 +72,11 @@ export async function startSegmentDouble(options: ServeOptions = {}): Promise<Se
   const dropped: string[] = [];
   const answer = ({ method, path, headers, body }: DoubleRequest): DoubleAnswer => {
     if (method !== 'POST' || path !== '/v1/batch') return { status: 404 };
-    if (!headers['content-type']?.startsWith('application/json') || Buffer.byteLength(body) > 500 * 1024) {
+    if (!headers['content-type']?.startsWith('application/json') || Buffer.byteLength(body) > maxRequestBytes) {
       return { status: 400 };
     }
     const batch = batchOf(body);
-    if (batch === undefined || batch.some((event) => Buffer.byteLength(JSON.stringify(event)) > 32 * 1024)) {
+    if (batch === undefined || batch.some((event) => Buffer.byteLength(JSON.stringify(event)) > maxEventBytes)) {
       return { status: 400 };
     }
     const isKnown = headers['authorization'] === `Basic ${Buffer.from(`${writeKey}:`).toString('base64')}`;

@@ -3,6 +3,18 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { RunningDouble, ServeOptions } from '../serve/serve-double.js';
 import { serveDouble } from '../serve/serve-double.js';
 
+export interface TeamsOptions extends ServeOptions {
+  /** The trigger's setting "Who can trigger the flow?". With `tenant`, a request needs a token of Microsoft Entra. */
+  readonly mayTrigger?: 'anyone' | 'tenant';
+  readonly maxBytes?: number;
+}
+
+/** A new workflow that was created as docs/sinks/http/teams.md says. */
+export const freshAccount = { mayTrigger: 'anyone', maxBytes: 28 * 1024 } as const satisfies Omit<
+  TeamsOptions,
+  keyof ServeOptions
+>;
+
 /** A message that a workflow posted to its channel. */
 export interface TeamsMessage {
   /** The lines that a reader sees, in their order. */
@@ -18,7 +30,6 @@ export interface TeamsDouble extends RunningDouble {
   readonly messages: readonly TeamsMessage[];
 }
 
-const maxBytes = 28 * 1024;
 const path = '/powerautomate/automations/direct/workflows/7f3a/triggers/manual/paths/invoke';
 const signature = 's1gnature-of-the-workflow';
 
@@ -51,13 +62,15 @@ const rules: readonly RequestRule[] = [
  * channel". Accepts a message with one Adaptive Card, and checks strictly the parts of cards that the tests need.
  * Sources: sinks/http/README.md, "Microsoft Teams".
  */
-export async function startTeamsDouble(options: ServeOptions = {}): Promise<TeamsDouble> {
+export async function startTeamsDouble(options: TeamsOptions = {}): Promise<TeamsDouble> {
+  const { mayTrigger, maxBytes } = { ...freshAccount, ...options };
   const messages: TeamsMessage[] = [{ texts: ['Welcome to the channel'], links: [] }];
   const answer = (request: DoubleRequest): DoubleAnswer => {
     if (request.path !== path) return refusal(404, 'WorkflowNotFound');
     if (request.query.get('sig') !== signature || request.query.get('api-version') !== '1') {
       return refusal(401, 'DirectApiInvalidAuthorizationScheme');
     }
+    if (mayTrigger === 'tenant') return refusal(401, 'DirectApiAuthorizationRequired');
     if (request.method !== 'POST') return refusal(405, 'MethodNotAllowed');
     if (request.headers['authorization'] !== undefined) return refusal(400, 'UnexpectedAuthorization');
     if (!request.headers['content-type']?.startsWith('application/json')) return refusal(415, 'UnsupportedMediaType');

@@ -34,6 +34,12 @@ it('docs/sinks/http.md lists a guide of at most one screen for each preset', () 
   }
 });
 
+it.each([...allPresets.keys()])('the stand-in of %s is a fresh account by default', (name) => {
+  const source = readFileSync(join(__dirname, `../../sandbox/${name}/start-${name}-double.ts`), 'utf8');
+  expect(source).toMatch(/^export const freshAccount = \{/m);
+  expect(source).toContain('{ ...freshAccount, ...options }');
+});
+
 it('docs/sinks/http.md has three examples', () => {
   expect(blocks).toHaveLength(3);
 });

@@ -39,6 +39,15 @@ describe('docs/sinks/http/dynamics.md', () => {
     ]);
   });
 
+  it('rejects a name that is longer than its column, and creates the others', async () => {
+    const long = { id: 4713, Name: `Cam ${'x'.repeat(51)}`, Email: 'cam@example.com' };
+    expect(await stage.deliver([attendee('4713', long), attendee('4711', ann)])).toMatchObject([
+      { kind: 'rejected', cause: 'http:400' },
+      { kind: 'delivered' },
+    ]);
+    expect(people()).toHaveLength(2);
+  });
+
   it('creates a contact only once if the response was lost', async () => {
     dynamics.faults.add({ effect: { kind: 'dropAfter' }, method: 'POST', path: '/contacts' });
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);

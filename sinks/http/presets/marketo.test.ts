@@ -5,11 +5,11 @@ import { attendee } from './attendee.test-kit.js';
 let marketo: MarketoDouble;
 let stage: GuideSink;
 
-const openStage = (secret = 'marketo-secret', block = 0) =>
+const openStage = (secret = 'marketo-secret', block = 0, url = marketo.url) =>
   GuideSink.open({
     page: 'marketo',
     block,
-    replace: { 'https://123-abc-456.mktorest.com': marketo.url },
+    replace: { 'https://123-abc-456.mktorest.com': url },
     variables: { MARKETO_SECRET: secret },
   });
 
@@ -49,6 +49,15 @@ describe('docs/sinks/http/marketo.md', () => {
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
     expect(marketo.leads).toHaveLength(4);
+  });
+
+  it('waits 20 s after the calls of all integrations have reached the limit of the subscription', async () => {
+    const busy = await startMarketoDouble({ per20s: 1 });
+    const sink = await openStage('marketo-secret', 0, busy.url);
+    expect(kinds(await sink.deliver([attendee('4711', ann)]))).toEqual(['delivered']);
+    expect(await sink.deliver([attendee('4712', bob)])).toMatchObject([{ kind: 'retry', afterMs: 20_000 }]);
+    await sink.close();
+    await busy.close();
   });
 
   it.each([

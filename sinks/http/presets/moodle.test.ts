@@ -1,4 +1,8 @@
-import { type MoodleDouble, startMoodleDouble } from '../../../sandbox/moodle/start-moodle-double.js';
+import {
+  type MoodleDouble,
+  type MoodleOptions,
+  startMoodleDouble,
+} from '../../../sandbox/moodle/start-moodle-double.js';
 import { engagement, GuideSink, kinds } from '../guide.test-kit.js';
 import type { Subject } from '../../sink.js';
 
@@ -14,10 +18,10 @@ afterEach(async () => {
   await moodle.close();
 });
 
-const open = (token: string) =>
+const open = (token: string, url = moodle.url) =>
   GuideSink.open({
     page: 'moodle',
-    replace: { 'https://moodle.example.com': moodle.url },
+    replace: { 'https://moodle.example.com': url },
     variables: { MOODLE_TOKEN: token },
   });
 
@@ -36,6 +40,19 @@ describe('docs/sinks/http/moodle.md', () => {
       [13, 60],
       [11, 75],
     ]);
+  });
+
+  it.each<[string, MoodleOptions]>([
+    ['the user of the token may not see identity fields', { seesIdentity: false }],
+    ['the site does not list e-mail addresses as an identity field', { identityFields: ['idnumber'] }],
+  ])('finds no student by e-mail if %s, and names the capability', async (_, options) => {
+    const site = await startMoodleDouble(options);
+    const sink = await open(site.token, site.url);
+    expect(await sink.deliver([credit('ann', 3)])).toMatchObject([
+      { kind: 'rejected', cause: 'student-not-found', detail: expect.stringContaining('moodle/site:viewuseridentity') },
+    ]);
+    await sink.close();
+    await site.close();
   });
 
   it('looks a student up once, and sends a grade again only if it changes', async () => {

@@ -52,7 +52,8 @@ export const moodle: Preset = {
         when: 'request = "find" and $count(body) != 1',
         outcome: 'rejected',
         cause: '$count(body) = 0 ? "student-not-found" : "several-students"',
-        detail: 'check "properties.user" and "properties.userField"',
+        detail:
+          'check "properties.user", "properties.userField", and that the user of the token has moodle/site:viewuseridentity',
       },
       {
         // lib/grade/constants.php: 0 OK, 1 failed, 2 several grade items, 4 the grade item is locked

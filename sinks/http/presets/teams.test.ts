@@ -81,6 +81,14 @@ describe('docs/sinks/http/teams.md', () => {
     expect(teams.messages).toHaveLength(2);
   });
 
+  it('pauses if only users of the tenant may trigger the workflow', async () => {
+    const closed = await startTeamsDouble({ mayTrigger: 'tenant' });
+    const sink = await GuideSink.open({ page: 'teams', variables: { TEAMS_WORKFLOW_URL: closed.workflowUrl } });
+    expect(kinds(await sink.deliver([question('1', 'When is lunch?')]))).toEqual(['pause']);
+    await sink.close();
+    await closed.close();
+  });
+
   it('retries if the workflow is missing, and shows no signature', async () => {
     teams.faults.add({ effect: { kind: 'answer', answer: { status: 404 } }, times: 2 });
     const said = JSON.stringify([await stage.deliver([question('1', 'When is lunch?')]), await stage.check()]);
