@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { typeErrors } from '../../test/kit/type-errors.js';
-import { itemMessage, redactedMessage, slackText, testMessage, threadMessage } from './blocks.js';
+import { itemMessage, slackText } from './blocks.js';
 
 const family = '👨‍👩‍👧‍👦';
 
@@ -31,21 +30,19 @@ describe('a text for Slack', () => {
   });
 });
 
-describe('the blocks of a message', () => {
-  const link = { label: 'Open', url: 'https://app.example.com/q/1' };
-  const bare = { text: 'Will the slides be shared?', session: null, author: null, votes: null };
-  const full = { text: 'When?', session: 'Keynote', author: 'Ann Ray', votes: 2, mentions: ['S0123456789'] };
-  const shown = [
-    itemMessage({ ...bare, mentions: [], links: [], buttons: [] }),
-    itemMessage({ ...full, links: [link, link], buttons: [link] }),
-    threadMessage('Keynote'),
-    redactedMessage(),
-    testMessage('questions'),
-  ].map(({ blocks }) => blocks);
-  const published = { package: '@slack/types', type: 'vendor.KnownBlock[]' };
+describe('the text of a message, for notifications and screen readers,', () => {
+  const bare = { text: 'When?', session: null, author: null, mentions: [], links: [], buttons: [] };
 
-  it('have the types that Slack publishes', () => {
-    const wrong = [{ ...shown[0]![0]!, unknown: true }];
-    expect(typeErrors(published, [...shown, wrong])).toEqual([expect.stringContaining('"unknown"')]);
+  it.each([
+    [null, 'When?'],
+    [0, 'When?\n0 votes'],
+    [1, 'When?\n1 vote'],
+  ])('has the number of votes if the message shows it: %s', (votes, text) => {
+    expect(itemMessage({ ...bare, votes }).text).toBe(text);
+  });
+
+  it('has session, author and votes in the order of the blocks', () => {
+    const { text } = itemMessage({ ...bare, session: 'Keynote', author: 'Ann Ray', votes: 3 });
+    expect(text).toBe('When?\nKeynote · Ann Ray · 3 votes');
   });
 });

@@ -32,12 +32,11 @@ export interface Link {
 
 /**
  * Returns the message of an item: mentions, text, then session, author and votes in one line, links, buttons. The
- * text for notifications and screen readers repeats text, session and author.
+ * text, which notifications and screen readers use instead of the blocks, repeats text, session, author and votes.
  */
 export function itemMessage(item: ItemContent): MessageContent {
   const body = bodyOf(item);
-  const names = namesOf(item);
-  const below = [...names, ...(item.votes === null ? [] : [countText(item.votes)])];
+  const below = [...namesOf(item), ...(item.votes === null ? [] : [countText(item.votes)])];
   const mentions = item.mentions.map((id) => ({ type: 'usergroup', usergroup_id: id }) as const);
   const links = item.links.map(({ label, url }) => ({ type: 'link', url, text: label }) as const);
   const blocks: Block[] = [
@@ -47,7 +46,7 @@ export function itemMessage(item: ItemContent): MessageContent {
     ...richText(links),
     ...(item.buttons.length === 0 ? [] : [{ type: 'actions' as const, elements: item.buttons.map(button) }]),
   ];
-  return { text: names.length === 0 ? body : `${body}\n${names.join(' · ')}`, blocks };
+  return { text: [body, ...(below.length === 0 ? [] : [below.join(' · ')])].join('\n'), blocks };
 }
 
 /** Returns the first message of a thread. The items of the thread are replies to it. */

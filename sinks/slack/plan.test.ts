@@ -56,7 +56,7 @@ describe('the plan for an item without a message in Slack', () => {
       operation: {
         to: { channel: 'C0123456789', thread: { content: { text: 'Keynote' } } },
         content: {
-          text: '&lt;!channel&gt; *now*',
+          text: '&lt;!channel&gt; *now*\n3 votes',
           blocks: [
             { type: 'section', text: { type: 'plain_text', text: '&lt;!channel&gt; *now*' } },
             { type: 'context', elements: [{ type: 'plain_text', text: '3 votes' }] },

@@ -210,7 +210,7 @@ describe.each(kinds)('questions in a Slack channel, on %s', (kind) => {
     await stage.patch('qna-questions', 1, { content: 'Edited?', votes: 6 });
     await stage.pollsAreDue();
     await scene.settle();
-    expect(shown()).toEqual({ 1: ['Edited?'] });
+    expect(shown()).toEqual({ 1: ['Edited?\n6 votes'] });
     await stage.retriesAreDue();
     await scene.settle();
     const states = `select revision, state from deliveries where list = 'qna-questions' order by revision`;

@@ -1,5 +1,5 @@
 import { DEFAULT_CHANNEL } from '../../../sandbox/slack/start-slack-double.js';
-import { type SlackStage, slackStage } from './slack-stage.js';
+import { type SlackStage, slackStage, withoutVotes } from './slack-stage.js';
 
 const group = 'S0MODERATE';
 const app = 'https://app.example.com';
@@ -46,7 +46,7 @@ describe('a message with session, author, votes, links, buttons and a mention', 
         elements: [{ type: 'button', action_id: 'link-0', text: plain('Open'), url: `${app}/q/1` }],
       },
     ]);
-    expect(reply().text).toBe('question 1\nKeynote · Ada Lovelace');
+    expect(reply().text).toBe('question 1\nKeynote · Ada Lovelace · 3 votes');
   });
 
   it('fits into a message regardless of the texts of an audience', async () => {
@@ -130,11 +130,13 @@ describe('the author of a question', () => {
       { ...ada, session: { ...ada.session, id: 5002 } },
     ],
   ])('is left out for %s', async (_, item, around) => {
-    expect(await shown(item, around)).toBe('question 1\nKeynote');
+    expect(await shown(item, around)).toBe('question 1\nKeynote · 0 votes');
   });
 
   it('is shown below an item whose session allows it', async () => {
-    expect(await shown({ attendee: undefined, attendeeId: 7 }, ada)).toBe('question 1\nKeynote · Ada Lovelace');
+    expect(await shown({ attendee: undefined, attendeeId: 7 }, ada)).toBe(
+      'question 1\nKeynote · Ada Lovelace · 0 votes',
+    );
   });
 
   it('is removed when the item becomes anonymous', async () => {
@@ -148,7 +150,8 @@ describe('the author of a question', () => {
 });
 
 describe('a broadcast reply', () => {
-  const inChannel = (): string[] => stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.shown.map(({ text }) => text);
+  const inChannel = (): string[] =>
+    stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.shown.map(({ text }) => withoutVotes(text));
 
   it('appears in the channel as well, from its first message or from the edit that meets the condition', async () => {
     await start({ broadcast: 'item.votes >= 10' });

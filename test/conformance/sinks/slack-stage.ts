@@ -41,7 +41,7 @@ export interface SlackStage {
   requestsTo(method: string): number;
   offer(key: string, item: Readonly<Record<string, unknown>> | null, around?: Partial<Subject>): void;
   settle(): Promise<void>;
-  /** Returns the current messages of a channel about items, by key. */
+  /** Returns the current messages of a channel about items, by key, without their votes. */
   shown(channel?: string): Record<string, string[]>;
   /** Returns the parent messages of threads. */
   threads(channel?: string): readonly PostedMessage[];
@@ -132,7 +132,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
       for (const message of slack.workspace.channels.get(channel)!.all) {
         const { key } = (message.metadata as { event_payload?: { key?: string } } | undefined)?.event_payload ?? {};
         if (message.metadata?.event_type !== 'pigeonpost_item' || key === undefined) continue;
-        (shown[key] ??= []).push(message.text);
+        (shown[key] ??= []).push(withoutVotes(message.text));
       }
       return shown;
     },
@@ -147,6 +147,9 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
     },
   };
 }
+
+/** Returns the text of a message without the number of votes, which is its last line if it shows no names. */
+export const withoutVotes = (text: string): string => text.replace(/\n\d+ votes?$/, '');
 
 const keynote = { id: 5001, name: 'Keynote' };
 

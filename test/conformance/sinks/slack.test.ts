@@ -84,7 +84,7 @@ describe('the Slack sink', () => {
     stage.offer('1', { content: '<!channel> <https://evil.example|click> *bold*' });
     await stage.settle();
     const [reply] = stage.slack.state().channels[0]!.messages[0]!.replies;
-    expect(reply!.text).toBe('&lt;!channel&gt; &lt;https://evil.example|click&gt; *bold*');
+    expect(reply!.text).toBe('&lt;!channel&gt; &lt;https://evil.example|click&gt; *bold*\n0 votes');
     expect(JSON.stringify(reply!.blocks)).not.toMatch(/mrkdwn|<!/);
   });
 
