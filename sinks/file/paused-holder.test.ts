@@ -19,7 +19,11 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const sinkWith = (access?: FileAccess): Sink<FileOperation> =>
-  createFileSink({ folder: 'archive' }, { name: 'archive', baseFolder: base, network: { allowHosts: [] } }, access);
+  createFileSink(
+    { folder: 'archive' },
+    { name: 'archive', baseFolder: base, network: { allowHosts: [] }, now: Date.now },
+    access,
+  );
 
 /** The lane as a holder knows it. `remember` fails once the holder's lease is lost, as it does in the ledger. */
 function laneWith(memory: Record<string, unknown>, confirm: ConfirmHeld = () => undefined): Lane {
