@@ -35,7 +35,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
   const needed = Math.min(widest, 16) + gap + stateWidth + gap + readWidth;
   const hasStatus = columns >= needed + statusWidth;
   const fixed = gap + (hasStatus ? statusWidth : 0) + stateWidth + gap + readWidth;
-  const hasChanges = columns >= Math.min(widest, 20) + fixed + changesWidth;
+  const hasChanges = columns >= Math.min(widest, 24) + fixed + changesWidth;
   const nameWidth = Math.max(4, Math.min(widest, columns - fixed - (hasChanges ? changesWidth : 0)));
   const more = workspace.pigeonholes.length - inOrder.length;
   return [

@@ -174,6 +174,13 @@ describe('the text of status', () => {
     expect(last({ settled: false })).toBe('working');
   });
 
+  it('omits the number of changes before it cuts a name of 24 columns', () => {
+    const hour = new Date(now.getTime() + 3_600_000).toISOString();
+    const event = pigeonholeOf({ name: 'Annual Summit 2026', freshness: freshnessOf({ nextAt: hour, groups: [] }) });
+    const shown = lines({ workspaces: [workspaceOf({ pigeonholes: [event] })] }, [], 80);
+    expect(shown[2]).toBe('Annual Summit 2026 (101)  live      working       3 s ago, next in 60 min');
+  });
+
   it.each([40, 60, 80, 140])('is not wider than %d columns, whatever its names and reasons', (columns) => {
     const hostile = '\u001b[2J東京カンファレンス2026 \u202egnp 🎉🎉 e\u0301\nsecond line '.repeat(3);
     const quota = quotaOf({ resetAt: '2026-11-21T11:30:00.000Z', lastsUntil: '2026-11-21T11:10:00.000Z' });
