@@ -34,7 +34,7 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
     return new ApiError(call, { kind: 'aborted', problem: 'the caller aborted the request', mayHaveTakenEffect: true });
   }
   if (ending === 'deadline') {
-    const problem = `no complete answer arrived within ${timeoutMs} ms`;
+    const problem = `no complete answer arrived within ${timeoutMs / 1000} s`;
     return new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect: true });
   }
   const code = codeOf(error);
