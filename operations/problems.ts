@@ -259,7 +259,7 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
     return {
       title: `The service refuses the key of workspace ${name}`,
       says: `Since ${since}, nothing of the workspace is read; ${waitingLists(facts)} for the key.`,
-      todo: `Set another key and restart pigeonpost. If this key is valid again, run "pigeonpost try-now workspace:${name}".`,
+      todo: `Set another key and restart pigeonpost, or run "pigeonpost config apply" if the key is in a file. If this key is valid again, run "pigeonpost try-now workspace:${name}".`,
     };
   }
   return {
@@ -307,7 +307,7 @@ function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
       return {
         title: `The destination of sink ${name} refuses its credentials`,
         says: `The sink is paused since ${since}. ${kept}`,
-        todo: `Set other credentials and restart pigeonpost. If these are valid again, run "pigeonpost try-now sink:${name}".`,
+        todo: `Set other credentials and restart pigeonpost, or run "pigeonpost config apply" if they are in a file. If these are valid again, run "pigeonpost try-now sink:${name}".`,
       };
     case 'gone':
       return {
