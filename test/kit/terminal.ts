@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { widthOf } from '../../cli/text-line.js';
+import { until } from '../until.js';
 
 const main = join(__dirname, '../../dist/cli/main.js');
 
@@ -56,6 +57,14 @@ export class TerminalSession {
 
   hasEnded(): boolean {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  /** Waits until the screen shows a text. @throws if the program ends without it */
+  async untilShown(text: RegExp): Promise<void> {
+    await until(`the terminal shows ${text}`, () => {
+      if (this.hasEnded() && !text.test(this.screen.text)) throw new Error(`it ended with:\n${this.screen.text}`);
+      return text.test(this.screen.text);
+    });
   }
 
   /** Types keys; `\u0003` is Ctrl-C. */
@@ -114,6 +123,7 @@ class Screen {
   #obey(command: string, count: number, numbers: string): void {
     if (command === 'A') this.#row = Math.max(this.#top, this.#row - count);
     else if (command === 'H') [this.#row, this.#column] = [this.#top, 0];
+    else if (command === 'G') this.#column = count - 1;
     else if (command === 'K') this.#set(this.#line.slice(0, this.#column));
     else if (command === 'J' && numbers === '2')
       this.#lines.splice(this.#top, this.rows, ...Array<string>(this.rows).fill(''));

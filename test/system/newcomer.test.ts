@@ -5,6 +5,7 @@ import { freeTestPort } from '../free-port.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
+import { TerminalSession } from '../kit/terminal.js';
 import { until } from '../until.js';
 
 /** A newcomer's first steps with the service's address and a key: init, check, start, ready, and doctor. */
@@ -35,12 +36,27 @@ async function run(...args: string[]): Promise<{ code: number | null; out: strin
 
 describe('a newcomer', () => {
   it('gets a valid configuration that starts unchanged, and sees whether the event is ready', async () => {
-    const flags = ['--service', baseUrl, '--key-variable', 'SERVICE_KEY', '--pigeonholes', '101', '--sink', 'file'];
-    const written = await run('init', ...flags);
-    expect([written.code, written.errors]).toEqual([0, '']);
-    expect(written.out).toMatch(/is written[^]*workspace main: .* accepts the key[^]*next: pigeonpost start\n$/);
-    expect(readFileSync(file, 'utf8')).not.toContain(env.SERVICE_KEY);
+    const terminal = new TerminalSession(['init'], { cwd: folder, env, columns: 100, rows: 100 });
+    const answer = async (question: RegExp, text: string): Promise<void> => {
+      await terminal.untilShown(question);
+      terminal.type(`${text}\r`);
+    };
+    await answer(/^Address of the service: *$/m, `${baseUrl}/v2/`);
+    await answer(/^Environment variable with the API key \[ENGAGEMENT_API_KEY\]: *$/m, 'SERVICE_KEY');
+    await answer(/^ {2}101 {2}\S.* (live|upcoming|ended) +\d{4}-\d\d-\d\d\nPigeonholes to read: .*: *$/m, '104');
+    await answer(/^ {2}104 is not in the list above\nPigeonholes to read: .*: *$/m, '101');
+    await answer(/^First sink: file, webhook, .* \[file\]: *$/m, '');
+    await answer(/^Folder for the files \[\.\/archive\]: *$/m, '');
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.screen.text).toMatch(
+      /is written[^]*workspace main: [^]* accepts the key[^]*next: pigeonpost start$/,
+    );
+    const written = readFileSync(file, 'utf8');
+    expect(written).toContain(`baseUrl: "${baseUrl}"\n`);
+    expect(written).toMatch(/^ {4}pigeonholes: \[101\]$/m);
+    expect(written).not.toContain(env.SERVICE_KEY);
 
+    const flags = ['--service', baseUrl, '--key-variable', 'SERVICE_KEY', '--pigeonholes', '101', '--sink', 'file'];
     const again = await run('init', ...flags);
     expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/already exists and was not changed/)]);
 
