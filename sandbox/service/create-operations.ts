@@ -38,7 +38,8 @@ export function createRegistrants(conference: Conference, pigeonholeId: number, 
     });
   }
   const refuses = registrantDuplicates === 'refuse-row' ? isTaken : () => false;
-  const checked = data.map((registrant) => checkRegistrant(registrant, refuses, codesInBatch));
+  const limits = { codesInBatch, maxText: knobs.registrantMaxText };
+  const checked = data.map((registrant) => checkRegistrant(registrant, refuses, limits));
   const errors: FieldError[] = [];
   for (const [index, result] of checked.entries()) {
     if ('profile' in result) continue;
@@ -73,7 +74,11 @@ function codeOf(registrant: Json): string {
 }
 
 /** @param refuses whether a code is refused because it is already in use */
-function checkRegistrant(registrant: Json, refuses: (code: string) => boolean, codesInBatch: Set<string>): Checked {
+function checkRegistrant(
+  registrant: Json,
+  refuses: (code: string) => boolean,
+  { codesInBatch, maxText }: { readonly codesInBatch: Set<string>; readonly maxText: number },
+): Checked {
   const field = 'attendeeCode';
   if (!isJsonObject(registrant)) return { field, message: 'must be an object with an attendeeCode' };
   const { attendeeCode } = registrant;
@@ -89,8 +94,7 @@ function checkRegistrant(registrant: Json, refuses: (code: string) => boolean, c
     const value = registrant[name];
     if (value === undefined) continue;
     if (typeof value !== 'string') return { field: name, message: 'must be a string' };
-    if (value.length > MAX_TEXT_LENGTH)
-      return { field: name, message: `must have at most ${MAX_TEXT_LENGTH} characters` };
+    if (value.length > maxText) return { field: name, message: `must have at most ${maxText} characters` };
     profile[name] = value;
   }
   codesInBatch.add(attendeeCode);

@@ -37,6 +37,8 @@ export const knobsSchema = z.strictObject({
    */
   registrantDuplicates: z.enum(['refuse-row', 'refuse-chunk', 'ignore', 'upsert']).default('refuse-row'),
   registrantMaxBatch: z.int().min(1).default(1000),
+  /** Maximum length of a registrant's values, apart from the code. */
+  registrantMaxText: z.int().min(1).max(255).default(255),
   /** Effect of a withdrawal in live traffic: the question gets another status, or it leaves the lists. */
   withdrawal: z.enum(['status', 'remove']).default('status'),
   /** Share of live items that get an id below the newest one, as rows that commit late do. */
