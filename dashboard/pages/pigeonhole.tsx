@@ -270,7 +270,8 @@ function StreamState({ stream }: { readonly stream: StreamView }) {
   const { goneAt, wanted, failures, lateSeconds, polledAt, sweptAt, setAside, foreignRows, quietReads } = stream;
   if (goneAt !== null) return <StateWord tone="quiet">deleted in the service</StateWord>;
   if (!wanted) return <StateWord tone="quiet">not needed</StateWord>;
-  if (failures > 0) return <StateWord tone="bad">{`failing, ${failures} times`}</StateWord>;
+  if (failures > 0)
+    return <StateWord tone="bad">{failures === 1 ? 'failing' : `failing, ${grouped(failures)} times`}</StateWord>;
   if (lateSeconds > 0) return <StateWord tone="warning">late</StateWord>;
   if (polledAt === null && sweptAt === null) return <StateWord tone="busy">first read</StateWord>;
   if (foreignRows > 0) return <StateWord tone="warning">{`${grouped(foreignRows)} of other sessions`}</StateWord>;

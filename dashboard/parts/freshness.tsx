@@ -25,7 +25,10 @@ export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
   return (
     <>
       {freshness.late === null ? null : <p class="bad inside late">Late: {freshness.late}</p>}
-      <Table look="cadences" columns={{ Lists: '', 'Current polling interval': '', Read: 'number', Next: 'number' }}>
+      <Table
+        look="cadences"
+        columns={{ Lists: '', 'Current polling interval': '', Read: 'number', Next: 'number mid' }}
+      >
         {freshness.groups.map(({ reason, lists, cadence, readAt, nextAt }) => (
           <tr key={reason}>
             <th scope="row">{counted(lists, 'list')}</th>
@@ -33,7 +36,7 @@ export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
             <td class="number">
               <Ago at={readAt} never="not yet" />
             </td>
-            <td class="number">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
+            <td class="number mid">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
           </tr>
         ))}
       </Table>

@@ -6,7 +6,7 @@ import { address, addressOfSee } from '../route.js';
 import { labelOf } from '../words.js';
 import { grouped } from '../../base/words.js';
 import { Button } from './button.js';
-import { For, Sentence } from './time.js';
+import { Ago, Sentence } from './time.js';
 
 const atFirst = 6;
 
@@ -24,7 +24,7 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
             {trouble.since === null || trouble.saysSince ? null : (
               <small>
                 {' '}
-                for <For since={trouble.since} />
+                (started <Ago at={trouble.since} />)
               </small>
             )}
             {trouble.advice === null ? null : <small class="advice">{trouble.advice}</small>}
