@@ -72,7 +72,7 @@ const perPage = 300;
 /**
  * Returns the number of additional pages that a poll of the pigeonhole reads for rolling sweeps: none for a stream of
  * one page, which the poll itself sweeps; for a list of questions, all pages up to five, half of a longer list, at most
- * ten; and one for any other list. Source: the rule for live streams in docs/how-it-works.md.
+ * ten; and one for any other list. Source: decision 0019.
  */
 async function plannedSlicePages(stage: Stage): Promise<number> {
   const { pigeonholes } = await stage.sandbox.control<{ pigeonholes: { counts: Record<string, number> }[] }>(
