@@ -248,8 +248,8 @@ function allowedMethods(app: ApiApp, path: string): string[] {
 }
 
 /**
- * Returns the methods of an address that a route names literally; empty if there is none. Such a route comes before one
- * whose pattern also matches the address.
+ * Returns the methods of the routes whose path is exactly this address; empty if no route has it. Such a route comes
+ * before one whose pattern also matches the address.
  */
 function methodsWrittenOut(app: ApiApp, path: string): string[] {
   return methodsOf(app, (pattern) => pattern === path);

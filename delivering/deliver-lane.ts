@@ -42,8 +42,8 @@ export interface LaneSettings {
   readonly lists: readonly string[];
   readonly selected: ReadonlySet<string>;
   /**
-   * An operator must confirm the removals of people who withdrew consent if they exceed both limits: a share of the
-   * people sent to the sink, and a number of people.
+   * If the removals of people who withdrew consent exceed both limits (a share of the people sent on this lane, and a
+   * number of people), an operator must confirm them.
    */
   readonly withdrawals: { readonly share: number; readonly items: number };
 }

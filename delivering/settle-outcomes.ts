@@ -4,7 +4,9 @@ import type { Settled } from './delivery-states.js';
 import type { Outcome } from '../sinks/sink.js';
 import type { Settlement } from './send-batch.js';
 
-/** A record that fails while others pass becomes a dead letter after this number of attempts (about two days). */
+/**
+ * A record that fails while others pass becomes a dead letter after this number of attempts (about a day and a half).
+ */
 const maxAttempts = 20;
 /**
  * A record that is rejected while no other record passes becomes a dead letter after this number of attempts (about an
@@ -127,9 +129,10 @@ export function settleOutcomes(
 }
 
 /**
- * Returns true if the sink held back records of a refused kind (`unsent` with a detail) and no other outcome of the batch
- * shows the sink's state. The sink then counts as working although nothing was delivered. Otherwise, after an
- * earlier failure, the lane would stay marked as failing and its batches would stay small.
+ * Returns true if the sink held back records because the destination refuses their kind but accepts others (`unsent`
+ * with a detail), and no outcome of the batch shows the sink's state. The sink then counts as working although nothing
+ * was delivered. Otherwise, after an earlier failure, the lane would stay marked as failing and its batches would stay
+ * small.
  */
 export function isOnlyHeldBack(sent: readonly { readonly outcome: Settlement }[]): boolean {
   return (
@@ -184,8 +187,8 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
 }
 
 /**
- * Keeps a delivery `sending` until the sink looks it up: when the lane gets its next holder if the lane delivers all
- * its records in order, otherwise after a delay, during which other items continue. After the last attempt, an unknown
+ * Keeps a delivery `sending` until the sink looks it up. If the lane delivers all its records in order, the lane's next
+ * holder does this. Otherwise it happens after a delay, while other items continue. After the last attempt, an unknown
  * outcome becomes a dead letter. A look-up that failed does not count as an attempt.
  */
 function keepInFlight(

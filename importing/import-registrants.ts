@@ -13,24 +13,26 @@ import { registrantsList } from '../ledger/registrant-item.js';
 import { sinksWanting, syncsOf } from '../work/reading-plan.js';
 
 /**
- * Concurrent requests of an import. With two, the service stays busy while one response is settled. The third is for the
- * moments in which both are settled (docs/performance.md). When the quota is nearly used up, the gate admits one at a time.
+ * Concurrent requests of an import. With two, the service stays busy while one response is settled. The third keeps the
+ * service busy while the responses to both are being settled (docs/performance.md). When the quota is nearly used up,
+ * the gate admits one at a time.
  */
 const chunksAtOnce = 3;
 /** Maximum length of a cycle, so that the import shows progress and adopts a new configuration. */
 const cycleMs = 20_000;
 /** Interval between two checks of rows that another import is sending. */
 const otherImportMs = 2000;
-/** Maximum time between two cycles. An operator's resume starts the next one earlier. */
+/** Maximum time between two cycles. If an operator resumes the import, the next cycle starts earlier. */
 const maxSleepMs = 10 * 60_000;
 
 const idle = { rows: 0, requests: 0 };
 const noneWaits = { claimed: 0, waiting: 0 };
 
 /**
- * Runs one cycle of an import: sends chunks until every row is settled, the import has to wait, or the time is up. Safe to
- * run twice, even concurrently: a chunk is marked before it is sent, an attempt that lost its lease cannot commit, and the
- * next attempt sends marked chunks again.
+ * Runs one cycle of an import: sends chunks until every row is settled, the import has to wait, or the time is up. Safe
+ * to run twice, even concurrently: a chunk is marked before it is sent, an attempt that lost its lease cannot commit,
+ * and the next attempt sends marked chunks again, which is harmless because the rows and their codes are the same
+ * (decision 0025).
  */
 export async function importRegistrants(deps: Collaborators, id: string, signal: AbortSignal): Promise<ImportResult> {
   await requireCurrentConfiguration(deps);

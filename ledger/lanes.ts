@@ -34,7 +34,7 @@ export interface LaneWork {
   readonly dueInMs: number | null;
   /** True if this lane fails and another lane has delivered since the failure started. The sink is then not at fault. */
   readonly otherLanesDeliver: boolean;
-  /** True if one of these lanes has ever delivered something. */
+  /** True if the sink has ever delivered something on one of the lanes that `laneWork` was asked about. */
   readonly hasDelivered: boolean;
 }
 
@@ -105,9 +105,9 @@ export async function addLane(tx: Queryable, sinkId: number, ref: number): Promi
 }
 
 /**
- * Acquires the lease of a lane; returns undefined while another attempt holds it. A new reader of a stream may start
- * immediately, but a new sender has to wait: a request of the previous sender may still be on its way, and only the end
- * of its lease proves that it is not.
+ * Acquires the lease of a lane; returns undefined while another attempt holds it. Unlike a new reader of a stream, a
+ * new sender has to wait until the previous sender's lease has ended: until then, a request of the previous sender may
+ * still be on its way.
  */
 export async function acquireLane(
   ledger: Ledger,

@@ -36,11 +36,11 @@ export interface SinkFacts extends Pick<SinkView, 'name' | 'reason' | 'pause' | 
 }
 
 export interface WorkSnapshot {
-  /** Why the process makes no progress; null: it does. */
+  /** The reason why the process makes no progress; null if it does make progress. */
   readonly trouble: string | null;
   readonly workspaces: readonly WorkspaceFacts[];
   readonly sinks: readonly SinkFacts[];
-  /** Lanes on which sinks still receive changes. */
+  /** Lanes whose pigeonhole a sync still sends to the sink. */
   readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'waitsFor' | 'failingSince' | 'retryAt'>[];
   readonly now: Date;
 }
@@ -187,7 +187,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
   return found;
 }
 
-/** Whether a dead letter has this cause because an expression of the mapping failed, so that it never reached the destination. */
+/** Whether this cause means that the mapping failed, so that the change never reached the destination. */
 export function isMappingCause(cause: string): boolean {
   return cause.startsWith('mapping');
 }
@@ -205,12 +205,15 @@ function oldest(instants: readonly (Date | null)[]): Date | null {
   return known.length === 0 ? null : new Date(Math.min(...known));
 }
 
-/** Failures are forgotten after this time. A failing cycle is retried within 30 s, so an older failure is of work that has ended. */
+/**
+ * Failures are forgotten after this time. A failing cycle is retried within 30 s, so an older failure belongs to work
+ * that has ended.
+ */
 const forgottenAfterMs = 5 * 60_000;
 
 /**
- * Remembers failures of whole cycles, which the store or the process causes. Each kind of cycle is remembered separately:
- * with a full disk, cycles that only read succeed while cycles that store fail.
+ * Remembers failures of whole cycles. Such failures come from the store or the process. Each kind of cycle is
+ * remembered separately: with a full disk, cycles that only read succeed while cycles that store fail.
  */
 export class CycleFailures {
   readonly #failures = new Map<string, { readonly failure: string; readonly atMs: number }>();
@@ -240,7 +243,11 @@ export const troubleSchema = z
       .describe(
         '`error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should.',
       ),
-    stops: z.boolean().describe('Nothing is read or sent there while the problem lasts.'),
+    stops: z
+      .boolean()
+      .describe(
+        'Whether the process, workspace, pigeonhole or sink named here reads or receives nothing while the problem lasts.',
+      ),
     kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
     name: z.string().describe('Name as used in actions; empty for the process.'),
     title: z.string().describe('One sentence without its full stop, the same as in alerts.'),

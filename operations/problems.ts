@@ -218,7 +218,7 @@ function placeOf({ kind, name }: FoundProblem): string | null {
   return kind === 'pigeonhole' ? `/api/pigeonholes/${name}` : null;
 }
 
-/** Returns the sentence about a service that does not answer, one for all lists of the workspace. Pure. */
+/** Returns the sentence about a service that does not answer. One sentence covers all lists of the workspace. Pure. */
 export function serviceDownTitle(
   workspace: string,
   since: AlertFacts[string] | undefined,
@@ -227,7 +227,7 @@ export function serviceDownTitle(
   return `${serviceSilent(workspace, since)}; ${waitingLists({ lists: lists ?? 0 })}`;
 }
 
-/** Returns `pigeonhole acme/101`, or the name of the workspace if the lists are those of the workspace itself. */
+/** Returns `pigeonhole acme/101`, or `workspace acme` for id 0, which stands for the workspace's own lists. */
 function pigeonhole(name: string): string {
   const [workspace, id] = name.split('/');
   return id === '0' ? `workspace ${workspace}` : `pigeonhole ${name}`;

@@ -19,9 +19,9 @@ interface ErasableItem {
 
 /**
  * Returns the items that an erasure still has to erase. Finds a person's named and anonymous items by their subject (a
- * keyed hash of the attendee id), and registrants who have not signed in by their code. Includes tombstones, because
- * sinks may still hold the data of a deleted item. Reads all items once, in a statement for each pigeonhole, so that no
- * statement grows with the whole ledger.
+ * keyed hash of the attendee id). Registrants who have not signed in have no subject, and are found by the hash of
+ * their code. Includes tombstones, because sinks may still hold the data of a deleted item. Reads all items once, in a
+ * statement for each pigeonhole, so that no statement grows with the whole ledger.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
   const places = await ledger.db.query<{ ref: number }>(
@@ -217,8 +217,8 @@ export async function recordHolders(
 }
 
 /**
- * Supersedes deliveries that are neither delivered nor being sent. Deletes the destinations' responses from all of
- * them.
+ * Supersedes deliveries that are neither delivered nor being sent. Also deletes the destinations' responses from all
+ * deliveries of these changes, including delivered ones.
  */
 async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
   await tx.query(

@@ -25,10 +25,14 @@ interface ServiceRequest extends Call {
   readonly parseAfter?: Promise<unknown> | undefined;
 }
 
-/** The HTTP connection to the service: the only place that uses the network and that holds the key. */
+/**
+ * The HTTP connections to the service. Every request to the service is sent here, and only here is the API key added to
+ * it.
+ */
 export interface Exchange {
   /**
-   * Sends one request, without retries. Under `whileHeld`, the lease is confirmed right before the request is written.
+   * Sends one request, without retries. If the caller runs inside `whileHeld` (base/while-held.ts), its lease is
+   * confirmed right before the request is written.
    * @throws {ApiError} for everything except a success; the error of `confirm` if the lease was not confirmed
    */
   send(request: ServiceRequest): Promise<ServiceAnswer>;
@@ -76,7 +80,7 @@ export function openExchange(options: ClientOptions): Exchange {
       const bytes = await response.body.bytes();
       if (response.statusCode === 200 && onBody !== undefined) {
         onBody(bytes);
-        // Gives a request that `onBody` has started the time to be sent, because parsing blocks this thread.
+        // `onBody` may have started another request. Waits until it has been sent, because parsing blocks this thread.
         for (let turn = 0; turn < turnsUntilSent; turn += 1) await nextTurn();
       }
       return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };

@@ -63,7 +63,7 @@ export async function settleMissing(
 }
 
 /**
- * Removes items that the walk showed from the missing items. Adds none: this is for walks that cannot prove a deletion.
+ * Items that the walk showed no longer count as missing. Adds none: this is for walks that cannot prove a deletion.
  */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
@@ -72,8 +72,9 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 }
 
 /**
- * SQL condition: the item was last seen before the walk's first request. An instant in the future means that a clock
- * was wrong (`seenLater`), so it counts as earlier.
+ * SQL condition: the item was last seen before the walk's first request. A `seen_at` in the future was stored while a
+ * clock was wrong. It counts as past, because it would otherwise protect the row until that instant (as in `seenLater`
+ * of compare-items.ts).
  */
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 
@@ -132,10 +133,10 @@ async function removeProved(
  * Returns the keys that were also absent from an earlier, separate response. Stores for each key the earliest time at
  * which a response can confirm its absence.
  *
- * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. All
- * items that the stream lost recently count towards that part, because `keys` may come from a filtered response, which
- * covers only some of them. The wait starts at the request for the walk's last page (`evident_at`): an absence is
- * evident only from then on, and the walk may have started minutes earlier.
+ * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. The
+ * part includes all open missing items whose absence became evident within `confirmMs`, not only `keys`: a filtered
+ * response covers only some of them. The wait starts at the request for the walk's last page (`evident_at`): an absence
+ * is evident only from then on, and the walk may have started minutes earlier.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -198,7 +199,8 @@ async function waitingForOtherStreams(
        update missing set lacked_at = coalesce(lacked_at, $4)
        where ref = $1 and list = $2 and key = any($5::text[]) returning key, lacked_at),
      others as (
-       -- a sweep in which an item of its own stream went missing may be a glitch of the service, so it does not count
+       -- a sweep of another stream does not count if items of that stream went missing in it: the service may
+       -- have left out rows
        select case when not exists (select 1 from missing x where x.stream_id = s.id and x.state = 'open'
          and x.since >= s.swept_from) then swept_from end as swept_from
        from streams s where ref = $1 and list = $2 and id <> $3 and wanted and gone_at is null)

@@ -95,7 +95,10 @@ async function recordOnce(ledger: Ledger, lease: StreamLease, page: PageRecord):
   return { ...result, woken: await result.woken };
 }
 
-/** A result before the commit. `woken` may still be a promise, which the response to the commit resolves. */
+/**
+ * A result before the commit. `woken` may still be a promise: its statement is sent together with the commit, so its
+ * result arrives only then.
+ */
 type SentResult = Omit<PageResult, 'woken'> & { readonly woken: readonly string[] | Promise<readonly string[]> };
 
 async function recordPrepared(

@@ -80,7 +80,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     if (early !== undefined && early.cursor !== page.nextCursor) early = requests.discard(early);
     const continues = page.hasMore && (early !== undefined || requests.hasRoomFor(ordinal + 1));
     const ahead = eager && continues ? (early ?? requests.request(page.nextCursor)) : undefined;
-    // Parsing blocks the thread, which would delay the next request.
+    // Hashing and converting the items of this page blocks the thread, which would delay the next request.
     if (isSlow) await ahead?.sent;
     if (ahead !== undefined && (isSlow || ordinal - from.pages >= longWalkPages)) requests.takePermitAhead(ordinal + 2);
     return { arrived: checkDigest(reading, from.kind, page, known.get(ordinal)), continues, ahead };
@@ -104,7 +104,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
         next.catch(() => undefined);
       }
       const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, arrived.summary));
-      // The response may have reported a different quota from the one that was known when this cycle started.
+      // `stretch` (how much longer the intervals are while the quota is short) is computed again, because a response
+      // may have changed the known quota since this cycle started.
       if (ends) reading.stretch = await reading.deps.gate.stretchOf(reading.deps, reading.place.workspace);
       const result = await storePage(reading, arrived, after, {
         planNextReads: ends ? budget.planNextReads : undefined,
@@ -198,8 +199,7 @@ async function checkProgress(
   const isRepeated = walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(lease.list as ListName) });
   if (isRepeated && page.hasMore) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
-  // Rows of other sessions mean that the service ignored the filter, so the position of an item in the list says
-  // nothing.
+  // Rows of other sessions mean that the service ignored the filter, so the order of the list can no longer be trusted.
   const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;
   if (ignoresFilter || breaksOrder(lease.order, progress.direction)) {
     const ending = await distrust(reading, demoted(lease));

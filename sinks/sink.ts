@@ -46,8 +46,8 @@ export interface Sink<Op extends Operation = Operation> {
    */
   planLookUp?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Removes everything about these items except the change that deleted them. Only sinks that store every change they
-   * receive (in files) have it. The process that holds the lane calls it after that change was delivered, while no
+   * Removes everything about these items except the change that deleted them. Only sinks that keep every change in
+   * files implement this method. The process that holds the lane calls it after that change was delivered, while no
    * delivery is in progress. Never throws. May run again after it succeeded or was interrupted.
    */
   erase?(erased: ErasedItems, lane: Lane, signal: AbortSignal): Promise<EraseResult>;
@@ -132,7 +132,7 @@ export type EraseResult =
   | Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 
 export interface SinkTraits {
-  /** `item`: changes of one item are delivered in order; `pigeonhole`: all changes of a pigeonhole are. */
+  /** The scope within which changes are delivered in order: one item, or the whole pigeonhole. */
   readonly order: 'item' | 'pigeonhole';
   /**
    * Whether `plan` uses more than the change itself. The engine reads the additional data with one statement per batch.
@@ -214,10 +214,10 @@ export type Result =
    */
   | { readonly kind: 'unknown'; readonly detail: string }
   /**
-   * The operation was certainly not sent, and not because of the change itself. It is due again immediately, or after
-   * `afterMs` if the sink postponed it on purpose. If the sink receives only the latest revision, a later revision is
-   * sent without that wait. `detail` is set if the destination refuses this kind of record and accepts others. The
-   * change then waits, and the sink does not count as failing.
+   * The operation was certainly not sent, for a reason that is not a fault in the change. It is due again immediately,
+   * or after `afterMs` if the sink postponed it on purpose. If the sink receives only the latest revision, a later
+   * revision is sent without that wait. `detail` is set if the destination refuses this kind of record and accepts
+   * others. The change then waits, and the sink does not count as failing.
    */
   | { readonly kind: 'unsent'; readonly afterMs?: number; readonly detail?: string };
 
@@ -297,7 +297,7 @@ export interface KeptCredentials {
   read(configured: string): Promise<KeptCredential | undefined>;
   /**
    * Gives this process the exclusive right to replace the credential during the next `forMs` milliseconds.
-   * @returns undefined if another process has that right now
+   * @returns undefined if another process holds an unexpired claim
    */
   claim(configured: string, forMs: number): Promise<KeptCredential | undefined>;
   /**

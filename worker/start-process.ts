@@ -44,8 +44,8 @@ import { viewQuotas } from '../operations/status-view.js';
 
 const reconcileEveryMs = 60_000;
 /**
- * A process that reads no lists learns the database's time only from this query, and the clocks of two machines drift
- * apart.
+ * Interval for asking the store's clock. A process that reads no lists has no other source for it, and the clocks of
+ * two machines drift apart.
  */
 const askClockEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
@@ -56,8 +56,8 @@ const lookForWorkersEveryMs = 10_000;
 const guardClusterEveryMs = 5000;
 const lookForReadsEveryMs = 1000;
 /**
- * Charts show minutes, so this is often enough. After a crash, the next process recovers the progress of the last
- * seconds.
+ * Charts have one value per minute, so this is often enough. A crash loses nothing, because the next process reads the
+ * totals from the ledger.
  */
 const noteProgressEveryMs = 10_000;
 
@@ -70,9 +70,9 @@ export type ProcessRole = 'start' | 'worker' | 'api';
 export interface ProcessOptions {
   readonly config: Config;
   readonly log: ProcessLog;
-  /** True to accept this configuration although a newer one was current. */
+  /** True to make this configuration current again although a newer one is. */
   readonly acceptConfiguration: boolean;
-  /** True to adopt a ledger that another Temporal cluster has driven. */
+  /** True to adopt a ledger that is bound to another Temporal cluster. */
   readonly adopt: boolean;
   readonly role: ProcessRole;
   /** Address at which a plain worker answers probes; null: none. */
@@ -147,10 +147,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (embedded) await freeDroppedFiles(ledger);
   const { address, client, native } = await openTemporal(options, closers, fail);
   const { namespace, taskQueue } = config.temporal;
-  // An embedded ledger is adopted without being asked: the folder's lock proves that no other process, and so no other
+  // An embedded ledger is adopted without `--adopt`: the folder's lock proves that no other process, and so no other
   // Temporal, uses it.
   const adopting = new ClusterGuard(ledger, client, { address, namespace, adopt: options.adopt || embedded });
-  // An external ledger is adopted only at the start, because `--adopt` does not refer to a cluster that answers later.
+  // With `--adopt`, an external ledger is bound only to the cluster that answers at the start. The operator has not
+  // approved a cluster that answers later.
   const cluster = new ClusterGuard(ledger, client, { address, namespace, adopt: embedded });
   if (works) await adopting.check();
   else await cluster.look(); // `status` must work even if Temporal is down or is another cluster
@@ -257,7 +258,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const tend = async (): Promise<void> => {
     // skipped with another configuration, which would start workflows that are not needed
     if (await switching.catchUp()) await reconcileNow();
-    // Workflows wait for times of Temporal's clock. On a single machine, that is the clock that was set back.
+    // Workflows sleep until a time on Temporal's clock. On a single machine, that is the clock that was set back.
     if (works && (await wasClockSetBack(ledger))) await wakeEverything([editions.current.config], ledger, starter);
   };
   closers.push(repeat(reconcileEveryMs, tend, 'reconciling failed', log));

@@ -6,9 +6,9 @@ import type { Activities } from '../activities/create-activities.js';
 // A worker registers every export of this file as a workflow, under the name by which histories record it.
 
 /**
- * The activities and the limits that apply to all of them. A cycle takes seconds. The heartbeat timeout is short, because a
- * dead process delays a live event until it is detected. Retries never stop: an activity stores permanent failures as
- * results.
+ * The activities and the limits that apply to all of them. A cycle takes seconds. The heartbeat timeout is short,
+ * because nothing of a live event is read or delivered until the death of its process is detected. Retries never stop:
+ * an activity stores permanent failures as results.
  */
 const steps = proxyActivities<Activities>({
   startToCloseTimeout: '3 minutes',
@@ -60,8 +60,8 @@ export async function importRegistrants(id: string): Promise<void> {
 }
 
 /**
- * Erases a person everywhere. Ends when every place has a final receipt. The person's identity stays in the ledger
- * (claim check); the history holds only the id of the erasure and counts.
+ * Erases a person everywhere. Ends when the ledger and every sink have reported their final result (a receipt). The
+ * person's identity stays in the ledger (claim check); the history holds only the id of the erasure and counts.
  * @param id the id of the erasure
  */
 export async function forgetAttendee(id: string): Promise<void> {

@@ -50,8 +50,8 @@ export class DayFile {
 
   /**
    * Opens a file to append lines. If it has no committed lines yet, creates the file and its folders. Cuts off
-   * everything beyond the committed length, which a failed write left behind. The caller confirms its lease before it
-   * appends, because only a lease that is confirmed after the file was opened protects the file (`replaceByCopy`).
+   * everything beyond the committed length, which a failed write left behind. The caller must confirm its lease between
+   * opening and appending; `replaceByCopy` explains why.
    * @throws {DestinationChanged} if the file is missing, shorter, or has no end of line at the committed length
    */
   static async openForAppending(place: DayFileOptions): Promise<DayFile> {
@@ -125,7 +125,7 @@ export class DayFile {
       const piece = Buffer.alloc(Math.min(pieceBytes, this.committedLength - at));
       // One piece after another, because the file may be large.
       const { bytesRead } = await this.handle.read(piece, 0, piece.length, at);
-      if (bytesRead === 0) return; // the file became shorter while it was read; its length was checked when it was opened
+      if (bytesRead === 0) return; // the file was long enough when it was opened, so it was shortened during the read
       at += bytesRead;
       const bytes = Buffer.concat([rest, piece.subarray(0, bytesRead)]);
       let from = 0;
@@ -186,7 +186,10 @@ export class DayFile {
     await this.handle.truncate(length);
   }
 
-  /** Makes the content durable, and for a file without committed lines its entries in the folders above it as well. */
+  /**
+   * Makes the content durable. If the file has no committed lines yet, also makes its entry and those of its folders
+   * durable.
+   */
   async sync(): Promise<void> {
     await this.handle.sync();
     if (this.committedLength === 0) await this.syncFolders();

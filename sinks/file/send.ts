@@ -94,7 +94,8 @@ function runsOfOneFile(
  * were kept, they would be duplicates. A second run has the same result.
  *
  * A missing or shorter file of an earlier day is not a fault, because people may move old files away.
- * @throws {DestinationChanged} if a relevant file is shorter than its committed length or was changed there
+ * @throws {DestinationChanged} if a file that this function opens is shorter than its committed length, or has no end
+ * of line at that length
  */
 export async function recoverBatch(
   { root, access }: Folder,
@@ -112,7 +113,8 @@ export async function recoverBatch(
     }
     for (const path of await grownFiles(root, lane, access)) await fileFor(path);
     for (const file of files.values()) {
-      // Also if nothing has to be cut off: the previous holder may be paused just before it writes or cuts.
+      // Replaces the file even if nothing has to be cut off, because the previous holder may be paused just before it
+      // writes or cuts.
       await file?.replaceByCopy();
     }
   } finally {

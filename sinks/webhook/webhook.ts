@@ -85,9 +85,9 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
 };
 
 /**
- * Checks whether the receiver can be reached, with a HEAD request, which changes nothing there. Most responses below
- * 500 mean that it can, because many receivers support only POST. Only the first change shows whether the receiver
- * accepts the signature. Never throws.
+ * Checks whether the receiver can be reached, with a HEAD request, which changes nothing there. A response below 500,
+ * except 3xx and 410, counts as reached: a receiver that supports only POST refuses HEAD, for example with 405. Only
+ * the first change shows whether the receiver accepts the signature. Never throws.
  */
 async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<CheckLine[]> {
   const { url, dispatcher, requestTimeoutMs: timeoutMs } = endpoint;

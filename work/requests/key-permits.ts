@@ -85,7 +85,10 @@ export function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): bool
   return mayHaveTakenEffect ? 'unsure' : false;
 }
 
-/** Maximum difference between two reports of the same reset, which the service rounds to whole seconds. */
+/**
+ * Two reports of the same reset may differ by up to this much: the service rounds to whole seconds, and responses take
+ * time.
+ */
 const sameResetMs = 5000;
 
 /**

@@ -26,7 +26,7 @@ export interface QuotaState {
   readonly refusals: number;
   /** Time until the next request may be made; 0: now. */
   readonly waitMs: number;
-  /** Maximum time for which an exclusive request is in progress; 0: none. */
+  /** Time after which an exclusive request in progress counts as ended; 0: there is none. */
   readonly exclusiveMs: number;
 }
 
@@ -101,7 +101,10 @@ export const refilled = { atLeast: 20, partOfLimit: 10 } as const;
 const shortestRefillMs = 60_000;
 /** The number of windows for which a learnt limit is used. */
 const learntForWindows = 7;
-/** Resets reported in whole seconds differ by up to this much within one window. */
+/**
+ * Two reports of the same reset may differ by up to this much: the service rounds to whole seconds, and responses take
+ * time.
+ */
 const sameWindowMs = 5000;
 
 function toState(row: QuotaRow): QuotaState {
@@ -188,7 +191,7 @@ export async function spendPermit(
 export interface SpentPermit {
   readonly priority: Priority;
   readonly window: number;
-  /** True if the request was made after a refusal, to find out whether the quota is full again. */
+  /** True if the request was made after a refusal, to find out whether the service accepts requests again. */
   readonly probe: boolean;
   /** True if the request is exclusive: no other request may be in progress at the same time. */
   readonly exclusive: boolean;
@@ -202,9 +205,9 @@ export interface QuotaReading {
 }
 
 /**
- * Stores the quota that a response reports. The lower of the known and the reported number of remaining requests counts.
- * A successful probe, a later reset than the known one, or (without a reset) an increase of the remaining requests means
- * that a new window has started.
+ * Stores the quota that a response reports. Within a window, the lower of the known and the reported number of
+ * remaining requests is kept, unless the limit changed. A successful probe, a later reset than the known one, or
+ * (without a reset) an increase of the remaining requests means that a new window has started.
  */
 export async function noteAnswer(
   ledger: Ledger,
@@ -217,8 +220,7 @@ export async function noteAnswer(
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
     and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  // The service reports a new limit that is lower than the number of requests so far, so these requests are not in its
-  // window.
+  // More requests were made in this window than the newly reported limit allows, so a new window must have started.
   const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
   const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
@@ -336,8 +338,8 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 }
 
 /**
- * Allows one request now, which finds out whether the quota is larger or full again. Called when an operator knows that
- * it is. Changes nothing if requests are allowed anyway.
+ * Allows one request now, to find out whether the quota was raised or renewed. Called when an operator says that it
+ * was. Changes nothing if requests are allowed anyway.
  */
 export async function allowProbe(ledger: Ledger, fingerprint: string): Promise<void> {
   await ledger.db.query(
@@ -359,7 +361,7 @@ export async function notePassed(
   counted: boolean | 'unsure',
 ): Promise<void> {
   const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else 1 end)`;
-  // The limit was learnt in this window, and counted this request.
+  // The limit was learnt in this window, from a count that included this request.
   const wasLearntHere = `$2::text <> 'true' and window_number = $3::int and refused_window = window_number
     and limit_until is not null`;
   const takeBack = (name: string, kind: Priority): string =>
