@@ -73,7 +73,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     stops: true,
     words: (name) => ({
       title: capital(`${pigeonhole(name)} is paused`),
-      says: 'Nothing of it is read.',
+      says: 'pigeonpost reads nothing from it.',
       todo: `To continue, run "pigeonpost resume pigeonhole:${name}".`,
     }),
     help: liftPause,
@@ -91,7 +91,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     severity: 'notice',
     words: (name) => ({
       title: capital(`${pigeonhole(name)} was deleted in the service`),
-      says: 'The ledger keeps what was read of it.',
+      says: 'The ledger keeps what was already read.',
       todo: null,
     }),
     help: () => null,
@@ -120,7 +120,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     severity: 'warning',
     words: (name, facts) => ({
       title: `The service ignores filter[sessionId] in ${pigeonhole(name)}`,
-      says: `${counted(facts['rows'], 'row')} of other sessions ${facts['rows'] === 1 ? 'was' : 'were'} set aside. pigeonpost deletes nothing from these lists.`,
+      says: `${counted(facts['rows'], 'row')} of other sessions ${facts['rows'] === 1 ? 'was' : 'were'} set aside. pigeonpost records no deletions in these lists.`,
       todo: null,
     }),
     help: (found) => link('Show the streams', `${placeOf(found)}/streams`),
@@ -147,7 +147,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     occasion: 'behind',
     words: (name, facts) => ({
       title: `Sink ${name} is behind`,
-      says: `Its oldest change waits since ${formatInstant(facts['oldestAt'])}. ${changesWait(facts)}`,
+      says: `Its oldest change has been waiting since ${formatInstant(facts['oldestAt'])}. ${changesWait(facts)}`,
       todo: 'Check on its page whether the destination answers, and that a worker runs.',
     }),
     help: (found) => link('Show its backlog', placeOf(found)),
@@ -163,7 +163,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     words: (name) => ({
       title: `Sink ${name} observes and sends nothing`,
       says: null,
-      todo: `Compare what it would send ("pigeonpost preview --sink ${name}"), then run "pigeonpost sink approve ${name}".`,
+      todo: `Check what it would send ("pigeonpost preview --sink ${name}"), then run "pigeonpost sink approve ${name}".`,
     }),
     help: (found) => button('Start sending', 'approve', found),
   },
@@ -251,7 +251,7 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   if (facts['pausedBy'] === 'person') {
     return {
       title: `Workspace ${name} is paused`,
-      says: `An operator paused it at ${since}. Nothing of it is read.`,
+      says: `An operator paused it at ${since}. pigeonpost reads nothing from it.`,
       todo: `To continue, run ${resume}.`,
     };
   }
@@ -264,14 +264,14 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   }
   return {
     title: `Workspace ${name} is paused`,
-    says: `pigeonpost paused it at ${since}. Nothing of it is read.`,
+    says: `pigeonpost paused it at ${since}. pigeonpost reads nothing from it.`,
     todo: `Fix the cause, then run ${resume}.`,
   };
 }
 
 function quotaShort(name: string, facts: AlertFacts): ProblemWords {
   const less =
-    'Read less often ("every" of its syncs) or request a larger quota; "pigeonpost check --estimate" counts what the calendar needs.';
+    'Set longer intervals ("every" in its syncs), or request a larger quota. "pigeonpost check --estimate" shows how many requests your planned events need.';
   if (facts['waits'] === 1) {
     const until = facts['waitUntil'] == null ? '' : ` until ${formatInstant(facts['waitUntil'])}`;
     return {
@@ -282,7 +282,7 @@ function quotaShort(name: string, facts: AlertFacts): ProblemWords {
   }
   return {
     title: `The request quota of workspace ${name} will not last`,
-    says: `${quotaLeft(facts)} Reading slows down, and stops when nothing is left; imports keep their reserve.`,
+    says: `${quotaLeft(facts)} Reading slows down, and stops when only the requests reserved for imports are left.`,
     todo: less,
   };
 }
@@ -306,26 +306,26 @@ function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
     case 'credential':
       return {
         title: `The destination of sink ${name} refuses its credentials`,
-        says: `The sink is paused since ${since}. ${kept}`,
+        says: `The sink has been paused since ${since}. ${kept}`,
         todo: `Set other credentials and restart pigeonpost, or run "pigeonpost config apply" if they are in a file. If these are valid again, run "pigeonpost try-now sink:${name}".`,
       };
     case 'gone':
       return {
         title,
         says: `Its destination answered at ${since} that it accepts no more changes. ${kept}`,
-        todo: `Check that the address is still wanted, or change it; then run ${resume}.`,
+        todo: `Check whether the address is still in use. If it is not, change it. Then run ${resume}.`,
       };
     case 'destination':
       return {
         title,
-        says: `Its destination has been a different one since ${since}. ${kept}`,
+        says: `Since ${since}, its destination has not been as pigeonpost left it. ${kept}`,
         todo: `Read on its page what differs and fix it, then run ${resume}.`,
       };
     case 'restored':
       return {
         title,
         says: `The ledger was restored from a backup at ${since}. Changes delivered after that backup would be delivered again. ${kept}`,
-        todo: `Read what a repeat does (docs/deployment.md, "Backup and restore"), then run ${resume}.`,
+        todo: `Read what a repeated delivery does in each sink (docs/deployment.md, "Backup and restore"), then run ${resume}.`,
       };
     default:
       return {
@@ -355,7 +355,7 @@ function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWor
   return {
     title: `Sink ${name} has refused ${counted(refused, 'change')}`,
     says: `They are dead letters now, grouped by cause.${mapping ? ` The mapping failed on ${counted(mapping, 'more change')}.` : ''} ${others}`,
-    todo: `Read the causes (${list}), fix what they name, then redrive them.${mapping ? ` ${fix}` : ''}`,
+    todo: `Read the causes (${list}), fix them, then redrive the dead letters.${mapping ? ` ${fix}` : ''}`,
   };
 }
 

@@ -23,7 +23,7 @@ describe('the text of a message', () => {
     [
       message('sink-paused', 'crm', byCause('credential')),
       'The destination of sink crm refuses its credentials',
-      /^The sink is paused since 2026-11-21 08:00 UTC\. It keeps its backlog\.$/,
+      /^The sink has been paused since 2026-11-21 08:00 UTC\. It keeps its backlog\.$/,
       /"pigeonpost try-now sink:crm"/,
       '/sink/crm',
     ],
@@ -37,7 +37,7 @@ describe('the text of a message', () => {
     [
       message('sink-paused', 'crm', byCause('destination')),
       'Sink crm is paused',
-      /has been a different one since 2026-11-21 08:00 UTC/,
+      /Since 2026-11-21 08:00 UTC, its destination has not been as pigeonpost left it/,
       /resume sink:crm/,
       '/sink/crm',
     ],
@@ -45,7 +45,7 @@ describe('the text of a message', () => {
       message('sink-paused', 'crm', byCause('restored')),
       'Sink crm is paused',
       /^The ledger was restored from a backup at 2026-11-21 08:00 UTC/,
-      /what a repeat does.*resume sink:crm/,
+      /what a repeated delivery does.*resume sink:crm/,
       '/sink/crm',
     ],
     [
@@ -58,7 +58,7 @@ describe('the text of a message', () => {
     [
       message('workspace-paused', 'acme', { pausedBy: 'person', cause: null, pausedAt }),
       'Workspace acme is paused',
-      /^An operator paused it at 2026-11-21 08:00 UTC\. Nothing of it is read\.$/,
+      /^An operator paused it at 2026-11-21 08:00 UTC\. pigeonpost reads nothing from it\.$/,
       /"pigeonpost resume workspace:acme"/,
       '/',
     ],

@@ -226,7 +226,7 @@ suite('a pigeonhole', () => {
     await shows('Pigeonhole acme/101 is being swept');
     await press('Pause…');
     await confirm('Pause');
-    await shows(/pigeonhole acme\/101 is paused.*Nothing of it is read/i);
+    await shows(/pigeonhole acme\/101 is paused.*reads nothing from it/i);
     await press('Resume');
     await shows('Pigeonhole acme/101 continues');
   });
