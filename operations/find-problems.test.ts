@@ -300,7 +300,7 @@ describe('the catalogue of problems', () => {
     const [found] = shown({ to: { dead: { 'mapping: crm.x: T0410': 3, 'http:422': 2 } } });
     expect(found!.title).toBe('Sink hooks has refused 2 changes');
     expect(found!.says).toContain('The mapping failed on 3 more changes.');
-    expect(found!.todo).toMatch(/redrive them\. Test the expression .*config apply/);
+    expect(found!.todo).toMatch(/redrive the dead letters\. Test the expression .*config apply/);
   });
 });
 
