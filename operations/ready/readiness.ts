@@ -133,12 +133,10 @@ function parkedCheck({ pigeonhole, deadLetters }: EventWork): ReadyCheck {
   const about = checkOf('parked', 'Decisions');
   const { heldDeletions } = pigeonhole;
   const sinks = [...new Set(deadLetters.map(({ sink }) => sink))];
-  const found = [
-    ...sinks.map((sink) => ({
-      says: problemWords('dead-letters', sink, countLetters(deadLetters.filter((each) => each.sink === sink))).title,
-      todo: `pigeonpost dead-letters show --sink ${sink}`,
-    })),
-  ];
+  const found = sinks.map((sink) => ({
+    says: problemWords('dead-letters', sink, countLetters(deadLetters.filter((each) => each.sink === sink))).title,
+    todo: `pigeonpost dead-letters show --sink ${sink}`,
+  }));
   if (heldDeletions > 0) {
     const says = `${counted(heldDeletions, 'deletion')} ${heldDeletions === 1 ? 'waits' : 'wait'} for an operator`;
     found.push({ says, todo: 'pigeonpost deletions list' });
