@@ -227,7 +227,7 @@ export function serviceDownTitle(
   return `${serviceSilent(workspace, since)}; ${waitingLists({ lists: lists ?? 0 })}`;
 }
 
-/** Returns `pigeonhole acme/101`, or `workspace acme` for id 0, which stands for the workspace's own lists. */
+/** Returns `pigeonhole acme/101`, or `workspace acme` for id 0, the id of the workspace's own lists. */
 function pigeonhole(name: string): string {
   const [workspace, id] = name.split('/');
   return id === '0' ? `workspace ${workspace}` : `pigeonhole ${name}`;
