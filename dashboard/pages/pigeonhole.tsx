@@ -25,8 +25,12 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
   const params = { workspace, id };
   const asked = useAsked('/api/pigeonholes/{workspace}/{id}', { params });
   const streams = useAllParts('/api/pigeonholes/{workspace}/{id}/streams', { params });
+  const overview = useAsked('/api/overview', {});
   const name = `${workspace}/${id}`;
   const data = asked.data;
+  // A problem that stops the whole workspace is the reason why this pigeonhole waits.
+  const above =
+    overview.data?.troubles.filter((each) => each.kind === 'workspace' && each.name === workspace && each.stops) ?? [];
   return (
     <>
       <PageHead
@@ -43,7 +47,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
         {id === '0' || data === undefined ? null : <RehearsalButton name={name} rehearsal={data.rehearsal} />}
         <PauseButton kind="pigeonhole" name={name} paused={data?.pause != null} />
       </PageHead>
-      <Troubles troubles={data?.troubles ?? []} />
+      <Troubles troubles={[...above, ...(data?.troubles ?? [])]} />
       <Panel title="Reading" id="reading">
         <AwaitAnswer asked={asked} lines={3}>
           {(pigeonhole) => <Reading pigeonhole={pigeonhole} />}

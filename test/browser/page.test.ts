@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { grouped } from '../../base/words.js';
 import { until } from '../until.js';
 import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
 import { RunningSystem } from './running-system.js';
@@ -173,11 +174,17 @@ suite('a sink', () => {
 
   it('receives stored items again after they were counted and confirmed', async () => {
     await go('#/sink/archive');
+    const fact = page.locator('.fact').filter({ has: page.getByText('Delivered', { exact: true }) });
+    const delivered = async (): Promise<number> => Number((await fact.locator('b').innerText()).replaceAll(',', ''));
+    const before = await delivered();
     await page.getByLabel('List to replay').selectOption('sessions');
     await press('Count and replay…');
     await shows(/Send 12 items to archive again\?/);
     await confirm('Replay');
     await shows('12 items queued for archive');
+    await until('the page counts the replayed items', async () => (await delivered()) === before + 12);
+    await go('#/');
+    await page.getByRole('row', { name: new RegExp(`^archive .* ${grouped(before + 12)} `) }).waitFor();
     const [id] = await system.ids('sessions');
     await go(`#/item/sessions/${id}`);
     await shows('delivered again by a replay');
@@ -209,6 +216,24 @@ suite('a sink that has to wait for half an hour', () => {
     await problem.waitFor({ state: 'detached' });
     const hooks = (await system.status()).sinks.find(({ name }) => name === 'hooks')!;
     expect([hooks.state, hooks.backlog]).toEqual(['working', 0]);
+  });
+});
+
+suite('a service that hangs', () => {
+  it('is one problem, on the overview and on each page that waits for it, until it answers again', async () => {
+    await go('#/');
+    await system.hang();
+    const problem = page.getByRole('listitem').filter({ hasText: /The service has not answered workspace acme since/ });
+    await problem.waitFor({ timeout: 60_000 });
+    expect(await problem.innerText()).toMatch(/^Stopped The service has not answered .*; \d+ lists wait\b/);
+    expect(await problem.count()).toBe(1);
+    for (const waiting of ['#/sync/acme/101', '#/workspace/acme']) {
+      await go(waiting);
+      await problem.waitFor();
+    }
+    await system.endHang();
+    await press('Try now');
+    await problem.waitFor({ state: 'detached', timeout: 60_000 });
   });
 });
 

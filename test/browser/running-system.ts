@@ -145,6 +145,17 @@ export class RunningSystem {
     if (!answer.ok) throw new Error(`the sandbox answers ${answer.status}: ${await answer.text()}`);
   }
 
+  /** Lets every request to the service wait for an hour, as a service that hangs does. */
+  async hang(): Promise<void> {
+    const body = JSON.stringify({ kind: 'delay', ms: 3_600_000 });
+    await fetch(`${this.#sandbox.baseUrl}/_control/faults`, { method: 'POST', body });
+  }
+
+  /** Lets new requests be answered again. */
+  async endHang(): Promise<void> {
+    await fetch(`${this.#sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
+  }
+
   async close(): Promise<void> {
     await endAll(this.#programs);
     await this.#receiver.close();
