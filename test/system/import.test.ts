@@ -122,6 +122,22 @@ describe('a person who imports a list', () => {
     expect([code, out.match(/^notes\.csv, 200 rows .*add --map "Notes="$/gm)?.length]).toEqual([5, 2]); // before it sends, and at the end
   });
 
+  it('sees rows that the service refuses for one column as one line, and sends them without that column', async () => {
+    await control('knobs', 'PATCH', { registrantMaxText: 40 }); // pigeonpost cannot know the limits of a service
+    const lines = Array.from({ length: 12 }, (_, n) => `F${n};Guest ${n};${'long '.repeat(10)}`);
+    writeFileSync(join(folder, 'firms.csv'), ['Ticket;Full name;Company', ...lines].join('\r\n'));
+    const { out, code } = await run('import', 'firms.csv', '--pigeonhole', '101', '--yes');
+    expect(out).toMatch(/^ +0 created\n +12 rejected by the service$/m);
+    expect(out.match(/^firms\.csv, .*$/gm)).toEqual([
+      'firms.csv, 12 rows (2, 3, 4, …), Company: must have at most 40 characters. To import without this column, add --map "Company="',
+    ]);
+    expect(code).toBe(5);
+    const again = await run('import', 'firms.csv', '--pigeonhole', '101', '--map', 'Company=', '--yes');
+    expect(again.out).toMatch(/^ +12 created$/m);
+    expect(again.code).toBe(0);
+    await control('knobs', 'DELETE');
+  });
+
   it.each([
     [4, 'has no pigeonhole 999', ['import', 'people.csv', '--pigeonhole', '999', '--yes']],
     [2, 'add --force', ['import', 'people.csv', '--pigeonhole', '102', '--yes']],
