@@ -18,8 +18,11 @@ export async function loadProcessConfig(
 }
 
 /** Like `loadProcessConfig`, in a running process: reads `${file:…}` again, but keeps the environment of the start. */
-export async function reloadProcessConfig(file: string): Promise<Config> {
-  return await loadConfig(file, processEnvironment(), { sinkSchemas: sinkSchemas(), isRunning: true });
+export async function reloadProcessConfig(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<Config> {
+  return await loadConfig(file, environment, { sinkSchemas: sinkSchemas(), isRunning: true });
 }
 
 /**
@@ -74,7 +77,7 @@ export async function loadCandidate(
 ): Promise<Config> {
   const own = current.file;
   const isOwn = text === undefined || file === undefined || file === own;
-  if (isOwn) return await loadProcessConfig(own, environment);
+  if (isOwn) return await reloadProcessConfig(own, environment);
   const running = await readFile(own, 'utf8').catch(() => ''); // if the file cannot be read, the text may contain no references
   return await loadCandidateConfig(text, { shownFile: file, absoluteFile: own }, environment, running);
 }

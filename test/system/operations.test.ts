@@ -43,6 +43,7 @@ beforeAll(async () => {
   port = await freeTestPort();
   hubspot = await startHubSpotDouble();
   env = { SERVICE_KEY: 'sandbox-key', ALERT_SECRET: alertSecret, HUBSPOT_TOKEN: 'hubspot-token' };
+  writeFileSync(join(folder, 'service.key'), 'sandbox-key\n');
   configure({ archive: '' });
   main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
   await untilOutput(main, /ready/);
@@ -61,7 +62,7 @@ afterAll(async () => {
 
 function configure(sinks: Readonly<Record<string, string>>, more: readonly string[] = [], name?: string): void {
   const lines = [
-    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${file:./service.key}" } }`,
     `syncs: { all: { workspace: acme, every: { live: 1s }, sinks: [${Object.keys(sinks).join(', ')}] } }`,
     'sinks:',
     ...Object.entries(sinks).map(
@@ -75,6 +76,11 @@ function configure(sinks: Readonly<Record<string, string>>, more: readonly strin
   ];
   if (name === undefined) writeYaml(folder, lines);
   else writeFileSync(join(folder, name), lines.join('\n'));
+}
+
+/** Returns the YAML of a HubSpot sink. */
+function crm(email: string, token = '${HUBSPOT_TOKEN}'): string {
+  return `{ type: hubspot, token: "${token}", baseUrl: "${hubspot.url}", lists: [attendees], consent: { accept: [obtained, refused, not-asked, not-known] }, records: [{ from: attendees, object: contacts, match: [email], properties: { email: '$email(${email})', firstname: item.Name } }] }`;
 }
 
 async function run(...args: string[]): Promise<{ code: number | null; out: string; errors: string }> {
@@ -332,14 +338,16 @@ describe('a running pigeonpost', () => {
     await until('the approved sink has sent', () => linesOf('late').length > 0);
     await untilSettled();
     expect((await status()).sinks.find(({ name }) => name === 'late')!.approval).toMatchObject({ reason: 'counted' });
-    expect((await run('config', 'apply')).out).toBe('nothing has changed: configuration 2 is current\n');
+    expect(await run('config', 'apply')).toMatchObject({
+      out: 'nothing has changed: configuration 2 is current\n',
+      errors:
+        'a ${NAME} keeps the value from the start of pigeonpost: restart to change it. ${file:/path} is read again\n',
+    });
     expect(await run('sink', 'approve', 'archive')).toMatchObject({ code: 1 });
     expect(await run('sink', 'approve', 'nobody')).toMatchObject({ code: 4 });
   });
 
   it('reports a typo in a mapping as a problem everywhere, and asks before it sends the corrected records', async () => {
-    const crm = (email: string): string =>
-      `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", lists: [attendees], consent: { accept: [obtained, refused, not-asked, not-known] }, records: [{ from: attendees, object: contacts, match: [email], properties: { email: '$email(${email})', firstname: item.Name } }] }`;
     const late = 'mode: observe, lists: [sessions]';
     const crmNow = async (): Promise<SinkStatus> => (await status()).sinks.find(({ name }) => name === 'crm')!;
     const figure = async (name: string): Promise<string | undefined> => {
@@ -411,6 +419,19 @@ describe('a running pigeonpost', () => {
     expect(objects.map(({ state }) => state)).toEqual(['exists', 'exists']);
     expect(await run('apply', 'event.yaml', '--use', 'words')).toMatchObject({ code: 2 });
     expect(await run('apply', 'nowhere.yaml')).toMatchObject({ code: 2 });
+  });
+
+  it('rejects a variable that was set after its start, and says to restart it or to use a file', async () => {
+    configure({ archive: '', late: '', crm: crm('item.Email', '${NEW_TOKEN}') });
+    const withToken = startProgram('cli/main.js', ['config', 'apply'], {
+      cwd: folder,
+      env: { ...env, NEW_TOKEN: 'set' },
+    });
+    expect(await withToken.exited).toBe(2);
+    expect(withToken.errors()).toContain(
+      'sinks.crm.token: the environment variable NEW_TOKEN is not set in the running process; restart pigeonpost with it, or write the value to a file and ${file:/path} here, which "config apply" reads again',
+    );
+    configure({ archive: '', late: '' });
   });
 
   it('rejects an invalid file, keeps the current configuration, and drops a removed sink', async () => {
@@ -489,6 +510,18 @@ describe('a workspace', () => {
     expect(items.filter(({ status: of }) => of === 'live').map(({ state }) => state)).toEqual(['waiting']);
     await control('POST', 'keys', { accepted: ['sandbox-key'] });
     expect((await run('try-now', 'workspace:acme')).code).toBe(0);
+    await untilSettled();
+    expect(await eventStates()).toEqual(['working']);
+  });
+
+  it('continues with another key as soon as the file of the key is changed and applied', async () => {
+    await control('POST', 'keys', { accepted: ['another-key'] });
+    const refused = async (): Promise<string> => oneLine((await run('status')).out);
+    await until('the key is refused', async () => (await refused()).includes('refuses the key of workspace acme'));
+    expect(await refused()).toContain('or run "pigeonpost config apply" if the key is in a file');
+    writeFileSync(join(folder, 'service.key'), 'another-key\n');
+    expect(await run('config', 'apply')).toMatchObject({ code: 0, errors: '' });
+    await until('it is read again', async () => !(await refused()).includes('refuses the key'));
     await untilSettled();
     expect(await eventStates()).toEqual(['working']);
   });
