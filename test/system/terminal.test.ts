@@ -1,41 +1,56 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
 import { until } from '../until.js';
 
-/** The screen of a terminal while `start` runs. A webhook without a receiver is the problem on the screen. */
+/**
+ * The screen of a terminal while `start` runs. The problem on the screen is a receiver that asks for a wait of half an
+ * hour.
+ */
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-terminal-'));
-const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: `whsec_${Buffer.alloc(32, 7).toString('base64')}` };
+const hookSecret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const env = { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret };
 const ctrlC = '\u0003';
 let sandbox: Program;
+let baseUrl: string;
+let receiver: WebhookReceiver;
 let port: number;
 let sessions: TerminalSession[] = [];
 
 beforeAll(async () => {
   const size = ['--attendees', '20', '--pigeonholes', '2', '--sessions', '2', '--seed', '9', '--frozen'];
   sandbox = startProgram('sandbox/main.js', size, { cwd: folder });
-  const [baseUrl] = await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/);
+  [baseUrl] = await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/);
+  receiver = await runWebhookReceiver({ secrets: [hookSecret] });
+  const plan = JSON.stringify({ status: 429, retryAfter: '1800', count: 100_000 });
+  await fetch(`${receiver.url}_control/answers`, { method: 'POST', body: plan });
   port = await freeTestPort();
-  const nobody = await freeTestPort();
   writeYaml(folder, [
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
     'syncs: { all: { workspace: acme, sinks: [archive, hooks] } }',
     'sinks:',
     '  archive: { type: file, folder: ./archive }',
-    `  hooks: { type: webhook, url: "http://127.0.0.1:${nobody}/", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`,
+    `  hooks: { type: webhook, url: "${receiver.url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`,
     `server: { port: ${port} }`,
   ]);
 });
 afterAll(async () => {
   await Promise.all(sessions.map((session) => session.close()));
   await endAll([sandbox]);
+  await receiver.close();
   expect(processesNaming(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
 });
+
+async function faults(method: 'POST' | 'DELETE', fault?: object): Promise<void> {
+  const body = fault === undefined ? {} : { body: JSON.stringify(fault) };
+  await fetch(`${baseUrl}/_control/faults`, { method, ...body });
+}
 
 function atTerminal(
   args: readonly string[],
@@ -48,24 +63,32 @@ function atTerminal(
   return session;
 }
 
-async function untilShown(session: TerminalSession, text: RegExp): Promise<void> {
-  await until(`the terminal shows ${text}`, () => {
-    if (session.hasEnded() && !text.test(session.screen.text))
-      throw new Error(`it ended with:\n${session.screen.text}`);
-    return text.test(session.screen.text);
-  });
+/** Runs a command on a terminal of its own and returns what it shows at its end. */
+async function shownBy(args: readonly string[], columns: number): Promise<string> {
+  const session = atTerminal(args, columns, 100);
+  expect(await session.exited).toBe(0);
+  return session.screen.text;
+}
+
+async function untilHidden(session: TerminalSession, text: RegExp): Promise<void> {
+  await until(`the terminal no longer shows ${text}`, () => !text.test(session.screen.text));
 }
 
 describe('start on a terminal', () => {
-  it('shows a screen with the address of the page, events, sinks and problems, and prints a message when it stops', async () => {
-    const main = atTerminal(['start'], 80, 24);
+  const unanswered = /^PROBLEM {2}The service has not answered workspace acme since /m;
+  const hooksWait = /^PROBLEM {2}Sink hooks accepts nothing: the receiver answered HTTP 429\b/m;
+  let main: TerminalSession;
+  let watch: TerminalSession;
+
+  it('shows a screen with the address of the page, events, sinks and problems', async () => {
+    main = atTerminal(['start'], 80, 24);
     const { screen } = main;
-    await untilShown(main, /^> creating the ledger in [^]*\(\d+ s so far\)/m);
+    await main.untilShown(/^> creating the ledger in [^]*\(\d+ s so far\)/m);
     expect(screen.lines[0]).toMatch(/^pigeonpost is starting, \d+ s so far; Ctrl-C stops it$/);
-    await untilShown(main, /^hooks \(webhook\)[^]*^ {2}failing/m);
-    await untilShown(main, /^pigeonpost is ready/m);
+    await main.untilShown(/^hooks \(webhook\)[^]*^ {2}failing/m);
+    await main.untilShown(/^pigeonpost is ready/m);
     expect(screen.lines.slice(0, 4)).toEqual([
-      expect.stringMatching(/^pigeonpost is ready, up for \d+ s; press Ctrl-C to stop it$/),
+      expect.stringMatching(/^pigeonpost is ready, up for \d+ (s|min); press Ctrl-C to stop it$/),
       expect.stringMatching(new RegExp(`^page {2}http://127\\.0\\.0\\.1:${port}/\\?code=ppc_`)),
       'log   ./pigeonpost.log',
       expect.stringMatching(/^rate {2}[\d,]+ found, /),
@@ -87,35 +110,83 @@ describe('start on a terminal', () => {
     expect(log).not.toContain('ppc_');
     expect(statSync(join(folder, 'pigeonpost.log')).mode & 0o077).toBe(0);
 
-    const watch = atTerminal(['status', '--watch'], 140, 40);
-    await untilShown(watch, /^sink +delivered/m);
-    await untilShown(watch, /^ {2}items {2}[^]*\d+ attendees/m);
+    watch = atTerminal(['status', '--watch'], 140, 40);
+    await watch.untilShown(/^sink +delivered/m);
+    await watch.untilShown(/^ {2}items {2}[^]*\d+ attendees/m);
     expect(watch.screen.text).toMatch(/^pigeonpost status {2}every 2 s, Ctrl-C ends it$/m);
+    expect(watch.screen.text).toMatch(hooksWait);
     expect(watch.written).toContain('\u001b[31mPROBLEM');
-    watch.type(ctrlC);
-    await watch.exited;
 
     const piped = startProgram('cli/main.js', ['status'], { cwd: folder, env });
     expect(await piped.exited).toBe(0);
     expect(piped.output()).toMatch(new RegExp(`^page {2}http://127\\.0\\.0\\.1:${port}/ `, 'm'));
     expect(piped.output()).not.toContain('\u001b');
+  });
 
+  it('runs while status shows how fresh each event is, and the interval of its lists with the reason', async () => {
+    await watch.untilShown(/^\S.* \(101\) +live +working .* (\d+ s ago|just now), next (in \d s|now)$/m);
+    const live =
+      /\b\d+ lists every 5 s: the event is live; \d+ lists every \d+ min: sessions of this type do not fill the list$/m;
+    expect(watch.screen.text).toMatch(live);
+    const status = await shownBy(['status'], 140);
+    expect(status).toMatch(/^\S.* \(101\) +live +working .* (\d+ s ago|just now), next (in \d s|now)$/m);
+    expect(status).toMatch(/^ {2}\d+ lists every 5 s: the event is live; /m);
+    expect(status).toMatch(
+      /^\S.* \(102\) +ended .* next in \d+ min\n {2}\d+ lists every \d+ min: the event has ended$/m,
+    );
+  });
+
+  it('reads an ended event at the live interval during a rehearsal, which status shows with its end', async () => {
+    expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--for', '2h'], 140)).toBe(
+      'every list of pigeonhole acme/102 is read at the live interval for 2 h; end it with: pigeonpost poll-now pigeonhole:acme/102 --end',
+    );
+    const rehearsed =
+      /^\S.* \(102\) .* (\d+ s ago|just now), next (in \d s|now)\n {2}the rehearsal ends in (2 h|1\d\d min)\n {2}\d+ lists every 5 s: a rehearsal is on/m;
+    await watch.untilShown(rehearsed);
+    expect(await shownBy(['status'], 140)).toMatch(rehearsed);
+    expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--end'], 140)).toBe(
+      'the rehearsal of pigeonhole acme/102 has ended',
+    );
+    await watch.untilShown(/^\S.* \(102\) .* next in \d+ (min|h)\n {2}\d+ lists every .*: the event has ended\b/m);
+    await until('the rehearsal is over for every list', () => !watch.screen.text.includes('rehearsal'));
+  });
+
+  it('shows a service that hangs before a request has timed out, like status, until it answers again', async () => {
+    const hungAt = performance.now();
+    await faults('POST', { kind: 'delay', ms: 3_600_000 });
+    await Promise.all([main.untilShown(unanswered), watch.untilShown(unanswered)]);
+    expect(performance.now() - hungAt).toBeLessThan(30_000); // the time that a request may take
+    expect(watch.screen.text).toMatch(/^workspace acme: waiting$/m);
+    expect(watch.screen.text).toMatch(
+      /^ +Check the service and the network to it\. To try now, run "pigeonpost try-now workspace:acme"\.$/m,
+    );
+    expect(watch.screen.text.match(/has not answered/g)).toHaveLength(1); // one incident, not one for each list
+    await faults('DELETE');
+    expect(await shownBy(['try-now', 'workspace:acme'], 80)).toBe('workspace acme is retried now');
+    await Promise.all([untilHidden(main, unanswered), untilHidden(watch, unanswered)]);
+    await watch.untilShown(/^workspace acme: working$/m);
+  });
+
+  it('prints a message when it stops', async () => {
+    const { screen } = main;
+    watch.type(ctrlC);
+    await watch.exited;
     main.type(ctrlC);
-    await untilShown(main, /^pigeonpost (is stopping; press Ctrl-C again|has stopped)/m);
+    await main.untilShown(/^pigeonpost (is stopping; press Ctrl-C again|has stopped)/m);
     expect(await main.exited).toBe(0);
     expect(main.written).toMatch(/ending the worker(, which has nothing|: up to 7 s for \d+ )/);
-    expect(screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
+    expect(screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ (s|min)$/);
     expect(screen.wrapped + watch.screen.wrapped).toBe(0);
   });
 
   it('writes the log to a redirected standard error, and stops cleanly during its start', async () => {
     const size = statSync(join(folder, 'pigeonpost.log')).size;
     const main = atTerminal(['start'], 60, 12, { colours: false, errorsTo: join(folder, 'errors.log') });
-    await untilShown(main, /^log {3}on standard error$/m);
-    await untilShown(main, /^> /m);
+    await main.untilShown(/^log {3}on standard error$/m);
+    await main.untilShown(/^> /m);
     main.type(ctrlC);
     expect(await main.exited).toBe(0);
-    expect(main.screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ s$/);
+    expect(main.screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ (s|min)$/);
     expect(main.screen.wrapped).toBe(0);
     expect(main.written).not.toMatch(/\u001b\[\d+m/);
     expect(existsSync(join(folder, 'errors.log'))).toBe(true);
@@ -124,7 +195,7 @@ describe('start on a terminal', () => {
 
   it('shows the log as text without a screen with --plain', async () => {
     const main = atTerminal(['start', '--plain'], 100, 24);
-    await untilShown(main, /^\S+ +opening the ledger in /m);
+    await main.untilShown(/^\S+ +opening the ledger in /m);
     main.type(ctrlC);
     expect(await main.exited).toBe(0);
     expect(main.screen.text).toMatch(/stopping; a second signal ends the process immediately/);
