@@ -392,6 +392,7 @@ describe.each(kinds)('a token, on %s', (kind) => {
     const body = { name: 'page', roles: ['viewer', 'privacy'], workspace: 'acme', expiresInDays: 30 };
     const made = await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken);
     const { token } = JSON.parse(made.text) as { token: string };
+    await ask(app, { method: 'POST', path: '/api/tokens', body: { ...body, name: 'unused' } }, serverToken);
     expect((await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken)).status).toBe(409);
     expect(JSON.parse((await ask(app, { method: 'GET', path: '/api/caller' }, token)).text)).toEqual({
       name: 'page',
@@ -403,7 +404,11 @@ describe.each(kinds)('a token, on %s', (kind) => {
     const audit = JSON.stringify(await ledger.db.query('select * from audit'));
     const secret = token.split('_').slice(2).join('_'); // the secret may contain the separator itself
     for (const text of [stored, audit]) expect(text).not.toContain(secret);
-    expect((await ask(app, { method: 'GET', path: '/api/tokens' }, serverToken)).text).not.toContain(secret);
+    const list = (await ask(app, { method: 'GET', path: '/api/tokens' }, serverToken)).text;
+    expect(list).not.toContain(secret);
+    const lastUsedAt = { page: expect.stringMatching(/^20/), unused: null };
+    const listed = JSON.parse(list) as { tokens: { name: string; lastUsedAt: string | null }[] };
+    expect(Object.fromEntries(listed.tokens.map((each) => [each.name, each.lastUsedAt]))).toEqual(lastUsedAt);
     await ask(app, { method: 'POST', path: '/api/tokens/page/revoke', body: {} }, serverToken);
     expect((await ask(app, { method: 'GET', path: '/api/caller' }, token)).status).toBe(401);
     expect((await ask(app, { method: 'POST', path: '/api/tokens', body }, serverToken)).status).toBe(200);

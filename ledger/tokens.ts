@@ -33,7 +33,7 @@ export interface NewToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'w
 export async function findToken(ledger: Ledger, id: string): Promise<PresentedToken | undefined> {
   const [row] = await ledger.db.query<Omit<PresentedToken, 'roles'> & { roles: string }>(
     `select id, name, roles, workspace, hash, coalesce(expires_at <= now(), false) as expired,
-       coalesce(last_used_at < now() - interval '1 minute', true) as recordsUse
+       coalesce(last_used_at < now() - interval '1 minute', true) as "recordsUse"
      from tokens where id = $1 and revoked_at is null`,
     [id],
   );
