@@ -99,7 +99,7 @@ export function plannedWords({
   return [`${estimated ? 'about ' : ''}${grouped(items)} to send`, ...withheldWords(withheld), ...fails].join(', ');
 }
 
-/** Deliveries of stored changes that a new configuration causes. */
+/** Deliveries that a new configuration causes for stored changes. */
 interface Caused {
   readonly cause: 'history' | 'list-added' | 'released' | 'cured' | 'redriven' | 'since-watermark';
   /** The reason why `released` changes were withheld or `redriven` changes were refused; null for other causes. */

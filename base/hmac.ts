@@ -37,7 +37,7 @@ export class Hmac {
     return Buffer.from(hash('sha256', this.#outer, 'binary'), 'latin1');
   }
 
-  /** Returns only the first bytes of the HMAC, and allocates no memory for the others. */
+  /** Returns only the first bytes of the HMAC, in a buffer of that size. */
   firstOf(text: string, bytes: number): Buffer {
     this.#outer.write(this.#innerHash(text), blockBytes, 'latin1');
     return Buffer.from(hash('sha256', this.#outer, 'binary').slice(0, bytes), 'latin1');

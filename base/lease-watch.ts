@@ -34,7 +34,10 @@ export class LeaseWatch {
     return this.#confirmedAt?.monotonicMs() ?? Infinity;
   }
 
-  /** Confirms the lease unless the last confirmation is recent enough. @returns undefined if it is */
+  /**
+   * Confirms the lease unless the last confirmation is recent enough. @returns undefined if the last confirmation is
+   * recent enough
+   */
   confirm(): Promise<void> | undefined {
     return this.elapsedMs() < confirmAfterMs ? undefined : this.confirmNow();
   }

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 
 /**
- * A text in a request that names something. Control characters are refused, because PostgreSQL cannot store U+0000. The
- * length is limited, because a long name would fill the store and the page.
+ * A text in a request, such as a name or a reason. Control characters are refused, because PostgreSQL cannot store
+ * U+0000. The length is limited, because a long name would fill the store and the page.
  */
 export function printable(longest: number) {
   return z

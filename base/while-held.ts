@@ -24,7 +24,8 @@ export function confirmHeld(): Promise<void> | undefined {
 
 /**
  * Returns the function that confirms the lease of the current call, or undefined if the call has no lease. Code that
- * continues outside this call needs it: a request that waits for a connection starts when another request ends.
+ * continues outside this call needs it: for example, a request that waited for a connection is started by the request
+ * that ended.
  */
 export function presentConfirm(): ConfirmHeld | undefined {
   return current.getStore();

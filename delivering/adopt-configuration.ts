@@ -19,7 +19,7 @@ export interface LaneConfiguration {
   readonly settings: string | null;
 }
 
-/** Maximum number of rows per transaction, so that status and the lane's other work do not wait long. */
+/** Maximum number of rows per transaction, so that status queries and the lane's other work do not wait long. */
 const atOnce = 500;
 
 /**
@@ -42,7 +42,7 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wante
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wanted });
   }
   const settingsChanged = lease.settings !== null && lease.settings !== wanted.settings;
-  // The settings may have changed without the mapping. Planning then withholds most of these changes again.
+  // The mapping may be unchanged although other settings changed. Planning then withholds most of these changes again.
   const mappingReasons = settingsChanged ? wanted.curable : [];
   const released = [...new Set([...wanted.lists, ...lease.lists])].flatMap((list) =>
     [...wanted.released, ...(wanted.lists.includes(list) ? [listNotWanted, ...mappingReasons] : [])].map((reason) => ({
@@ -63,8 +63,8 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wante
 
 /**
  * Adds deliveries for the next items of a list, in the order of their keys. A tombstone is added only if the sink
- * received the item. To find that out, the statement goes back through the item's changes until it finds a delivered
- * one, with one primary-key look-up for each.
+ * received the item. To find that out, the statement goes back through all changes of the item, with one primary-key
+ * look-up for each.
  * @returns the key after which the next slice starts; null after the last slice
  */
 async function addSlice(
@@ -122,7 +122,7 @@ async function insertWanted(
 }
 
 /**
- * Makes the next slice of deliveries due that were withheld for one of these reasons.
+ * Makes due the next slice of the deliveries that were withheld for one of these reasons.
  * @returns true if there may be more
  */
 async function releaseSlice(

@@ -4,7 +4,7 @@ import { type EffectiveVisibility, judgedLists, judgeVisibility, type Visibility
 import { byItem } from '../ledger/addressed-indexes.js';
 import { questionFlags, sessionSettings } from '../ledger/compare-items.js';
 
-/** A change that may be sent now, with the facts that decide it, read from current rows. */
+/** A change that may be sent now, with the facts on which the decision depends, read from current rows. */
 export interface Candidate {
   readonly sequence: number;
   readonly id: string;
@@ -14,7 +14,7 @@ export interface Candidate {
   readonly kind: 'created' | 'updated' | 'deleted';
   readonly sessionId: number | null;
   readonly foundAt: Date;
-  /** Canonical JSON of the item at this revision; null when deleted. */
+  /** Canonical JSON of the item at this revision; null if the item is deleted or the ledger no longer has the data. */
   readonly payload: string | null;
   /** True if the item has no later change. */
   readonly latest: boolean;
@@ -25,7 +25,10 @@ export interface Candidate {
   readonly visibility: EffectiveVisibility | null;
   /** Consent of the item's attendee; null if the attendee's record has not been read yet. */
   readonly consent: Consent | null;
-  /** True for a person's own record if this sink received it, or may have, and still holds data about the person. */
+  /**
+   * True for a person's own record if this sink received it or may have received it, and still holds data about the
+   * person.
+   */
   readonly sentBefore: boolean;
   /**
    * Set if the item's person was erased. `received`: this sink received the item, or may have, and must receive its

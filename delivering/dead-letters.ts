@@ -105,8 +105,8 @@ export async function deadLetters(
 }
 
 /**
- * Makes dead letters due again and resets their attempts. If a dead letter has a newer revision and the sink receives
- * only the latest, the next delivery cycle supersedes it instead of sending it, as it does with every due delivery.
+ * Makes dead letters due again and resets their attempts. If the sink receives only the latest revision and the item
+ * has a newer one, the next delivery cycle supersedes the dead letter instead of sending it.
  * @returns the number of dead letters, and the names of the sinks that need a wake signal (`wakeSinks`)
  */
 export async function redriveDeadLetters(
@@ -118,7 +118,7 @@ export async function redriveDeadLetters(
     const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
       `with due as (
          update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,
-           identity = case when u.reason = $7 then false else u.identity end, -- a person has said so
+           identity = case when u.reason = $7 then false else u.identity end, -- the operator has confirmed the removal
            updated_at = clock_timestamp()
          from deliveries d join sinks s on s.id = d.sink_id
          where ${chosen} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence and u.replay = d.replay
@@ -134,8 +134,8 @@ export async function redriveDeadLetters(
 }
 
 /**
- * The cause of changes that a sink may or may not have received. Only an operator can find out which, and sending them
- * again might create duplicates in the sink.
+ * The cause of dead letters that the sink may or may not have received. Only an operator can find out which, and
+ * sending them again might create duplicates in the sink.
  */
 export const outcomeUnknown = 'outcome-unknown';
 

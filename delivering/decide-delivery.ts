@@ -48,8 +48,7 @@ export function decideDelivery(candidate: Candidate, sink: DecidingSink): Decisi
 }
 
 /**
- * Sends the removal of an erased item to sinks that received the item, whatever the configuration is now, and to no
- * others.
+ * Sends the removal of an erased item only to sinks that received the item, whatever the configuration is now.
  */
 function takeBackErased({ erased }: Candidate): Decision {
   return erased === 'received' ? { kind: 'send', identity: false } : { kind: 'withhold', reason: erasedReason };

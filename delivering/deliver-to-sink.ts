@@ -20,8 +20,8 @@ const cycleMs = 10_000;
 const maxSleepMs = 30_000;
 
 /**
- * The last request of an operator to try the sink now that this process has carried out, by its time. A request with
- * another time is still to be carried out.
+ * For each sink, the time of the last "try now" request that this process has carried out. If the ledger has another
+ * time, that request is still to be carried out.
  */
 const triedNow = new WeakMap<OpenSink, number | null>();
 
@@ -100,7 +100,7 @@ export async function deliverToSink(
 }
 
 /**
- * Logs a lane whose delivery threw an error, because another worker took the lane over or because of a bug. The lane
+ * Logs a lane whose delivery threw an error. The cause is a bug, or another worker that took the lane over. The lane
  * stays leased until the lease expires; the other lanes continue. If the store itself failed, the next statement of the
  * cycle fails too and ends the cycle.
  */

@@ -6,12 +6,10 @@ import type { LaneLease } from '../ledger/lanes.js';
 /*
  * The states of a delivery, and the statements that move it from one to the next while a lane is being delivered.
  *
- *   a change after the watermark ─► waiting      an earlier change of its item is not settled
- *                                ├► withheld     consent, a condition, or the selection
- *                                ├► superseded   the sink receives only the latest revision, and there is a later one
- *                                ├► dead         an operator has to confirm it
- *                                └► sending ─► delivered, withheld, dead
- *                                          └► retry, waiting ─► sending
+ * a change after the watermark ─► waiting      an earlier change of its item is not settled ├► withheld     consent,
+ * the selection, or a list that the sink no longer receives ├► superseded   the sink receives only the latest revision,
+ * and there is a later one ├► dead         an operator has to confirm it └► sending ─► delivered, withheld, dead └►
+ * retry, waiting ─► sending
  *
  * Five files change states for other reasons: `dead-letters.ts` (an operator redrives), `adopt-configuration.ts` (a
  * sink or its selection changed), `refresh-interactions.ts` (consent changed what an item may show),

@@ -27,7 +27,7 @@ export async function inFlight(
 }
 
 /**
- * Postpones the look-up of each change that the previous holder left in flight to `afterMs` after the change was sent.
+ * Schedules the look-up of each change that the previous holder left in flight: `afterMs` after the change was sent.
  * Meanwhile the lane continues with other items.
  */
 export async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
@@ -49,8 +49,8 @@ interface DueRequest {
  * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest
  * revision, a delivery postponed on purpose (`waiting`, due later) blocks nothing, because it is superseded when it
  * becomes due.
- * @param request.which `untried`: neither deliveries that failed nor those that a failed one blocks; `failed`: only
- *   deliveries that failed, the least recently tried first
+ * @param request.which `untried`: leaves out deliveries that failed and deliveries that a failed one blocks; `failed`:
+ * only deliveries that failed, least recently tried first
  */
 export async function dueDeliveries(
   tx: Queryable,

@@ -125,8 +125,8 @@ function saysNothingThere(reason: string): boolean {
 }
 
 /**
- * Returns true if the reason says why the item was removed, or that a condition excludes it. A sink skips a removal for
- * such a reason if it holds nothing of the item.
+ * Returns true if the reason says why the item was removed, or that a condition excludes it. A sink gives such a reason
+ * for skipping a removal if it holds no data of the item.
  */
 function isRemovalReason(reason: string): boolean {
   return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';

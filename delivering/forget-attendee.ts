@@ -25,7 +25,8 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   if (erasure === undefined || erasure.endedAt !== null) {
     return { items: 0, open: 0, nextDueInMs: 0, state: 'finished' };
   }
-  // Before the items: the names to search for in these texts come from the person's records.
+  // Runs before the items are erased, because the names to search for in operators' texts come from the person's
+  // records.
   if (erasure.names !== null) await eraseReasons(deps.ledger, erasure.names);
   let items = erasure.names === null ? 0 : await eraseFromItems(deps, erasure);
   const own = await clearLedger(deps, erasure);
@@ -34,7 +35,7 @@ export async function forgetAttendee(deps: Collaborators, id: string, signal: Ab
   const receipts = [...own, ...sinks];
   const open = receipts.filter(({ outcome }) => outcome === 'waiting').length;
   // A page that was being read when the erasure was requested may have stored items since. Searching for them reads all
-  // items, so it is done only once no place is open.
+  // items, so the search waits until no place is open.
   if (open === 0) await awaitPages(deps.ledger, erasure.number);
   const late = open > 0 ? 0 : await eraseFromItems(deps, erasure);
   items += late;

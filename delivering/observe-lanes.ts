@@ -10,7 +10,7 @@ import type { Decision } from './delivery-states.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
 import { addLane, type LockedLane } from '../ledger/lanes.js';
 
-/** Changes per transaction; equals the batch size of sinks that write files. */
+/** Maximum number of changes per transaction. */
 const sliceSize = 500;
 
 /**
@@ -69,7 +69,7 @@ export interface Observation {
   readonly size: number;
   readonly decide: (candidate: Candidate) => Decision;
   /**
-   * Returns, for each change in the same order, the sink's reason to make no call; null if it would send the change.
+   * Returns the sink's reason for not sending each change, in the same order; null for a change that it would send.
    */
   readonly withheld: (
     tx: Queryable,
@@ -84,8 +84,8 @@ interface LaneRow extends Omit<LockedLane, 'replaying'> {
 
 /**
  * Counts what would happen to the next changes of a lane. Observation has its own position and does not move the
- * watermark, so observed changes are sent once the sink is approved. A new configuration restarts the counts. Nothing
- * is sent, so no lease is needed: the row lock serializes concurrent observers.
+ * watermark, so observed changes are still sent after the sink is approved. A new configuration restarts the counts.
+ * Nothing is sent, so no lease is needed: the row lock serializes concurrent observers.
  * @returns true if there are more changes to observe
  */
 async function observeLane(ledger: Ledger, observation: Observation): Promise<boolean> {
@@ -199,7 +199,7 @@ export interface ObservedLane {
   readonly wouldWithhold: Readonly<Record<string, number>>;
 }
 
-/** Returns the lanes of observing sinks, including those whose sink was approved since. */
+/** Returns the lanes of sinks that observe, or that observed before they were approved. */
 export async function observedLanes(ledger: Ledger): Promise<ObservedLane[]> {
   type Lane = Pick<ObservedLane, 'sink' | 'workspace' | 'pigeonholeId' | 'behind'>;
   const lanes = await ledger.db.query<Lane & { sinkId: number; ref: number }>(

@@ -3,8 +3,8 @@ import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
 import type { Consent } from '../ledger/seen-item.js';
 
 /**
- * Maximum number of changes after a watermark among which the first one for the sink is searched. If none is for the
- * sink, the change after them is assumed to be.
+ * Maximum number of changes after a watermark that are searched for the first one that the sink receives. If there is
+ * none among them, the change after them is taken as the first one.
  */
 const maxChangesSearched = 5000;
 
@@ -25,7 +25,8 @@ export interface LaneState {
   readonly undeliveredSince: Date | null;
   /**
    * Start of the delay; null if nothing waits. This is `undeliveredSince`. While the lane is being filled with old
-   * changes, it is the time at which the sink last made progress or the lane started to fail, if that is later.
+   * changes, it is instead the later of `undeliveredSince` and the start of the lane's failure or, if the lane works,
+   * the sink's last progress.
    */
   readonly waitsSince: Date | null;
   /** Detail of the oldest unsettled delivery; null if it has none. */
@@ -42,7 +43,7 @@ export interface LanePosition {
 
 /**
  * Returns the lanes of one sink or of all sinks that are not archived, by sink and pigeonhole.
- * @param after the last lane of the previous page, for a single sink; null: from the first
+ * @param after the last lane of the previous page, allowed only with a single sink; null: from the first lane
  */
 export async function laneStates(
   ledger: Ledger,

@@ -83,7 +83,7 @@ async function refreshOf(
            and payload is not null offset 0) i
        cross join lateral (select * from deliveries
          where sink_id = $1 and ref = $2 and sequence = i.last_sequence and replay = 0 limit 1) d
-       left join lateral (select true as later from deliveries -- a replay has shown them since
+       left join lateral (select true as later from deliveries -- a later replay was sent with the identity
          where sink_id = $1 and ref = $2 and sequence = d.sequence and replay > 0 and identity
            and updated_at > d.updated_at limit 1) r on true
      where (n.may_show or not n.shown)

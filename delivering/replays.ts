@@ -20,7 +20,7 @@ export interface ReplayRequest {
 /**
  * Requests that stored items be sent again, each as of its newest change. Changes found after the request are delivered
  * as usual. The request is committed when this function returns, and the sinks' delivery cycles carry it out.
- * @returns false if a replay with this id exists; nothing is changed then
+ * @returns false if a replay with this id already exists, in which case nothing changes
  */
 export async function requestReplay(ledger: Ledger, replay: ReplayRequest): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {

@@ -11,7 +11,7 @@ export interface LeasedLane {
   readonly confirm: ConfirmHeld;
 }
 
-/** The result for one planned change: the sink's outcome, or the plan's reason for no call. */
+/** The result for one planned change: the sink's outcome, or the plan's reason for not sending it. */
 export type Settlement = Outcome | Exclude<Planned, { kind: 'send' }>;
 
 export interface Settlements {

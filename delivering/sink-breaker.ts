@@ -5,7 +5,7 @@ const lanesAtOnce = 4;
 /** If this number of lanes fail in a row, the failure is blamed on the sink. */
 const failuresToOpen = 2;
 const longestWaitMs = 5 * 60_000;
-/** Once a batch of this size passes after an outage, full batches are sent again. */
+/** The batch size, doubled with each batch after an outage, from which on full batches are sent again. */
 const rampedUp = 64;
 
 /**
@@ -80,7 +80,7 @@ export class SinkBreaker {
 
 /** The health of a sink over all its lanes. */
 export interface SinkHealth {
-  /** Time since any lane last passed; 0 if the sink works. */
+  /** Time since the sink started to fail; 0 if it works. */
   readonly failingForMs: number;
   /** Time until the next attempt; 0 or less: now. */
   readonly retryInMs: number;
@@ -124,8 +124,8 @@ export async function saveSinkHealth(
 /**
  * Makes the sink, its lanes and its failed deliveries due now, because an operator resolved the cause. The lanes become
  * due a millisecond apart, in their former order. If all had the same time, every attempt would start with the same
- * lane, and a lane that always fails would block the others. Every process also drops the waits that the destination
- * requested.
+ * lane, and a lane that always fails would block the others. `try_now_at` makes every process drop the waits that the
+ * destination requested.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {

@@ -9,16 +9,18 @@ import type { Queryable } from './drivers/database.js';
  */
 
 /**
- * SQL condition that selects a lane's deliveries item by item, in the order of each item's changes. The statement must
- * also restrict the rows to those of one index (`deliveries_of_item` or `deliveries_told_settled` in schema.sql).
+ * SQL condition for the deliveries of a lane. The indexes that can serve it are sorted by item and then by change, so
+ * rows are read in that order. The statement must also restrict the rows to those of one index (`deliveries_of_item` or
+ * `deliveries_told_settled` in schema.sql).
  */
 export function byItem(deliveries: string, sinkId: string, ref: string): string {
   return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.ref = ${ref}`;
 }
 
 /**
- * SQL condition that selects a lane's open deliveries in the order of their changes. The statement must also restrict
- * `state` either to `waiting` and `retry` or to `sending`, because there is one index for each of the two.
+ * SQL condition for the open deliveries of a lane. The indexes that can serve it are sorted by change, so rows are read
+ * in that order. The statement must also restrict `state` either to `waiting` and `retry` or to `sending`, because
+ * there is one index for each of the two.
  */
 export function byOrder(deliveries: string, sinkId: string, ref: string): string {
   return `(${deliveries}.sink_id::int8 << 32 | ${deliveries}.ref) = (${sinkId}::int4::int8 << 32 | ${ref}::int4)`;
@@ -45,9 +47,10 @@ export function oldestOpen(sinkId: string, ref: string): string {
 }
 
 /**
- * SQL join that adds the delivery `d` of each row `n (sequence, replay)` on the lane `$1`, `$2`, with one look-up by
- * the primary key each. Statements write the rows back with `insert … on conflict do update`, which also looks them up
- * one by one. For `update … from`, the planner may compare every row with every other row.
+ * SQL join that adds, for each row `n (sequence, replay)`, the delivery `d` on the lane of sink `$1` and pigeonhole
+ * `$2`. It looks up each delivery by the primary key. Statements write the rows back with `insert … on conflict do
+ * update`, which also looks them up one by one. They do not use `update … from`, because for that the planner may
+ * compare every row with every other row.
  */
 export const knownDelivery = `cross join lateral (select * from deliveries where sink_id = $1 and ref = $2
   and sequence = n.sequence and replay = n.replay limit 1) d`;

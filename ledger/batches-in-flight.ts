@@ -70,7 +70,8 @@ export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName)
 
 /**
  * Expands batches in flight to deliveries that are `sending`, and moves the watermarks. The caller has locked these
- * lanes. It needs to know what is being sent, or takes over from a holder that ended. A second run changes nothing.
+ * lanes. Call this to find out what is being sent, or to take over from a holder that ended. A second run changes
+ * nothing.
  * @param sinkId the lane's sink; null: all lanes of the pigeonhole
  */
 export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {

@@ -68,7 +68,7 @@ interface ComparedRow {
 }
 
 /**
- * Returns the items that differ from the stored ones. Omits items whose stored row a later request has already seen.
+ * Returns the items that differ from the stored ones. Omits an item if a later request has already seen its stored row.
  * The statement sends keys, hashes and a few flags to the store but no payloads, and returns no row for an unchanged
  * item. `lateral` with a limit forces one look-up per key. Otherwise the planner would read the whole list for every
  * page until the table is analyzed, which may be after the first walk.

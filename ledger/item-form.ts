@@ -18,8 +18,8 @@ export interface ItemForm {
 }
 
 /**
- * Members that repeat another item. Only their `id` and `anonymous` count as content of the item. When a session is
- * renamed, only the session therefore changes, and not its ten thousand votes.
+ * Members that repeat another item. Only their `id` and `anonymous` count as content of the item. Renaming a session
+ * therefore changes only the session, and not its ten thousand votes.
  */
 const copiedMembers: Readonly<Record<string, readonly string[]>> = {
   questions: ['session'],
@@ -64,14 +64,14 @@ export interface HashedForm {
   readonly copiesHash: Buffer | null;
 }
 
-/** Returns the texts and hashes of an item at a visibility. Pure except for the keyed hash. */
+/** Returns the texts and hashes of an item that has this visibility. Pure except for the keyed hash. */
 export function hashedForm(hash: KeyedHash, list: string, fields: Fields, visibility: Visibility | null): HashedForm {
   const form = shownForm(list, fields, visibility);
   const copiesHash = form.copies === null ? null : hash.content(form.copies);
   return { form, hash: hash.content(form.content), copiesHash };
 }
 
-/** Returns the texts of an item that may be shown at this visibility. */
+/** Returns the texts of an item, with the person's identity only if this visibility allows it. */
 export function shownForm(list: string, fields: Fields, visibility: Visibility | null): ItemForm {
   return itemForm(list, fields, visibility === null || effective(visibility) === 'named' ? 'with' : 'without');
 }

@@ -49,7 +49,7 @@ export async function bindCluster(
   ledger: Pick<Ledger, 'db'>,
   by: { clusterId: string; namespace: string; adopt: boolean },
 ): Promise<void> {
-  // Every start of a workflow asks this, so the usual case writes nothing.
+  // This runs before every start of a workflow, so the usual case writes nothing.
   const bound = await ledger.db.query('select id from ledger where cluster_id = $1 and namespace = $2', [
     by.clusterId,
     by.namespace,

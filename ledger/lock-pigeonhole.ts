@@ -12,9 +12,9 @@ export interface StreamWrite extends PageWrite {
  * Checks the stream's lease and locks the pigeonhole's row until commit. Sequences are assigned under this lock, so
  * transactions commit in the order of their sequences.
  *
- * Locks the pigeonhole's row before the stream's, like all code (PostgreSQL locks rows in the order of the FROM
- * clause). Otherwise a page of sessions that revises items of other streams could deadlock with a page of such a
- * stream.
+ * Locks the pigeonhole's row before the stream's, as all code does (PostgreSQL locks rows in the order of the FROM
+ * clause). Otherwise the transaction of a page of the list `sessions`, which revises items of other streams, could
+ * deadlock with that of a page of such a stream.
  *
  * The caller is about to store an answer of the service about this stream. If the stream was suspected to be gone, this
  * function therefore records that it exists.
@@ -58,7 +58,7 @@ export async function markGone(
   failure: { detail: string; what: 'pigeonhole' | 'session'; retryInMs: number; retryGoneInMs: number },
 ): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
-    await tx.query('select 1 from pigeonholes where ref = $1 for no key update', [lease.ref]); // first, as everywhere
+    await tx.query('select 1 from pigeonholes where ref = $1 for no key update', [lease.ref]); // locked before the stream, as everywhere
     const [row] = await tx.query<{ gone: boolean }>(
       `update streams set owner = null, failures = failures + 1, failure = $3, gone_count = gone_count + 1,
          gone_since = coalesce(gone_since, clock_timestamp()),
@@ -83,8 +83,8 @@ export async function markGone(
 
 /**
  * Records that a stream exists, because the service answers requests for it again. If the stream counted as gone, its
- * pigeonhole and the other streams may exist again too. pigeonpost reads streams that are gone only rarely, so they
- * become due now. The caller holds the pigeonhole's lock.
+ * pigeonhole and the other streams may exist again too. pigeonpost rarely reads streams that count as gone, so they are
+ * made due now. The caller holds the pigeonhole's lock.
  */
 async function existsAgain(tx: Queryable, lease: StreamLease): Promise<void> {
   await tx.query(

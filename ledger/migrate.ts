@@ -29,10 +29,10 @@ async function migrationFiles(folder: string): Promise<string[]> {
 
 /**
  * Brings the schema to the newest version that this code supports. A second run does nothing. Statements have no time
- * limit, because a large table takes long. Only the wait for a lock has a time limit, after which it is repeated
- * (retry-lock.ts). A migration runs in a transaction that first records its number, under a lock on the table
- * `migrations`, so two processes cannot both apply it. A migration that builds indexes outside a transaction records
- * its number last. It can be run again from any point.
+ * limit, because a large table takes long. Only the wait for a lock has a time limit, after which the migration is
+ * rolled back and tried again (retry-lock.ts). A migration runs in a transaction that first records its number, under a
+ * lock on the table `migrations`, so two processes cannot both apply it. A migration that builds indexes outside a
+ * transaction records its number last. It can be run again from any point.
  * @throws {LedgerError} kind `version` if a newer version of pigeonpost has migrated the store; kind `busy` if another
  * session keeps a table locked
  */

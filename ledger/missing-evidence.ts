@@ -7,15 +7,18 @@ import type { Direction } from './walk.js';
 export interface PageBounds {
   readonly firstValue: number | null;
   readonly lastValue: number | null;
-  /** True if the page has the maximum number of rows, so that only `hasMore: false` says that no row follows it. */
+  /**
+   * True if the page has the maximum number of rows. Then only `hasMore: false` indicates that no row follows, which is
+   * not enough proof.
+   */
   readonly isFull: boolean;
 }
 
 /**
- * Returns true if one response showed the position that an item would have, without the item: between two items of one
- * page, before the first page, or after the last. A gap between two pages proves nothing, because the item may have
- * moved from one page to the other between the two requests. Valid only for a list in ascending order of immutable ids.
- * Pure.
+ * Returns true if one response showed the place where the item would be, and the item was not there: between two items
+ * of one page, before the first item of the walk, or after the last. A gap between two pages proves nothing, because
+ * the item may have moved from one page to the other between the two requests. Valid only for a list in ascending order
+ * of immutable ids. Pure.
  * @param pages all pages of a walk, in order
  */
 export function lacksBetweenNeighbours(
@@ -53,7 +56,7 @@ export interface DeletionLimits {
   readonly settleMs: number;
   /** Minimum milliseconds between two responses that must agree before a large loss counts. */
   readonly confirmMs: number;
-  /** Deletions are held if they exceed both limits. The share is from 0 to 1, of the items of a list. */
+  /** Deletions are held if they exceed both limits. `share` is a fraction (0 to 1) of the list's items. */
   readonly holdAbove: { readonly share: number; readonly items: number };
 }
 

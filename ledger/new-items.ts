@@ -30,8 +30,7 @@ export interface NewItems {
 }
 
 /**
- * Encodes the items of a page as new items. The caller uses the time in which the store is still writing the previous
- * page.
+ * Encodes the items of a page as new items. The caller does this while the store is still writing the previous page.
  * @returns undefined if the visibility of an item depends on rows in the ledger
  */
 export function prepareNewItems(

@@ -77,8 +77,8 @@ export const maxEqualPages = 100;
  * Returns true if the sweep in progress is in a loop: it has used its next cursor before, or has received the same page
  * three times. Cursors can differ on every request, so cursors by themselves do not reveal a loop. Two equal pages are
  * not a loop, because rows can move to a later page during the sweep. A page may repeat up to `maxEqualPages` times if
- * its rows have no id, and have no instant or all the same one. Such rows can be identical, for example anonymous votes
- * cast in the same second.
+ * its rows have no ids and either no instants or all the same instant. Such rows can be identical, for example
+ * anonymous votes cast in the same second.
  */
 export async function walksInCircle(
   ledger: Ledger,
@@ -134,8 +134,8 @@ export async function savePage(
 }
 
 /**
- * Clears the digests of stored pages that may contain rows written since. These pages must be compared row by row
- * again, even if the service returns exactly what it returned before.
+ * Clears the digests of stored pages that may contain rows written after the page was stored. These pages must be
+ * compared row by row again, even if the service returns exactly what it returned before.
  * @param range lowest and highest value of the written rows; null if unknown, which clears the digest of every page
  */
 export async function forgetDigests(

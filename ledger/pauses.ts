@@ -20,7 +20,7 @@ export function pigeonholeName(workspace: string, pigeonholeId: number): string 
 }
 
 /**
- * Stores a pause. The caller sends the signal that wakes the workflow afterwards. A second pause by the same party
+ * Stores a pause. Afterwards, the caller sends the signal that wakes the workflow. A second pause by the same party
  * replaces only the reason and the operator.
  */
 export async function pause(

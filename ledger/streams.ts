@@ -173,8 +173,8 @@ export async function distrustStream(
 }
 
 /**
- * Discards a stream's walks in progress, so that the next read starts them again. Also sets `differs`: the next sweep
- * sees no difference in rows that the abandoned sweep has stored already.
+ * Discards a stream's walks in progress, so that the next read starts them again. Also sets `differs`, because the next
+ * sweep finds no difference in rows that the abandoned sweep has already stored.
  */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
   await ledger.db.query(
@@ -204,7 +204,7 @@ export interface NextRead {
  */
 export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
 
-/** Stores when the stream is due again, after a read that did not finish a walk. */
+/** Stores when the stream is due again, after a read that did not finish its sweep. */
 export async function scheduleStream(
   ledger: Ledger,
   lease: StreamLease,
@@ -246,7 +246,7 @@ export async function failStream(
 /** Makes every stream of a pigeonhole due immediately. */
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref); // locked first, because a page that is being stored may make other streams due as well
+    await lockPlace(tx, ref); // locked first, because a transaction that stores a page holds this lock and may update the same streams
     await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
   });
 }

@@ -10,7 +10,8 @@ export type Visibility = 'named' | 'anonymous' | 'unknown';
 export type EffectiveVisibility = 'named' | 'anonymous';
 
 /**
- * How the items of a list relate to a person, which decides with whose consent they are sent:
+ * How the items of a list relate to a person. This decides whether an item is sent, and whether with the person's
+ * identity:
  * - `none`: the items show nobody.
  * - `own-record`: an item is a person's own record. Without the identity, it would be empty, or would connect
  *   interactions that are sent anonymously. It is therefore sent with the identity or not at all.

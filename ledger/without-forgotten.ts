@@ -10,9 +10,9 @@ type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 export const listsWithQuestions = ['votes', 'answer_ratings'] as const;
 
 /**
- * Returns the items of a page that may be written if people were forgotten in the workspace. Leaves out the items of
- * forgotten people, and removes the text of their questions from other people's items. Considers only items that differ
- * from the stored ones, so an unchanged page causes no query.
+ * Returns the items of a page that may be written. Call it if people were forgotten in the workspace. Leaves out the
+ * items of forgotten people, and removes the text of their questions from other people's items. Considers only items
+ * that differ from the stored ones, so an unchanged page causes no query.
  */
 export async function withoutForgotten(
   ledger: Ledger,

@@ -41,10 +41,10 @@ export async function requestPermission(ledger: Ledger, name: string): Promise<P
 }
 
 /**
- * Makes every reader of this workspace wait, in all processes. If several readers report a wait at the same time, the
- * longest applies.
- * @param wait.count the number of this wait in a row, counted by the caller: several requests refused at the same time
- *   count as one
+ * Makes every reader of this workspace wait, in all processes. If several readers report a wait for the same reason,
+ * the longest applies; a wait for another reason replaces it.
+ * @param wait.count number of consecutive waits including this one, counted by the caller: several requests refused at
+ * the same time count as one
  */
 export async function waitWorkspace(
   ledger: Ledger,
@@ -89,7 +89,7 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Makes the work of a workspace that waits after a failure due immediately: its streams and its running imports. */
+/** Makes those streams and running imports of a workspace due immediately that are waiting after a failure. */
 export async function retryWorkspace(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update streams set due_at = now() where wanted and failures > 0 and due_at > now()

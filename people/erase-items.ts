@@ -172,8 +172,8 @@ interface Removal extends ErasedRow {
 }
 
 /**
- * Records for each item which sinks hold its data or may hold it: sinks to which the item was delivered, which
- * attempted a delivery, or whose destination has an object for the item (`sink_objects`).
+ * Records the sinks that hold or may hold data of each item: those that received the item, that attempted to send it,
+ * or whose destination has an object for it (`sink_objects`).
  */
 export async function recordHolders(
   tx: Queryable,

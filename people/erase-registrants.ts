@@ -113,8 +113,9 @@ async function eraseFromImport(
 }
 
 /**
- * Returns the numbers of the import's rows in `import_rows` that belong to a forgotten person. A row matches by its
- * code, or, because it may have no readable code, if one of its values equals one of the `names`.
+ * Returns the numbers of the import's rows in `import_rows` that belong to a forgotten person. A row matches if its
+ * code was forgotten. Because it may have no readable code, it also matches if one of its values equals one of the
+ * `names`.
  */
 async function otherRows(tx: Queryable, erasure: number, number: number, names: readonly string[]): Promise<number[]> {
   const rows = await tx.query<{ row_number: number; by_code: boolean; text: string }>(

@@ -14,7 +14,7 @@ export interface ErasingLane {
   readonly pigeonholeId: number;
   /** Number of items that the sink has to remove, because it received them. The numbers below are parts of it. */
   readonly items: number;
-  /** Items whose removal was delivered. */
+  /** Items whose removal was delivered or superseded. */
   readonly delivered: number;
   readonly withheld: number;
   readonly dead: number;
@@ -60,8 +60,7 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
 }
 
 /**
- * Returns what a sink that keeps files has to remove from the files of a pigeonhole: keys by list, and ids of
- * questions.
+ * Returns the data that a sink has to remove from its files of a pigeonhole: item keys by list, and ids of questions.
  */
 export async function erasedOfLane(
   ledger: Ledger,

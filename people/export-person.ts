@@ -50,8 +50,8 @@ interface ItemRow extends Omit<ExportedItem, 'data' | 'earlier' | 'sent'> {
 }
 
 /**
- * Returns the stored items and import rows of a person, and the sinks that received them. Excludes anonymous items: only
- * an erasure computes whose they are, and nobody sees the result.
+ * Returns the stored items and import rows of a person, and the sinks that received them. Excludes anonymous items:
+ * only an erasure determines who wrote them, and it shows that to nobody.
  */
 export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedPerson> {
   const subjects = places.flatMap(({ workspace, attendeeIds }) =>
@@ -143,7 +143,7 @@ interface PersonCounts {
   /** Items by list. */
   readonly items: Readonly<Record<string, number>>;
   readonly importRows: number;
-  /** Names of the sinks that received any of these items. */
+  /** Names of the sinks that received the last change of any of these items. */
   readonly sinks: readonly string[];
 }
 

@@ -28,10 +28,10 @@ interface FoundRow {
 }
 
 /**
- * Returns everyone whom a name matches, by pigeonhole: attendees whose current or earlier data has the name,
- * registrants, and then attendees with the same code in the same pigeonhole. An id matches one attendee; a code or an
- * e-mail address may match in every pigeonhole. Reads whole lists, so call it only for a request of an operator, never
- * in a cycle.
+ * Returns everyone whom a name matches, by pigeonhole: attendees whose current or earlier data contains the name,
+ * registrants, and attendees who have the code of one of these in the same pigeonhole. An id matches one attendee; a
+ * code or an e-mail address may match in every pigeonhole. Reads whole lists, so call it only for a request of an
+ * operator, never in a cycle.
  */
 export async function findPerson(ledger: Ledger, name: PersonName): Promise<PersonPlace[]> {
   const places = new Map<number, MutablePlace>();
@@ -134,8 +134,8 @@ function placeOf(places: Places, { ref, workspace, pigeonhole_id: pigeonholeId }
 }
 
 /**
- * Adds attendees of the same pigeonhole who have one of the codes found so far, including those of whom only the hash
- * of the code is left.
+ * Adds attendees of the same pigeonhole who have one of the codes found so far, including attendees for whom only the
+ * hash of the code is stored.
  */
 async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   for (const { ref, attendeeIds, codes } of places.values()) {
@@ -158,7 +158,7 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   }
 }
 
-/** Returns the records of people as attendees and as registrants of imports, with one look-up by primary key each. */
+/** Returns the attendee records and imported registrant records of people, with one primary-key look-up for each. */
 export async function personFields(ledger: Ledger, places: readonly PersonPlace[]): Promise<Fields[]> {
   const attendees = places.flatMap(({ ref, attendeeIds }) => attendeeIds.map((id) => ({ ref, key: String(id) })));
   const codes = places.flatMap(({ ref, codes: own }) =>

@@ -39,8 +39,8 @@ export interface ServiceAnswer {
 }
 
 /**
- * The result of parsing a body. `unreadable` is declared as JSON but does not parse; `other` is not JSON, compressed,
- * or nested too deep.
+ * The result of parsing a body. `unreadable` is declared as JSON or has no media type, but does not parse; `other` is
+ * not JSON, compressed, or nested too deep.
  */
 type Body =
   | { readonly kind: 'json'; readonly value: unknown }

@@ -3,7 +3,7 @@ import type { Quota } from './response-headers.js';
 /**
  * The reaction that a failed call requires. A new kind does not compile until every switch over the kinds handles it.
  * - `quota` the requests of the plan are used up (8000, 429): wait until the reset
- * - `throttled` too many requests at a time (503 without a code): wait briefly; the request was not counted
+ * - `throttled` too many requests at a time (503 without a JSON body): wait briefly; the request was not counted
  * - `credential` the service rejected the key (4501, 401): every call with it will fail
  * - `transient` a network failure, or an error that may pass: the same call may succeed later
  * - `pigeonholeNotFound`, `sessionNotFound` (4504, 4509), `notFound` (other codes): the service itself, not a proxy, says
@@ -86,11 +86,11 @@ const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
 };
 
 /**
- * A call that failed before its answer had passed all checks. The calls of a client reject only with this error, except
- * for RangeError if an id or a count is invalid. Workflow histories and logs store errors as plain text, so this one
- * holds no key, query value, payload or text of the service. `fieldErrors` may quote data that was sent. It is a getter
- * on a private field, because neither inspect nor JSON nor pino prints such a getter; all three would print a plain
- * property.
+ * A call that failed before its answer had passed all checks. The calls of a client reject only with this error, with
+ * RangeError if an id or a count is invalid, or with the error of `confirm` (base/while-held.ts) if the caller's lease
+ * was not confirmed. Workflow histories and logs store errors as plain text, so this one holds no key, query value,
+ * payload or text of the service. `fieldErrors` may quote data that was sent. It is a getter on a private field,
+ * because neither inspect nor JSON nor pino prints such a getter; all three would print a plain property.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';

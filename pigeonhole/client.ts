@@ -56,15 +56,15 @@ interface Created {
 
 /**
  * The service, with one method per operation. Every call is made once: the caller decides when to wait and retry,
- * because it knows what other work there is. All calls reject with ApiError, or with RangeError if an id or a count is
- * invalid.
+ * because it knows what other work there is. All calls reject with ApiError, with RangeError if an id or a count is
+ * invalid, or with the error of `confirm` (base/while-held.ts) if the caller's lease was not confirmed.
  */
 export interface PigeonholeClient {
   /**
    * Yields the pages of a list up to the last one. It requests the next page only after the caller has taken the
    * previous one, so the caller decides when to spend a request of the quota.
    * @throws {ApiError} as `page`; also with kind `protocol` if the service returns a cursor that this walk has already
-   * used
+   * used, or the same page too often (`maxTimesShown`)
    */
   pages(list: ListRef, options?: WalkOptions): AsyncGenerator<Page, void, undefined>;
   /** Returns one page. Rejects with kind `protocol` if the page does not allow the walk to continue: see `readPage`. */

@@ -8,8 +8,9 @@ import { openConnections } from './connections.js';
 import { transportFailure, type Ending } from './transport-failure.js';
 
 /**
- * Iterations of the event loop from the end of one answer until undici sends the next request on its connection: one
- * before it reuses the connection, one to notice that the service has closed it, and one to spare.
+ * Iterations of the event loop from the end of an answer until undici has sent the next request on the same connection:
+ * one before undici reuses the connection, one in which undici notices a connection that the service has closed, and
+ * one to spare.
  */
 const turnsUntilSent = 3;
 

@@ -1,7 +1,7 @@
 /**
- * The lists of the service by name, and the parameters of a request for each. The whole product uses these names as
- * identifiers, as the service writes them in its paths: in ledger rows, change types and the configuration.
- * Source: docs/service-contract.md, "Lists and filters".
+ * The lists of the service by name, and the parameters of a request for each. The names are spelled as in the service's
+ * paths. The whole product uses them as identifiers: in ledger rows, change types and the configuration. Source:
+ * docs/service-contract.md, "Lists and filters".
  */
 
 /** Lists of one pigeonhole. A request for `votes`, `answer_ratings` or `answers` covers only one session. */

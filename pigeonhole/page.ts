@@ -24,14 +24,15 @@ export interface Page {
   readonly bytes: number;
   /**
    * SHA-256, in hex, of the bytes of `data` as received: equal bytes are the same items in the same order. The envelope
-   * is excluded because its cursor may differ each time. It is not keyed, so anyone who has it can test guesses of the
-   * body against it.
+   * is excluded because its cursor may differ each time. The digest is not keyed, so anyone who has it can test guesses
+   * of `data` against it.
    */
   readonly digest: string;
 }
 
 /**
- * Larger page sizes are replaced by this one, because the store keeps the size in 32 bits. The size is only compared.
+ * Larger page sizes are replaced by this one, because the store keeps the size in 32 bits. No page holds that many
+ * items, so the replacement has no effect.
  */
 const maxPerPage = 1_000_000_000;
 
@@ -113,7 +114,7 @@ interface CheckedItems {
 
 /**
  * Checks the elements of a page and returns every object as received, including the irregular ones. Discards the copies
- * that the schemas make, because a copy has the known fields first, and an item is stored as the service wrote it.
+ * that the schemas make, because a copy lacks the unknown fields, and an item is stored as the service wrote it.
  */
 export function checkItems(list: ListName, data: readonly unknown[]): CheckedItems {
   const { schema, idWithin } = itemShapes[list];

@@ -75,8 +75,8 @@ const maxParsedLevels = 100_000;
 const scannedAboveCharacters = 1_000_000;
 
 /**
- * Parses the JSON of an answer. The rows of a list may be nested deeper than the rest: reading sets such a row aside
- * and stores its neighbours (`toItems`), whereas a refused page would stop the list.
+ * Parses the JSON of an answer. The rows of a list may be nested deeper than the rest, because `toItems` leaves out
+ * such a row and keeps its neighbours, whereas a refused page would stop the list.
  * @throws {SyntaxError} if the text is not JSON
  */
 export function parseWithinDepth(text: string): { readonly value: unknown } | 'too deep' {

@@ -48,11 +48,14 @@ export interface Quota {
  * and the store calculates with 32 bits.
  */
 const maxCount = 1_000_000_000;
-/** Maximum credible time until a reset. A header in milliseconds instead of seconds would be thousands of years away. */
+/**
+ * Maximum credible time until a reset. If the header holds milliseconds instead of seconds, the reset seems to be
+ * thousands of years away.
+ */
 const longestWindowMs = 31 * 86_400_000;
 /**
- * Maximum time by which a credible reset can have passed: it is rounded to whole seconds, and the answer takes time. If
- * the header holds a duration instead of an instant, its value is decades in the past.
+ * Maximum time by which a credible reset lies in the past, because it is rounded to whole seconds and the answer takes
+ * time to arrive. If the header holds a duration instead of an instant, its value is decades in the past.
  */
 const justPassedMs = 60_000;
 /** Longer values of Retry-After are reduced to a day, because the service may be back long before they end. */

@@ -1,8 +1,9 @@
 /**
  * The service's types: the shapes of list items, and the bodies of requests that create something. Item shapes are
  * permissive on purpose: unknown fields pass, enumerations are strings, and every field except the id may be missing or
- * null, because the specification shows only single examples. The check does not replace the item, so `z.object` loses
- * no fields; it takes a third of the time of `z.looseObject`. Source: docs/service-contract.md, "Shapes".
+ * null, because the specification shows only one example of each item. The check does not replace the item, so
+ * `z.object` loses no fields; it takes a third of the time of `z.looseObject`. Source: docs/service-contract.md,
+ * "Shapes".
  */
 import { z } from 'zod';
 import type { ListName } from './lists.js';
@@ -10,7 +11,9 @@ import type { ListName } from './lists.js';
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
 const integer = z.int().nullish();
-/** Related links. Some open admin and moderator pages without a login, so they are credentials rather than data. */
+/**
+ * Related links. Some links open admin and moderator pages without a login, so links are credentials rather than data.
+ */
 const links = z.object({}).nullish();
 
 /** Observed values of `status`: new, upcoming, live, ended. An ended pigeonhole can become live again. */
@@ -83,7 +86,10 @@ const questionSchema = z.object({
   question: z.object({ id: z.int(), content: text, status: text }),
 });
 
-/** A vote on a question: the shape of a question. It has no id of its own, and `createdAt` is the time of the vote. */
+/**
+ * A vote on a question, which has the same shape as a question. It has no id of its own, and `createdAt` is the time of
+ * the vote.
+ */
 const voteSchema = questionSchema;
 
 const answerRatingSchema = z.object({

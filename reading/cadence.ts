@@ -16,7 +16,7 @@ export interface StreamFacts {
   readonly list: ListName;
   /** Type of the session of a per-session stream; undefined for other streams, or if the service reports none. */
   readonly sessionType: string | undefined;
-  /** Times of the session of a per-session stream; without instants for other streams. */
+  /** Times of the session of a per-session stream; `noWindow` for other streams. */
   readonly session: TimeWindow;
   /** Status of the pigeonhole, as the service last reported it; null: not known yet. */
   readonly status: string | null;
@@ -84,8 +84,8 @@ const wholePages = 5;
 /** Number of pages that each read sweeps while a complete sweep is due. */
 const dueSlicePages = 10;
 /**
- * Maximum number of pages that one read of a live list in no order sweeps. A new item can be on any page of such a
- * list.
+ * Maximum number of pages that one read sweeps if the list is live and in no order. A new item can be on any page of
+ * such a list.
  */
 const unorderedPages = 10;
 
@@ -256,15 +256,15 @@ function cadence(
 
 /**
  * Lengthens an interval, but not beyond the quota's reset, after which other factors apply. Without this bound, a
- * factor computed one second before the reset postponed a poll for hours.
+ * factor computed one second before the reset could postpone a poll for hours.
  */
 function stretched(intervalMs: number, stretch: number, untilMs: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, untilMs));
 }
 
 /**
- * Returns all pages of a short list, half of a longer one. Most lists of questions are short, so reading them whole
- * costs little.
+ * Returns the number of pages to sweep: all pages of a short list, half (at most 10) of a longer one. Most lists of
+ * questions are short, so reading them whole costs little.
  */
 function moderatedSlice(pages: number | null): number {
   return pages !== null && pages <= wholePages ? pages : halfOf(pages);

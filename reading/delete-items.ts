@@ -92,8 +92,8 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
   if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
-  // A deleted session or Q&A question no longer decides which questions are anonymous. Dropping the digests of the
-  // affected questions' pages makes the next read compare these questions and decide their visibility again.
+  // A deleted session or Q&A question no longer decides which questions are anonymous. Without the digests of their
+  // pages, the next read compares the affected questions again and decides their visibility again.
   const affected = scope.list === 'sessions' ? null : range;
   if (anonymityLists.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
   return rows.length;

@@ -75,7 +75,7 @@ async function endSweep(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
        swept_from = case when $9 = 0 then $6 else swept_from end, -- with foreign rows, the walk proves no deletion
        swept_at = clock_timestamp(),
-       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- requested since
+       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- requested later
          else clock_timestamp() + $7 * interval '1 millisecond' end
      where id = $1 returning differs, sequence_hash, sequence_since`,
     [

@@ -63,7 +63,8 @@ export async function settleMissing(
 }
 
 /**
- * Items that the walk showed no longer count as missing. Adds none: this is for walks that cannot prove a deletion.
+ * Deletes the rows of `missing` whose items the walk showed. Adds no rows, because it is called after walks that cannot
+ * prove a deletion.
  */
 export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenWalk): Promise<void> {
   await useIndexOrder(tx);
@@ -111,8 +112,9 @@ async function absentKeys(tx: Queryable, lease: StreamLease, walk: OpenWalk): Pr
 
 /**
  * Deletes items that a response or the stream's walks have proved absent, once a second response has confirmed their
- * absence. If the items are too many, holds their deletion for an operator. In lists whose items move between sessions,
- * first waits until the other sessions' streams have been walked, and then this one again.
+ * absence. If there are too many such items, holds their deletion until an operator confirms it. In lists whose items
+ * move between sessions, first waits until the other sessions' streams have been swept and this stream has been swept
+ * again.
  */
 async function removeProved(
   { tx, lease, scope }: StreamWrite,
@@ -163,7 +165,8 @@ async function confirmedKeys(
 
 /**
  * Returns the keys that are still missing from this stream. Leaves out items that another stream has shown since,
- * because they have moved there, and items whose deletion an operator decides or has decided (state not `open`).
+ * because they have moved there, and items whose deletion awaits or has received an operator's decision (state not
+ * `open`).
  */
 async function stillMissing(tx: Queryable, lease: StreamLease, keys: readonly string[]): Promise<string[]> {
   if (keys.length === 0) return [];
@@ -243,10 +246,10 @@ const settledAfterMs = 60_000;
  * Makes a stream due for the read that confirms its missing items: immediately, or at the time from which a response
  * can confirm them.
  *
- * With `walksAgain` (each read of the stream includes all its pages), the stream is also due immediately after the
- * first walk that showed an item's neighbours without the item, because a second such walk proves the absence. This
- * does not apply to items that the ledger has held for less than `settledAfterMs`. Each item causes only one such
- * repeat: if walks cannot prove its absence, they would otherwise follow each other without end.
+ * If `walksAgain` is true (each read of the stream includes all its pages), the stream is also due immediately after
+ * the first walk that showed an item's neighbours but not the item. A second such walk proves the absence. This does
+ * not apply to items that the ledger has held for less than `settledAfterMs`. Each item causes only one such repeat: if
+ * walks cannot prove its absence, they would otherwise follow each other without end.
  */
 export async function confirmMissing(
   ledger: Ledger,
@@ -276,7 +279,7 @@ export async function confirmMissing(
 }
 
 /**
- * An item to look up with a filtered request. Its response shows whether the item still exists, without another walk.
+ * An item to look up with a filtered request. The response shows whether the item still exists, without another walk.
  */
 export interface ItemToLookUp {
   readonly key: string;

@@ -88,8 +88,8 @@ export class PageRequests {
   }
 
   /**
-   * Drops a request whose cursor was guessed wrong: the previous page, once parsed, named another one. A later page may
-   * still name the guessed cursor.
+   * Drops a request whose cursor was guessed wrong: the previous page, once parsed, named another one. Removes the
+   * guessed cursor from the used ones, because a later page may still name it.
    */
   discard({ cursor, allowReading }: PageRequest): undefined {
     if (cursor !== null) this.#usedCursors.delete(cursor);

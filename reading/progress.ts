@@ -1,8 +1,8 @@
 import type { Ledger } from '../ledger/ledger.js';
 
 /**
- * Older minutes are deleted, except the newest of them: its total is subtracted from that of the first minute that is
- * kept.
+ * Totals of older minutes are deleted, except the newest one, which is subtracted from the total of the first minute
+ * that is kept.
  */
 const keptHours = 25;
 

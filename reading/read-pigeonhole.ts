@@ -19,7 +19,10 @@ import { registrantsList } from '../ledger/registrant-item.js';
 
 /** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;
-/** Time after which a long walk lets the other streams of its pigeonhole be read, once it has read `minPages`. */
+/**
+ * Time from the start of a cycle after which a walk that has read `minPages` pauses, so that the other streams of the
+ * pigeonhole are read.
+ */
 const walkSliceMs = 2000;
 const minPages = 10;
 /**
@@ -42,8 +45,8 @@ const longestSleepMs = 10 * 60_000;
 const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
 /**
- * Runs one cycle of a pigeonhole: reads every due stream, and a part of each long walk. The result holds the time until
- * the next cycle. Safe to run twice, also concurrently.
+ * Runs one cycle of a pigeonhole: reads every due stream, but only a part of a stream whose walk is long. The result
+ * holds the time until the next cycle. Safe to run twice, also concurrently.
  */
 export async function readPigeonhole(
   deps: Collaborators,
@@ -152,7 +155,8 @@ async function readAll(
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
   const limits = { ...slice, halted: () => result.workspaceWaits };
-  // After the workspace had to wait, one stream is read at a time until a response shows that the wait is over.
+  // After the workspace had to wait, streams are read one at a time until the end of the first stage in which a page
+  // arrives.
   const atOnce = place.workspaceWait === null || cycle.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
@@ -180,8 +184,8 @@ async function finishReviews(deps: Collaborators, place: PigeonholeScope): Promi
 }
 
 /**
- * Updates the lists that are computed from read lists and imports (engagement and registrants), in slices and only if a
- * sink wants them.
+ * Updates the lists that pigeonpost computes from the service's lists and from imports (engagement and registrants).
+ * Works in slices, and only if a sink wants the list.
  * @returns whether there is more to do
  */
 async function deriveLists(

@@ -169,7 +169,10 @@ function canPoll({ order, checkpoint, headId, pageCount }: StreamLease): boolean
   return order === 'descending' && headId !== null && (pageCount ?? 0) > 1;
 }
 
-/** Whether the sweep reads all the pages that the cycle allows: it is due, or no poll can find new items. */
+/**
+ * Whether the sweep reads all the pages that the cycle allows: it is due, an earlier cycle started it that way, or no
+ * poll can find new items (except in a live list in no order).
+ */
 function isThrough(lease: StreamLease, polls: boolean, live: boolean): boolean {
   if (lease.sweeps === 0 || lease.sweepDue || lease.sweep?.through === true) return true;
   return !polls && !(live && lease.order === 'unordered');
@@ -205,9 +208,9 @@ function sweepOf(lease: StreamLease, through: boolean): OpenWalk {
 }
 
 /**
- * Returns the ms for which a stream rests after a walk. If every read has to walk the whole list, walks then take at
- * most a fifth of the time. A rolling sweep (a few pages with each poll) needs no rest, and neither does a list whose
- * walk has shown an order, because its next read is a poll.
+ * Returns the ms for which a stream rests after a walk. If every read has to walk the whole list, the stream rests four
+ * times as long as the walk takes, but at most for the sweep interval. A rolling sweep (a few pages with each poll)
+ * needs no rest, and neither does a list whose walk has shown an order, because its next read is a poll.
  *
  * The time of the walk is estimated from this cycle's time per page. Waits for the quota or for a stopped process do
  * not count, or else the first poll after a backfill on a small quota would be postponed for half an hour.

@@ -291,7 +291,7 @@ async function saveWalk(
     `with stream as (
        update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
          differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
-         -- a sweep that was requested after this one started stays due
+         -- keep the due time of a sweep that was requested after this sweep started
          sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())
            then null else sweep_due_at end
        where id = $1)

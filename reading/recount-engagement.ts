@@ -28,8 +28,8 @@ const sequencesAtOnce = 5000;
  */
 const farBehind = 1000;
 /**
- * Minimum interval between two passes over everyone that new polls or questions cause, because a new poll or question
- * changes every attendee's row.
+ * Minimum interval between two passes over everyone if their cause is a new poll or question, which changes every
+ * attendee's row.
  */
 const offeredEveryMs = 10 * 60_000;
 
@@ -42,9 +42,9 @@ export interface Recount {
 
 /**
  * Recounts the engagement of the attendees whose items have changed since the last call. If no item has changed,
- * recounts the next attendees in a pass over everyone. Stores the differences with changes in one transaction. Safe to
- * run twice, also concurrently: the pigeonhole's row is locked, and the counts come from the items stored at that
- * moment.
+ * recounts the next attendees in a pass over everyone. Stores the differences, and a change for each, in one
+ * transaction. Safe to run twice, also concurrently: the pigeonhole's row is locked, and the counts come from the items
+ * stored at that moment.
  *
  * A pass over everyone is due in three cases: an item has become anonymous, so that its attendee is no longer known;
  * the counting rule has changed; there are new polls or questions (then at most every 10 min).

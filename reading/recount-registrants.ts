@@ -25,8 +25,8 @@ const farBehind = 1000;
 
 /**
  * Updates the list of registrants from the next changes of attendees. If there are none, updates it from the next rows
- * that an import has settled. Stores the differences with changes in one transaction. Safe to run twice, also
- * concurrently: the pigeonhole's row is locked, and the items are computed from the rows stored at that moment.
+ * that an import has settled. Stores the differences, and a change for each, in one transaction. Safe to run twice,
+ * also concurrently: the pigeonhole's row is locked, and the items are computed from the rows stored at that moment.
  *
  * Does nothing until the list of attendees has been read completely once. Otherwise, registrants who attended would be
  * reported as absent and with unknown consent.
@@ -117,9 +117,10 @@ async function storeRegistrants(page: PageWrite, codes: readonly Buffer[], rules
 const rowsAtOnce = 500;
 
 /**
- * SQL expression over `i` (imports) and `s` (the import's pass) for the last settled row of the pass's round. If a
- * later round has started or the import has ended, that is the import's last row. Otherwise, it is the row before the
- * first chunk that still has to be sent, or the last row of any chunk if there is no such chunk.
+ * SQL expression for the last settled row of the round that an import's pass checks. Uses `i` (imports) and `s` (the
+ * state of the pass). If a later round has started or the import has ended, that is the import's last row. Otherwise,
+ * it is the row before the first chunk that is not settled, or, if all chunks are settled, the last row that is in a
+ * chunk.
  */
 const settledUntil = `case when s.ended or s.round < i.round then i.last_row else coalesce(
   (select min(c.first_row) - 1 from import_chunks c where c.import = i.number and c.round = s.round and c.state <> 'created'),

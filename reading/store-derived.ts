@@ -14,8 +14,8 @@ export interface StoredRow {
 }
 
 /**
- * Stores computed items of a derived list that differ from the stored ones, with changes. Requires the lock on the
- * pigeonhole's row.
+ * Stores the computed items of a derived list that differ from the stored ones, and a change for each. Requires the
+ * lock on the pigeonhole's row.
  * @param stored all stored rows that the computation covers; a row without a computed item is deleted
  * @param rules the reading rules under which the items were computed
  * @returns whether anything changed

@@ -47,13 +47,16 @@ export interface StreamReading {
   readonly place: StreamPlace;
   readonly readLimits: CycleLimits;
   readonly cycle: StreamCycle;
-  /** Replaced when the stream's order is distrusted. */
+  /** Replaced when this cycle changes a value that the lease holds, for example when the order is distrusted. */
   lease: StreamLease;
   /** The factors by which intervals are lengthened, so that the quota lasts until its reset. */
   stretch: Stretch;
   /** True if people expect the stream's items within seconds (`isLive` in cadence.ts). */
   isLive: boolean;
-  /** Cursor of the current request, to which an error refers. */
+  /**
+   * Cursor of the current request; null for the first page. If the service refuses a cursor, the walk starts again at
+   * the first page.
+   */
   cursor: string | null;
   /** Time until the next poll if this cycle's poll succeeded and its sweep failed; null otherwise. */
   nextPollInMs: number | null;

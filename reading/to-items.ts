@@ -46,7 +46,7 @@ const idIn: Readonly<Record<ListName, ReadId | null>> = {
   'qna-questions': ownId,
 };
 
-/** Whether the service gives the items of a list ids of their own. */
+/** Whether the items of a list have their own ids in the service. */
 export function hasIds(list: ListName): boolean {
   return idIn[list] !== null;
 }
@@ -83,7 +83,7 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
 
 /**
  * Whether a row belongs to another session than the requested one. A row without a session is kept, but sinks never
- * receive its author's identity, because that depends on the session.
+ * receive its author's identity, because the session decides whether the identity is visible.
  */
 function isOfOtherSession(row: Fields, { sessionId }: ToItemsOptions): boolean {
   const own = sessionId === 0 ? null : integer(object(row['session'])?.['id']);
@@ -141,8 +141,8 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
 
 /**
  * Returns the consent state. `not-known`: the pigeonhole does not ask for consent, so the row has no such field.
- * `not-asked`: the pigeonhole asks for consent, but there is no answer from this attendee. The service itself shows N/A
- * for attendees whose profiles were created in advance and for those who used single sign-on.
+ * `not-asked`: the pigeonhole asks for consent, but there is no answer from this attendee. In this case, the service
+ * itself shows N/A, for example for attendees whose profiles were created in advance or who used single sign-on.
  */
 function consentOf(value: unknown): Consent {
   const consent = object(value);

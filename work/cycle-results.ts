@@ -43,5 +43,8 @@ export interface ErasureResult extends CycleResult {
   readonly open: number;
 }
 
-/** A request in a signal to a workflow. The worker ignores it with a warning, because operators make requests to the API. */
+/**
+ * A request in a signal to a workflow. The worker ignores it and logs a warning, because only the API may make such
+ * requests.
+ */
 export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';

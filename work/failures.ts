@@ -26,8 +26,8 @@ export function isRequestFailure(error: unknown): error is ApiError | PermitRefu
 /**
  * Decides what a failed request means and how long to wait. This is the only place that decides. A wait is a result and
  * not a failure, so that a workflow's timer waits and no activity attempt is used.
- * @param before consecutive failures of this stream, consecutive waits of this workspace for the same reason, and whether
- * the request used a stored cursor from which the walk may start again (`atCursor`)
+ * @param before consecutive failures of this stream, consecutive waits of this workspace for the same reason, and
+ * whether the request used a cursor and the walk may start again at the first page (`atCursor`)
  * @param now epoch ms; random 0 to 1, for full jitter
  */
 export function judgeFailure(

@@ -137,7 +137,10 @@ export function syncsOf(config: Config, workspace: string): string[] {
 /** Interval for the list of pigeonholes, the only source of new pigeonholes and their status. */
 const workspaceIntervalMs = minuteMs;
 
-/** Maximum interval of a quiet stream in a live pigeonhole outside its window, unless the configuration states one. */
+/**
+ * Default maximum interval of a quiet stream in a live pigeonhole, outside the times of its session or the days of the
+ * event.
+ */
 export const longestQuietMs = 5 * minuteMs;
 
 /** Maximum interval after a pigeonhole's end, unless the configuration states `every.ended`. */
@@ -154,10 +157,10 @@ export function shortest(all: readonly Intervals[]): Intervals {
   const min = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
   const lists: Partial<Record<ListName, number>> = {};
   for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
-    // A sync that states no interval for this list counts with the list's default.
+    // For a sync that states no interval for this list, the list's default is used.
     lists[list] = min((every) => liveInterval(list, every));
   }
-  // A sync that states no `quiet` counts with the default, so that another sync's longer `quiet` does not apply to it.
+  // For a sync that states no `quiet`, the default is used, so that another sync's longer `quiet` does not apply to it.
   const quiet = all.some((every) => every.quiet !== undefined)
     ? { quiet: min((every) => every.quiet ?? longestQuietMs) }
     : {};

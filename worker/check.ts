@@ -28,8 +28,8 @@ export interface Checked {
 }
 
 /**
- * Checks everything that a configuration names without changing it: each API key, each sink, the store and Temporal.
- * Yields one line for each, whatever fails.
+ * Checks everything that a configuration names, and changes none of it: each API key, each sink, the store and
+ * Temporal. Yields one line for each, whatever fails.
  */
 export async function* check(
   config: Config,

@@ -162,10 +162,10 @@ const longestSilenceMs = 90_000;
 const workflowTasks = 1;
 
 /**
- * Notices whether any worker runs, for a process that only serves the API. Temporal lists the workers that polled within
- * five minutes, each with the instant of its last poll. That instant is by Temporal's clock, which may differ from this
- * process's clock. Therefore it is only compared with the instant at the previous check: if it has changed, the worker has
- * polled.
+ * Finds out whether any worker is running, for a process that only serves the API. Temporal lists the workers that
+ * polled within five minutes, each with the instant of its last poll. That instant is by Temporal's clock, which may
+ * differ from this process's clock. Therefore it is only compared with the instant at the previous check: if it has
+ * changed, the worker has polled.
  */
 export class WorkerWatch {
   #lastPolls: ReadonlyMap<string, string> = new Map();
@@ -181,7 +181,7 @@ export class WorkerWatch {
   /**
    * Queries Temporal. A worker that Temporal lists at the first check counts as running for 90 s.
    * @returns a sentence if no worker runs; null if one has polled lately
-   * @throws as Temporal's client
+   * @throws any error of Temporal's client
    */
   async look(): Promise<string | null> {
     const { client, taskQueue } = this;

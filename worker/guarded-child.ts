@@ -17,7 +17,7 @@ export interface GuardedChildOptions {
   readonly cwd?: string;
   /** File to which standard output and standard error are appended; by default, both are discarded. */
   readonly logFile?: string;
-  /** Called once when the child has ended. `isWanted` if `stop` was called before. */
+  /** Called once when the child has ended. `isWanted` is true if `stop` was called before. */
   readonly onExit?: (exit: ChildExit) => void;
   /** By default, the best guard that this machine supports; tests choose one. */
   readonly guard?: GuardKind;
@@ -36,7 +36,9 @@ export interface GuardedChild {
   readonly guard: GuardKind;
   /** Resolves when it has ended. */
   readonly exited: Promise<ChildExit>;
-  /** Sends SIGTERM, kills it after `timeoutMs`, and resolves when it has ended. A second call waits with the first. */
+  /**
+   * Sends SIGTERM, kills it after `timeoutMs`, and resolves when it has ended. A second call waits for the same end.
+   */
   stop(timeoutMs: number): Promise<ChildExit>;
   /** Lets this process end while the child runs. The guard then kills the child. */
   unref(): void;
@@ -55,8 +57,8 @@ exec "$@" </dev/null 3<&-
 
 /**
  * Starts a program that ends when this process does, even by SIGKILL. It runs in its own session, so that Ctrl-C
- * reaches only this process, which stops it in order. This is necessary because Temporal's development server survives
- * its parent, and a second one on the same file would start as well.
+ * reaches only this process, which then stops the program as part of its own shutdown. The guard is necessary because
+ * Temporal's development server survives its parent, and a second server on the same file would start as well.
  *
  * The child inherits no descriptors except its input and output, so it never holds a folder's lock. Call this on the
  * main thread: the kernel's guard watches the thread that started the child.

@@ -38,7 +38,7 @@ main(process.argv[2] ?? '').then(
     process.exitCode = code;
   },
   (error: unknown) => {
-    process.stdout.write(`no answer: ${error instanceof Error ? error.name : 'unknown'}\n`); // Docker stores this line, so it has no address
+    process.stdout.write(`no answer: ${error instanceof Error ? error.name : 'unknown'}\n`); // Docker stores this line, so it contains the name of the error and not its message
     process.exitCode = 1;
   },
 );

@@ -13,7 +13,7 @@ const maxTries = 5;
  * Configures the Temporal SDK to log warnings and errors with this process's log, and to ignore signals, because this
  * process shuts down in its own order. Call it once per process; a second call throws.
  * @param findPort returns a port of loopback for the SDK's metrics; called again if the port is taken
- * @returns host and port of loopback with the SDK's metrics by workflow type and task queue
+ * @returns the loopback address (host and port) at which the SDK serves its metrics by workflow type and task queue
  */
 export async function installRuntime(log: ProcessLog, findPort: () => Promise<number> = freePort): Promise<string> {
   for (let tries = 1; ; tries += 1) {
@@ -39,7 +39,7 @@ function runtimeOptions(log: ProcessLog, metricsAddress: string): Parameters<typ
     telemetryOptions: {
       logging: { forward: {}, filter: 'temporalio_sdk_core=WARN,temporalio_client=WARN' },
       metrics: {
-        // Names follow Prometheus' conventions, so that they differ from ours.
+        // Names follow Prometheus' conventions, as ours do.
         prometheus: {
           bindAddress: metricsAddress,
           countersTotalSuffix: true,

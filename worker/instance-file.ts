@@ -28,7 +28,10 @@ function pathOf({ store, folder, file }: InstancePlace, ending: 'instance' | 'to
     : join(folder, '.pigeonpost', `${basename(file)}.${ending}`);
 }
 
-/** Creates the folder of such a file. Beside a configuration, which may be in a repository, it is excluded from that. */
+/**
+ * Creates the folder of such a file. A folder beside a configuration gets a `.gitignore`, because the configuration may
+ * be in a repository.
+ */
 function makeFolderOf(place: InstancePlace, file: string): void {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   if (place.store.kind !== 'embedded') writeFileSync(join(dirname(file), '.gitignore'), '*\n');
@@ -87,7 +90,7 @@ export function readInstanceFile(place: InstancePlace): InstanceFile | undefined
   }
 }
 
-/** Re-exports the API's rules by which a command verifies which pigeonpost answers. */
+/** Re-exports the API's rules, by which a command verifies that the intended pigeonpost answers. */
 export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/instance.js';
 export { hashToken, tokenIdOf } from '../api/credentials.js';
 

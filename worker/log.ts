@@ -8,14 +8,16 @@ const standardError = 2;
 export interface LogPlace {
   /** A file's path, or a descriptor; standard error by default. */
   readonly destination?: string | number;
-  /** Writes lines of text instead of JSON. Default: whether standard error is a terminal. */
+  /**
+   * Writes lines of text instead of JSON. By default, true if the log goes to standard error and that is a terminal.
+   */
   readonly terminal?: boolean;
 }
 
 /**
  * Opens the log on standard error, because standard output belongs to the results of commands. Lines are JSON, or text
  * in a terminal. Log lines must not contain secrets or personal data, only ids, counts and our own sentences. As a
- * second safeguard, fields that could hold either are removed.
+ * second safeguard, the values of fields that could hold either are replaced.
  */
 export function openLog(
   level: string,
@@ -41,7 +43,7 @@ const words: Readonly<Record<number, string>> = { 40: 'warn', 50: 'error', 60: '
 /**
  * Formats a line of the JSON log for a person: local time, the level if it is above "info", the message, its facts.
  * `10:02:17 warn workspace waits: credential (workspace acme, code 4501)`. Pure, except for the time zone.
- * @param line as the log writes it, already without the removed fields
+ * @param line as the log writes it, in which those values are already replaced
  */
 export function formatLogLine(line: string): string {
   const { level, time, msg, ...facts } = JSON.parse(line) as { level: number; time: string; msg?: string };

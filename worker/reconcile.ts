@@ -45,7 +45,8 @@ async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWo
  * Starts missing workflows. Workflows that are no longer needed end automatically: their next cycle finds that nothing
  * names them. Several processes may run this at the same time.
  * @returns the number of missing workflows
- * @throws {LedgerError} kind `cluster`, before anything is started, if another Temporal cluster answers than before
+ * @throws {LedgerError} kind `cluster`, before anything is started, if a Temporal cluster other than the ledger's
+ * answers
  */
 export async function reconcile(deps: {
   config: Config;

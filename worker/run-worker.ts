@@ -33,7 +33,7 @@ export async function runWorker(
     workflowBundle: { codePath: workflowBundlePath() },
     activities: createActivities(current),
     maxCachedWorkflows: temporal.maxCachedWorkflows, // measured: 1 GB holds about 600
-    maxConcurrentActivityTaskExecutions: 20, // each makes a few concurrent requests over one store
+    maxConcurrentActivityTaskExecutions: 20, // each makes a few concurrent requests, and all share one store
     maxConcurrentWorkflowTaskExecutions: 40,
     shutdownGraceTime: '2 seconds', // then activities are cancelled: they end open requests and release leases
     shutdownForceTime: '7 seconds',
@@ -54,8 +54,8 @@ export async function runWorker(
 }
 
 /**
- * Runs a worker only while the cluster that drives the ledger answers. Another cluster's task queue may have the same
- * name and hold the work of another installation, so this process must not poll it.
+ * Runs a worker, except while a cluster other than the one that drives the ledger answers. Another cluster's task queue
+ * may have the same name and hold the work of another installation, so this process must not poll it.
  */
 export class GuardedWorker {
   #worker: RunningWorker | null = null;

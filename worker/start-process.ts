@@ -56,8 +56,8 @@ const lookForWorkersEveryMs = 10_000;
 const guardClusterEveryMs = 5000;
 const lookForReadsEveryMs = 1000;
 /**
- * Charts have one value per minute, so this is often enough. A crash loses nothing, because the next process reads the
- * totals from the ledger.
+ * Charts have one value per minute, so this interval is short enough. A crash loses nothing, because the next process
+ * reads the totals from the ledger.
  */
 const noteProgressEveryMs = 10_000;
 
@@ -70,7 +70,7 @@ export type ProcessRole = 'start' | 'worker' | 'api';
 export interface ProcessOptions {
   readonly config: Config;
   readonly log: ProcessLog;
-  /** True to make this configuration current again although a newer one is. */
+  /** True to make this configuration current again even if a newer one is current. */
   readonly acceptConfiguration: boolean;
   /** True to adopt a ledger that is bound to another Temporal cluster. */
   readonly adopt: boolean;
@@ -256,7 +256,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) await reconcileNow();
   else await reconcileNow().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'reconciling failed'));
   const tend = async (): Promise<void> => {
-    // skipped with another configuration, which would start workflows that are not needed
+    // skipped if this process does not run the current configuration, because it would start workflows that are not
+    // needed
     if (await switching.catchUp()) await reconcileNow();
     // Workflows sleep until a time on Temporal's clock. On a single machine, that is the clock that was set back.
     if (works && (await wasClockSetBack(ledger))) await wakeEverything([editions.current.config], ledger, starter);

@@ -7,8 +7,8 @@ import type { Activities } from '../activities/create-activities.js';
 
 /**
  * The activities and the limits that apply to all of them. A cycle takes seconds. The heartbeat timeout is short,
- * because nothing of a live event is read or delivered until the death of its process is detected. Retries never stop:
- * an activity stores permanent failures as results.
+ * because after a process has died, its pigeonholes are not read and its sinks receive nothing until Temporal detects
+ * the death. Retries are unlimited, because an activity stores a permanent failure in the ledger and does not throw it.
  */
 const steps = proxyActivities<Activities>({
   startToCloseTimeout: '3 minutes',

@@ -10,7 +10,10 @@ import type { CycleResult, WorkRequest } from '../work/cycle-results.js';
 
 /** Ends the current sleep. Has no payload: the work to do is in the ledger. */
 const wakeSignal = defineSignal('wake');
-/** Requests that the worker ignores with a warning: operators send them to the API, which checks their rights. */
+/**
+ * Signals that the worker ignores with a warning, because operators make these requests to the API, which checks the
+ * operator's rights.
+ */
 const pauseSignal = defineSignal('pause');
 const resumeSignal = defineSignal('resume');
 const pollNowSignal = defineSignal('poll-now');

@@ -66,7 +66,7 @@ export interface Database extends Queryable {
   analyzeGrown(): Promise<void>;
   /**
    * Copies the embedded store's files into a new folder, between two statements. The copy contains everything that was
-   * committed before and opens like a store after a kill. All other callers wait meanwhile.
+   * committed before, and is opened like a store whose process was killed. All other callers wait meanwhile.
    * @throws {StoreError} kind `full`; `other` on a server, whose own tools do this
    */
   copyFiles(folder: string): Promise<void>;

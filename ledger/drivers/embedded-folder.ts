@@ -33,8 +33,8 @@ export async function embeddedFolder(storeFolder: string): Promise<string> {
 }
 
 /**
- * Returns the folder of the database that the build creates and new stores copy. Code that runs from TypeScript sources
- * uses the last build.
+ * Returns the folder of the database that the build creates. New stores are copies of it. Code that runs from
+ * TypeScript sources uses the last build.
  */
 export function newStoreFolder(): string {
   return join(packageRoot(), 'dist/ledger/new-store');

@@ -60,7 +60,8 @@ export class EmbeddedStream extends Duplex {
   }
 
   /**
-   * `pg` calls this method and the next ones as those of a socket. There is no network to connect to or to configure.
+   * This method and the ones below exist because `pg` expects a socket and calls them. There is no network to connect
+   * to or to configure.
    */
   connect(): this {
     process.nextTick(() => this.emit('connect'));

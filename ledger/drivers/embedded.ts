@@ -227,7 +227,7 @@ async function connect(thread: Worker, lock: FolderLock, idleTimeoutMs: number):
   return new EmbeddedDatabase(client, thread, lock, idleTimeoutMs);
 }
 
-/** Waits until the thread has opened the store. @throws {StoreError} if the thread ends before */
+/** Waits until the thread has opened the store. @throws {StoreError} if the thread ends first */
 function untilReady(thread: Worker, folder: string): Promise<void> {
   return new Promise((resolve, reject) => {
     thread.once('error', () => undefined); // the exit event follows; the error itself may quote data

@@ -18,8 +18,8 @@ export interface StoreTls {
 }
 
 /**
- * Reads from a store's URL how the connection is protected. Without `sslmode`, this is `verify-full`, or `disable` for
- * a server on this machine.
+ * Reads from a store's URL how the connection is protected. If the URL has neither `sslmode` nor `ssl`, this is
+ * `verify-full`, or `disable` for a server on this machine.
  * @throws {StoreError} kind `other`; the message does not contain the URL, which may hold a password
  */
 export function storeTls(text: string): StoreTls {

@@ -107,8 +107,8 @@ function sentence(kind: StoreErrorKind, error: ServerError, store: string): stri
 function kindOf({ code, message }: ServerError): StoreErrorKind {
   // The message is checked too, because every unsupported feature has this code.
   if (code === '0A000' && message.startsWith('cached plan')) return 'conflict';
-  // In the embedded store, a statement may rely on a prepared statement that was sent in a failed transaction and so
-  // does not exist.
+  // In the embedded store, a prepared statement may be missing, because it was sent in a transaction that had already
+  // failed.
   if (code === '26000') return 'conflict';
   if (code === '53100') return 'full';
   if (code.startsWith('23')) return 'constraint';

@@ -16,7 +16,7 @@ export interface Key {
   unnoted: number;
   /** Number of consecutive successes without quota headers. */
   silent: number;
-  /** Requests that reading needs within `spanMs` from `at`. */
+  /** Number of requests needed for reading within `spanMs` from `at`. */
   needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
   /** Resolves when this process's exclusive request has ended; undefined if there is none. */
   exclusive: Promise<void> | undefined;
@@ -51,7 +51,7 @@ export function unknownKey(fingerprint: string): Key {
   };
 }
 
-/** Replaces this process's knowledge about the key by a state that was just read from the ledger. */
+/** Replaces this process's knowledge about the key with a state that was just read from the ledger. */
 export function learn(key: Key, state: QuotaState): QuotaState {
   key.state = state;
   key.stateAt = performance.now();
@@ -59,8 +59,8 @@ export function learn(key: Key, state: QuotaState): QuotaState {
 }
 
 /**
- * Returns the permit that a request holds while it is in progress. A probe, and a request when few requests remain, is
- * exclusive: until `release`, `key.exclusive` tells the other requests of this process to wait.
+ * Returns the permit that a request holds while it is in progress. A probe is exclusive, and so is a request when few
+ * requests remain: until `release`, `key.exclusive` tells the other requests of this process to wait.
  */
 export function hold(key: Key, priority: Priority, state: QuotaState): Held {
   const probe = state.refusals > 0;

@@ -9,7 +9,9 @@ export interface Needs {
   readonly sweep: number;
 }
 
-/** Returns the requests that reading these workspaces needs within each span from now, if nothing changes in them. */
+/**
+ * Returns the number of requests needed to read these workspaces within each span from now, if nothing changes in them.
+ */
 export type Forecast = (
   given: { readonly ledger: Ledger; readonly config: Config },
   workspaces: readonly string[],
@@ -185,7 +187,8 @@ function probeWait(probes: number): number {
  * Returns the factors by which intervals are lengthened so that the remaining requests last until the reset. Sweeps are
  * the first to be lengthened, idle polls the next, and live polls the last. Sweeps and idle polls keep `floorShare`.
  * Pure.
- * @param left requests until the reset without the imports' reserve; null: not known, so nothing is lengthened
+ * @param left requests that remain until the reset, not counting the imports' reserve; null: not known, so nothing is
+ * lengthened
  * @param needs requests needed until the reset, at the configured intervals
  */
 export function stretchFor(needs: Needs, left: number | null, resetInMs: number): Stretch {

@@ -43,7 +43,7 @@ import {
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
 type Access = Pick<Collaborators, 'clients' | 'config'>;
 
-/** Time for which a forecast of reading's needs is reused. */
+/** Time for which a forecast of the requests needed for reading is reused. */
 const forecastMs = 60_000;
 /**
  * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit, but the quota
@@ -90,7 +90,7 @@ export class ServiceGate {
   readonly #keys = new Map<string, Key>();
 
   /**
-   * @param forecast returns the requests that reading needs, from the cadence of its streams
+   * @param forecast returns the number of requests needed for reading, computed from the intervals of the streams
    * @param options.now monotonic clock, ms; options.onBack called when the service responds to a workspace again
    */
   constructor(
@@ -206,7 +206,10 @@ export class ServiceGate {
     return undefined;
   }
 
-  /** Counts responses without a quota, and drops the limit that the service reported once it no longer reports one. */
+  /**
+   * Counts consecutive responses without a quota. Once there are enough of them, drops the limit that the service
+   * reported before.
+   */
   async #noteSilence(key: Key, reported: Quota | null): Promise<void> {
     key.silent = reported === null ? key.silent + 1 : 0;
     const { state } = key;

@@ -3,7 +3,7 @@ import type { Outages } from './outages.js';
 /**
  * Interval between two calls of `tick`, which detect an outage within seconds even if the service hangs and no request
  * fails. Time is counted in ticks so that a suspension of the process does not look like an outage of the service.
- * After a suspension, the process gets one late tick, and reads the responses that have arrived before the next tick.
+ * After a suspension, the process gets one late tick. Before the next tick, it reads the responses that have arrived.
  */
 export const watchEveryMs = 500;
 

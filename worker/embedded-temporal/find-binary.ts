@@ -41,7 +41,7 @@ export function binarySources(environment: Environment = processEnvironment()): 
   };
 }
 
-/** Returns the programs of a name in some folders, in the order of the folders. */
+/** Returns the programs with this name in these folders, in the order of the folders. */
 function programsNamed(name: string, folders: readonly string[]): string[] {
   return folders.map((folder) => join(folder, name)).filter(isProgram);
 }
@@ -246,7 +246,8 @@ async function build(
   };
   tell();
   const telling = setInterval(tell, progressEveryMs);
-  // Without symbols, a third smaller. Without version control data, because the module is not part of our repository.
+  // Leaving out the symbols makes the program a third smaller. Version control data is left out, because the module is
+  // not part of our repository.
   const args = ['build', '-buildvcs=false', '-ldflags=-s -w', '-o', unfinished, serverPackage];
   const { code } = await startGuardedChild({ command: go, args, cwd: goModule, logFile }).exited;
   clearInterval(telling);

@@ -144,7 +144,10 @@ export class CollectorExporter implements SpanExporter {
     this.#sending.add(sending);
   }
 
-  /** Called by the SDK when it has handed over all spans. Does not wait for requests that a timer started. */
+  /**
+   * Called by the SDK when it has handed over all spans. The SDK does not wait for requests that its timer started, so
+   * this does.
+   */
   async shutdown(): Promise<void> {
     await Promise.all(this.#sending);
   }
