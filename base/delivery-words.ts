@@ -57,7 +57,7 @@ const outcomes: Readonly<Record<string, string>> = {
   waiting: 'queued',
   sending: 'being sent, outcome unknown',
   behind: 'not processed yet',
-  passed: 'not sent to this sink under the configuration of that time',
+  passed: 'not sent: the configuration at that time did not send it to this sink',
 };
 
 /**
@@ -124,7 +124,7 @@ export function causedByWords({ cause, reason }: Pick<Caused, 'cause' | 'reason'
     case 'redriven':
       return `dead letters: ${reason ?? ''}`;
     case 'since-watermark':
-      return 'missed while the sink was left out';
+      return 'found while the sink was not in the configuration';
   }
 }
 

@@ -6,7 +6,7 @@ export function packageRoot(): string {
   let folder = __dirname;
   while (!existsSync(join(folder, 'package.json'))) {
     const above = dirname(folder);
-    if (above === folder) throw new Error(`${__dirname} is in no package: install pigeonpost as a whole`);
+    if (above === folder) throw new Error(`${__dirname} is in no package: reinstall pigeonpost`);
     folder = above;
   }
   return folder;

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureNames } from './erasures.js';
 
 /** Message of a row whose person was erased before the import sent it. */
-const forgottenMessage = 'this person was forgotten on request before they were sent';
+const forgottenMessage = 'this person was erased on request before the import sent the row';
 
 interface ErasedRegistrants {
   /** Number of import rows that no longer hold data of the person. */

@@ -53,7 +53,7 @@ export async function readErasureList(db: Queryable): Promise<ErasureList> {
 
 /** An erasure from the list has no names. Its hashes find all data of the person except import rows without a code. */
 const noNames: ErasureNames = { asked: null, places: [] };
-const carriedReason = 'carried over a restore';
+const carriedReason = 'carried over from before the restore';
 
 /**
  * Adds the erasures of a list to a restored ledger. The ledger then rejects the same people as before the restore. The

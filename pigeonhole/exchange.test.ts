@@ -168,7 +168,7 @@ describe('a request', () => {
     const { client } = await start(respond, { requestTimeoutMs: 1000 });
     const error = await failureOf(client.page(list));
     expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: true });
-    expect(error.message).toContain('within 1000 ms');
+    expect(error.message).toContain('within 1 s');
   });
 
   const start200 = 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n';

@@ -48,7 +48,7 @@ export function openExchange(options: ClientOptions): Exchange {
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
     throw new ClientOptionsError(
       'apiKey',
-      'is empty or contains characters that a header cannot carry; set it to the key only',
+      'is empty or contains characters that a header cannot carry; set it to the key and nothing else',
     );
   }
   const requestTimeoutMs = options.requestTimeoutMs ?? 30_000;

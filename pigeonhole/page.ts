@@ -69,7 +69,7 @@ export function readPage(call: Call, list: ListName, cursor: string | null, answ
       throw broken('the service announced more pages without a cursor');
     if (meta.nextCursor === cursor)
       throw broken('the service announced more pages and returned the cursor of this page');
-    if (data.length === 0) throw broken('the service announced more pages on an empty page');
+    if (data.length === 0) throw broken('the service announced more pages, but this page is empty');
     // URL encoding and the store would change such a cursor, so that it would point to another position.
     if (!isStorable(meta.nextCursor))
       throw broken('the service announced more pages with a cursor that is not valid text');

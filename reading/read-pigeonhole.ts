@@ -101,7 +101,7 @@ async function whyBlocked(
 async function endWait(deps: Collaborators, workspace: string): Promise<void> {
   await workspaceAnswers(deps.ledger, workspace);
   await resume(deps.ledger, 'workspace', workspace, 'cause');
-  deps.log.info({ workspace }, 'workspace answers again');
+  deps.log.info({ workspace }, 'service answers the workspace again');
 }
 
 type CycleCounts = { pages: number; created: number; updated: number; deleted: number };

@@ -91,7 +91,7 @@ export function readInstanceFile(place: InstancePlace): InstanceFile | undefined
 }
 
 /** Re-exports the API's rules, by which a command verifies that the intended pigeonpost answers. */
-export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/instance.js';
+export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/instance-proof.js';
 export { hashToken, tokenIdOf } from '../api/credentials.js';
 
 const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;

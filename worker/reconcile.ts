@@ -109,7 +109,10 @@ export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowS
       return await Promise.race([call(), late]);
     } catch (error) {
       if (error instanceof LedgerError) throw error; // a different cluster answers, so the request must fail
-      log.warn({ error: messageOf(error) }, 'Temporal could not be notified of a request; the reconciler will do so');
+      log.warn(
+        { error: messageOf(error) },
+        'Temporal could not be notified of a request; the reconciler will start or wake the workflow',
+      );
       return otherwise;
     } finally {
       clearTimeout(timer);

@@ -192,18 +192,18 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const accept = options.acceptConfiguration || embedded;
   const first = await openEdition(config, shared, (document) => useConfiguration(ledger, document, accept));
   const editions = new Editions(first, (error) =>
-    log.warn({ error: messageOf(error) }, 'closing the resources of a replaced configuration failed'),
+    log.warn({ error: messageOf(error) }, 'could not close the resources of a replaced configuration'),
   );
   closers.push(() => editions.close());
 
   // Requests start only after this point, so `wakeReaders` may be declared here.
   const wakeReaders = (workspace: string): Promise<void> =>
     wakeWorkspace(editions.current, starter, workspace).catch((error: unknown) =>
-      log.warn({ workspace, error: messageOf(error) }, 'waking the workflows that read the workspace failed'),
+      log.warn({ workspace, error: messageOf(error) }, 'could not wake the workflows that read the workspace'),
     );
   if (works) {
     const watchService = (): Promise<void> => editions.use((deps) => deps.gate.watch(deps));
-    closers.push(repeat(watchEveryMs, watchService, 'checking whether the service answers failed', log));
+    closers.push(repeat(watchEveryMs, watchService, 'could not check whether the service answers', log));
   }
 
   const reconcileNow = (): Promise<number> =>
@@ -248,11 +248,11 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     if (isBack) await reconcileNow();
   };
   closers.push(
-    repeat(guardClusterEveryMs, guardCluster, 'comparing the Temporal cluster with the one in the store failed', log),
+    repeat(guardClusterEveryMs, guardCluster, 'could not compare the Temporal cluster with the one in the store', log),
   );
 
   if (works)
-    closers.push(repeat(lookForReadsEveryMs, () => firstPage.look(), 'looking for the first read failed', log));
+    closers.push(repeat(lookForReadsEveryMs, () => firstPage.look(), 'could not look for the first read', log));
   if (works) await reconcileNow();
   else await reconcileNow().catch((error: unknown) => log.warn({ error: messageOf(error) }, 'reconciling failed'));
   const tend = async (): Promise<void> => {

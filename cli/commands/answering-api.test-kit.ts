@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { prove, storeName } from '../../api/instance.js';
+import { prove, storeName } from '../../api/instance-proof.js';
 import { hashToken } from '../../api/credentials.js';
 
 export interface AskedOfApi {

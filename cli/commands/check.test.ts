@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { prove, storeName } from '../../api/instance.js';
+import { prove, storeName } from '../../api/instance-proof.js';
 import { hashToken } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { checkSinks, formatEstimate } from './check.js';

@@ -64,7 +64,7 @@ describe('the text of a plan', () => {
       'sink hooks will receive 7 votes, 2 withheld: consent refused (existing items: the sink is new)',
       'sink hooks will count, without sending, 7 votes (existing items: the list is new for this sink)',
       'sink hooks will receive 7 votes (withheld until now: consent not asked)',
-      'sink hooks will receive 7 votes (missed while the sink was left out)',
+      'sink hooks will receive 7 votes (found while the sink was not in the configuration)',
       'sink hooks keeps 40 answers that it received, and no longer receives their changes (a list that the sink no longer receives)',
       'sink crm keeps 12 attendees that it received, and no longer receives their changes (consent not asked)',
       'at the next start: server',

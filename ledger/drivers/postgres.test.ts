@@ -61,7 +61,7 @@ onPostgres('a connection to a PostgreSQL server', () => {
     const transaction = db.transaction((tx) => tx.query('insert into item values (1)'));
     const error = await storeErrorOf(transaction);
     expect(error).toMatchObject({ kind: 'unreachable' });
-    expect(error.message).toContain('whether it happened is not known');
+    expect(error.message).toContain('it is not known whether the commit happened');
   });
 
   it('is limited to the allowed number of concurrent transactions, and others wait', async () => {

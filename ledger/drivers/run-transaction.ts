@@ -100,7 +100,7 @@ class Transaction implements Queryable {
       // The only case in which the outcome is unknown: the commit may have succeeded, but its answer was lost.
       throw new StoreError(
         'unreachable',
-        `the connection to ${this.connection.store} broke during a commit: whether it happened is not known`,
+        `the connection to ${this.connection.store} broke during a commit: it is not known whether the commit happened`,
       );
     }
     if (answer === 'ROLLBACK') {

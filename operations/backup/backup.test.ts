@@ -95,7 +95,7 @@ async function forgetSomebody(ledger: Ledger): Promise<void> {
 
 async function expectForgotten({ db, hash }: Ledger): Promise<void> {
   expect(await db.query('select ended_at, reason from erasures')).toEqual([
-    { ended_at: null, reason: 'carried over a restore' },
+    { ended_at: null, reason: 'carried over from before the restore' },
   ]);
   const people = await db.query<{ subject: Buffer }>(`select subject from forgotten where workspace = 'before'`);
   expect(people.map(({ subject }) => subject.toString('hex')).toSorted()).toEqual(
