@@ -20,6 +20,7 @@ const embeddedPostgresVersion = '18';
 export async function embeddedFolder(storeFolder: string): Promise<string> {
   const folder = join(storeFolder, 'postgres');
   await removeUnfinished(storeFolder);
+  await finishRestore(storeFolder);
   if (!existsSync(folder)) await make(storeFolder, folder);
   const version = await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => undefined);
   if (version === undefined) throw new StoreError('other', `${folder} is no embedded store: move it away`);
@@ -38,6 +39,23 @@ export async function embeddedFolder(storeFolder: string): Promise<string> {
  */
 export function newStoreFolder(): string {
   return join(packageRoot(), 'dist/ledger/new-store');
+}
+
+/** Name of a restored database until it takes the place of the old one. It is complete and on disk. */
+export const restoredName = 'postgres.restored';
+
+/**
+ * Ends a restore that was killed. If the old database was already moved away, the restored one takes its place, because
+ * a new and empty store would deliver everything again. Otherwise the old one stays, and the restored one is deleted.
+ * The caller holds the lock of `storeFolder`.
+ */
+export async function finishRestore(storeFolder: string): Promise<void> {
+  const restored = join(storeFolder, restoredName);
+  const folder = join(storeFolder, 'postgres');
+  if (!existsSync(restored)) return;
+  if (existsSync(folder)) await rm(restored, { recursive: true, force: true });
+  else await rename(restored, folder);
+  syncFolder(storeFolder);
 }
 
 /** Prefix of folders with incomplete copies. Each attempt has its own folder. */

@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { randomUUID } from 'node:crypto';
+import promises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -165,6 +166,36 @@ describe('a backup of an embedded store', () => {
     const [kept] = readdirSync(used).filter((name) => name.startsWith('postgres.replaced-'));
     expect(readdirSync(used).toSorted()).toEqual(['lock', 'postgres', kept]);
     expect(readFileSync(join(used, kept!, 'was-here'), 'utf8')).toBe('a store');
+  });
+
+  it('leaves the old or the restored store if it is killed before any of its renames, never an empty one', async () => {
+    const found: string[] = [];
+    for (let before = 0, isKilled = true; isKilled; before += 1) {
+      const place = join(folder, `killed-${before}`);
+      const old = await openEmbedded({ folder: place });
+      await openLedger(old, testKey);
+      await old.script(`insert into workspaces (name) values ('old')`);
+      await old.close();
+      const { rename } = promises;
+      let calls = 0;
+      const dying = jest.spyOn(promises, 'rename').mockImplementation(async (from, to) => {
+        if (calls++ === before) throw new Error('killed');
+        await rename(from, to);
+      });
+      const restoring = restoreEmbedded(file, place, mark, { ...terms, otherLedger: true });
+      isKilled = await restoring.then(
+        () => false,
+        () => true,
+      );
+      dying.mockRestore();
+      const db = await openEmbedded({ folder: place });
+      const [{ name } = { name: 'none' }] = await db.query<{ name: string }>('select name from workspaces');
+      if (name === 'before') await expectMarked(db);
+      await db.close();
+      expect(readdirSync(place)).not.toContain('postgres.restored');
+      found.push(name);
+    }
+    expect(found).toEqual(['old', 'old', 'before', 'before']);
   });
 
   it('keeps people forgotten whose erasure is recorded only in the replaced store', async () => {

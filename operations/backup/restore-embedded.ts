@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
+import { finishRestore, restoredName } from '../../ledger/drivers/embedded-folder.js';
 import { lockFolder } from '../../ledger/drivers/folder-lock.js';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place.js';
@@ -59,6 +60,7 @@ export async function restoreEmbedded(
   mark: Omit<RestoredFrom, 'madeAt'>,
   terms: RestoreTerms,
 ): Promise<RestoredStore> {
+  await endKilledRestore(folder);
   const present = await lookAtPresentStore(folder);
   const lock = await lockFolder(folder);
   const work = await mkdtemp(join(folder, 'postgres.new-'));
@@ -80,6 +82,15 @@ export async function restoreEmbedded(
     return { facts, replaced: await takePlace(work, folder), erasures: own.length === 0 ? null : erasures };
   } finally {
     await rm(work, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+async function endKilledRestore(folder: string): Promise<void> {
+  const lock = await lockFolder(folder);
+  try {
+    await finishRestore(folder);
+  } finally {
     await lock.release();
   }
 }
@@ -214,14 +225,21 @@ async function placeKey(folder: string, key: LedgerKey): Promise<void> {
   await writeKeyFile(file, key);
 }
 
+/**
+ * Puts the restored database into its place. If the process is killed in between, the next start ends the exchange
+ * (`finishRestore`). Temporal's data goes first: the old store can do without it as well.
+ */
 async function takePlace(work: string, folder: string): Promise<string | null> {
-  const place = join(folder, 'postgres');
-  const replaced = existsSync(place) ? join(folder, `postgres.replaced-${stamp(new Date())}`) : null;
-  if (replaced !== null) await rename(place, replaced);
-  await rename(join(work, 'postgres'), place);
   for (const name of await readdir(folder)) {
     if (name.startsWith('temporal.sqlite')) await rm(join(folder, name), { force: true });
   }
+  const restored = join(folder, restoredName);
+  await rename(join(work, 'postgres'), restored);
+  syncFolder(folder);
+  const place = join(folder, 'postgres');
+  const replaced = existsSync(place) ? join(folder, `postgres.replaced-${stamp(new Date())}`) : null;
+  if (replaced !== null) await rename(place, replaced);
+  await rename(restored, place);
   syncFolder(folder);
   return replaced;
 }
