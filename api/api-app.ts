@@ -64,7 +64,7 @@ export interface ApiSources extends StatusSources {
   readonly preview: (request: PreviewRequest) => Promise<Preview | { readonly unknown: string }>;
   /** Compares an event file with the service; changes nothing. Throws ConfigError for an invalid file. */
   readonly lookAtEvent: (request: EventRequest) => Promise<EventView>;
-  /** Creates objects of the event for some seconds. Throws as `lookAtEvent`. */
+  /** Creates as many objects of the event as it can in a few seconds. Throws as `lookAtEvent`. */
   readonly applyEvent: (request: EventRequest) => Promise<EventView>;
   /**
    * Checks the service, the sinks, the people and the quota of a known pigeonhole. It sends requests, so its answer is

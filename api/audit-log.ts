@@ -83,7 +83,7 @@ export class BoundedNotes {
     const last = this.#noted.get(kind);
     if (this.#left === 0 || (last !== undefined && now - last < againAfterMs)) return false;
     this.#left -= 1;
-    this.#noted.set(kind, now); // holds at most the kinds of two hours
+    this.#noted.set(kind, now); // old kinds are removed once an hour, so the map does not grow without limit
     return true;
   }
 }

@@ -13,7 +13,7 @@ export type Role = (typeof roles)[number];
 /**
  * Rights that routes require (decision 0046).
  * - `read`: the state of all work, without names, addresses or texts of people
- * - `import`: registrants, whose file the importer holds anyway
+ * - `import`: import registrants and see their rows, because the importer has the file anyway
  * - `operate`: pause, resume, redrive, replay, decide about deletions
  * - `personal`: names and texts of people, on request
  * - `erase`: forget a person everywhere

@@ -7,7 +7,8 @@ import { Refused } from './problem.js';
 
 /**
  * Whether a request names this server as its host. A foreign page can point a name of its own to the address of this
- * machine (DNS rebinding) and then send requests as the same site. Its browser still sends that name as the host.
+ * machine (DNS rebinding) and then send requests as the same site. The visitor's browser still sends that name as the
+ * host.
  *
  * If the server listens beyond loopback, it does not know its own names. Then a name counts as foreign only if a
  * `publicUrl` is configured; a foreign page lacks the required token anyway. Addresses and names without a dot never
@@ -37,7 +38,7 @@ function isOwnOrigin({ publicUrl }: ServerConfig, origin: string, host: string):
   return found.host !== '' && URL.canParse(own) && new URL(own).host === found.host;
 }
 
-/** @throws {Refused} for requests that another site makes a visitor's browser send */
+/** @throws {Refused} for requests that a page of another site caused the visitor's browser to send */
 export function onlyFromHere(sources: Pick<ApiSources, 'config'>) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
     const { server } = sources.config;

@@ -34,7 +34,10 @@ export function serveInstance(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/** Returns the hash of the named token. For an unknown token, it returns a hash that no token has, so the proof is invalid. */
+/**
+ * Returns the hash of the named token, or of the administrator's token if none is named. For an unknown token, it
+ * returns a hash that no token has, so the proof is invalid.
+ */
 async function tokenHash(
   sources: AccessSources & { config: Config; ledger: Ledger },
   id: string | undefined,

@@ -3,7 +3,7 @@ import { isIPv6 } from 'node:net';
 import type { ApiContext } from './api-app.js';
 
 /**
- * @param at.key of pigeonpost.yaml, under which host and port are set
+ * @param at.key the key of pigeonpost.yaml under which host and port are set
  * @throws {ListenError}
  */
 export async function listen(

@@ -257,7 +257,7 @@ function view({ ref: _, data, ...change }: FeedChange, shows: boolean): LiveChan
   return { ...withIsoInstants(change), ...(shows ? { data } : {}) };
 }
 
-/** Size limit of a position, because Node accepts 16 KiB of headers. */
+/** Size limit of a position, which clients send in a header. Node's default limit for all headers is 16 KiB. */
 const longestText = 12_000;
 
 const part = /^([0-9a-z]{1,7})-([0-9a-z]{1,11})$/;

@@ -230,7 +230,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** @param now by the database's clock, as are the instants of the row */
+/** @param now current time by the database's clock, which also sets the instants of the row */
 function viewStream({ wantedMs, ...row }: StreamState, now: Date): StreamView {
   const reason = row.reason as CadenceReason | null;
   const isRead = row.wanted && row.goneAt === null;

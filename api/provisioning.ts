@@ -41,7 +41,10 @@ export const applyRoute = createRoute({
   },
 });
 
-/** `POST /api/events/plan` and `POST /api/events/apply`. Only the event file names the workspace. */
+/**
+ * `POST /api/events/plan` and `POST /api/events/apply`. Both need a token for all workspaces, because only the event
+ * file names the workspace.
+ */
 export function serveProvisioning(app: ApiApp, sources: ApiSources): void {
   app.openapi(planRoute, async (c) => {
     requireEveryWorkspace(c);

@@ -74,7 +74,7 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/** Order of the checks: from the event itself to leftovers, with the checks of each sink together. */
+/** Order of the checks by the first part of their ids: from the event itself to leftovers. */
 const order = [
   'event',
   'reading',

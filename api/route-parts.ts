@@ -50,8 +50,9 @@ export function needs({ right, takes = 'json', largestBytes = largestBodyBytes, 
 }
 
 /**
- * Checks the type of the body. A foreign page can make a browser send texts and forms without a question to this server.
- * Before JSON or a binary type, the browser first asks this server, which does not allow it.
+ * Checks the type of the body. A foreign page can make a browser send texts and forms to this server without a
+ * preflight request. Before it sends JSON or a binary type, the browser sends a preflight request, which this server
+ * refuses.
  * @throws {Refused} 415
  */
 function requireType({ req }: Context, takes: 'json' | 'file'): void {

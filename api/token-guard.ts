@@ -30,9 +30,10 @@ interface GuardedRequest {
 }
 
 /**
- * Slows down an address that tries one token after another: after ten wrong tokens it waits 1 s, then twice as long with
- * each, up to 5 min. Meanwhile tokens that this process has accepted before still work, so that other people behind the
- * same proxy are not affected. Counts every refused token and records some in the audit log.
+ * Slows down an address that tries one token after another: after ten wrong tokens, the next one starts a wait of 1 s,
+ * and each further one doubles the wait, up to 5 min. Meanwhile tokens that this process has accepted before still
+ * work, so that other people behind the same proxy are not affected. Counts every refused token and records some in the
+ * audit log.
  */
 export class TokenGuard {
   readonly #attempts = new Map<string, Attempts>();

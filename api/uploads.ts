@@ -22,7 +22,7 @@ const statuses: Readonly<Record<ImportRefusalKind, number>> = {
 
 /**
  * Converts refusals of the import desk into answers.
- * @param file name of the uploaded file, which the caller chose; its problems start with it
+ * @param file name of the uploaded file, which the caller chose; messages about the file start with this name
  * @throws {Refused}
  */
 export async function asRefusal<Result>(work: () => Promise<Result>, file?: string): Promise<Result> {
@@ -232,7 +232,8 @@ export class UploadedBytes implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Reads the rest of the body up to the limit and discards it. Never rejects, because a broken connection has no rest.
+   * Reads the rest of the body up to the limit and discards it. Never rejects: if the connection breaks, nothing is
+   * left to read.
    */
   async drain(): Promise<void> {
     try {

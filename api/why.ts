@@ -130,7 +130,7 @@ async function explainItem(
     const told = rows.map((source): WhySink => {
       const { sequence: _, updatedAt, ...row } = source;
       const { state, reason } = row;
-      const isWord = reason === null || reason === 'by-replay'; // the outcome says it
+      const isWord = reason === null || reason === 'by-replay'; // `outcome` already contains this reason
       const words = isWord ? null : state === 'dead' ? causeText(reason).meaning : reasonText(reason);
       const others = rows.filter((other) => other.sink === row.sink && other !== source);
       return withIsoInstants({ ...row, outcome: outcomeText(row, others), words, at: updatedAt });

@@ -8,7 +8,7 @@ export interface Problem {
   readonly key: string;
   /** States what was found and what is allowed, or what to do. One sentence without a full stop. */
   readonly message: string;
-  /** A reference that this process cannot resolve; another process may. */
+  /** Whether the problem is a reference that this process cannot resolve but another process may. */
   readonly isUnresolved?: boolean;
 }
 

@@ -35,7 +35,7 @@ function sinkReference(type: string, schema: z.ZodType): string {
 
 function section(key: string, schema: JsonSchema): string {
   const rows = rowsBelow(schema, key);
-  // The row of a key without keys below it has the description.
+  // If there are no keys below this key, its own row has the description.
   if (rows.length === 0) return [`## ${key}`, table([row(key, schema, false)])].join('\n\n');
   return [`## ${key}`, schema.description ?? '', table(rows)].join('\n\n');
 }
@@ -45,7 +45,7 @@ function section(key: string, schema: JsonSchema): string {
  */
 function rowsBelow(schema: JsonSchema, parent: string): string[] {
   return variants(schema).flatMap((shape) => {
-    const type = shape.properties?.type?.const; // of several shapes, the one with this type
+    const type = shape.properties?.type?.const; // the type that selects this shape, if there are several shapes
     const condition = type === undefined ? '' : `With ${code(`type: ${type}`)}. `;
     const rows = Object.entries(shape.properties ?? {}).flatMap(([key, value]) => {
       const path = `${parent}.${key}`;

@@ -255,7 +255,9 @@ function withMore<Fields extends { readonly more: Readonly<Record<string, unknow
   return { ...own, ...more };
 }
 
-/** Returns a moment that the schema accepted as epoch ms, or the reason why it is not an instant. */
+/**
+ * Converts a time that the schema accepted into Unix time in ms. If it is not exactly one instant, returns the reason.
+ */
 function toInstant(moment: string, timezone: string): number | { readonly problem: string } {
   const [, date, minutes, seconds = ':00', offset] = momentForm.exec(moment)!;
   const local = `${date}T${minutes}${seconds}`;
@@ -275,7 +277,7 @@ function inOrder(problems: readonly Problem[]): Problem[] {
 
 /**
  * Returns the configured workspace of an event.
- * @throws {ConfigError} if no workspace has that name, or the event names none of several
+ * @throws {ConfigError} if no workspace has that name, or if the event names none although several are configured
  */
 export function workspaceOfEvent(event: EventFile, file: string, configured: readonly string[]): string {
   const [only, ...others] = configured;

@@ -22,11 +22,11 @@ interface LoadOptions {
   /** Schemas of the sinks' own keys, by type. */
   readonly sinkSchemas: SinkSchemas;
   /**
-   * Text of the running file. Pass it for a configuration that was sent to the API. Then secrets become stand-ins, and only
-   * variables and files that the running file names at the same key are read (decision 0045).
+   * Text of the running file. Pass it for a configuration that was sent to the API. Secrets then become placeholders
+   * (`StandIn`), and only variables and files that the running file names at the same key are read (decision 0045).
    */
   readonly running?: string | undefined;
-  /** Whether the loading process is already running, so that its environment is that of its start. */
+  /** Whether the process is already running, so that it cannot see variables that were set after its start. */
   readonly isRunning?: boolean | undefined;
 }
 
@@ -207,8 +207,8 @@ const variables: readonly { readonly path: KeyPath; readonly variable: string }[
 ];
 
 /**
- * Fills keys that the file does not set from variables, as if the file contained `store: ${DATABASE_URL:-}` and so on. Many
- * hosts already set these variables, so that one file works on every host. The file takes precedence, and an empty
+ * Fills keys that the file does not set from variables, as if the file contained `store: ${DATABASE_URL:-}` and so on.
+ * Many hosting platforms set these variables, so one file works on all of them. The file takes precedence, and an empty
  * variable counts as unset. The values are Secrets like all values from the environment. If a value is not allowed, the
  * problem names its variable.
  */

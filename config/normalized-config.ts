@@ -28,7 +28,8 @@ export function normalizedConfig(
     lists: sink.lists && sorted(sink.lists),
     consent: sink.consent && { ...sink.consent, accept: sorted(sink.consent.accept) },
   }));
-  // Left out if empty, so that the document of a file without imports equals that of versions that did not know imports.
+  // Left out if empty. For a file without imports, the document then equals the one that versions without imports
+  // produced.
   const imports = config.imports?.length ? { imports: byFolder(config.imports) } : {};
   const alerts = config.alerts === undefined ? {} : { alerts: config.alerts };
   const kept = config.retention === undefined || isDefault(config.retention) ? {} : { retention: config.retention };
@@ -41,7 +42,7 @@ function isDefault({ listsMs, changesMs }: Retention): boolean {
   return Object.keys(listsMs).length === 0 && changesMs === defaultChangesMs;
 }
 
-/** Keys drop folders by their path, so that the order of the list does not matter. */
+/** Indexes the drop folders by path, so that the order of the list does not matter. */
 function byFolder(imports: readonly ImportFolder[]): Record<string, Omit<ImportFolder, 'folder'>> {
   return Object.fromEntries(imports.map(({ folder, ...rest }) => [folder, rest]));
 }

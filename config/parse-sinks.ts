@@ -60,7 +60,7 @@ function wholeSchemaOf(schema: z.ZodType): z.ZodType {
   return whole;
 }
 
-/** Returns a strict form of a schema, in case its author forgot that, so that a mistyped key is reported. */
+/** Makes a schema strict if its author did not, so that a mistyped key is reported. */
 function strict(schema: z.ZodType): z.ZodType {
   return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema.strict() : schema;
 }
@@ -90,8 +90,9 @@ interface PlacedSetting {
 }
 
 /**
- * Tells settings their position in the file. A schema may have moved a setting: `email: (x)` becomes `{ value: (x), write:
- * always }`. Then the position is the line with the same text below the nearest key of the file, or the line of that key.
+ * Tells settings their position in the file. A schema may have moved a setting: `email: (x)` becomes `{ value: (x),
+ * write: always }`. The position is then found by the setting's text below the nearest parent key that the file
+ * contains, or else is that key's line.
  * @param settings the output of a schema for the part of the document at `at`
  */
 export function tellPlaces(settings: unknown, document: ConfigDocument, at: KeyPath): void {

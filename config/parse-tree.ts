@@ -173,7 +173,7 @@ export interface JsonSchema {
   readonly description?: string;
   readonly allowed?: string;
   readonly default?: unknown;
-  /** Default of a key that the schema leaves out; zod drops `default` from keys whose value is transformed. */
+  /** Default of an optional key that is filled in after parsing, so that zod does not know it. */
   readonly shownDefault?: string;
   readonly type?: string;
   readonly const?: string;

@@ -83,7 +83,7 @@ function* tokensWithin(text: string, lines: LineCounter): ReturnType<Parser['par
   yield* parser.end();
 }
 
-/** `compose` always returns a document if asked to end with one. */
+/** `compose` always returns a document here, because its argument `forceDoc` is true. */
 function parsed(document: unknown): Document.Parsed<ParsedNode> {
   return document as Document.Parsed<ParsedNode>;
 }

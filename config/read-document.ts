@@ -213,7 +213,7 @@ class DocumentReader {
 }
 
 /**
- * Formats a literal for a message. The text is shortened. Of a URL, only the host is shown, because user, password, path
+ * Formats a literal for a message. The text is shortened. Only the host of a URL is shown, because user, password, path
  * and query of a webhook or proxy URL may be secret.
  */
 function quoted(text: string): string {
@@ -272,7 +272,10 @@ export function pathId(path: KeyPath): string {
 export interface RunningReferences {
   /** Whether the running file has this text at the key. */
   hasText(path: KeyPath, text: string): boolean;
-  /** Whether a key means the same in both files: below a sink or receiver, both must have the same type. */
+  /**
+   * Whether a key has the same meaning in both files. For a key of a sink or an alert receiver, both files must give it
+   * the same `type`.
+   */
   isOfSameKey(path: KeyPath): boolean;
 }
 

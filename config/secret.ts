@@ -52,7 +52,10 @@ export class StandIn extends Secret {
   readonly #value: string;
   readonly #isOfSameKey: boolean;
 
-  /** @param isOfSameKey the running configuration has a key of the same schema here, so that a plain one may be read */
+  /**
+   * @param isOfSameKey whether the running configuration has a key with the same meaning here, so that `revealPlain`
+   * may return the real text
+   */
   constructor(value: string, { isOfSameKey }: { readonly isOfSameKey: boolean }) {
     super(textOfSameForm(value));
     this.#value = value;

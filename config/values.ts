@@ -150,7 +150,7 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
   return z.enum(words, { error: `allowed: ${allowed}` }).meta({ allowed });
 }
 
-/** A whole number, both ends included. */
+/** A whole number from `min` to `max`, both included. */
 export function wholeNumber({ min, max, unit = '' }: { min: number; max: number; unit?: string }) {
   const allowed = `a whole number${unit === '' ? '' : ` of ${unit}`} from ${min} to ${max}`;
   return z

@@ -61,7 +61,7 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
     refusalBehavior: await readRefusalBehavior(deps.ledger, lease.workspace),
   };
   const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
-  // At most `chunksAtOnce` run at the same time.
+  // There are at most `chunksAtOnce` of them, because no more run at the same time.
   for (const chunk of await unsettledChunks(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
   return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });

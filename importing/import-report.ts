@@ -14,8 +14,8 @@ export interface StoredReportRow extends ReportRow {
 const pageRows = 1000;
 
 /**
- * Yields the rows of an import in the order of the file, at most 1,000 at a time. Of a running import, it reports what
- * is known so far.
+ * Yields the rows of an import in the order of the file, at most 1,000 at a time. For a running import, yields what is
+ * known so far.
  */
 export async function* importReport(
   ledger: Ledger,

@@ -30,7 +30,7 @@ export interface ImportProgress {
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
-  /** Rows of the file by outcome; while staging, of the rows staged so far. */
+  /** Number of rows by outcome; while the file is being staged, only the rows staged so far. */
   readonly counts: Readonly<Record<RowOutcome, number>>;
   readonly rows: number;
   /** Requests made so far. */

@@ -1,6 +1,7 @@
 /**
- * The states of an import row and all statements of importing that change them. A row whose code the import holds is in
- * `registrants`; its `outcome` is null until an answer settles it. All other rows are in `import_rows`.
+ * The states of an import row, and all SQL statements with which the import code changes them. A row whose code the
+ * import holds is in `registrants`; its `outcome` is null until an answer settles it. All other rows are in
+ * `import_rows`.
  *
  * ```
  * registrants
@@ -114,8 +115,8 @@ export async function claimFreeCodes(
  * this import; the other rows receive the outcome known to the ledger. The import that loses a row keeps it in its
  * report.
  *
- * The statement decides on one snapshot and claims only rows that have not changed since. Rows that another import has
- * just claimed wait and are reviewed later.
+ * The statement reads one snapshot and claims only rows that have not changed since. Rows that another import has just
+ * claimed wait and are reviewed later.
  */
 export async function claimHeldCodes(
   tx: Queryable,
@@ -163,8 +164,9 @@ export async function claimHeldCodes(
 }
 
 /**
- * SQL that locks the import against being discarded, as a row `held`; no row if it is no longer being staged.
- * Concurrent batches do not wait for each other, because `touched_at` is written only once a minute.
+ * SQL that locks the import, so that it cannot be discarded, and returns it as the row `held`; no row if the import is
+ * no longer being staged. Concurrent batches do not wait for each other, because `touched_at` is written only once a
+ * minute.
  */
 export const whileStaging = `held as materialized (
     select i.ref from imports i
@@ -275,7 +277,7 @@ export async function settleRows(
 /**
  * Corrects the outcomes of rows whose request turned out to have created nothing: duplicates existed before, and rows
  * refused without a reason are rejected.
- * @param request.origin that request; null: only refused requests
+ * @param request.origin number of that request; null: none, so that only `refused` selects rows
  * @param request.refused whether the same holds for every refused request
  */
 export async function revertUncertainRows(
@@ -292,8 +294,8 @@ export async function revertUncertainRows(
 }
 
 /**
- * Minimum number of rows of one unanswered request, all refused without a reason, to conclude that they exist: fewer
- * could all be invalid.
+ * If at least this number of rows of one unanswered request were all refused without a reason, the import concludes
+ * that they exist. Fewer rows could all be invalid.
  */
 const minRefusals = 10;
 
@@ -308,7 +310,7 @@ export async function confirmRefusedRows(tx: Queryable, number: number): Promise
   );
 }
 
-/** Marks the rows of chunks that may have been created, when a cancelled import ends. */
+/** The time when a cancelled import ends, marks the rows that one of its requests may have created as `unknown`. */
 export async function markUnansweredUnknown(tx: Queryable, number: number): Promise<void> {
   await tx.query(
     `update registrants r set outcome = 'unknown', origin = null, sent = null from import_chunks c

@@ -23,12 +23,12 @@ type RowToReport = Pick<InvalidRow, 'row' | 'values'> & { readonly problems: rea
 export type StagedRow = RowToSend | RowToReport;
 
 /**
- * Stores a batch of at most some thousand rows and claims their codes. Rows whose code another import holds receive its
- * outcome; see `claimHeldCodes`. Row numbers must be unique within an import. Several batches of one import may run at
- * the same time.
+ * Stores a batch of at most a few thousand rows and claims their codes. If another import holds the code of a row, the
+ * row receives the outcome known for that code; see `claimHeldCodes`. Row numbers must be unique within an import.
+ * Several batches of one import may run at the same time.
  *
- * The commits do not wait for the disk, which is faster. If the store loses the last transactions in a crash,
- * `startImport` notices the missing rows.
+ * For speed, the commits do not wait for the disk. If the store loses the last transactions in a crash, `startImport`
+ * notices the missing rows.
  * @throws {LedgerError} kind `stale` if the import is no longer being staged
  */
 export async function stageRows(ledger: Ledger, number: number, rows: readonly StagedRow[]): Promise<void> {
@@ -40,7 +40,10 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   if (invalid.length > 0) await stageInvalid(ledger, number, invalid);
 }
 
-/** Tries of one batch. Two imports that claim the same codes can deadlock; the store rolls one back, which then retries. */
+/**
+ * Maximum number of tries for one batch. Two imports that claim the same codes can deadlock; the store rolls one back,
+ * which then retries.
+ */
 const maxTries = 5;
 
 async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
@@ -56,7 +59,7 @@ async function untilDecided<T>(work: () => Promise<T>): Promise<T> {
 
 /**
  * Claims unclaimed codes in one statement.
- * @returns the rows whose codes are claimed or belong to a forgotten person
+ * @returns the other rows: their codes were already claimed, or belong to a forgotten person
  */
 async function claimFree(
   ledger: Ledger,
@@ -116,13 +119,13 @@ export function hashRows(hash: KeyedHash, rows: readonly RowToSend[]): HashedRow
   });
 }
 
-/** Bytes of a code's hash that are used for ordering. A JavaScript number can hold no more exactly. */
+/** Bytes of a code's hash that are used for ordering. A JavaScript number cannot hold more bytes exactly. */
 const orderBytes = 6;
 
 /**
  * Returns the rows in the order in which all imports claim codes, so that two of them do not deadlock. Ordering by the
- * start of the hash takes a fifth of the time of comparing whole hashes. For the few codes that share it, the store
- * resolves the deadlock by a rollback.
+ * start of the hash takes a fifth of the time of comparing whole hashes. If two imports deadlock on codes with the same
+ * start, the store rolls one of them back.
  */
 function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
   return rows

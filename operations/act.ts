@@ -58,7 +58,7 @@ export async function act({ deps, starter }: ActingProcess, action: Action): Pro
 /** Result of `resume` when there was no pause. */
 const notPaused = Symbol('not paused');
 
-/** @returns the reason why nothing was tried; undefined: it was */
+/** @returns the reason why nothing was tried; undefined if it was tried */
 async function tryItNow(
   { config, ledger }: ActingProcess['deps'],
   { kind, name }: Action,
@@ -212,7 +212,7 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
         const { forSeconds, by = null } = request;
         if (forSeconds === 0) await endRehearsal(ledger, ref);
         else if (forSeconds !== undefined) await startRehearsal(ledger, ref, { forSeconds, by });
-        await pollNow(ledger, ref); // each read also decides when the next one is due
+        await pollNow(ledger, ref); // also applies the interval of a rehearsal, because each read decides when the next one is due
       } else if (scope.kind === 'workspace') {
         await pollNow(ledger, await refOf(ledger, scope.name, 0));
       }

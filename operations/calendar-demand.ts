@@ -32,9 +32,10 @@ const maxQuestions = 1000;
 const longQuiet = 30;
 
 /**
- * Returns the days from `fromMs` on which a pigeonhole takes place, each with the requests that reading needs on it for
- * all pigeonholes: running, upcoming and ended. Pure. It assumes that each pigeonhole is live between its start and its
- * end, that each list except attendees and questions has one page, and that nothing is left to read from the days before.
+ * Returns the days on which a pigeonhole takes place, starting at `fromMs`. Each has the number of requests that
+ * reading needs on that day for all pigeonholes: running, upcoming and ended. Pure. It assumes that each pigeonhole is
+ * live between its start and its end, that each list except attendees and questions has one page, and that nothing is
+ * left to read from the days before.
  * @param workspacePlans reading plans for the lists of the workspaces themselves
  */
 export function calendarDemand(
@@ -48,7 +49,7 @@ export function calendarDemand(
     const first = Math.max(startOfDay(fromMs), startOfDay(event.startsAt));
     for (let at = first; at < event.endsAt; at += dayMs) days.add(at);
   }
-  const upcoming = new Map<PlannedPigeonhole, Needs>(); // the needs before its first day, equal on each of those days
+  const upcoming = new Map<PlannedPigeonhole, Needs>(); // the needs of a day before its first day, which are the same on every such day
   return [...days]
     .toSorted((a, b) => a - b)
     .map((at) => {

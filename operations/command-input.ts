@@ -5,12 +5,12 @@ import { type ClientConfig, loadClientConfig, loadStoreConfig } from '../config/
 import { type Environment, processEnvironment } from '../config/environment.js';
 
 /**
- * What a command reads: its file, its environment and its words. This file imports no sink, because loading them takes
- * longer than most commands run.
+ * The input of a command: its file, its environment and its arguments. This file imports no sink, because loading them
+ * takes longer than most commands run.
  */
 export { type ClientConfig, loadClientConfig, loadStoreConfig };
 
-/** The token for a pigeonpost that is named by its address; empty: none is given. */
+/** Returns the token with which a command calls a pigeonpost at a given address; empty: none is set. */
 export function tokenOfEnvironment(environment: Environment = processEnvironment()): string {
   return environment['PIGEONPOST_TOKEN'] ?? '';
 }
@@ -21,7 +21,7 @@ export function logLevel(environment: Environment = processEnvironment()): strin
   return ['trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(level) ? level : 'info';
 }
 
-/** All lists whose items are stored. The words of the command line accept the same forms as the configuration. */
+/** All lists whose items are stored. Commands accept the same names of lists as the configuration. */
 export const serviceAndDerivedLists: readonly string[] = listNames;
 
 /**

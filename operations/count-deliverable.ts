@@ -15,7 +15,7 @@ export interface DeliverableCount {
   readonly list: string;
   /** Sent. */
   readonly items: number;
-  /** Not sent on purpose, by reason. */
+  /** Withheld on purpose, by reason. */
   readonly withheld: Readonly<Record<string, number>>;
 }
 

@@ -98,7 +98,9 @@ export interface Shared extends Omit<Collaborators, 'config' | 'configuration' |
   readonly onRequest?: OnRequest;
 }
 
-/** Returns a configuration in the form that processes compare. Secrets are the ledger's keyed fingerprints. */
+/**
+ * Returns a configuration in the form that processes compare. Secrets are replaced by the ledger's keyed fingerprints.
+ */
 export function documentOf(config: Config, ledger: Ledger): Json {
   return normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
 }

@@ -23,9 +23,9 @@ export function mentionedLists(config: Pick<Config, 'sinks'>): ListName[] {
 }
 
 /**
- * Returns a sentence for each field that an expression reads and no stored item of the sink's pigeonholes has. Events
- * name the same profile field differently, and a mapping that finds no value fails silently. Lists without stored items
- * are left out. Pure.
+ * Returns a sentence for each field that an expression reads and that no stored item has in at least one of the sink's
+ * pigeonholes. Events name the same profile field differently, and a mapping that finds no value fails silently. Lists
+ * without stored items are left out. Pure.
  */
 export function fieldNotes(config: Pick<Config, 'syncs' | 'sinks'>, seen: SeenByList): string[] {
   return allExpressions(config).flatMap((placed) =>
@@ -210,9 +210,9 @@ interface SeenPlace {
 }
 
 /**
- * Returns the fields that stored items have, of the lists that the mappings of these sinks read. A sample of each list is
- * read first. If the sample lacks a field that a mapping reads, the names of all stored items are read as well, so that a
- * field that few people have is not taken for a typo.
+ * Returns the fields of stored items in the lists that the mappings of these sinks read. A sample of each list is read
+ * first. If the sample lacks a field that a mapping reads, the field names of all stored items are read as well, so
+ * that a field that few people have is not taken for a typo.
  * @param placeOf the workspace or pigeonhole in which to read a list; by default all
  */
 export async function fieldsSeen(

@@ -25,7 +25,7 @@ export interface CadenceGroup {
   readonly longestEveryMs: number | null;
   /** The longest interval according to the configuration. If the quota lengthens intervals, `longestEveryMs` is longer. */
   readonly wantedMs: number | null;
-  /** The end of the oldest last read; null: none was read. */
+  /** The time when the list that was read longest ago was last read; null: none was read. */
   readonly readAt: Date | null;
   /** Instant at which the first of them is due. */
   readonly nextAt: Date;
@@ -114,8 +114,8 @@ export interface Freshness {
   /** Lists that are live now. */
   readonly liveLists: number;
   /**
-   * When the live list that was read longest ago was last read. If no list is live, the same for the lists that are not
-   * rarely read on purpose.
+   * When the live list that was read longest ago was last read. If no list is live, the same for all lists except those
+   * that are deliberately read rarely.
    */
   readonly readAt: Date | null;
   /** Instant of the next read of the same lists; null: reading is paused, or there is no list. */
@@ -241,7 +241,7 @@ type OfPigeonhole = Record<string, unknown> & { readonly workspace: string; read
 type GroupRow = CadenceGroup & OfPigeonhole & { readonly at: Date };
 type LateRow = ListReading & OfPigeonhole;
 
-/** Reads a group for each reason of each pigeonhole, and only those lists one by one that may be late. */
+/** Reads a group for each reason of each pigeonhole, and, one by one, only the lists that may be late. */
 export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
   const [groups, late] = await Promise.all([
     ledger.db.query<GroupRow>(

@@ -4,7 +4,10 @@ import { readableJson } from '../ledger/readable-json.js';
 import { openCount } from '../ledger/addressed-indexes.js';
 import type { Config } from '../config/config.js';
 
-/** Changes behind a watermark that are counted by list; a limit because the status is requested every few seconds. */
+/**
+ * Maximum number of changes after a watermark that are counted by list. The limit exists because the status is
+ * requested every few seconds.
+ */
 const maxCounted = 5000;
 
 /** State of the work, in numbers that are cheap for a ledger of any size. */
@@ -46,7 +49,7 @@ interface PigeonholeStatus {
   readonly failure: string | null;
   /** The rehearsal in progress; null: none. */
   readonly rehearsal: { readonly since: Date; readonly until: Date; readonly by: string | null } | null;
-  /** Rows in the last sweeps without an identity or nested too deeply. They are counted and never delivered. */
+  /** Rows in the last sweeps that have no identity or are nested too deeply. They are counted and never delivered. */
   readonly setAside: number;
   /** Rows of other sessions in the last sweeps, which show that the service ignores a filter. */
   readonly foreignRows: number;
@@ -234,8 +237,8 @@ export function isSentTo(
 }
 
 /**
- * Returns the lanes that still receive changes. If a sink no longer receives a pigeonhole, its lane stays, because its
- * watermark is needed if that changes; until then it has no backlog. Pure.
+ * Returns the lanes that still receive changes. If a sink no longer receives a pigeonhole, the lane stays, because its
+ * watermark is needed if the sink receives the pigeonhole again. Until then, the lane has no backlog. Pure.
  * @param places the pigeonholes, with the syncs that read them
  */
 export function sentLanes<Lane extends PigeonholeName & { readonly sink: string }>(
@@ -263,7 +266,10 @@ export interface SweepState {
   readonly oldestSweptAt: Date | null;
 }
 
-/** Returns the sweep states of live pigeonholes. Others are swept rarely, and some days after the event no longer. */
+/**
+ * Returns the sweep states of live pigeonholes. Others are swept rarely, and no longer at all a few days after the
+ * event.
+ */
 export async function sweepStates(ledger: Ledger): Promise<SweepState[]> {
   return await ledger.db.query<SweepState>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId",
@@ -279,7 +285,7 @@ export interface ImportFigures {
   readonly workspace: string;
   readonly state: 'staging' | 'running' | 'done' | 'cancelled';
   readonly imports: number;
-  /** Rows whose import has not started. */
+  /** Rows of running imports that have not been sent yet. */
   readonly rowsLeft: number;
 }
 

@@ -32,7 +32,7 @@ export async function listEvents(client: PigeonholeClient, signal: AbortSignal):
   return { events: [...events.values()], hasMore: false };
 }
 
-/** Returns the fields of a record of the list `pigeonholes` that selections use. */
+/** Returns the fields that selections use, from a record of the list `pigeonholes`. */
 export function toListed(item: Readonly<Record<string, unknown>>): ListedEvent {
   const text = (name: string): string => (typeof item[name] === 'string' ? item[name] : '');
   return {

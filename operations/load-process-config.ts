@@ -28,7 +28,7 @@ export async function reloadProcessConfig(
 /**
  * Loads a text as if it were the content of this process's file. The file itself is not changed.
  * @param shownFile name of the text in messages
- * @param running text of the running file, if a client has sent this one
+ * @param running text of the process's own file, if `text` was sent by a client
  * @throws {ConfigError}
  */
 export async function loadCandidateConfig(
@@ -105,7 +105,9 @@ export function shownSettings(config: Config): Json {
   };
 }
 
-/** Returns whether each variable is set that a file names or that has a default meaning. Never returns a value. */
+/**
+ * Returns, for each variable that a file names or that has a default meaning, whether it is set. Never returns a value.
+ */
 export async function namedVariables(
   file: string,
   environment: Environment = processEnvironment(),

@@ -47,8 +47,8 @@ export interface WorkflowStarter extends Orchestration {
 }
 
 /**
- * @param checkCluster called directly before each start; throws if another Temporal cluster answers than the one that
- *   drives the ledger
+ * @param checkCluster called directly before each start; throws if the Temporal cluster that answers is not the one
+ * that drives the ledger
  */
 export function createStarter(
   client: Client,

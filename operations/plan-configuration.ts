@@ -201,7 +201,10 @@ function changedKeys(from: unknown, to: unknown, path: readonly string[]): Diffe
   return names.flatMap((name) => changedKeys(from[name], to[name], [...path, name]));
 }
 
-/** Leaves out `every.quiet` if it changed only because it has the value of `every.live`, as it does unless the file sets it. */
+/**
+ * Leaves out `every.quiet` if it changed only because `every.live` changed: it has the same value unless the file sets
+ * it.
+ */
 function withoutFollowing(differences: readonly Difference[]): readonly Difference[] {
   const of = (name: string) => differences.find(({ path }) => path.join('.') === `everyMs.${name}`);
   const live = of('live');

@@ -133,7 +133,10 @@ async function released(
   ];
 }
 
-/** Limits that keep a plan within some seconds, for each list of a lane and for all. The rest is estimated. */
+/**
+ * Limits that keep a plan within a few seconds, for each list of a lane and for all lists together. The rest is
+ * estimated.
+ */
 const effort = { items: 3000, ms: 2000 };
 const totalMs = 10_000;
 

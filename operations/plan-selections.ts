@@ -48,7 +48,9 @@ export async function selectedNow(config: Config, ledger: Ledger): Promise<Selec
   return new SelectedBySync(config, bySync);
 }
 
-/** Returns the pigeonholes that the syncs of another configuration would read, of those seen in the service so far. */
+/**
+ * Returns the pigeonholes, among those seen in the service so far, that the syncs of another configuration would read.
+ */
 export async function selectedThen(before: Config, now: Config, ledger: Ledger): Promise<SelectedBySync> {
   const bySync = new Map<string, number[]>();
   for (const [sync, { workspace, pigeonholes: choice }] of Object.entries(now.syncs)) {

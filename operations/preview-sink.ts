@@ -35,7 +35,7 @@ import { z } from '@hono/zod-openapi';
 import { candidateSchema } from './configuration-plan.js';
 import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
 
-/** A request to plan, under any configuration file, what a sink would receive of stored items. */
+/** A request to plan what a sink would receive for stored items under any configuration file. */
 export const previewRequestSchema = z
   .strictObject({
     sink: configuredName(),
@@ -124,8 +124,8 @@ interface Variant {
 }
 
 /**
- * Plans what a sink would receive of the stored items, newest first, with the same code that sends. Sends and changes
- * nothing.
+ * Plans what a sink would receive for the stored items, newest first, with the same code that sends them. Sends and
+ * changes nothing.
  * @returns `unknown` with a sentence if there is no such sink or pigeonhole
  * @throws {ConfigError} if a file cannot be used
  */
@@ -222,7 +222,10 @@ function problemOf(
   return [estimated ? `${text} (of the newest, which were planned)` : text];
 }
 
-/** Limits that keep a preview within some seconds, for each list of a lane and for all. The rest is estimated. */
+/**
+ * Limits that keep a preview within a few seconds, for each list of a lane and for all lists together. The rest is
+ * estimated.
+ */
 const effort = { items: 1000, ms: 500 };
 const totalMs = 4000;
 

@@ -73,12 +73,12 @@ export interface Problem extends FoundProblem, ProblemWords {
   readonly severity: Severity;
   /** Nothing is read or sent there while the problem lasts. */
   readonly stops: boolean;
-  /** The sentences name the instant `since`, so that nobody adds it to them. */
+  /** Whether the sentences contain the instant `since`, so that callers do not add it again. */
   readonly saysSince: boolean;
   readonly help: ProblemHelp | null;
 }
 
-/** Returns one line for a log or a terminal: title, then the words of others. Pure. */
+/** Returns one line for a log or a terminal: title, detail and consequences. Pure. */
 export function problemLine({ title, detail, says }: Pick<Problem, 'title' | 'detail' | 'says'>): string {
   return `${title}${detail === null ? '' : `: ${detail.replace(/\.$/, '')}`}.${says === null ? '' : ` ${says}`}`;
 }

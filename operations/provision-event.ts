@@ -25,9 +25,11 @@ export const eventRequestSchema = z.strictObject({
   text: z.string().max(1_000_000),
   /** Objects that already exist: their IDs in the file, each with its ID in the service. */
   use: z.record(key, z.int().min(1)),
-  /** IDs in the file of objects to create although similar ones exist, or although they existed and were deleted. */
+  /**
+   * Objects to create although similar ones exist, or although they existed and were deleted; by their IDs in the file.
+   */
   create: z.array(key).max(10_000),
-  /** IDs in the file of objects that are not sent, because the service has refused them before. */
+  /** Objects that are not sent, because the service has refused them before; by their IDs in the file. */
   skip: z.array(key).max(10_000),
   by: printable(200).optional(),
 });
@@ -117,8 +119,8 @@ export const eventViewSchema = z
 export type EventView = z.infer<typeof eventViewSchema>;
 
 /**
- * Time after a request with a lost response before the object is looked up; nothing is sent again before. It is twice
- * the client's deadline, so the request has ended and its result is visible.
+ * Time between a request whose response was lost and the look-up of its object. Nothing is sent again before that
+ * look-up. It is twice the client's deadline, so the request has ended and its result is visible.
  */
 const lookUpAfterMs = 60_000;
 /** Maximum length of a cycle. It is short, so that the operator sees progress. */

@@ -15,8 +15,8 @@ export type SinkTest = z.infer<typeof sinkTestSchema>;
 const testMs = 30_000;
 
 /**
- * Sends one message through a sink that says that it is a test, if the sink has one and would send changes now. A
- * second call sends a second message. Nothing about it is stored.
+ * Sends one message, marked as a test, through a sink, if the sink supports tests and would send changes now. A second
+ * call sends a second message. Nothing about it is stored.
  */
 export async function testSink(
   { config, ledger, sinks, log }: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>,

@@ -19,9 +19,12 @@ export interface Withholding {
   readonly list: string;
   /** `all`: it has never sent an item of this list; `more`: far more than before; `would`: an observing sink would send none. */
   readonly kind: 'all' | 'more' | 'would';
-  /** Most of the withheld changes have this reason. */
+  /** The most frequent reason among these changes. */
   readonly reason: string;
-  /** `all`: number of changes withheld for this reason. `more`: how many of each hundred of the latest decisions are. */
+  /**
+   * `all` and `would`: number of changes withheld because a value is missing, or because of the condition. `more`:
+   * percentage of the latest decisions that lack a value.
+   */
   readonly changes: number;
 }
 
@@ -133,7 +136,7 @@ export function lackOf(
   const wanted = keysOf[reason];
   if (wanted === undefined) return null;
   const found = expressionsIn(settings)
-    .map(({ key, from }) => ({ key, from, asWritten: key.replace(/\.value$/, '') })) // a property may be a group of its own
+    .map(({ key, from }) => ({ key, from, asWritten: key.replace(/\.value$/, '') })) // a property may be written as a group, whose expression is in its key `value`
     .filter(({ from, asWritten }) => (from === undefined || from === list) && wanted.test(asWritten))
     .filter(({ asWritten }) => reason !== 'no-match' || isMatched(settings, asWritten));
   if (found.length === 0) return null;
@@ -212,7 +215,10 @@ export async function findWithholding(
   return found;
 }
 
-/** Returns the problem of an observing sink that would withhold everything for want of a value; empty if it would send anything. */
+/**
+ * Returns the problem of an observing sink that would withhold everything because a value is missing; empty if it would
+ * send anything.
+ */
 export async function findObservedWithholding(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,

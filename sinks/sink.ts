@@ -41,8 +41,8 @@ export interface Sink<Op extends Operation = Operation> {
   /**
    * Plans look-ups for changes that an earlier attempt may have sent, if `plan` now returns no operation for them. The
    * engine passes the operations only to `recover` and never sends them. Pure, like `plan`. `nothing` means that the
-   * attempt cannot have created anything. `unplannable` means that the sink cannot look it up, so the operator has to
-   * decide.
+   * attempt cannot have created anything. `unplannable` means that the sink cannot look the change up, so the operator
+   * has to decide.
    */
   planLookUp?(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
@@ -112,7 +112,7 @@ export interface Operation {
   readonly changeId: string;
 }
 
-/** Items of people to forget, in one pigeonhole. */
+/** The items of the people who must be forgotten, in one pigeonhole. */
 export interface ErasedItems {
   /** Keys by list. */
   readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
@@ -203,9 +203,10 @@ export type Result =
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
    * The destination refused the record in its present form. Once other deliveries have succeeded, the change becomes a
-   * dead letter. `cause` is a short stable code that groups dead letters. Until then, the change stays in the backlog,
-   * because the destination may refuse everything (decision 0078). `about: 'record'` says that only this record can be
-   * at fault (for example, the destination does not know the person), so the change becomes a dead letter immediately.
+   * dead letter. `cause` is a short stable code that groups dead letters. Until other deliveries have succeeded, the
+   * change stays in the backlog, because the destination may refuse everything (decision 0078). `about: 'record'` says
+   * that only this record can be at fault (for example, the destination does not know the person), so the change
+   * becomes a dead letter immediately.
    */
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
   /**

@@ -264,8 +264,7 @@ function pausedBy(pause: { readonly pausedBy: 'person' | 'cause' } | null, label
 }
 
 /**
- * Returns an age in seconds; 0 if nothing waits, so that alert rules always have a value. An unknown instant gives no
- * value.
+ * Returns an age in seconds; 0 if nothing waits, so that alert rules always have a value. Null instants are ignored.
  */
 function oldestAge(instants: readonly (Date | null)[], now: Date): number {
   const known = instants.flatMap((each) => (each === null ? [] : [each.getTime()]));

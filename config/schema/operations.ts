@@ -144,7 +144,10 @@ export const importsSchema = z
   .optional()
   .describe('Folders from which files of registrants are imported.');
 
-/** Lists with personal data. Reading needs the other lists for event times and identities. */
+/**
+ * Lists with personal data. The other lists are not included, because pigeonpost needs their content for event times
+ * and identities.
+ */
 const personalLists = listNames.filter((list) => !['sessions', 'pigeonholes', 'subscriptions'].includes(list));
 
 export const retentionSchema = z

@@ -212,8 +212,8 @@ export const storeConnectionsSchema = wholeNumber({ min: 2, max: 500 })
   );
 
 /**
- * The text of a ledger's key, as ledger/ledger-key.ts reads it: 32 bytes, or 96 bytes for a ledger of a version that kept
- * the key in the store.
+ * The text of a ledger's key, as ledger/ledger-key.ts reads it: 32 bytes, or 96 bytes for a ledger from an earlier
+ * version, which kept the key in the store.
  */
 const keyText = /^\s*(?:[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{128})\s*$/;
 

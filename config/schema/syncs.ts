@@ -32,7 +32,8 @@ const pigeonholeFilters = z.strictObject({
 
 const everySchema = z
   .strictObject({
-    // Optional and without a default here: an interval that the file sets stays as it is, and only the default slows down.
+    // Has no default here, because only the default interval slows down while nothing changes. An interval that the
+    // file sets does not.
     live: interval()
       .optional()
       .meta({ shownDefault: '5s' })

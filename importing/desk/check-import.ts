@@ -156,7 +156,7 @@ function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: re
  */
 type Earlier = 'new' | 'sameCreated' | 'otherData' | 'sameRejected' | 'claimedElsewhere';
 
-/** Returns the result for each row, in order. Reads only; call it with at most some thousand rows. */
+/** Returns the result for each row, in order. Reads only; call it with at most a few thousand rows. */
 export async function compareWithEarlier(ledger: Ledger, ref: number, rows: readonly RowToSend[]): Promise<Earlier[]> {
   const hashed = hashRows(ledger.hash, rows);
   const found = await ledger.db.query<{ n: number; same: boolean; status: string }>(
@@ -193,7 +193,7 @@ const requestMs = 1000;
 export interface SendingTerms {
   readonly rows: number;
   readonly rowsPerRequest: number;
-  /** Undefined: no request was made with this key so far. */
+  /** Undefined: no request has been made with this key yet. */
   readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'resetReported' | 'waitMs'> | undefined;
   /** Length of the quota window; null: not known. */
   readonly windowMs: number | null;

@@ -16,8 +16,8 @@ type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
 const requestTimeoutMs = 20_000;
 
 /**
- * Finds a pigeonhole by its name, as the service has it now, or as last seen if the service cannot be reached. It need
- * not be part of a sync.
+ * Finds a pigeonhole by its ID: as the service returns it now, or as last seen if the service cannot be reached. It
+ * need not be part of a sync.
  * @param name ID, or WORKSPACE/ID
  * @throws {ImportRefusal} if it is unknown, or nothing can be imported into it now
  */
@@ -132,7 +132,7 @@ function notKnown(what: string, cause?: Error): ImportRefusal {
   return new ImportRefusal('unknown', `${what}: check its address in the dashboard of the service`, { cause });
 }
 
-/** Returns a pigeonhole as last listed by the service, as canonical JSON; undefined: never. */
+/** Returns a pigeonhole as the service last listed it, as canonical JSON; undefined: the service never listed it. */
 export async function lastSeenPigeonhole(
   ledger: Ledger,
   workspace: string,
@@ -186,8 +186,8 @@ function fieldsOf(items: readonly object[]): string[] {
 const maxInspected = 1000;
 
 /**
- * Returns the profile fields of a pigeonhole seen so far: texts of stored attendees and fields of earlier imports, without
- * the attendee code.
+ * Returns the profile fields seen so far in a pigeonhole: text fields of stored attendees and fields of earlier
+ * imports, without `attendeeFields`.
  */
 export async function knownProfileFields(ledger: Ledger, ref: number): Promise<string[]> {
   const rows = await ledger.db.query<{ field: string }>(

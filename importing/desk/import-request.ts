@@ -17,7 +17,10 @@ export const importRequestSchema = z.strictObject({
   pigeonhole: z.string().regex(pigeonholeNamePattern),
   /** The file's name without a folder. */
   name: printable(255),
-  /** JSON list: `COLUMN=FIELD`, `COLUMN=` to omit it, or the name of a saved mapping; the others override it. */
+  /**
+   * JSON list of `COLUMN=FIELD`, `COLUMN=` (omits the column) and names of saved mappings. The first two override saved
+   * mappings.
+   */
   map: z
     .string()
     .max(longestMapping)

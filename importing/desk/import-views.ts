@@ -51,7 +51,7 @@ const importColumnSchema = z.object({
 });
 export type ImportColumn = z.infer<typeof importColumnSchema>;
 
-/** A problem of a cell or a row, without its text. */
+/** A problem of a cell or a row, without the cell's text. */
 const importProblemSchema = z.object({
   row: z.int().describe('Row in the file; 1 is the header.'),
   column: z.string().nullable().describe('Null: the whole row.'),
@@ -75,7 +75,7 @@ export type ProblemGroup = z.infer<typeof problemGroupSchema>;
 const problemCountSchema = z.object({ code: z.string(), column: z.string().nullable(), rows: z.int() });
 export type ProblemCount = z.infer<typeof problemCountSchema>;
 
-/** Rows by what an import would do with them. They add up to the file. */
+/** Rows by what an import would do with them. The counts add up to the number of rows in the file. */
 const plannedCountsSchema = z.object({
   send: z.int().describe('To be sent.'),
   existing: z.int().describe('An earlier import has created them with the same data.'),

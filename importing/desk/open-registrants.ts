@@ -18,7 +18,7 @@ export interface OpenedRegistrants {
   /** The file, which a thread reads. The caller must close it, even if its rows were not read. */
   readonly file: RegistrantFile;
   readonly mapping: ColumnMapping;
-  /** The first row that can be sent, by column, among the rows read so far. */
+  /** The first row that can be sent among the rows read so far, by profile field; null: none. */
   readonly sample: () => Readonly<Record<string, string>> | null;
   /** Read once, in order. */
   readonly rows: AsyncIterable<readonly CheckedRow[]>;
@@ -76,7 +76,8 @@ export function hashedBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
     return piece;
   };
   return {
-    // Without `return`, a reader that stops early does not close the source: `digest` still has to hash the rest.
+    // The iterator has no `return`, so a reader that stops early does not close the source, and `digest` can hash the
+    // rest.
     bytes: { [Symbol.asyncIterator]: () => ({ next }) },
     async digest() {
       while ((await next()).done !== true);

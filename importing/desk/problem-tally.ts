@@ -1,6 +1,6 @@
 import type { ImportProblem, ProblemCount, ProblemGroup } from './import-views.js';
 
-/** Problems kept in full; a person with more starts with the first ones. */
+/** Maximum number of problems that are kept. A person with more problems corrects the first ones first. */
 const maxKept = 100_000;
 
 /** Collects the problems of a file up to a maximum and counts all by kind and column. */
@@ -30,7 +30,7 @@ export class ProblemTally {
 }
 
 const maxFirstRows = 3;
-/** From this number of rows on, probably the column is wrong and not each cell. */
+/** If at least this number of rows has the same problem, the column is probably wrong and not each single cell. */
 const minRowsForHint = 10;
 /** Problems that disappear if the column is not sent. Other codes concern the row, its code or its name. */
 const codesOfColumns: ReadonlySet<string> = new Set([

@@ -51,9 +51,9 @@ interface DropFolderParts {
 }
 
 /**
- * Imports the files in the folders of `imports:` and writes the report of each beside it. Each content is imported once:
- * the ledger records what was done with it, so neither a restart nor another process with the same folder repeats it. The
- * fields of this class only save work.
+ * Imports the files in the folders of `imports:` and writes the report of each beside it. Each content is imported
+ * once: the ledger records what was done with it, so neither a restart nor another process with the same folder repeats
+ * it. The fields of this class are only caches that avoid repeated work.
  */
 export class DropFolders {
   readonly #settled = new SettledFiles();

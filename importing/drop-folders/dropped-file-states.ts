@@ -17,7 +17,7 @@ type DroppedState =
 /** If a claim is older than this, its process counts as dead. Longer than staging any file takes. */
 const claimMs = 15 * 60_000;
 
-/** Processes that may die while they read a file before the file is considered the cause. */
+/** Number of processes that may die while reading a file before the file is considered the cause. */
 const maxClaims = 3;
 
 const endsItsReaders = `pigeonpost ended ${maxClaims} times while it read this file, so it is not read again: save the list as a new CSV file and drop that`;

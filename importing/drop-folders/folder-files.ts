@@ -14,7 +14,7 @@ export interface DropPlace {
 }
 
 /**
- * Returns the existing configured folders; with a pattern, each sub-folder whose name is an id.
+ * Returns the configured folders; for an entry with a name pattern, each of its sub-folders whose name is an ID.
  * @param onMissing called for a folder that cannot be read
  */
 export async function findDropPlaces(
@@ -35,7 +35,7 @@ export async function findDropPlaces(
   return places.flat();
 }
 
-/** Returns the files of a folder that may be lists of registrants, by name. */
+/** Returns the files of a folder that may be lists of registrants, sorted by name. */
 export async function findDroppedFiles(
   { folder }: DropPlace,
   onMissing: (folder: string, code: string) => void,

@@ -7,7 +7,7 @@ export interface Profile {
   readonly [field: string]: string;
 }
 
-/** A problem of a cell, because of which the row is not sent. */
+/** A problem that prevents the row from being sent. */
 type ProblemCode =
   | 'missing-code'
   | 'duplicate-code'
@@ -66,7 +66,7 @@ export function isSendable(row: CheckedRow): row is SendableRow {
 /** Codes that refer to one row only. */
 type PlainCode = Exclude<ProblemCode | NoteCode, 'duplicate-code' | 'duplicate-row' | 'similar-code'>;
 
-/** Messages without the cell's text. `RowCheck` words those that refer to an earlier row. */
+/** Messages without the cell's text. `RowCheck` builds the messages that refer to an earlier row. */
 const problemWords: Readonly<Record<PlainCode, string>> = {
   'missing-code': 'The attendee code is missing; enter one, or have codes generated.',
   'empty-name': 'The name is empty; enter it.',

@@ -9,7 +9,9 @@ const nameField = 'Name';
 
 /** A kind of field with its usual names, folded by `foldWord`. */
 interface FieldWords {
-  /** The field for such a column if no known field is of this kind; undefined: its own header. */
+  /**
+   * The field for columns of this kind; undefined: a known field of the same kind, otherwise the column's own header.
+   */
   readonly property: string | undefined;
   readonly words: ReadonlySet<string>;
 }
@@ -133,7 +135,7 @@ export interface ColumnMapping {
   readonly columns: readonly MappedColumn[];
 }
 
-/** Requested fields by column; null: do not send the column. Also the saved form. */
+/** Requested fields by column; null: do not send the column. Saved mappings have the same form. */
 export type MappingWishes = Readonly<Record<string, string | null>>;
 
 /**
@@ -170,7 +172,9 @@ function exactField(column: string, fields: readonly string[]): string | undefin
   return fields.find((field) => field === column);
 }
 
-/** Returns a known field that is spelled differently or is of the same kind. */
+/**
+ * Returns the field that a column probably means: a known field with a different spelling, or the field of its kind.
+ */
 function likelyField(column: string, fields: readonly string[]): string | undefined {
   const word = foldWord(column);
   const written = fields.find((field) => foldWord(field) === word);
@@ -217,7 +221,7 @@ function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<
  * Checks that rows can be sent with this mapping.
  * @param codes whether rows must have a code, or missing ones are generated
  * @throws {RegistrantFileError} kind `header` if the first row is a registrant, `mapping` if no column has the code.
- *   The message quotes no header, because without one it would be personal data.
+ *   The message does not quote the first row: if the file has no header, that row is personal data.
  */
 export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'generated'): void {
   const sent = mapping.columns.filter(({ property }) => property !== null);

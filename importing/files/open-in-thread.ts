@@ -178,8 +178,8 @@ export type ToReadThread =
 export type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'columns' | 'encoding'>;
 
 /**
- * Messages from the thread: `more` requests bytes; the others answer the start (`opened`) and each `next-rows`
- * (`rows`).
+ * Messages from the thread: `more` requests bytes; `opened` reports that the file is open; `rows` answers a
+ * `next-rows`; `refused` and `failed` report an error instead.
  */
 export type FromReadThread =
   | { readonly kind: 'more' }

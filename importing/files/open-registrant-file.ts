@@ -34,7 +34,7 @@ function findContainer(head: Buffer): 'archive' | 'text' {
 type TextKind = 'csv' | JsonKind;
 
 /**
- * Returns the kind of a text by its start; the file's name decides if a CSV header looks like JSON.
+ * Detects the kind of a text from its start. If the start could also be a CSV header, the file's name decides.
  * @param head UTF-8 without a byte order mark
  */
 function findTextKind(head: Buffer, name: string): TextKind {

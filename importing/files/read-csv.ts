@@ -48,7 +48,9 @@ export async function* readCsv(
   yield batch.take();
 }
 
-/** Converts an error of the parser, without it as cause because its message quotes the cell. */
+/**
+ * Converts an error of the parser. The parser's error is not kept as the cause, because its message quotes the cell.
+ */
 function translated(error: unknown): unknown {
   if (!(error instanceof CsvError)) return error;
   const row = Number(error['records'] ?? 0); // the parser's count: rows in its buffer are lost with the error
@@ -79,8 +81,8 @@ const candidates = [',', ';', '\t', '|'] as const;
 const sample = 50;
 
 /**
- * Returns the delimiter of a CSV text: the one with which most rows have the same number of cells as the first; of
- * several, the one with most cells, then the most common. A text without any has one column, and the result is `,`.
+ * Returns the delimiter of a CSV text: the one with which most rows have the same number of cells as the first; in a
+ * tie, the one with the most cells, then the most common. A text without any has one column, and the result is `,`.
  * @param head the start of the text; its last row may be incomplete and only counts if it is the only one
  */
 export function findDelimiter(head: string): string {

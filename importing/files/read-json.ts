@@ -44,7 +44,7 @@ export async function readJson(bytes: AsyncIterable<Buffer>, kind: JsonKind): Pr
   return { columns: columnsOf(named(fields)), rows: batches(fields, first, source) };
 }
 
-/** Names fields with an empty name, because `columnsOf` drops empty names at the end. */
+/** Gives a name to each field whose name is empty, because `columnsOf` drops empty names at the end. */
 function named(fields: readonly string[]): string[] {
   return fields.map((field, index) => (field.trim() === '' ? `(column ${index + 1})` : field));
 }
@@ -159,7 +159,7 @@ async function* splitElements(bytes: AsyncIterable<Buffer>, kind: JsonKind): Asy
 }
 
 /**
- * before: outside the list · beside: in the envelope, before the list · elements: within the list · values: NDJSON.
+ * before: no bracket yet · beside: in the envelope, before the list · elements: within the list · values: NDJSON.
  * before → elements, or before → beside → elements; values never changes.
  */
 class Splitter {

@@ -56,14 +56,14 @@ export interface Finding {
     | 'digits-lost' // a number with more digits than spreadsheets and JSON readers keep
     | 'nested-value' // an object or a list in JSON
     | 'not-an-object' // an element of a JSON list
-    | 'late-field' // a JSON field that is in no earlier element
+    | 'late-field' // a JSON field that no element at the start of the file has
     | 'too-few-cells'
     | 'too-many-cells';
 }
 
 /** The problem of a file as a whole; `RowCheck` checks the rows. */
 export type RegistrantFileErrorKind =
-  | 'empty' // no byte, or no row beside the header
+  | 'empty' // no bytes, or no row below the header
   | 'not-a-table' // binary, an old Excel file, a web page, …
   | 'damaged' // a supported format whose content is broken
   | 'encoding' // bytes that are not valid in the encoding

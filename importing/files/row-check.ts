@@ -219,7 +219,7 @@ function generateCode(key: Uint8Array, fields: Readonly<Record<string, string>>)
 }
 
 const hashBytes = 12;
-const bytesPerSlot = hashBytes + 4; // 4 of a row
+const bytesPerSlot = hashBytes + 4; // 4 bytes for the row number
 
 /**
  * Remembers texts and the first row of each, in 21 to 43 bytes per text: a million codes take 34 MB, a fraction of a

@@ -114,7 +114,7 @@ function nameOf(cell: string): string {
   );
 }
 
-/** Whether a name replaces a missing one. */
+/** Whether a column has no name of its own, so that it was named after its position. */
 export function isUnnamed(column: string): boolean {
   return /^\(column \d+\)$/.test(column);
 }

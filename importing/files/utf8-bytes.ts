@@ -14,8 +14,8 @@ interface Utf8Text {
 /**
  * Converts a stream of text to UTF-8.
  *
- * Without a label: a byte order mark decides, otherwise the first characters beyond ASCII, wherever they are: if they
- * are well-formed UTF-8 (which Windows-1252 text rarely is), the text is UTF-8, otherwise Windows-1252.
+ * Without a label, a byte order mark decides. Without a mark, the first characters beyond ASCII decide, wherever they
+ * are: if they are well-formed UTF-8 (which Windows-1252 text rarely is), the text is UTF-8, otherwise Windows-1252.
  * @throws {RegistrantFileError} kind `encoding`: immediately for an unknown label, while reading for invalid bytes
  */
 export function utf8Bytes(source: AsyncIterable<Buffer>, head: Buffer, label?: string): Utf8Text {

@@ -12,7 +12,7 @@ import { type EventPlan, planEvent, type PlannedObject, type PlanOptions } from 
 interface ApplyOptions extends PlanOptions {
   /** Name of the operator who requested it, for the ledger. */
   readonly by: string | null;
-  /** Names in the file of objects that are not sent, because the service has refused them before. */
+  /** Objects that are not sent, because the service has refused them before; by their names in the file. */
   readonly skip: readonly string[];
   /** No request starts after this time, by `performance.now()`; the next cycle does the rest. */
   readonly untilMs: number;
@@ -128,7 +128,7 @@ class ApplyCycle {
         this.#outcomes.get(other.object.key)?.state === 'unknown' &&
         isTwin({ looks: looksOf(kind, other.object.fields) }, { looks }),
     );
-    // Whether the identical session exists is not known. If both were sent, no look-up could tell them apart.
+    // It is not known whether the identical session exists. If both were sent, no look-up could tell them apart.
     if (twin !== undefined) {
       this.#outcomes.set(object.key, { state: 'unknown', lookUpInMs: lookUpAfterMs });
       return;

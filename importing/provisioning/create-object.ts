@@ -37,9 +37,9 @@ interface Wanted {
 type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log' | 'clocks'>;
 
 /**
- * Creates one object, once. The intent is committed after the permit is granted, right before the request, and only the
- * process that commits it sends. After a crash, the intent remains, and the next cycle looks the object up before it
- * sends anything again.
+ * Creates one object, once. The intent is committed after the permit is granted, right before the request. Only the
+ * process that commits the intent sends the request. After a crash, the intent remains, and the next cycle looks the
+ * object up before it sends anything again.
  */
 export async function createObject(
   deps: Dependencies,
@@ -92,8 +92,8 @@ export async function createObject(
 }
 
 /**
- * The request was not sent, because it waited for a connection or the machine was suspended: another process may have
- * considered the intent lost, looked it up and sent it.
+ * The request was not sent, because it waited too long for a connection or the machine was suspended. Meanwhile,
+ * another process may have considered the intent lost, looked the object up and created it.
  */
 class IntentTooOld extends Error {
   override readonly name = 'IntentTooOld';

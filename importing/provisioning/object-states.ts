@@ -84,8 +84,8 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'stoppin
 
 /**
  * Returns all items of a list that have an ID.
- * @param twice walks the list twice and returns the items of both walks. Use it before an item counts as missing: one walk
- *   can miss an item that moves between pages, and the service may once answer with an empty page by mistake
+ * @param twice walks the list twice and returns the items of both walks. Use it before an item counts as missing: one
+ * walk can miss an item that moves between pages, and the service may occasionally return an empty page by mistake
  * @throws {PermitRefusal} or {ApiError} as `requestPage`
  */
 export async function listAll(

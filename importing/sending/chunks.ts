@@ -25,7 +25,7 @@ export interface StartedChunk {
   readonly elements: string;
   /** Number of this request in the import. */
   readonly request: number;
-  /** Number of rows that a new chunk had when this one was started. */
+  /** Number of rows in a new chunk at the time this one was started. */
   readonly chunkSize: number;
 }
 

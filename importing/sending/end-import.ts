@@ -153,7 +153,10 @@ async function markDiffering(ledger: Ledger, lease: ImportLease, attendees: read
   if (conflicts.length > 0) await markConflicts(ledger.db, lease, conflicts);
 }
 
-/** Returns the first field of the row whose value differs at the attendee. A field that the attendee lacks is ignored. */
+/**
+ * Returns the first field of the row for which the attendee has another value. A field that the attendee lacks is
+ * ignored.
+ */
 function differingField(sent: Fields, stored: Fields): string | undefined {
   return Object.keys(sent).find(
     (name) => name !== 'attendeeCode' && typeof stored[name] === 'string' && stored[name] !== sent[name],

@@ -27,9 +27,9 @@ const remedies: Readonly<Record<string, string>> = {
 };
 
 /**
- * Decides what a failed request of an import means; no other code does. If the workspace or the quota has to wait, the
- * request counts as neither made nor failed. If a request may have taken effect, its rows are sent again. Only an answer
- * of the service itself settles a row. Pure.
+ * Decides what a failed request of an import means; no other code does. If the request has to wait for the workspace or
+ * the quota, it counts as neither made nor failed. If a request may have taken effect, its rows are sent again. Only an
+ * answer of the service itself settles a row. Pure.
  * @param before.failures consecutive failures of this import
  * @param before.workspaceWaits consecutive waits of its workspace for the same reason
  * @param clock.now epoch ms; `random` 0 to 1, for full jitter
@@ -125,7 +125,7 @@ const sizeWords = /at most|maxim|exceed|too (many|large|big|long)|limit|size|mor
  * Parses the complaints of a refusal. The specification defines `field` and `message` of an error, but not how a bulk
  * request names a row in them. This function therefore understands several forms: `data[12].attendeeCode`,
  * `data.12.attendeeCode`, `12.attendeeCode`, `/data/12/attendeeCode`, `registrants[12]`, and a message that contains
- * `row 12`. Which numbers occur shows whether the service counts rows from 0 or from 1 (see `baseOf`). Source:
+ * `row 12`. The numbers that occur show whether the service counts rows from 0 or from 1 (see `baseOf`). Source:
  * docs/decisions/0025. Pure.
  * @param said message of the whole answer, used if the answer lists no errors. Most such messages do not concern
  *   registrants, so only one about a duplicate or the size counts
@@ -165,8 +165,8 @@ export function readComplaints(
 
 /**
  * Returns the number from which the service counts rows; null if the numbers do not show it. Row 0 exists only if it
- * counts from 0, and row `count` only if it counts from 1. A number above `count` is no row number, so the others may be
- * none either.
+ * counts from 0, and row `count` only if it counts from 1. A number above `count` is not a row number, so the other
+ * numbers may not be row numbers either.
  */
 function baseOf(indexes: readonly number[], count: number): 0 | 1 | null {
   if (indexes.some((index) => index > count)) return null;

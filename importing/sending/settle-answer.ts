@@ -14,7 +14,10 @@ export interface Piece {
   readonly suspects: number | null;
   /** Send only this number of first rows in the next request; null: `suspects` decides. */
   readonly next: number | null;
-  /** The last answer about these rows created some: neither a refusal nor silence came after it. */
+  /**
+   * Whether the rows directly before these were created, and since then no row was refused alone and no request was
+   * left unanswered.
+   */
   readonly fruitful: boolean;
   /** Consecutive requests with these rows that were not answered. */
   readonly unknowns: number;
@@ -25,8 +28,8 @@ export type Answer =
   /** The service did not answer, and the request may have taken effect. */
   | { readonly kind: 'unknown' }
   /**
-   * No process received the answer, because it crashed or aborted the request. The request may have taken effect, but the
-   * missing answer does not show a problem of the service.
+   * The answer was not received, because the process crashed or aborted the request. The request may have taken effect,
+   * but the missing answer does not show a problem of the service.
    */
   | { readonly kind: 'unheard' }
   /** The request certainly had no effect. Its rows are sent again as if it had not been made. */
@@ -52,7 +55,10 @@ export interface Settlement {
   /** The rows of the piece that are not in `rows`, as pieces, in order. */
   readonly pieces: readonly (Piece & { readonly created: boolean })[];
   readonly rows: readonly SettledRow[];
-  /** Number of an earlier request that created nothing, as is now known because its rows were created only now. Null: none. */
+  /**
+   * Number of an earlier request that is now known to have created nothing, because its rows were created only now.
+   * Null: none.
+   */
   readonly withoutEffect: number | null;
   /** True if rows of a refused request were created only now, which proves that a refused request creates no rows. */
   readonly refusesWhole: boolean;
@@ -159,7 +165,8 @@ function halves(piece: Piece, count: number): (Piece & { created: false })[] {
 }
 
 /**
- * Returns the request that may have created the rows of a refused request.
+ * Returns which request may have created the rows of a refused request: an earlier one, otherwise the refused one
+ * itself.
  * @param request the refused request; null: it certainly created nothing
  */
 function afterRefusal({ sent, origin }: Piece, request: number | null): Pick<Piece, 'sent' | 'origin'> {

@@ -17,7 +17,10 @@ export interface ChunkSettlement extends Settlement {
   readonly unspent: boolean;
 }
 
-/** Unanswered requests reduce the registrants per request at most to this. Only a refusal of the size goes below it. */
+/**
+ * Unanswered requests never reduce the registrants per request below this number. Only a refusal of the size goes below
+ * it.
+ */
 const minUnanswered = 25;
 
 /**
@@ -102,7 +105,7 @@ async function noteRequest(
   if (sender === undefined) throw staleImport(lease.number);
 }
 
-/** Replaces a chunk with its pieces. `open` lists the numbers of those of its rows that have no outcome of their own. */
+/** Replaces a chunk with its pieces. `open` lists the numbers of the chunk's rows that have no outcome of their own. */
 async function replaceChunk(
   tx: Queryable,
   { number, chunk, open }: { readonly number: number; readonly chunk: StartedChunk; readonly open: readonly number[] },

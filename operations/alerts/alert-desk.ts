@@ -126,7 +126,7 @@ export class AlertDesk {
   start(): void {
     const { checkEveryMs } = this.options.times ?? defaultAlertTimes;
     this.#timer = setInterval(() => {
-      // A check that takes long is not started twice.
+      // No check starts while the previous one is in progress.
       this.#checking ??= this.check()
         .catch((error: unknown) => {
           const message = error instanceof Error ? error.message : String(error);
@@ -161,7 +161,7 @@ export class AlertDesk {
     for (const receiver of receivers) this.#send(sources.ledger, receiver);
   }
 
-  /** Resolves when the messages in progress have arrived or failed; for tests. */
+  /** Resolves when the messages in progress have arrived or failed. */
   async sent(): Promise<void> {
     await Promise.all(this.#sending.values());
   }

@@ -172,7 +172,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
     'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any longer`,
     'quota-short': `The request quotas of ${grouped(n)} workspaces last again`,
   };
-  return titles[occasion as keyof typeof titles]; // an import that has ended is never over
+  return titles[occasion as keyof typeof titles]; // `import-ended` has no title here, because such an alert never recovers
 }
 
 /** Returns the cause that all pauses share: one fix may resolve all of them. */

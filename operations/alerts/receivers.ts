@@ -165,7 +165,7 @@ const implicitTlsPort = 465;
 type SmtpSettings = Extract<AlertReceiver, { type: 'smtp' }>;
 
 /**
- * Sends alerts by e-mail, each over a connection of its own. Off loopback, the server must offer TLS unless
+ * Sends alerts by e-mail, each over a connection of its own. If the server is not on loopback, it must offer TLS unless
  * `allowPlainText` is set. On loopback, TLS is used if the server offers it. Uses no proxy.
  */
 export function openSmtpReceiver(settings: SmtpSettings, network: Pick<NetworkSettings, 'ca'>): OpenReceiver {
@@ -211,7 +211,7 @@ async function mail(
       },
       // nodemailer receives our own socket, because there is no other way to end a connection that hangs.
       getSocket: (_options: unknown, callback: (error: Error | null, given?: { connection: Socket }) => void) => {
-        const socket = connect({ host, port, signal }); // aborted, it ends with an error, connected or not
+        const socket = connect({ host, port, signal }); // when the signal is aborted, the socket ends with an error, whether it is connected or not
         sockets.push(socket);
         socket.once('error', callback);
         // Connecting may have taken so long that another process has the lease; confirm it before the mail is sent.

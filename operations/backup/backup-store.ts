@@ -14,9 +14,9 @@ import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process'
 const clearedAtStart = 'postgres.new-';
 
 /**
- * Returns an embedded store as one compressed archive: `backup.json`, then its files. The store is blocked only while its
- * files are copied (1 s for some hundred MB, not at all if the file system shares blocks). The copy is then rewritten
- * without erased or overwritten data (decision 0031), and packed as fast as the reader reads.
+ * Returns an embedded store as one compressed archive: `backup.json`, then its files. The store is blocked only while
+ * its files are copied (1 s for a few hundred MB, not at all if the file system shares blocks). The copy is then
+ * rewritten without erased or overwritten data (decision 0031), and packed as fast as the reader reads.
  * @param folder folder of the store
  * @throws {BackupError}, {StoreError}; if packing fails, the stream ends with a BackupError
  */
@@ -243,7 +243,7 @@ export async function writeWhole(file: string, write: (part: string) => Promise<
   }
 }
 
-/** Appends a stream to a file. */
+/** Writes a stream to a file and replaces the file's content. */
 export async function writeBytes(part: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   const file = await open(part, 'w');
   try {

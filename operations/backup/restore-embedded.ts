@@ -44,11 +44,11 @@ export function requireBackupFile(file: string): void {
 }
 
 /**
- * Replaces an embedded store with a backup. The backup is unpacked, migrated and marked as restored beside the store, and
- * renamed last. If the process is killed, either the old or the new store remains, and neither sends anything without an
- * operator's decision about the restore. The old store is kept. Temporal's data is deleted: it is newer than the backup,
- * and the ledger has everything that is needed. People who were forgotten after the backup, according to the old store and
- * the given list, are forgotten again.
+ * Replaces an embedded store with a backup. The backup is unpacked into a folder beside the store, migrated and marked
+ * as restored there, and renamed last. If the process is killed, the old store still exists, in its place or as
+ * `postgres.replaced-…`. The new store sends nothing until an operator has decided about the restore. The old store is
+ * kept. Temporal's data is deleted: it is newer than the backup, and the ledger has everything that is needed. People
+ * who were forgotten after the backup, according to the old store and the given list, are forgotten again.
  *
  * A backup does not contain the ledger's key. The key comes from the folder, the configuration or `key`. Only a backup of
  * a version before decision 0048 contains its key, which is then put into the folder.
@@ -134,7 +134,10 @@ async function unpack(file: string, into: string, shown: string): Promise<void> 
   if (!(await holdsPlainFilesOnly(into))) throw notOurs(shown);
 }
 
-/** Whether a folder has only folders and files with a single name. Not every tar reports hard links in its listing. */
+/**
+ * Whether a folder contains only folders and regular files without further hard links. Not every tar reports hard links
+ * in its listing.
+ */
 async function holdsPlainFilesOnly(folder: string): Promise<boolean> {
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
     if (entry.isDirectory()) continue;

@@ -38,9 +38,10 @@ const requestTimeoutMs = 20_000;
 const sinkCheckMs = 30_000;
 
 /**
- * Checks everything that an event needs beyond running work: the pigeonhole in the service, registrants, fields,
- * sessions, quota, each sink's destination, consent. Sends one or two requests to the service and the requests of each
- * sink's check; changes nothing. If one check cannot be made, its result is `unknown`, and the others continue.
+ * Checks everything that an event needs, apart from the state of the work (`workChecks`): the pigeonhole in the
+ * service, registrants, fields, sessions, quota, each sink's destination, consent. Sends one or two requests to the
+ * service and the requests of each sink's check; changes nothing. If one check cannot be made, its result is `unknown`,
+ * and the others continue.
  */
 export async function checkReady(deps: Collaborators, place: PigeonholeName, now: number): Promise<EventChecks> {
   const { ledger, config } = deps;

@@ -6,7 +6,7 @@ import type { ApiError } from '../../pigeonhole/api-error.js';
 
 type Item = Readonly<Record<string, unknown>>;
 
-/** A longer session usually ends on a wrong day. */
+/** A session that is longer than this usually has a wrong end date. */
 const longestMs = 24 * 3_600_000;
 const maxIds = 5;
 const about = checkOf('sessions', 'Sessions and their times');
@@ -73,8 +73,8 @@ function outside(pigeonhole: Item | null, sessions: readonly Item[]): string[] {
 
 /**
  * Returns pairs of sessions of one type that overlap at one location, or have the same name and time. Parallel tracks
- * have different locations; a session that was entered twice does not. Sessions within a parent, and siblings, may
- * overlap.
+ * have different locations; a session that was entered twice has the same location. A session may overlap its parent
+ * and its siblings.
  */
 function overlaps(sessions: readonly Item[]): string[] {
   const timed = sessions
@@ -124,7 +124,7 @@ function text(value: unknown): string {
 
 const aboutService = checkOf('event', 'The event at the service');
 
-/** Checks that the service knows the pigeonhole, accepts the key, and plans the event in the future. Pure. */
+/** Checks that the service knows the pigeonhole and accepts the key, and that the event is not over. Pure. */
 export function judgeService(
   { item, failure }: { readonly item: Item | null; readonly failure: ApiError | PermitRefusal | null },
   now: number,

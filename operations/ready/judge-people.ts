@@ -75,8 +75,9 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * Counts the people whose record a sink would receive, and those withheld, by consent. Pure. To withhold people who
- * refused is correct. To withhold people whose consent is not known may not be intended, so it is a warning.
+ * Counts the people whose record a sink would receive, and those withheld, by consent. Pure. Withholding the records of
+ * people who refused is correct. Any other withholding, such as for unknown consent, may not be intended, so it causes
+ * a warning.
  * @param counts of the lists of people that the sink receives
  */
 export function judgeConsent(

@@ -21,7 +21,7 @@ const readyCheckSchema = z
   .openapi('ReadyCheck');
 export type ReadyCheck = z.infer<typeof readyCheckSchema>;
 
-/** Returns the results that a check can have. */
+/** Returns one function for each state that the result of a check can have. */
 export function checkOf(id: string, label: string) {
   const result =
     (state: ReadyCheck['state']) =>
@@ -29,7 +29,7 @@ export function checkOf(id: string, label: string) {
   return { ok: result('ok'), warning: result('warning'), failed: result('failed'), unknown: result('unknown') };
 }
 
-/** Whether an event can begin: one list, green or red. */
+/** Whether an event can begin, and the checks that decide it. */
 export const readinessSchema = z
   .object({
     pigeonhole: z.object({

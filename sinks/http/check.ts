@@ -86,7 +86,7 @@ function removalLines(record: RecordKeys, onForget: SinkEnvironment['onForget'],
   ];
 }
 
-/** Returns warnings about an entry's requests that no answer of the receiver would reveal. */
+/** Returns warnings about mistakes in an entry's requests that no answer of the receiver would reveal. */
 function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLine[] {
   const { name, create, find } = record;
   const lines: CheckLine[] = [];

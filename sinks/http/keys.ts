@@ -21,8 +21,8 @@ const addressAllowed =
   'an https address such as https://api.example.com/v1; one that holds a token or a query written as ${NAME}';
 
 /**
- * Schema of the address: a text, or a Secret if it comes from a variable, because the address of a webhook is enough to
- * send to it.
+ * Schema of the address: a text, or a Secret if it comes from a variable, because anyone who knows the address of a
+ * webhook can send to it.
  */
 const baseUrl = () =>
   z

@@ -11,7 +11,7 @@ import { needsId, type RequestView, writeRequest } from './write-request.js';
  * has to act.
  */
 const cannotForget = 'cannot-forget';
-/** Cause of the dead letter if a request needs the record's id, but no response contained it. */
+/** Reason why no removal is sent: the request needs the record's id, but no response contained it. */
 const idNotRead = 'id-not-read';
 
 /** Advice for an operator about a record that stays at the receiver although its attendee must be forgotten. */
@@ -112,8 +112,8 @@ export class Planner {
     if (keys === undefined) return forgets && made !== undefined ? cannotForget : 'no-delete-request';
     if (deletes && !mayDelete) return forgets ? cannotForget : 'not-ours';
     // If no id is known, there is no record, or the answer to its creation was lost. A request that identifies the
-    // record by values of the item can still be sent. A request that needs the id cannot: without the id, its address
-    // would be another one.
+    // record by values of the item can still be sent. A request that needs the id cannot be sent: without the id, it
+    // would go to another address.
     if (made?.id === undefined && needsId(keys)) return made === undefined ? 'nothing-made' : idNotRead;
     const view = { ...mappingView(subject), properties: {}, record: { id: made?.id } };
     const request = await this.#write(keys, view, `${key}.${purpose}`);

@@ -68,9 +68,9 @@ function methodValue(value: unknown, key: string): Method {
 }
 
 /**
- * Returns a reader that checks the value of `url`. It refuses empty path segments unless the expression itself contains
- * them as text. An empty computed part would change the address: without an id, `"/people/" & id` is the address of all
- * people.
+ * Returns a reader that checks the value of `url`. It refuses empty path segments, except an empty last segment (a
+ * slash at the end) that the expression contains as text. An empty computed part would change the address: without an
+ * id, `"/people/" & id` is the address of all people.
  */
 const urlReader =
   (expression: Expression) =>
@@ -131,8 +131,8 @@ export function bodyText(body: unknown, encoding: 'json' | 'form'): string {
 }
 
 /**
- * Encodes a body as a form in the way of PHP and Rails: `{ grades: [{ id: 7 }] }` becomes `grades[0][id]=7`. Leaves out
- * null values.
+ * Encodes a body as a form in the style of PHP and Rails: `{ grades: [{ id: 7 }] }` becomes `grades[0][id]=7`. Leaves
+ * out null values.
  */
 function formOf(body: unknown): URLSearchParams {
   const form = new URLSearchParams();

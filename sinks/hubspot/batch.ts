@@ -6,7 +6,7 @@ import type { HubSpotOperation, Step } from './operation.js';
 
 /** One record of a batch call. */
 export interface BatchInput {
-  /** The input in the call's form. */
+  /** The input as the call expects it. */
   readonly body: Readonly<Record<string, unknown>>;
   /**
    * The key by which HubSpot's answer identifies the record: an id, an e-mail address, or the value of a unique
@@ -41,8 +41,8 @@ export interface BatchCall {
   readonly silence: 'missing' | 'failed';
   /**
    * How to interpret a 404 for the whole call. `one`: one of the records is missing. `all`: the parent of all records
-   * is missing, so every record is. Absent: HubSpot has no such endpoint or kind of record. That is the usual meaning,
-   * because a batch call reports each missing record in its body.
+   * is missing, so every record is missing as well. Absent: HubSpot has no such endpoint or kind of record. That is the
+   * usual meaning, because a batch call reports each missing record in its body.
    */
   readonly notFound?: 'one' | 'all';
 }
@@ -202,7 +202,8 @@ function replyByInput(
           processed: 'maybe',
           result: { kind: 'retry', detail: 'HubSpot answered without a result for the record' },
         };
-  // The answer has an error for each record without a result. Smaller calls show which error belongs to which record.
+  // If the answer has an error for each record without a result, smaller calls show which error belongs to which
+  // record.
   const each = open.length > 1 && unmatchedErrors.length >= open.length;
   return replies.map((reply) => reply ?? (each ? 'unmatched' : nothingSaid));
 }
@@ -238,7 +239,7 @@ function sameKey(value: unknown, key: string): boolean {
   return (typeof value === 'string' || typeof value === 'number') && String(value).toLowerCase() === key.toLowerCase();
 }
 
-/** Categories of errors that are temporary and have no cause in the record. */
+/** Categories of temporary errors that the record did not cause. */
 const passing = new Set(['RATE_LIMITS', 'RATE_LIMIT', 'INTERNAL_ERROR', 'TIMEOUT', 'LOCKED']);
 
 function replyOfError(error: Readonly<Record<string, unknown>>): RecordReply {
@@ -256,8 +257,8 @@ export class Task {
   readonly #made: Record<string, Fields | null> = {};
   readonly #details: string[] = [];
   /**
-   * The entries of `records` that are held back, because HubSpot does not let this key write their kind of record, with
-   * the reason.
+   * The entries of `records` that are held back because HubSpot refuses all records of their kind, each with the result
+   * that says why.
    */
   readonly #held = new Map<string, Result>();
   #end: Result | undefined;
@@ -302,7 +303,7 @@ export class Task {
   }
 
   /**
-   * Ends the operation with this result, or, if the result holds back the entry, only this entry's steps.
+   * Ends the operation with this result. If the result holds back the entry, ends only the entry's steps.
    * @param record the step's entry of `records`
    */
   end(result: Result, record: string): void {
@@ -310,7 +311,10 @@ export class Task {
     else if (!this.#held.has(record)) this.#held.set(record, result);
   }
 
-  /** Ends the operation with a record's reply. If `missing` is not an error, the caller must handle it before. */
+  /**
+   * Ends the operation with a record's reply. A caller for which `missing` is not an error must handle that reply
+   * itself.
+   */
   endBy(reply: Exclude<RecordReply, { kind: 'done' }>, record: string): void {
     switch (reply.kind) {
       case 'missing':
@@ -345,7 +349,7 @@ export class Task {
 
   /**
    * While one entry is held back, marks the results of the other entries with this change's id. The next attempt, ten
-   * minutes later, then skips them and does not overwrite later edits of people.
+   * minutes later, then skips these entries and does not overwrite edits that people have made since.
    */
   #marked(record: string, { heldAt, ...made }: Fields, isHeldBack: boolean): Fields {
     const { changeId } = this.operation;

@@ -129,7 +129,7 @@ function typesOf(keys: RecordKeys): string[] {
 /**
  * Returns a problem for each property that HubSpot requires of a new record and that the mapping does not set. From API
  * version 2026-09 on, HubSpot refuses such a record with HTTP 400. The API does not show rules that require a property
- * depending on another value. A record that breaks such a rule becomes a dead letter.
+ * only if another property has a certain value. A record that breaks such a rule becomes a dead letter.
  */
 function creationProblems(
   keys: RecordKeys,

@@ -85,7 +85,7 @@ export function withCorrelationId(sentence: string, correlationId: string | unde
   return `${sentence}${correlationId === undefined ? '' : ` (correlation id ${correlationId})`}`;
 }
 
-/** Interval between two attempts to write a kind of record that HubSpot does not let the key write. */
+/** Interval between attempts to write records of a kind that HubSpot refuses as a whole. */
 const heldForMs = 10 * 60_000;
 
 /**

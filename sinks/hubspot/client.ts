@@ -185,7 +185,7 @@ export class HubSpotClient {
     };
     const [limit, remaining] = [number('max'), number('remaining')];
     const interval = number('interval-milliseconds') ?? this.#limiter.windowMs;
-    // The headers can describe another window than the limiter's.
+    // The headers can describe a window that has a different length from the limiter's.
     if (limit !== undefined && interval === this.#limiter.windowMs) {
       this.#limiter.learn({ limit, ...(remaining !== undefined && { used: limit - remaining }) });
     }
@@ -289,7 +289,7 @@ export class DailyLimit {
     return this.#timeZone !== undefined;
   }
 
-  /** Returns for how many milliseconds no request may start; 0 if a request may start now. */
+  /** Returns the number of milliseconds until a request may start; 0 if one may start now. */
   closedForMs(): number {
     return Math.max(0, this.#closedUntilMs - this.#now());
   }

@@ -6,7 +6,7 @@ import { listOf } from './classify.js';
 export interface PresentValue {
   /** Empty if there is no value. */
   readonly value: string;
-  /** Time of the event that the value describes if known, otherwise of the write. Unix time in ms. */
+  /** Time of the event that the value describes, if it is known; otherwise the time of the write. Unix time in ms. */
   readonly happenedAtMs: number;
 }
 
@@ -15,7 +15,7 @@ export function needsPresent({ name, policy }: PropertyWrite): boolean {
   return policy !== 'always' || name === lifecycleStage;
 }
 
-/** The parts of a contact's name. Whether one is written also depends on the value of the other. */
+/** The parts of a contact's name. The decision to write one part also depends on the value of the other. */
 const nameParts = ['firstname', 'lastname'] as const;
 
 /** Returns the properties whose present values are needed to decide the writes of a step. */
@@ -111,8 +111,8 @@ function mayMoveStage(from: string, to: string): boolean {
 
 /**
  * Returns the time since which a property has its present value, Unix time in ms; undefined if it never had one or the
- * history is not available. A write of the same value may add an entry to the history, so the oldest of the latest
- * equal entries counts.
+ * history is not available. A write of the same value may add an entry to the history, so the latest entries can be
+ * equal. The oldest of these counts.
  */
 export function changedAtMs(record: Readonly<Record<string, unknown>>, property: string): number | undefined {
   const newestFirst = listOf(fieldsOf(record.propertiesWithHistory)[property])
@@ -133,8 +133,8 @@ export function timeOf(found: unknown): number {
 
 /**
  * Returns the present values of a record's properties with their times. If this sink wrote a value, its time is that of
- * the event. If this sink wrote it for this item but no longer knows the event's time, it counts as older than any
- * other, so that the item may replace it. Any other value has the time at which it was written.
+ * the event. If this sink wrote the value for this item but no longer knows the event's time, the value counts as older
+ * than any other, so that the item may replace it. Any other value has the time at which it was written.
  */
 export function presentValues(
   record: Readonly<Record<string, unknown>>,
@@ -172,8 +172,8 @@ const most = 200_000;
 
 /**
  * Stores the event times of the `if-newer` values that this sink wrote. They are kept in memory, and read from the
- * items' objects when a process starts. HubSpot knows only when a value was written. While past events are imported,
- * that does not show which of two values belongs to the newer event.
+ * items' objects when a process starts. HubSpot knows only when a value was written. During an import of past events,
+ * the time of the write does not show which of two values belongs to the newer event.
  */
 export class EventTimes {
   readonly #written = new Map<string, Written>();

@@ -127,7 +127,8 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
 
 /**
  * Returns the joins that the expressions use. Also returns attendees if a list contains actions of people, because the
- * sink must know whose identity is visible, and the pigeonhole for `if-newer`, which uses the event's date.
+ * sink must know whose identity is visible. Always returns pigeonholes, because the event's date is the event time of
+ * an item without a time of its own.
  */
 function joins({ records }: HubSpotConfig): Join[] {
   const named = joinsOf(expressionsIn(records).map(({ expression }) => expression));

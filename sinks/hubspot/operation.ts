@@ -5,7 +5,10 @@ import { listOf } from './classify.js';
 /** The calls for one change, with one step for each entry of `records` that reads the change's list. */
 export interface HubSpotOperation extends Operation {
   readonly steps: readonly Step[];
-  /** The item's object before this operation. Only the parts that the steps change become different. */
+  /**
+   * The item's object before this operation. The operation changes only the parts of the entries that its steps belong
+   * to.
+   */
   readonly object: Fields | null;
 }
 
@@ -112,8 +115,8 @@ export interface RegistrationStep extends OfRecord {
   readonly event: MarketingEvent;
   readonly attendance: Attendance;
   /**
-   * Exactly one of `email` and `contactId` is set. An existing registration is changed by the contact's id, even if the
-   * person's e-mail address has changed.
+   * Exactly one of `email` and `contactId` is set. A change to an existing registration uses the contact's id, because
+   * the person's e-mail address may have changed.
    */
   readonly email: string | null;
   readonly contactId: string | null;

@@ -11,8 +11,8 @@ const noteToContact = { associationCategory: 'HUBSPOT_DEFINED', associationTypeI
 
 /**
  * Creates notes on the timelines of contacts, and updates existing ones. A note that was deleted in HubSpot stays
- * deleted. Only a repeated creation would produce a duplicate. If its answer is lost, the outcome is `unknown`, and
- * `findNotes` looks for the note before it is created again.
+ * deleted. Only a repeated creation would produce a duplicate. If the answer to a creation is lost, the outcome is
+ * `unknown`, and `findNotes` looks for the note before it is created again.
  */
 export async function sendNotes(pairs: readonly Pair[], sending: Sending): Promise<void> {
   await change(

@@ -36,7 +36,7 @@ interface Search {
 /**
  * Writes records of one type. If a record's id is known, it is updated by the id. Otherwise `match` finds the record,
  * or a new one is created. Steps for the same record become one update. If a known id no longer exists (because the
- * record was merged or deleted in HubSpot), the record is searched again.
+ * record was merged or deleted in HubSpot), the sink searches for the record again.
  *
  * Every call is harmless when repeated. Updates set values, and new records are created by an upsert with the first
  * match property, so that two concurrent attempts cannot create two records.
@@ -53,8 +53,8 @@ export async function sendRecords(
     foundBy: null,
     record: undefined,
   }));
-  // Two rounds: if a record no longer exists, it is searched once more. If that fails too, the step waits for the next
-  // attempt.
+  // Two rounds: if a record no longer exists, the second round searches for it again. If that fails too, the step waits
+  // for the next attempt.
   for (let round = 0; round < 2 && open.length > 0; round += 1) {
     await readKnown(open, objectType, sending);
     await find(open.filter(needsFinding), objectType, sending);
@@ -85,8 +85,8 @@ function needsFinding(search: Search): boolean {
 }
 
 /**
- * Reads records with a known id if a decision needs their present values. If a record no longer exists, its search has
- * no id any more.
+ * Reads records with a known id if a decision needs their present values. If a record no longer exists, sets the id of
+ * its search to null.
  */
 async function readKnown(open: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   const searches = open.filter((search) => isOpenWithId(search) && search.record === undefined && hasToRead(search));
@@ -104,7 +104,7 @@ async function readKnown(open: readonly Search[], objectType: string, sending: S
   });
 }
 
-/** Searches the records by their match properties, one property after another. */
+/** Searches for the records by their match properties, one property after another. */
 async function find(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
   for (let position = 0; position < longest; position += 1) {

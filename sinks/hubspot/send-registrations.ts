@@ -136,10 +136,10 @@ const cannotCancel: Result = {
 };
 
 /**
- * Decides about registrations whose cancellation HubSpot answered with 404. A 404 alone proves nothing, because HubSpot
- * also sends it for an event of another app. Nothing is left to cancel if HubSpot lists the account's events without
- * this event, or finds none of the contacts. In all other cases, the operator has to decide, because a withdrawal of
- * consent must not be reported as done when it is not.
+ * Decides the results of registrations whose cancellation HubSpot answered with 404. A 404 alone proves nothing,
+ * because HubSpot also sends it for an event of another app. Nothing is left to cancel if HubSpot lists the account's
+ * events without this event, or finds none of the contacts. In all other cases, the operator has to decide, because a
+ * withdrawal of consent must not be reported as done when it is not.
  */
 async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<void> {
   const found = await findEvent(pairs[0]!.step.event, sending);

@@ -75,7 +75,7 @@ async function sendForgets(
   objectType: string,
   sending: Sending,
 ): Promise<void> {
-  await leaveLists(pairs, sending); // first, because if a later call fails, the next attempt repeats all calls
+  await leaveLists(pairs, sending); // first, because `clear` removes the lists from the item's object, and a later attempt could not leave them
   await clear(
     pairs.filter(({ task, step }) => task.isOpen(step.record)),
     objectType,

@@ -24,7 +24,10 @@ export const evaluationLimits = {
 interface TimeMeter {
   /** Elapsed time, which is cheap to read. */
   now(): number;
-  /** Time for which this process has computed, on all its threads. The evaluation has not computed for longer. */
+  /**
+   * Time for which this process has computed, on all its threads. It is an upper bound for the computing time of the
+   * evaluation.
+   */
   computed(): number;
 }
 

@@ -46,7 +46,7 @@ export class Expression {
     return this.#place;
   }
 
-  /** Sets the expression's place. config/tell-places.ts calls it when the file is read. */
+  /** Sets the expression's place. config/parse-sinks.ts calls this method when the file is read. */
   standsAt(place: SettingPlace): void {
     this.#place = place;
   }
@@ -79,8 +79,8 @@ export class Expression {
   }
 
   /**
-   * Whether a condition is true for one item, by the rules of $boolean. If the condition fails, it is neither true nor
-   * false: this throws, and the change becomes a dead letter.
+   * Whether a condition is true for one item, by the rules of $boolean. A condition that fails does not count as false:
+   * this method throws, and the change becomes a dead letter.
    * @throws {MappingError} as `evaluate`
    */
   async holds(view: MappingView, key: string): Promise<boolean> {
@@ -122,7 +122,7 @@ class UnusableValue extends Error {
 const deepest = 50;
 
 /**
- * Converts a result of JSONata to plain data. JSONata adds marks to its lists, which this removes. It can also return
+ * Converts a result of JSONata to plain data. Removes the marks that JSONata adds to its lists. It can also return
  * functions, which count as missing.
  * @throws {UnusableValue} `not-a-number` after a division by zero: JSON would turn it into null, which clears a
  * property; `too-large` for a value that no vendor accepts

@@ -41,7 +41,7 @@ export class LinearRegExp {
 
 function compile({ source, flags }: RegExp): RE2JS {
   try {
-    // RE2 would silently read it as the letter k
+    // RE2 would silently read `\k` as the letter k
     if ([...source.matchAll(/\\(.)/gs)].some(([, escaped]) => escaped === 'k'))
       throw new SyntaxError('a back-reference');
     return RE2JS.compile(RE2JS.translateRegExp(source), flagsOf(flags));

@@ -44,8 +44,8 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
   eventTime: (view, value) => (isNothing(value) ? undefined : placedTime(view, value).time),
 
   /**
-   * Returns that calendar day in HubSpot's form of a date: the day's start in UTC, Unix time in ms. Source: HubSpot,
-   * "Properties", date.
+   * Returns the calendar day of a time in the event's time zone, in HubSpot's form of a date: the day's start in UTC,
+   * Unix time in ms. Source: HubSpot, "Properties", date.
    */
   hubspotDate: (view, value) => {
     const day = eventDay(view, value);
@@ -154,8 +154,8 @@ const characters = new Intl.Segmenter('und', { granularity: 'grapheme' });
 
 /**
  * Cuts a text to at most `longest` UTF-16 units. It cuts between two characters as people see them, so an emoji with a
- * skin tone or a letter with accents is kept whole or removed. UTF-16 units are used because a vendor that counts
- * units, code points or characters never counts more (a vendor that counts bytes may).
+ * skin tone or a letter with accents is kept whole or removed. The length is in UTF-16 units, because a vendor that
+ * counts code points or characters counts at most as many. A vendor that counts bytes may count more.
  * @param longest 0 or more
  * @param ending appended to a text that was cut; it counts towards the length, and is left out if there is no room for
  * it

@@ -14,9 +14,9 @@ export type Mention =
   | { readonly of: 'field'; readonly names: readonly string[] };
 
 /**
- * Returns the fields that an expression reads, each once, as far as its text determines them. It may read more: names
- * that are computed at run time, or that belong to a function's result, are not included. It may also read fewer,
- * because some parts may not be evaluated for an item.
+ * Returns the fields that an expression reads, each once, as far as its text determines them. Names that are computed
+ * at run time, or that belong to a function's result, are not included. For a single item, the expression may read
+ * fewer fields, because it may not evaluate all its parts.
  */
 export function mentionedFields(expression: Expression): Mention[] {
   const mentions = new Map<string, Mention>();

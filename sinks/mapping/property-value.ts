@@ -12,8 +12,8 @@ import { FailedMapping } from './mapping-error.js';
 type Reader<Read> = (value: unknown, key: string) => Read | null | undefined;
 
 /**
- * Reads a text. Numbers, true and false are written as in JSON. The entries of a list are joined with semicolons, as
- * HubSpot and Salesforce expect several choices.
+ * Reads a text. Numbers, true and false are written as in JSON. The entries of a list are joined with semicolons, which
+ * is how HubSpot and Salesforce expect several selected options.
  */
 export const textValue: Reader<string> = (value, key) => {
   if (isAbsent(value)) return value;

@@ -51,9 +51,9 @@ function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOp
 
 /**
  * Whether a URL bypasses the proxy. Loopback always does, as in Go and newer versions of curl, because the proxy's
- * loopback is another machine. The entries of `noProxy` are separated by commas or spaces. An entry is `*`, a host
- * (which includes all names below it, with or without a leading dot), an address, or a network (10.0.0.0/8), each with
- * or without `:port`.
+ * loopback is another machine. The entries of `noProxy` are separated by commas or spaces. An entry is `*`, a network
+ * (10.0.0.0/8), an address, or a host, with or without a leading dot, which includes all names below it. An address or
+ * a host may be followed by `:port`.
  */
 export function bypassesProxy(url: URL, noProxy: string | undefined): boolean {
   const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase();

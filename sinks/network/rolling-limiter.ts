@@ -154,7 +154,7 @@ export class RollingLimiter {
     if (this.#waiting.size === 0) return;
     const nextAt = Math.max(this.#freeAt[0] ?? Number.NEGATIVE_INFINITY, this.#closedUntil);
     // If all permits belong to requests in progress, the next answer calls this method. Otherwise a timer must call it,
-    // even if `nextAt` has passed since #hasRoom read the clock, because nothing else would.
+    // because nothing else does. That is also necessary if `nextAt` has passed since #hasRoom read the clock.
     if (nextAt === Number.NEGATIVE_INFINITY) return;
     this.#cancelTimer = this.#clock.after(Math.max(0, Math.ceil(nextAt - this.#clock.now())), () => this.#serve());
   }

@@ -125,7 +125,8 @@ export class Batch {
 
   /**
    * Returns what pigeonpost has posted in a channel or thread since an intent. The result of an earlier look-up is used
-   * again if it reaches back to this intent and ran at least a minute after it, when the message had to be readable.
+   * again if it reaches back to this intent and ran at least a minute after it, because the message is readable by
+   * then.
    */
   async posted(
     channel: string,
@@ -189,7 +190,7 @@ export function permitOf(granted: Granted): { done(): void } | Held {
   return granted.permit;
 }
 
-/** A look-up reads from this long before the intent, because messages have the time of Slack's clock. */
+/** A look-up starts this long before the intent, because the times of messages are from Slack's clock. */
 const CLOCK_MARGIN_MS = 15 * 60_000;
 const PAGE_SIZE = 200;
 /** Maximum number of pages that a look-up reads. If there are more messages, an operator has to decide. */
@@ -197,8 +198,8 @@ const MAX_PAGES = 500;
 
 type PostedMessages =
   /**
-   * The ts (Slack's message id) of every message that pigeonpost has posted there since that time, by the id in the
-   * message's metadata.
+   * The ts (Slack's message id) of every message that pigeonpost has posted in the channel or thread since the
+   * requested time, by the id in the message's metadata.
    */
   | { readonly kind: 'read'; readonly tsById: ReadonlyMap<string, string> }
   /** The thread does not exist. Slack may have posted the reply to the channel itself. */

@@ -23,7 +23,7 @@ export type Verdict =
   | { readonly kind: 'no-message'; readonly code: string; readonly detail: string }
   /** The message exists, but cannot be edited or deleted. */
   | { readonly kind: 'fixed'; readonly code: string; readonly detail: string }
-  /** Slack refuses this permanently. */
+  /** Slack refuses the call permanently. */
   | { readonly kind: 'refused'; readonly code: string; readonly detail: string };
 
 /** Wait after a rate limit without `Retry-After`. */
@@ -121,7 +121,10 @@ export function classifyReply(reply: SlackReply, method: string): Verdict {
   }
 }
 
-/** Returns Slack's error code. A code is one word of small letters; any other value could be an attendee's text. */
+/**
+ * Returns Slack's error code. A code consists of lower-case letters, digits and underscores; any other value could be
+ * an attendee's text.
+ */
 function errorCode(found: unknown): string {
   return typeof found === 'string' && /^[a-z][a-z0-9_]{0,79}$/.test(found) ? found : 'unnamed_error';
 }

@@ -28,8 +28,8 @@ interface SlackAnswer {
 }
 
 /**
- * Calls a method of the Web API. Never throws. Methods that read receive their arguments as a form, which all of them
- * accept. Methods that write receive JSON. Source: docs.slack.dev, "Web API", request body formats.
+ * Calls a method of the Web API. Never throws. Sends arguments as JSON to the `chat.` methods, and as a form, which
+ * every method accepts, to all others. Source: docs.slack.dev, "Web API", request body formats.
  */
 export async function callSlack(
   api: SlackApi,

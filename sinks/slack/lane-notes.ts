@@ -1,7 +1,7 @@
 import type { Fields, Lane } from '../sink.js';
 import type { Shown, MessagePlace } from './operation.js';
 
-/** Records that pigeonpost is about to post a message, and how to find the message if Slack's answer is lost. */
+/** A note that pigeonpost is about to post a message. It says how to find the message if Slack's answer is lost. */
 export interface PostIntent {
   /** The id in the message's metadata. */
   readonly id: string;
@@ -33,7 +33,8 @@ type ThreadNote =
 /**
  * The lane's memory: an intent for each post whose outcome is not known, and the message of each thread. `save` commits
  * new notes, and its commits run one after another. The removal of an intent is committed only together with the
- * outcome. If it were committed earlier, a crash in between would lose both, and the message would be posted again.
+ * outcome. If it were committed earlier, a crash before the outcome is committed would lose both the intent and the
+ * outcome, and the message would be posted again.
  */
 export class LaneNotes {
   readonly #lane: Lane;

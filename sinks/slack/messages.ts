@@ -95,8 +95,8 @@ function removed(verdict: Verdict | Held, batch: Batch): Outcome | null {
 /**
  * Returns the first message of a thread, to which its items reply: the one in the lane's memory, or a new one. It is
  * posted only once: the intent is committed before the call, and if the answer is lost, a look-up a minute later
- * decides whether it must be posted again. Items of one thread call this one after another, so that they do not post
- * two.
+ * decides whether it must be posted again. Items of one thread call this function one after another, so that they do
+ * not post two first messages.
  * @returns the message's ts, or the outcome of the item if there is no message; the item was then certainly not posted
  */
 export async function ensureThread(

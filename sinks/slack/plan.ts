@@ -137,7 +137,9 @@ function sharedFields({ change }: Subject, object: SlackObject | null) {
   };
 }
 
-/** Whether the mapping can name the attendee, because it has the attendee's record or the item contains the name. */
+/**
+ * Whether the mapping can name the attendee, because it has the attendee's record or the item identifies the attendee.
+ */
 function isNamed({ change: { data, list }, attendee }: Subject): boolean {
   if (attendee !== null) return true;
   if (data === null) return false;

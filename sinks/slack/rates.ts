@@ -27,7 +27,7 @@ export type Granted = { readonly permit: Permit } | { readonly waitMs: number } 
  */
 export class SlackRates {
   readonly #clock: Clock;
-  /** The account's share of Slack's default limits. */
+  /** Ratio of the account's limits to Slack's default limits. */
   readonly #share: number;
   readonly #openedAt: number;
   readonly #limiters = new Map<string, RollingLimiter>();

@@ -119,7 +119,7 @@ function isAsWanted(operation: SlackOperation, { channel, threadKey, shown }: Po
   );
 }
 
-/** Longer than the engine looks up an operation whose outcome is unknown: every minute, for at most 20 minutes. */
+/** Longer than the 20 minutes for which the engine looks up an operation with an unknown outcome once a minute. */
 const abandonedAfterMs = 30 * 60_000;
 /** Only one, because a look-up can take all the time of a `send`. */
 const maxAbandonedPerSend = 1;

@@ -27,7 +27,7 @@ import { outcomeOf } from './classify.js';
 import { postMessage } from './messages.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
-/** Twice the number of posts that a channel accepts during one `send`, because edits run at the same time. */
+/** Twice the number of posts that a channel accepts in 10 s, because edits run at the same time. */
 const BATCH_SIZE = 20;
 /** No call of a `send` starts after this time. A lane's cycle takes 10 s, and new changes wait for its end. */
 const SEND_MS = 8_000;

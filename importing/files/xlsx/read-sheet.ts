@@ -30,7 +30,7 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
   let row = 0;
   let cells: string[] = [];
   let findings: Finding[] = [];
-  let characters = 0; // of the row; few bytes of XML can reference one long text many times
+  let characters = 0; // characters of the row so far; a few bytes of XML can reference one long text many times
   let column = -1;
   let type = 'n';
   let style = 0;
