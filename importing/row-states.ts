@@ -310,7 +310,7 @@ export async function confirmRefusedRows(tx: Queryable, number: number): Promise
   );
 }
 
-/** The time when a cancelled import ends, marks the rows that one of its requests may have created as `unknown`. */
+/** Marks the rows that a request of a cancelled import may have created as `unknown`. Called when that import ends. */
 export async function markUnansweredUnknown(tx: Queryable, number: number): Promise<void> {
   await tx.query(
     `update registrants r set outcome = 'unknown', origin = null, sent = null from import_chunks c

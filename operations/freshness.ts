@@ -25,7 +25,7 @@ export interface CadenceGroup {
   readonly longestEveryMs: number | null;
   /** The longest interval according to the configuration. If the quota lengthens intervals, `longestEveryMs` is longer. */
   readonly wantedMs: number | null;
-  /** The time when the list that was read longest ago was last read; null: none was read. */
+  /** Instant of the last read of the list that was read longest ago; null: none was read. */
   readonly readAt: Date | null;
   /** Instant at which the first of them is due. */
   readonly nextAt: Date;
