@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
+import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
@@ -27,8 +28,7 @@ beforeAll(async () => {
   sandbox = startProgram('sandbox/main.js', size, { cwd: folder });
   [baseUrl] = await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/);
   receiver = await runWebhookReceiver({ secrets: [hookSecret] });
-  const plan = JSON.stringify({ status: 429, retryAfter: '1800', count: 100_000 });
-  await fetch(`${receiver.url}_control/answers`, { method: 'POST', body: plan });
+  await answers('POST', { status: 429, retryAfter: '1800', count: 100_000 });
   port = await freeTestPort();
   writeYaml(folder, [
     `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
@@ -47,6 +47,11 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
+async function answers(method: 'POST' | 'DELETE', plan?: object): Promise<void> {
+  const body = plan === undefined ? {} : { body: JSON.stringify(plan) };
+  await fetch(`${receiver.url}_control/answers`, { method, ...body });
+}
+
 async function faults(method: 'POST' | 'DELETE', fault?: object): Promise<void> {
   const body = fault === undefined ? {} : { body: JSON.stringify(fault) };
   await fetch(`${baseUrl}/_control/faults`, { method, ...body });
@@ -61,6 +66,15 @@ function atTerminal(
   const session = new TerminalSession(args, { cwd: folder, env, columns, rows, ...more });
   sessions = [...sessions, session];
   return session;
+}
+
+/** Returns the state that the page shows. */
+async function present(): Promise<{ settled: boolean; problems: readonly string[] }> {
+  const ask = async (path: string): Promise<unknown> =>
+    await (await fetch(`http://127.0.0.1:${port}${path}`, { headers: apiHeaders(folder) })).json();
+  const { settled } = (await ask('/api/status')) as { settled: boolean };
+  const { troubles } = (await ask('/api/overview')) as { troubles: readonly { title: string }[] };
+  return { settled, problems: troubles.map(({ title }) => title) };
 }
 
 /** Runs a command on a terminal of its own and returns what it shows at its end. */
@@ -194,8 +208,24 @@ describe('start on a terminal', () => {
   });
 
   it('shows the log as text without a screen with --plain', async () => {
-    const main = atTerminal(['start', '--plain'], 100, 24);
+    main = atTerminal(['start', '--plain'], 100, 24);
     await main.untilShown(/^\S+ +opening the ledger in /m);
+    await main.untilShown(/^ready: reading acme$/m);
+  });
+
+  it('keeps the wait of a sink and its problem after a restart, until try-now ends both', async () => {
+    const waiting = await shownBy(['status'], 140);
+    expect(waiting).toMatch(hooksWait);
+    expect(waiting.replaceAll(/\s+/g, ' ')).toMatch(/ wait; nothing is lost\. pigeonpost tries again at .* UTC\. /);
+    await answers('DELETE');
+    expect(receiver.receipts()).toEqual([]);
+    expect(await shownBy(['try-now', 'hooks'], 140)).toBe('sink hooks is retried now');
+    await until('everything is delivered', async () => (await present()).settled);
+    expect(receiver.receipts().length).toBeGreaterThan(20);
+    expect((await present()).problems).toEqual([]);
+    const delivered = await shownBy(['status'], 140);
+    expect(delivered).not.toMatch(/PROBLEM|WARNING/);
+    expect(delivered).toMatch(/^settled: /m);
     main.type(ctrlC);
     expect(await main.exited).toBe(0);
     expect(main.screen.text).toMatch(/stopping; a second signal ends the process immediately/);
@@ -209,6 +239,9 @@ describe('start on a terminal', () => {
     expect(main.output()).toMatch(
       new RegExp(`^page: http://127\\.0\\.0\\.1:${port}/\\?code=ppc_\\S+\nready: reading acme\n$`),
     );
+    // the sink that had to wait has nothing left to send, so its problem does not return with a restart
+    expect(await shownBy(['status'], 140)).not.toMatch(/PROBLEM|WARNING|failing/);
+    expect((await present()).problems).toEqual([]);
     main.kill('SIGTERM');
     expect(await main.exited).toBe(0);
     const lines = main.errors().trimEnd().split('\n');
