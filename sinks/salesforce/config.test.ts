@@ -76,7 +76,11 @@ describe('the configuration', () => {
       { object: 'A__c', email: 'x' },
       'records.0.person: has to name the field',
     ],
-    ['a task in a campaign', { object: 'Task', email: 'x', campaign: campaignKeys }, 'a campaign for a task'],
+    [
+      'a task in a campaign',
+      { object: 'Task', email: 'x', campaign: campaignKeys },
+      'records.0.campaign: belongs to Lead and Contact',
+    ],
     [
       'a condition for a field of a task',
       { object: 'Task', email: 'x', properties: { Subject: { value: '"x"', write: 'if-empty' } } },
