@@ -36,7 +36,11 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
   if ((textAt(tree, ['temporal', 'address']) ?? 'embedded') === 'embedded') {
     for (const key of ['apiKey', 'tls'].filter((name) => valueAt(tree, ['temporal', name]) !== undefined)) {
       problems.push(
-        problemAt(document, ['temporal', key], 'the embedded server takes none; set temporal.address, or remove it'),
+        problemAt(
+          document,
+          ['temporal', key],
+          'the embedded server does not use this key; set temporal.address, or remove the key',
+        ),
       );
     }
   }

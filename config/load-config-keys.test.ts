@@ -25,7 +25,7 @@ describe('a key that is wrong, missing or of the wrong shape', () => {
       'an invalid name',
       instead('  archive:', '  The Archive:').replace('[archive]', '["The Archive"]'),
       [
-        '10: sinks["The Archive"]: this is no name here, allowed: letters a-z, digits and -, at most 63 characters, such as acme-2026',
+        '10: sinks["The Archive"]: this name is not allowed here, allowed: letters a-z, digits and -, at most 63 characters, such as acme-2026',
       ],
     ],
     [
@@ -143,7 +143,7 @@ describe('a reference to an unknown name', () => {
     [
       'an API key for the embedded server',
       atEnd('temporal:\n  apiKey: ${ACME_API_KEY}\n'),
-      ['14: temporal.apiKey: the embedded server takes none; set temporal.address, or remove it'],
+      ['14: temporal.apiKey: the embedded server does not use this key; set temporal.address, or remove the key'],
     ],
     [
       'a mistyped sink type',

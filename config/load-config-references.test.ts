@@ -9,7 +9,7 @@ const atEnd = (lines: string) => smallestWith({ append: lines });
 const instead = (replace: string, by: string) => smallestWith({ replace, by });
 
 const headerMessage =
-  'allowed: a secret without spaces, tabs, line breaks and letters beyond ASCII, not even at its end';
+  'allowed: a secret of printable ASCII characters without spaces, tabs or line breaks, not even at its end';
 
 describe('a secret that an HTTP header cannot contain', () => {
   it.each([

@@ -134,7 +134,7 @@ function allowedOf(issue: z.core.$ZodRawIssue): string | undefined {
     case 'invalid_format':
       return `allowed: ${issue.format === 'regex' ? `a text like ${issue.pattern ?? ''}` : `a text of the form "${issue.format}"`}`;
     case 'invalid_key':
-      return `this is no name here, ${issue.issues[0]?.message ?? ''}`;
+      return `this name is not allowed here, ${issue.issues[0]?.message ?? ''}`;
     case 'invalid_union':
       return unionMessage(issue);
     default:

@@ -106,7 +106,7 @@ const reasons: Partial<Record<ErrorCode, string>> = {
   TAB_AS_INDENT: 'the line is indented with a tab; use spaces',
   BAD_INDENT: 'the line is not indented like its neighbours, or a bracket before it is not closed',
   BLOCK_AS_IMPLICIT_KEY: 'the line has two colons; put the value in quotes, or on a line of its own',
-  BLOCK_IN_FLOW: 'inside { } or [ ] only { } and [ ] can stand; close the bracket first',
+  BLOCK_IN_FLOW: 'inside { } or [ ] only { } and [ ] are allowed; close the bracket first',
   MISSING_CHAR: 'a quote, bracket or colon is missing here or just before',
   BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
   BAD_DQ_ESCAPE: 'inside "…" a backslash is written twice; or use single quotes',

@@ -166,7 +166,7 @@ class DocumentReader {
     const { within } = this.sources;
     if (within !== undefined && hasReference(text) && !within.hasText(path, text)) {
       const message =
-        'a file that is sent may hold a reference only where the running file has the same one; write it into the running file first';
+        'a configuration sent to the API may contain a reference only if the running file has the same reference at the same key; write it into the running file first';
       return this.#refuse(path, at('a reference'), message);
     }
     const filled = fillReferences(text, this.sources);

@@ -80,7 +80,7 @@ export const secret = () =>
  */
 export const headerSecret = () =>
   secret().refine((found) => !(found instanceof Secret) || /^[\x21-\x7e]+$/.test(found.reveal()), {
-    error: 'allowed: a secret without spaces, tabs, line breaks and letters beyond ASCII, not even at its end',
+    error: 'allowed: a secret of printable ASCII characters without spaces, tabs or line breaks, not even at its end',
   });
 
 /**

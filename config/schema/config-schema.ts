@@ -59,7 +59,7 @@ export const commonSinkShape = {
     .describe('What happens to delivered data when a person withdraws consent.'),
   onForget: oneOf(['clear-our-fields', 'delete', 'manual'])
     .prefault('clear-our-fields')
-    .describe('What removing a person does at the destination.'),
+    .describe("How the sink removes a person's data from the destination."),
   limits: z
     .strictObject({
       per10s: wholeNumber({ min: 1, max: 1_000_000, unit: 'requests' }).optional().describe('Requests in 10 seconds.'),

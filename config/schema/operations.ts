@@ -81,7 +81,7 @@ export const alertsSchema = z
           .boolean()
           .prefault(true)
           .describe('A list should have been read three minutes ago, and neither a pause nor the service explains it.'),
-        'sink-paused': occasion('A sink is paused, by a cause or by a person.'),
+        'sink-paused': occasion('A sink is paused, by pigeonpost or by an operator.'),
         'workspace-paused': occasion('A workspace is paused, usually because its key was refused.'),
         behind: duration().optional().describe('The oldest undelivered change of a sink is older than this.'),
         'dead-letters': wholeNumber({ min: 1, max: 1_000_000_000, unit: 'changes' })
@@ -126,7 +126,7 @@ export const importsSchema = z
           },
         )
         .meta({ allowed: 'an id, or `{ name: "a regular expression" }`' })
-        .describe('The pigeonhole; by name there is one sub-folder per id.'),
+        .describe('The pigeonhole. With a name, the folder has one sub-folder for each pigeonhole id.'),
       folder: folder().describe('Each file that is put there is imported once.'),
       map: z
         .union(
@@ -156,7 +156,7 @@ export const retentionSchema = z
     changes: duration()
       .optional()
       .meta({ shownDefault: '30d' })
-      .describe('Content of earlier revisions, from the change that replaced it.'),
+      .describe('Content of earlier revisions, each counted from the change that replaced it.'),
   })
   .optional()
   .describe(

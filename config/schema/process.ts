@@ -114,7 +114,7 @@ export const serverSchema = z
       })
       .optional()
       .describe(
-        'A port of their own for probes, so that they are answered although clients use up all connections of the API. The API answers them as well.',
+        'A port of their own for probes, so that they are answered even if clients use all connections of the API. The API answers them as well.',
       ),
   })
   .prefault({})
@@ -179,7 +179,7 @@ export const networkSchema = z
     maxAnswerMb: wholeNumber({ min: 1, max: 64, unit: 'MB' })
       .prefault(8)
       .describe(
-        'Largest answer of the service that is read. The process can do nothing else for about a second with each megabyte, so a larger answer is refused: its stream keeps what it has and is read again later.',
+        'Largest answer of the service that is read. The process can do nothing else for about a second per megabyte, so a larger answer is refused: its stream keeps what it has and is read again later.',
       ),
   })
   .prefault({})

@@ -38,7 +38,7 @@ const everySchema = z
       .optional()
       .meta({ shownDefault: '5s' })
       .describe(
-        'Polling interval of the lists of a live pigeonhole. If you set it, it also applies outside session times (10 min before a session to 30 min after it). Otherwise, lists slow down to 5m there while nothing changes.',
+        'Polling interval of the lists of a live pigeonhole. If you set it, it also applies outside session times (10 min before a session to 30 min after it). Otherwise, lists slow down to 5m at those times while nothing changes.',
       ),
     quiet: interval()
       .optional()
@@ -76,7 +76,7 @@ const deletionsSchema = z
     settle: duration()
       .prefault('24h')
       .describe(
-        'Minimum time between two identical complete reads that both lack an item, where nothing else proves its deletion.',
+        'If nothing else proves a deletion: minimum time between the two identical complete reads without the item that confirm it.',
       ),
     confirm: duration()
       .prefault('30s')

@@ -37,7 +37,7 @@ export async function checkReceiver(
 async function reached(client: HttpClient, signal: AbortSignal): Promise<CheckLine> {
   const answer = await client.reach(signal);
   if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
-  const later = 'whether it accepts the credentials shows with the first request';
+  const later = 'the first request will show whether it accepts the credentials';
   return reachedLine(client.host, answer.status, { key: 'baseUrl', later });
 }
 
@@ -105,7 +105,7 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     const isRead =
       find?.idFrom !== undefined || (isOne && create?.idFrom !== undefined) || config.results !== undefined;
     if (keys === undefined || isRead || !needsId(keys)) continue;
-    const text = `${name}.${purpose} reads "record.id", and no "idFrom" or "results" gives one${isOne ? ': add it to "create"' : ' for each item of a batch: add "results"'}`;
+    const text = `${name}.${purpose} reads "record.id", and no "idFrom" or "results" returns an id${isOne ? ': add it to "create"' : ' for each item of a batch: add "results"'}`;
     lines.push({ ok: false, text });
   }
   return lines;

@@ -155,7 +155,7 @@ function byStatus(answer: Answer, { purpose, removes }: Asked, { host, isLog }: 
   if (status < 400) {
     return verdictOf('retry', {
       ...said,
-      advice: 'it redirects, which is not followed: put the final address into "baseUrl"',
+      advice: 'it redirects, and pigeonpost does not follow redirects: set "baseUrl" to the final address',
     });
   }
   switch (status) {
@@ -168,7 +168,11 @@ function byStatus(answer: Answer, { purpose, removes }: Asked, { host, isLog }: 
       if (removes) return { kind: 'delivered', detail: `${host} has no such record any more (HTTP ${status})` };
       if (purpose === 'update' && !isLog) return verdictOf('rejected', said);
       if (status === 410) {
-        return { kind: 'pause', cause: 'gone', detail: `${host} answered HTTP 410: it asks to be sent nothing more` };
+        return {
+          kind: 'pause',
+          cause: 'gone',
+          detail: `${host} answered HTTP 410 (Gone), so it wants no more requests`,
+        };
       }
       return verdictOf('retry', { ...said, advice: 'check "baseUrl" and "url"' });
     case 405:
@@ -199,7 +203,7 @@ async function itemByItem(answer: Answer, { view, asked, reading, results }: Ite
     const { outcome = 'delivered', ...rest } = fieldsOf(entry);
     const word = typeof entry === 'string' ? entry : entry === undefined ? undefined : outcome;
     if (list.length !== asked.items.length || typeof word !== 'string' || !Object.hasOwn(sentences, word)) {
-      const detail = `${host} answered HTTP ${answer.status}, and "results" gives no outcome for each item: correct it`;
+      const detail = `${host} answered HTTP ${answer.status}, and "results" does not return one outcome for each item: correct "results"`;
       return { kind: 'rejected', cause: 'results-unclear', detail };
     }
     const said = verdictOf(word as keyof typeof sentences, { answer, host, code: codeOf(rest['cause']) });

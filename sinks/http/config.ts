@@ -105,7 +105,7 @@ function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefi
   const names = records.map((each) => each?.name);
   names.forEach((name, at) => {
     if (name !== undefined && names.indexOf(name) !== at)
-      problem(['records', at, 'name'], `stands twice; give each entry for a list a "name"`);
+      problem(['records', at, 'name'], 'this name is used twice; give each entry its own "name"');
   });
   if (keys.baseUrl === undefined) problem(['baseUrl'], 'allowed: an https address such as https://api.example.com/v1');
   checkScheme(['baseUrl'], keys.baseUrl, keys, problem);

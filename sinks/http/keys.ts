@@ -18,7 +18,7 @@ const isAddress = (found: string): boolean => {
 };
 
 const addressAllowed =
-  'an https address such as https://api.example.com/v1; one that holds a token or a query written as ${NAME}';
+  'an https address such as https://api.example.com/v1; if the address contains a token or a query, write it as ${NAME}';
 
 /**
  * Schema of the address: a text, or a Secret if it comes from a variable, because anyone who knows the address of a
@@ -80,7 +80,9 @@ const auth = z.strictObject({
     .describe('`header`, `parameter`: the name.'),
   value: headerSecret()
     .optional()
-    .describe('`header`, `parameter`: the secret. A parameter is a field of a form, else of the query.'),
+    .describe(
+      '`header`, `parameter`: the secret. A parameter is sent as a field of the form, or in the query if the body is not a form.',
+    ),
   tokenUrl: tokenUrl().optional().describe('`client-credentials`, `jwt-bearer`: the address that issues tokens.'),
   clientId: nonEmptyText('a client id').optional().describe('`client-credentials`: the id of the client.'),
   clientSecret: secret().optional().describe('`client-credentials`: its secret.'),
@@ -90,7 +92,9 @@ const auth = z.strictObject({
   scope: nonEmptyText('a scope').optional().describe('`client-credentials`, `jwt-bearer`: the scope to request.'),
   audience: nonEmptyText('an audience').optional().describe('`client-credentials`: the API that the token is for.'),
   resource: nonEmptyText('a resource').optional().describe('`client-credentials`: the resource of RFC 8707.'),
-  privateKey: signingKey().optional().describe('`jwt-bearer`: signs the assertions, RS256 or ES256 by its kind.'),
+  privateKey: signingKey()
+    .optional()
+    .describe('`jwt-bearer`: the key that signs the assertions, with RS256 or ES256 depending on its type.'),
   keyId: nonEmptyText('the id of a key').optional().describe('`jwt-bearer`: the header `kid` of the assertions.'),
   claims: z
     .record(nonEmptyText('the name of a claim'), z.union([z.string(), z.number(), z.boolean()]), {
@@ -248,7 +252,9 @@ export const userKeys = z.strictObject({
     .describe('The meaning of responses: the first rule that is true decides, or else the HTTP status.'),
   results: expression()
     .optional()
-    .describe('For each item of a request its outcome, as a list: a word as in `accept`, or `{ outcome, id, cause }`.'),
+    .describe(
+      'A list with the outcome of each item of the request: a word as in `accept`, or `{ outcome, id, cause }`.',
+    ),
   check: z
     .strictObject(requestShape)
     .optional()

@@ -16,8 +16,9 @@ const idNotRead = 'id-not-read';
 
 /** Advice for an operator about a record that stays at the receiver although its attendee must be forgotten. */
 const adviceOn: Readonly<Record<string, string>> = {
-  [cannotForget]: 'no request removes what was sent of this person: add "delete" or "forget", or remove it by hand',
-  [idNotRead]: 'no response gave the id of what was sent of this person: remove it by hand',
+  [cannotForget]:
+    'no request removes the data that was sent about this person: add "delete" or "forget", or remove it by hand',
+  [idNotRead]: "no response contained the id of this person's record: remove it by hand",
 };
 
 /** Plans the requests of changes. Pure. */

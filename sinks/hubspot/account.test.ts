@@ -95,7 +95,7 @@ describe('the check', () => {
       ok: [
         expect.stringMatching(/^127\.0\.0\.1:\d+ accepts the token of account 4242424$/),
         expect.stringMatching(/^warning: .*firstname: "always" replaces the name/),
-        'crm.records[0] (contacts) finds everything that it writes',
+        'crm.records[0] (contacts): HubSpot has every property that this entry writes',
       ],
     });
     const written = desk.hubspot.requests.filter(({ method }) => method !== 'GET');

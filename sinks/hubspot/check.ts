@@ -58,7 +58,7 @@ export async function checkAccount(
     }
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
     else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => objects.has(objectType))) {
-      lines.push({ ok: true, text: `${path} (${keys.object}) finds everything that it writes` });
+      lines.push({ ok: true, text: `${path} (${keys.object}): HubSpot has every property that this entry writes` });
     }
   }
   const unknown = [...objects].filter(([, { required }]) => required === undefined).map(([objectType]) => objectType);
@@ -211,7 +211,9 @@ async function listProblems(
     const { objectTypeId, processingType } = reply.kind === 'ok' ? fieldsOf(reply.body.list) : {};
     if (reply.kind !== 'ok') problems.push(`${path}.lists[${index}]: ${failureOf(reply, `list ${id}`)}`);
     else if (processingType === 'DYNAMIC') {
-      problems.push(`${path}.lists[${index}]: HubSpot fills list ${id} by its own filters: name a static list`);
+      problems.push(
+        `${path}.lists[${index}]: list ${id} is a dynamic list, which HubSpot fills itself: use a static list`,
+      );
     } else if (objectTypeId !== undefined && objectTypeId !== '0-1') {
       problems.push(`${path}.lists[${index}]: list ${id} is not a list of contacts: name one that is`);
     }
@@ -261,7 +263,7 @@ async function propertyProblems(
     ];
   }
   if (readOnlyValue === true || definition.calculated === true) {
-    return [`${path}: HubSpot computes this property, so that it cannot be written: take another`];
+    return [`${path}: HubSpot computes this property, so it cannot be written: choose another property`];
   }
   const literal = await literalOf(value);
   if (literal === undefined) return [];
@@ -304,7 +306,7 @@ function uniqueProblems(definition: PropertyDefinition | undefined, name: string
   if (definition === undefined) return [];
   // HubSpot keeps e-mail addresses of contacts unique, although it does not report the property as unique.
   if (definition.hasUniqueValue === true || name === 'email') return [];
-  return [`${path}: ${name} does not require unique values, so that it cannot find a record: take a unique property`];
+  return [`${path}: ${name} does not require unique values, so it cannot identify a record: choose a unique property`];
 }
 
 function failureOf(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string {
@@ -312,5 +314,5 @@ function failureOf(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string 
     return `HubSpot refuses to show ${what} (HTTP ${reply.status}): check its name in "records"`;
   }
   const detail = 'detail' in reply.result ? reply.result.detail : undefined;
-  return `${what} cannot be read: ${detail ?? 'stopped before it was asked'}`;
+  return `${what} cannot be read: ${detail ?? 'the check stopped before this request'}`;
 }

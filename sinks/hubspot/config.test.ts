@@ -50,7 +50,7 @@ describe('the configuration of hubspot', () => {
     [{ records: [{ ...contacts, joinedAt: 'item.x' }] }, 'records.0.joinedAt: does not belong to contacts; remove it'],
     [
       { records: [{ ...event, contactProperties: { email: 'item.Email' } }] },
-      'records.0.contactProperties: takes no email: "email" or "contact" gives it',
+      'records.0.contactProperties: must not contain "email": use the key "email" or "contact" for it',
     ],
     [
       { records: [{ ...contacts, object: 'p_votes', contactProperties: { firstname: 'item.Name' } }] },
@@ -59,7 +59,7 @@ describe('the configuration of hubspot', () => {
     [{ baseUrl: 'http://api.example.com' }, /^baseUrl: must begin with https:/],
     [
       { records: [{ ...contacts, match: ['member_no'] }] },
-      'records.0.match: member_no has to stand in "properties", which give it its value',
+      'records.0.match: add member_no to "properties", which sets its value',
     ],
     [
       { records: [{ ...contacts, match: ['hs_object_id'] }] },
@@ -75,7 +75,7 @@ describe('the configuration of hubspot', () => {
     ],
     [
       { records: [{ ...notes, contact: { email: 'attendee.Email' } }] },
-      /^records\.0\.contact: says the same as "email"/,
+      /^records\.0\.contact: cannot be used together with "email"/,
     ],
     [
       { records: [{ ...contacts, properties: { email: 'item.(' } }] },

@@ -20,7 +20,7 @@ const recordKeys = z.strictObject({
     .describe('Only items for which this is true. If it becomes false, the item is withdrawn.'),
   object: text('contacts, marketing-event, notes, or the name of a custom object', (found) =>
     /^[A-Za-z0-9_-]{1,100}$/.test(found) ? found : undefined,
-  ).describe('The records that each item becomes.'),
+  ).describe('The kind of HubSpot record that an item becomes.'),
   match: listOf(propertyName(), { allowed: 'a list of unique properties' })
     .optional()
     .describe('Unique properties by which the record is found, in order: the first that finds one decides.'),
@@ -86,7 +86,7 @@ export const hubspotConfigSchema = z
     records: z
       .array(record, { error: 'allowed: a list of records' })
       .min(1, { error: 'allowed: at least one record' })
-      .describe('Entries that say what becomes of which list.'),
+      .describe('What to write to HubSpot for each list.'),
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));
@@ -140,13 +140,16 @@ function recordProblems(keys: RecordKeys): { readonly path: Key; readonly messag
     }
   }
   if (keys.email !== undefined && keys.contact !== undefined) {
-    problems.push({ path: 'contact', message: 'says the same as "email"; remove one of the two' });
+    problems.push({ path: 'contact', message: 'cannot be used together with "email"; remove one of the two' });
   }
   if (keys.contactProperties !== undefined && kind === 'custom' && keys.email === undefined && !keys.contact) {
     problems.push({ path: 'contactProperties', message: 'needs "email" or "contact", which name the contact' });
   }
   if (keys.contactProperties !== undefined && Object.hasOwn(keys.contactProperties, 'email')) {
-    problems.push({ path: 'contactProperties', message: 'takes no email: "email" or "contact" gives it' });
+    problems.push({
+      path: 'contactProperties',
+      message: 'must not contain "email": use the key "email" or "contact" for it',
+    });
   }
   if (kind === 'notes') problems.push(...noteProblems(keys));
   for (const name of keys.match ?? []) {
@@ -156,7 +159,7 @@ function recordProblems(keys: RecordKeys): { readonly path: Key; readonly messag
         message: `HubSpot does not match by ${name}: take a unique property of your own`,
       });
     } else if (keys.properties !== undefined && !Object.hasOwn(keys.properties, name)) {
-      problems.push({ path: 'match', message: `${name} has to stand in "properties", which give it its value` });
+      problems.push({ path: 'match', message: `add ${name} to "properties", which sets its value` });
     }
   }
   return problems;

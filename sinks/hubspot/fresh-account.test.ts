@@ -95,7 +95,7 @@ describe('version 2026-09', () => {
 
   it.each([
     ['item.Name', 'an item without a value'],
-    ['$firstName(item.Name)', 'an item without a value'],
+    ['$firstName(item.Name)', 'a field of one word, such as the name "Ada"'],
     ['$firstName($field("Name", "Full name"))', 'a field of one word, such as the name "Ada"'],
     ['$firstName(item.Name) ?: item.Name', 'an item without a value'],
     ['$firstName(item.Name) ?: "unknown"', null],
@@ -234,7 +234,7 @@ describe('a static list', () => {
     await open([{ ...contacts, lists: ['1205', '"1299"'] }], { lists });
     const failing = (await desk.sink.check(new AbortController().signal)).filter(({ ok }) => !ok);
     expect(failing.map(({ text }) => text)).toEqual([
-      'crm.records[0].lists[0]: HubSpot fills list 1205 by its own filters: name a static list',
+      'crm.records[0].lists[0]: list 1205 is a dynamic list, which HubSpot fills itself: use a static list',
       expect.stringMatching(/^crm\.records\[0\]\.lists\[1\]: .*list 1299.*404/),
     ]);
     expect(await desk.deliver([attendee(1, ada)])).toMatchObject([

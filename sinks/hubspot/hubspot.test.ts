@@ -120,7 +120,7 @@ describe('contacts', () => {
     const bob = desk.createContact({ email: 'bob@example.com' });
     const outcomes = await desk.deliver([attendee(1, ada), attendee(2, { Email: 'bob@example.com', Name: 'Bob' })]);
     expect(outcomes).toMatchObject([
-      { kind: 'delivered', detail: 'no contacts record matches, and none is to be created' },
+      { kind: 'delivered', detail: 'no contacts record matches and "create" is false, so none was written' },
       { kind: 'delivered', object: { contacts: { id: bob.id } } },
     ]);
     expect(desk.valuesOf('contacts')).toEqual([{ email: 'bob@example.com', firstname: 'Bob' }]);

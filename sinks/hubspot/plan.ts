@@ -110,7 +110,7 @@ export class Planner {
       return {
         kind: 'unplannable',
         cause: 'hubspot:forget-by-hand',
-        detail: `a person is to be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})`,
+        detail: `a person must be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})`,
       };
     }
     const steps = made.flatMap(([record, of]) => removalOf({ record, made: of }, cause, subject, this.#onForget) ?? []);

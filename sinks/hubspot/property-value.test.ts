@@ -12,7 +12,7 @@ describe('a property value', () => {
     [undefined, undefined],
   ])('for %j is %j', (value, text) => expect(propertyValue(value, 'x')).toBe(text));
 
-  it('cannot be an object', () => expect(() => propertyValue({ a: 1 }, 'x')).toThrow('gave an object'));
+  it('cannot be an object', () => expect(() => propertyValue({ a: 1 }, 'x')).toThrow('returned an object'));
 
   it('is cut between two characters', () => {
     const cut = propertyValue(`${'x'.repeat(LONGEST_TEXT - 1)}🎈🎈`, 'x');

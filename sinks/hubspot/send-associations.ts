@@ -88,7 +88,10 @@ function end({ task, step }: Pair, reply: Exclude<Reply, { kind: 'failed' }>, ca
   // concerns the endpoint.
   if (call === 'batch/archive' && reply.kind === 'ok' && isMissing) return;
   if (call !== 'batch/archive' && (isMissing || reply.status === 404)) {
-    task.end({ kind: 'retry', detail: 'the contact or the record was removed in HubSpot meanwhile' }, step.record);
+    task.end(
+      { kind: 'retry', detail: 'the contact or the record was removed in HubSpot in the meantime' },
+      step.record,
+    );
     return;
   }
   const cause = `hubspot:association:${problem.code || problem.category || reply.status}`;
@@ -175,7 +178,7 @@ async function changeOne(
         record,
       );
     } else if (how === 'add' && listOf(reply.body.recordIdsMissing).map(String).includes(id)) {
-      task.end({ kind: 'retry', detail: 'the contact was removed in HubSpot meanwhile' }, record);
+      task.end({ kind: 'retry', detail: 'the contact was removed in HubSpot in the meantime' }, record);
     }
   }
 }

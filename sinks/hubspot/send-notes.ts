@@ -50,7 +50,7 @@ async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
   );
   const creating = pairs.flatMap((pair, index) => {
     const contactId = contactIds[index];
-    if (contactId === null) pair.task.note('no contact matches, and none is to be created: no note');
+    if (contactId === null) pair.task.note('no contact matches and "create" is false, so no note was written');
     return contactId != null && pair.task.isOpen(pair.step.record) ? [{ ...pair, contactId }] : [];
   });
   const inputs = creating.map(({ step, contactId }): BatchInput => ({

@@ -67,7 +67,7 @@ export async function sendRecords(
     open = gone;
   }
   for (const { task, step } of open) {
-    task.end({ kind: 'retry', detail: 'the record was removed in HubSpot meanwhile' }, step.record);
+    task.end({ kind: 'retry', detail: 'the record was removed in HubSpot in the meantime' }, step.record);
   }
 }
 
@@ -197,12 +197,14 @@ async function update(searches: readonly Search[], objectType: string, sending: 
 /** Creates records, or updates those that the first match property finds. */
 async function upsert(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
   for (const { task, step } of searches.filter(({ step }) => !step.create)) {
-    task.note(`no ${objectType} record matches, and none is to be created`);
+    task.note(`no ${objectType} record matches and "create" is false, so none was written`);
     if (step.id !== null) task.made(step.record, null);
   }
   const creating = searches.filter(({ step }) => step.create && step.match.length > 0);
   for (const { task, step } of searches.filter(({ step }) => step.create && step.match.length === 0)) {
-    task.note(`${objectType} ${step.id} was removed in HubSpot, and the item names nothing that could find another`);
+    task.note(
+      `${objectType} ${step.id} was removed in HubSpot, and the item has no value that could identify another record`,
+    );
     task.made(step.record, null);
   }
   const how: WriteCall = {

@@ -47,7 +47,7 @@ describe('an expression in pigeonpost.yaml', () => {
     const { settings } = parse('      - { from: attendees, properties: { n: $number(item.n) } }\n');
     const [{ expression: n, key }] = expressionsIn(settings['crm']) as [ReturnType<typeof expressionsIn>[0]];
     await expect(n.evaluate(viewOf({ n: 'x' }), `crm.${key}`)).rejects.toThrow(
-      'crm.records[0].properties.n.value (line 5 of the configuration) for questions:9001 failed: D3030, a value is no number',
+      'crm.records[0].properties.n.value (line 5 of the configuration) for questions:9001 failed: D3030, a value is not a number',
     );
   });
 

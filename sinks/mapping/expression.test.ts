@@ -71,7 +71,7 @@ describe('an expression', () => {
     const failure = await failureOf('$lowercase(item.Email)', { Email: 7 });
     expect(failure.causeCode).toBe('mapping: crm.records[0].properties.email: T0410');
     expect(failure.message).toBe(
-      'crm.records[0].properties.email (line 34 of the configuration) for questions:9001 failed: T0410, a function was given a value of another kind than it takes, at character 11',
+      'crm.records[0].properties.email (line 34 of the configuration) for questions:9001 failed: T0410, a function received a value of the wrong type, at character 11',
     );
   });
 
@@ -80,7 +80,7 @@ describe('an expression', () => {
     expression.standsAt({ line: 34, key: `sinks.${key}` });
     await expect(expression.evaluate(viewOf({ Email: secretText }), key, numberValue)).rejects.toMatchObject({
       causeCode: `mapping: ${key}: not-a-number`,
-      message: `${key} (line 34 of the configuration) for questions:9001 gave a text: it takes a number`,
+      message: `${key} (line 34 of the configuration) for questions:9001 returned a text, but the sink needs a number`,
     });
     expect(await expression.evaluate(viewOf({ Email: '7' }), key, numberValue)).toBe(7);
   });

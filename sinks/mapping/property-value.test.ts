@@ -38,6 +38,8 @@ describe('the value of a property', () => {
   });
 
   it('is not quoted if it is rejected', () => {
-    expect(() => numberValue('maria.lopez@example.com', key)).toThrow(`${key} gave a text: it takes a number`);
+    expect(() => numberValue('maria.lopez@example.com', key)).toThrow(
+      `${key} returned a text, but the sink needs a number`,
+    );
   });
 });

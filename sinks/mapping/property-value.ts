@@ -45,7 +45,7 @@ function isScalar(value: unknown): value is string | number | boolean {
 }
 
 function refusal(key: string, code: string, wanted: string, value: unknown): FailedMapping {
-  return new FailedMapping(key, code, `gave ${kindOf(value)}: it takes ${wanted}`);
+  return new FailedMapping(key, code, `returned ${kindOf(value)}, but the sink needs ${wanted}`);
 }
 
 function kindOf(value: unknown): string {

@@ -17,10 +17,10 @@ const SENTENCES: Readonly<Record<string, string>> = {
   UND_ERR_ABORTED: 'could not be reached through the proxy',
   CERT_HAS_EXPIRED: 'has a certificate that has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
-  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a self-signed certificate: name it in "network.ca"',
-  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an unknown authority: name it in "network.ca"',
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an unknown authority: name it in "network.ca"',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: name it in "network.ca"',
+  DEPTH_ZERO_SELF_SIGNED_CERT: 'has a self-signed certificate: add it to "network.ca"',
+  SELF_SIGNED_CERT_IN_CHAIN: 'has a certificate of an unknown authority: add it to "network.ca"',
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'has a certificate of an unknown authority: add it to "network.ca"',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'has a certificate of an unknown authority: add it to "network.ca"',
 };
 
 /** Codes of failures before the connection was open. Nothing can have arrived. */
@@ -87,10 +87,12 @@ export function reachedLine(
   { key, later }: { readonly key: string; readonly later: string },
 ): CheckLine {
   const bad = (text: string): CheckLine => ({ ok: false, text: `${host} ${text}` });
-  if (status === 410) return bad(`answers HTTP 410, which asks to be sent nothing more: check "${key}"`);
+  if (status === 410) return bad(`answers HTTP 410 (Gone), so it wants no more requests: check "${key}"`);
   if (status >= 300 && status < 400) {
-    return bad(`redirects (HTTP ${status}), which is not followed: put the final address into "${key}"`);
+    return bad(
+      `redirects (HTTP ${status}), and pigeonpost does not follow redirects: set "${key}" to the final address`,
+    );
   }
-  if (status >= 500) return bad(`is reached but answers HTTP ${status}: check the receiver`);
+  if (status >= 500) return bad(`was reached, but answered HTTP ${status}: check the receiver`);
   return { ok: true, text: `${host} is reached; ${later}` };
 }

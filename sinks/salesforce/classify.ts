@@ -84,7 +84,9 @@ export function classifyAnswer(
   if (status >= 300 && status < 400) {
     // A redirect is not followed, because the token and personal data would go to a host that the configuration does
     // not name.
-    return retry(`Salesforce redirects (HTTP ${status}${at}), which is not followed: check "loginUrl"`);
+    return retry(
+      `Salesforce redirects (HTTP ${status}${at}), and pigeonpost does not follow redirects: check "loginUrl"`,
+    );
   }
   if (refusesContent(status) && !passingCodes.has(code)) {
     return { kind: 'refused', code: code === '' ? `HTTP_${status}` : code, fields: said?.fields ?? [] };

@@ -222,7 +222,7 @@ const salesforceKeys = z.strictObject({
   records: z
     .array(record, { error: 'allowed: a list of records' })
     .min(1, { error: 'allowed: at least one record' })
-    .describe('Entries that say what becomes of which list.'),
+    .describe('What to write to Salesforce for each list.'),
   ...networkKeys,
 });
 

@@ -7,7 +7,7 @@ import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js
 import { literalOrigins } from './blocks.js';
 
 const channelId = () =>
-  text("a channel's id such as C0123456789, as its details in Slack show it", (found) =>
+  text("a channel's id such as C0123456789, as shown in the channel's details in Slack", (found) =>
     /^[CG][A-Z0-9]{5,30}$/.test(found) ? found : undefined,
   );
 
@@ -127,7 +127,7 @@ export const slackConfigSchema = z
   })
   .refine(({ webhookUrl: hook, channel }) => hook !== undefined || channel !== undefined, {
     path: ['channel'],
-    error: "allowed: a channel's id such as C0123456789, as its details in Slack show it",
+    error: "allowed: a channel's id such as C0123456789, as shown in the channel's details in Slack",
   })
   .refine(({ webhookUrl: hook, routes }) => hook === undefined || routes.length === 0, {
     path: ['routes'],
@@ -135,7 +135,7 @@ export const slackConfigSchema = z
   })
   .refine(({ webhookUrl: hook, baseUrl: base }) => hook === undefined || base === undefined, {
     path: ['baseUrl'],
-    error: 'needs "token": the address of an incoming webhook is whole',
+    error: 'needs "token": an incoming webhook\'s address is already complete',
   });
 
 /** The keys of a `slack` sink in pigeonpost.yaml, without those that all sinks share. */

@@ -194,7 +194,8 @@ function classifyWebhookReply(reply: WebhookReply): Outcome {
   }
   if (status === 429) return { kind: 'retry', detail, afterMs: reply.retryAfterMs ?? 30_000 };
   if (status >= 500) return { kind: 'unknown', detail };
-  if (status >= 300 && status < 400) return { kind: 'retry', detail: `${detail}, which is not followed` };
+  if (status >= 300 && status < 400)
+    return { kind: 'retry', detail: `${detail}, and pigeonpost does not follow redirects` };
   switch (code) {
     case 'invalid_token':
     case 'no_service':

@@ -80,7 +80,7 @@ export function createSlackSink(
       if (rotation !== undefined && environment.credentials === undefined) return [checkedLater];
       const lines = await mode.check(signal);
       if (environment.limits?.perDay === undefined) return lines;
-      return [...lines, { ok: false, text: 'Slack grants no number of messages a day: remove "limits.perDay"' }];
+      return [...lines, { ok: false, text: 'Slack has no daily message limit: remove "limits.perDay"' }];
     },
     plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(config, environment.name, subject))),
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),

@@ -20,14 +20,16 @@ export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnsw
   if (status >= 200 && status < 300) return { kind: 'delivered', detail: `HTTP ${status}` };
   if (status >= 300 && status < 400) {
     // A redirect is not followed, because personal data would go to a host that the configuration does not name.
-    return retry(`the receiver redirects (HTTP ${status}), which is not followed: put the final address into "url"`);
+    return retry(
+      `the receiver redirects (HTTP ${status}), and pigeonpost does not follow redirects: set "url" to the final address`,
+    );
   }
   switch (status) {
     case 410:
       return {
         kind: 'pause',
         cause: 'gone',
-        detail: 'the receiver answered HTTP 410: it asks to be sent nothing more',
+        detail: 'the receiver answered HTTP 410 (Gone), so it wants no more requests',
       };
     case 401:
     case 403:

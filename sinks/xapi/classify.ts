@@ -58,7 +58,7 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
     default:
       if (refusesContent(status)) return { kind: 'refused', status, detail: said };
       if (status >= 300 && status < 400) {
-        const detail = `the LRS redirects (${said}), which is not followed: put the final address into "endpoint"`;
+        const detail = `the LRS redirects (${said}), and pigeonpost does not follow redirects: set "endpoint" to the final address`;
         return failed({ kind: 'retry', detail }, false);
       }
       if (status === 404 || status === 405) {

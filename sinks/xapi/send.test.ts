@@ -223,7 +223,7 @@ describe('an LRS', () => {
     [401, { kind: 'pause', cause: 'credential' }, false],
     [403, { kind: 'pause', cause: 'credential' }, false],
     [404, { kind: 'retry', detail: expect.stringContaining('check "endpoint"') }, false],
-    [302, { kind: 'retry', detail: expect.stringContaining('not followed') }, false],
+    [302, { kind: 'retry', detail: expect.stringContaining('does not follow redirects') }, false],
     [429, { kind: 'retry' }, false],
     [500, { kind: 'retry' }, true],
     [503, { kind: 'retry' }, true],
