@@ -91,7 +91,7 @@ export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'
   if (c.get('caller').rights.has('administer')) return;
   throw new Refused(
     403,
-    `to compare another file than the one that pigeonpost was started with, the token needs the role ${rolesWith('administer').join(' or ')}`,
+    `comparing a file other than the one that pigeonpost was started with requires a token with the role ${rolesWith('administer').join(' or ')}`,
   );
 }
 

@@ -112,7 +112,7 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
       }
       const decided = await decideHold(ledger, hold.id, decision);
       if (decided === undefined)
-        throw new Refused(404, `someone else has decided about deletions ${hold.id} meanwhile`);
+        throw new Refused(404, `an operator has already decided about held deletions ${hold.id}`);
       await starter.wakeSinks(decided.woken);
       return decided.items;
     });

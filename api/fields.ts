@@ -45,7 +45,8 @@ export const fieldsRoute = createRoute({
   path: '/api/fields',
   operationId: 'listFields',
   tags: ['Items'],
-  summary: 'List the fields of the stored items of a list: names, types and counts, and values only of states',
+  summary:
+    'List the fields of the stored items of a list: names, types and counts; values only for fields such as statuses and types',
   ...needs({
     right: 'read',
     looksLike: 'a request for fields has "list", the name of a list, and may have "pigeonhole" (WORKSPACE/ID)',

@@ -60,7 +60,8 @@ export const reportRoute = createRoute({
   path: '/api/imports/{id}/report',
   operationId: 'reportImport',
   tags: ['Imports'],
-  summary: 'Download the result of each row; as CSV with the rows, to correct and import again',
+  summary:
+    'Download the result of each row; as CSV, the report contains the rows, so that you can correct them and import them again',
   description:
     'Rows and the messages of the service are shown only to the token that started the import and to the roles privacy and admin. Others see only outcomes.',
   ...needs({ right: 'import', looksLike: 'a report may have "format" (csv) and "only" (problems)' }),

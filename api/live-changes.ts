@@ -122,7 +122,7 @@ async function feedOf(c: ApiContext, sources: ApiSources, query: z.output<typeof
   const choice = { workspace: workspaceOf(c, workspace), pigeonhole: place, list: list ?? null };
   const seen = c.req.header('last-event-id') ?? after;
   const from = seen === undefined ? null : positionFrom(seen);
-  if (from === undefined) throw new Refused(400, '"after" is the id of an event of this stream, as it came');
+  if (from === undefined) throw new Refused(400, '"after" must be the ID of an event of this stream, unchanged');
   const shows = wantsPersonal(c, personal);
   const begin = async (): Promise<Feed> => await startFeed(sources.ledger, choice, { from, recent, personal: shows });
   if (!shows) return await begin();

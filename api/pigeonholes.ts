@@ -267,7 +267,7 @@ export async function knownPigeonhole(
   }
   if (others.length > 0) {
     const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
-    throw new Refused(409, `several workspaces have a pigeonhole ${id}: say which, ${names}`);
+    throw new Refused(409, `several workspaces have a pigeonhole ${id}: name one of them, ${names}`);
   }
   return { workspace: first.workspace, pigeonholeId: first.pigeonholeId };
 }

@@ -33,7 +33,7 @@ export const applyRoute = createRoute({
   path: '/api/events/apply',
   operationId: 'applyEvent',
   tags: ['Events'],
-  summary: 'Create part of an event for a few seconds; repeat until nothing is left',
+  summary: 'Create objects of an event, for a few seconds per request; repeat until nothing is left',
   request: { body: jsonBody(eventRequestSchema) },
   responses: {
     200: jsonAnswer('The state of the provisioned event.', eventViewSchema),

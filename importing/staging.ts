@@ -211,7 +211,8 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
       input.requestedToken ?? null,
     ],
   );
-  if (row === undefined) throw new LedgerError('stale', `no pigeonhole has row ${input.ref}: name it again`);
+  if (row === undefined)
+    throw new LedgerError('stale', 'the pigeonhole of this import is not in the ledger: start the import again');
   return row.number;
 }
 
@@ -232,7 +233,7 @@ export async function startImport(ledger: Ledger, number: number, staged: number
   if (rows.length > 0) return;
   const [known] = await ledger.db.query<{ state: string }>('select state from imports where number = $1', [number]);
   if (known === undefined || known.state === 'cancelled') {
-    throw new LedgerError('stale', 'the import was given up while its file was read: import the file again');
+    throw new LedgerError('stale', 'the import was abandoned while its file was read: import the file again');
   }
   if (known.state === 'staging') {
     throw new LedgerError('stale', 'the store does not hold as many rows as were given to it: import the file again');

@@ -63,15 +63,15 @@ describe('an item on the command line', () => {
     ],
     [
       `questions:${'9'.repeat(201)}`,
-      `no item has the key "${'9'.repeat(60)}…": a key is at most 200 characters that can be printed`,
+      `no item has the key "${'9'.repeat(60)}…": a key is at most 200 printable characters`,
       true,
     ],
     [
       'questions:1\n\u001b[2J\u0000',
-      'no item has the key "1\ufffd\ufffd[2J\ufffd": a key is at most 200 characters that can be printed',
+      'no item has the key "1\ufffd\ufffd[2J\ufffd": a key is at most 200 printable characters',
       true,
     ],
-    ['questions:\ud800', 'no item has the key "\ufffd": a key is at most 200 characters that can be printed', true],
+    ['questions:\ud800', 'no item has the key "\ufffd": a key is at most 200 printable characters', true],
   ])('rejects %j with a message of one line', (word, problem, notFound) => {
     expect(itemNamed(word)).toEqual({ problem, notFound });
   });

@@ -63,7 +63,7 @@ export function itemNamed(word: string): { list: ListName; key: string } | { pro
   const found = anyListNamed(listWord);
   if ('problem' in found) return { ...found, notFound: false };
   if (key.length > longestKey || unprintable.test(key)) {
-    const problem = `no item has the key "${shownWord(key)}": a key is at most ${longestKey} characters that can be printed`;
+    const problem = `no item has the key "${shownWord(key)}": a key is at most ${longestKey} printable characters`;
     return { problem, notFound: true };
   }
   return { list: found.list, key };

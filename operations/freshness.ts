@@ -291,7 +291,7 @@ export const freshnessSummary = {
   readAt: instant()
     .nullable()
     .describe(
-      'The end of the oldest last read of the live lists, or of all that are not rarely read on purpose; null: none was read.',
+      'When the list that was read longest ago was last read: of the live lists, or if none is live, of all that are not rarely read on purpose; null: none was read.',
     ),
   nextAt: instant().nullable().describe('The next read of one of the same lists; null: reading is paused.'),
   lateLists: z.int(),

@@ -219,7 +219,7 @@ function problemOf(
       : lackOf(config, { sink, list, reason: withholding?.reason ?? '' }, seen);
   if (withholding === null || (withholding.reason === 'condition' && lack === null)) return [];
   const text = withholdingText(withholding, lack);
-  return [estimated ? `${text} (of the newest, which were planned)` : text];
+  return [estimated ? `${text} (estimated from the newest items)` : text];
 }
 
 /**

@@ -258,7 +258,7 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   if (facts['cause'] === 'credential') {
     return {
       title: `The service refuses the key of workspace ${name}`,
-      says: `Since ${since}, nothing of the workspace is read; ${waitingLists(facts)} for the key.`,
+      says: `Since ${since}, nothing of the workspace has been read; ${waitingLists(facts)} for the key.`,
       todo: `Set another key and restart pigeonpost, or run "pigeonpost config apply" if the key is in a file. If this key is valid again, run "pigeonpost try-now workspace:${name}".`,
     };
   }

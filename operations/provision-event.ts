@@ -39,7 +39,7 @@ export type EventRequest = z.infer<typeof eventRequestSchema>;
 const eventObjectStateSchema = z
   .enum(['create', 'created', 'exists', 'claim', 'unknown', 'undecided', 'gone', 'held', 'refused', 'impossible'])
   .describe(
-    '`create`: the object does not exist and will be created; `created`; `exists`; `claim`: it was found at the service and is used for the object of the file; `unknown`: the response was lost, so it is looked up before anything is sent again; `undecided`: similar objects exist, see `candidates`; `gone`: it existed and was deleted at the service; `held`: it waits for its pigeonhole; `refused` by the service; `impossible`: the choice made by `use` is not possible.',
+    '`create`: the object does not exist and will be created; `created`; `exists`; `claim`: it was found in the service and is used for the object of the file; `unknown`: the response was lost, so it is looked up before anything is sent again; `undecided`: similar objects exist, see `candidates`; `gone`: it existed and was deleted in the service; `held`: it waits for its pigeonhole; `refused` by the service; `impossible`: the choice made by `use` is not possible.',
   );
 
 export type EventObjectState = z.infer<typeof eventObjectStateSchema>;
@@ -59,7 +59,7 @@ const eventObjectViewSchema = z.object({
   key: z.string().describe("`pigeonhole`, or the session's id in the file."),
   kind: z.enum(['pigeonhole', 'session']),
   state: eventObjectStateSchema,
-  id: z.int().nullable().describe('ID at the service; null if it is not known.'),
+  id: z.int().nullable().describe('ID in the service; null if it is not known.'),
   fields: z.record(z.string(), z.unknown()).readonly().describe('Fields that are sent or would be sent.'),
   passcode: z.string().nullable().describe('Passcode of an existing pigeonhole, which the audience needs to join.'),
   differences: z
@@ -205,7 +205,7 @@ function objectView({ kind, object, outcome, shown }: AppliedObject): EventObjec
       ? findDifferences(object.fields, one).map(({ field, inFile, atService }) =>
           object.problemLine(
             field,
-            `is ${JSON.stringify(inFile)} here and ${JSON.stringify(atService)} at the service`,
+            `is ${JSON.stringify(inFile)} here and ${JSON.stringify(atService)} in the service`,
           ),
         )
       : [],

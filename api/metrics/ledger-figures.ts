@@ -121,7 +121,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
     ),
     gauge(
       'pigeonpost_read_late_seconds',
-      'How long the most overdue list of a sync has been due by its polling interval in force; 0: all are in time, or reading is paused.',
+      'Time since the most overdue list of a sync was due, by its current polling interval; 0: all are in time, or reading is paused.',
       late,
     ),
     gauge(
@@ -158,7 +158,7 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_sink_withholding',
-      'Lists that a sink withholds because a value is missing, and should probably send.',
+      'Lists that a sink withholds because a value is missing, probably by mistake.',
       sinks.map(({ name, withholding }) => of({ sink: name }, withholding.length)),
     ),
     gauge(

@@ -62,7 +62,7 @@ describe('a backup encrypted to two recipients', () => {
     const refused: [string[], number, RegExp][] = [
       [[], 2, /store\.age is encrypted: add --identity FILE/],
       [['--identity', 'other.txt'], 1, /store\.age cannot be decrypted with other\.txt/],
-      [['--identity', 'pigeonpost.yaml'], 2, /pigeonpost\.yaml is no identity file of age/],
+      [['--identity', 'pigeonpost.yaml'], 2, /pigeonpost\.yaml is not an age identity file/],
       [['--identity', 'missing.txt'], 2, /missing\.txt cannot be read \(ENOENT\)/],
     ];
     for (const [args, status, sentence] of refused) {

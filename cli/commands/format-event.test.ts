@@ -84,7 +84,7 @@ describe('the text of an event', () => {
       session('b', {
         state: 'exists',
         id: 5,
-        differences: ['event.yaml:10: sessions[1].location: is "X" here and "Y" at the service'],
+        differences: ['event.yaml:10: sessions[1].location: is "X" here and "Y" in the service'],
       }),
       session('c', { state: 'unknown' }),
       session('d', { state: 'held' }),
@@ -96,7 +96,7 @@ describe('the text of an event', () => {
       '  a           refused by the service (request r-1)',
       '                event.yaml:9: sessions[0].type: is wrong',
       '  b           exists, id 5',
-      '                event.yaml:10: sessions[1].location: is "X" here and "Y" at the service',
+      '                event.yaml:10: sessions[1].location: is "X" here and "Y" in the service',
       "                the service's API cannot change it: edit it in the service's dashboard, or correct the file",
       '  c           sent, but the answer was lost: it is looked up before anything is sent again',
       '  d           waits for its pigeonhole',

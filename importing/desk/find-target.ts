@@ -25,7 +25,10 @@ export async function findTarget(deps: To, name: string): Promise<ImportTarget> 
   const [id, named] = name.split('/').toReversed() as [string, string | undefined];
   const workspaces = Object.keys(deps.config.workspaces);
   if (named !== undefined && !workspaces.includes(named)) {
-    throw new ImportRefusal('unknown', `no workspace ${named} is configured; there is ${workspaces.join(', ')}`);
+    throw new ImportRefusal(
+      'unknown',
+      `no workspace ${named} is configured; configured workspaces: ${workspaces.join(', ')}`,
+    );
   }
   if (named === undefined && workspaces.length > 1) return await findAnywhere(deps, workspaces, id);
   return await findIn(deps, named ?? workspaces[0]!, Number(id));
@@ -129,7 +132,7 @@ function toTarget(workspace: string, pigeonholeId: number, pigeonhole: object): 
 }
 
 function notKnown(what: string, cause?: Error): ImportRefusal {
-  return new ImportRefusal('unknown', `${what}: check its address in the dashboard of the service`, { cause });
+  return new ImportRefusal('unknown', `${what}: check the ID in the dashboard of the service`, { cause });
 }
 
 /** Returns a pigeonhole as the service last listed it, as canonical JSON; undefined: the service never listed it. */

@@ -14,7 +14,7 @@ export const importTargetSchema = z
   .object({
     workspace: z.string(),
     pigeonholeId: z.int(),
-    name: z.string().nullable().describe('Null, as for the fields below: the service does not report it.'),
+    name: z.string().nullable().describe('Null: the service does not report it (also in the fields below).'),
     startDate: z.string().nullable().describe('YYYY-MM-DD.'),
     endDate: z.string().nullable().describe('YYYY-MM-DD.'),
     status: z.string().nullable(),
@@ -143,7 +143,7 @@ export const importViewSchema = z
     state: importStateSchema,
     reason: z.string().nullable().describe('The reason for `waiting` and `paused`, as a sentence; null otherwise.'),
     until: z.string().nullable().describe('When a `waiting` import continues.'),
-    pausedBy: z.enum(['person', 'cause']).nullable().describe('Whether a person or a cause paused the import.'),
+    pausedBy: z.enum(['person', 'cause']).nullable().describe('Whether an operator or pigeonpost paused the import.'),
     requestedBy: z.string().nullable(),
     startedAt: z.string(),
     endedAt: z.string().nullable(),

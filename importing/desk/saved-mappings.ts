@@ -90,6 +90,6 @@ export async function savedColumns(ledger: Ledger, workspace: string, name: stri
   const mapping = await findMapping(ledger, workspace, name);
   if (mapping !== undefined) return mapping.columns;
   const names = (await allMappings(ledger, workspace)).map((each) => each.name);
-  const there = names.length === 0 ? 'none is saved yet' : `there is ${names.join(', ')}`;
-  throw new ImportRefusal('wrong', `no mapping is saved under the name ${name}: ${there}; or write "COLUMN=FIELD"`);
+  const there = names.length === 0 ? 'none is saved yet' : `saved mappings: ${names.join(', ')}`;
+  throw new ImportRefusal('wrong', `no mapping is saved under the name ${name}; ${there}; or write "COLUMN=FIELD"`);
 }

@@ -144,7 +144,7 @@ export class DropFolders {
         await settleDroppedFile(ledger, file, { state: 'reported' });
         deps.log.info(
           { import: standing.importId, place: place.pigeonhole },
-          'the report of a dropped file is beside it',
+          'wrote the report beside the dropped file',
         );
         return true;
     }
@@ -267,7 +267,7 @@ function isUnusable(error: unknown): error is RegistrantFileError | ImportRefusa
 function sentenceFor(error: unknown): string | undefined {
   if (error instanceof ImportRefusal) return error.message;
   if (!isOfFile(error)) return undefined;
-  return `the file cannot be read, or nothing written beside it (${error.code}): check the permissions of the folder`;
+  return `the file cannot be read, or no file can be written beside it (${error.code}): check the permissions of the folder`;
 }
 
 function isOfFile(error: unknown): error is NodeJS.ErrnoException {

@@ -24,7 +24,10 @@ describe.each(kinds)('a dropped file on %s', (kind) => {
       expect(await claim()).toMatchObject({ state: 'claimed' });
       await freeDroppedFiles(ledger); // what the next start does after a kill
     }
-    const aside = { state: 'unusable', problem: expect.stringContaining('ended 3 times while it read this file') };
+    const aside = {
+      state: 'unusable',
+      problem: expect.stringContaining('crashed 3 times while it was reading this file'),
+    };
     expect(await claim()).toMatchObject(aside);
     await freeDroppedFiles(ledger);
     expect(await claim()).toMatchObject(aside);

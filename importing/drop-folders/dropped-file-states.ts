@@ -20,7 +20,7 @@ const claimMs = 15 * 60_000;
 /** Number of processes that may die while reading a file before the file is considered the cause. */
 const maxClaims = 3;
 
-const endsItsReaders = `pigeonpost ended ${maxClaims} times while it read this file, so it is not read again: save the list as a new CSV file and drop that`;
+const endsItsReaders = `pigeonpost crashed ${maxClaims} times while it was reading this file, so it is not read again: save the list as a new CSV file and drop that`;
 
 /**
  * Claims a file, unless it was claimed before. If several processes of one database try, one succeeds. An unusable file

@@ -79,10 +79,10 @@ const problemWords: Readonly<Record<PlainCode, string>> = {
   'date-in-code': 'The spreadsheet holds this code as a date; format the column as text and enter the code again.',
   'digits-lost':
     'The number has more than 15 digits, of which the last may be lost; format the column as text and enter it again.',
-  'nested-value': 'The value is a list or an object; give a text.',
+  'nested-value': 'The value is a list or an object; enter text.',
   'not-an-object': 'The element is not an object; give one object for each registrant.',
   'late-field':
-    'The element has a field that no element at the start of the file has; give the first element all fields, empty where need be.',
+    'The element has a field that no element at the start of the file has; give the first element all fields, empty if necessary.',
   trimmed: 'White space around the value was removed.',
   'apostrophe-removed': 'The apostrophe that protects the value from spreadsheets was removed.',
   'code-generated': 'A code was generated.',

@@ -148,14 +148,14 @@ class ThreadReader {
 function tooMuchMemory(): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    'Reading the file needs more memory than a list of registrants should; save the list as CSV and import that.',
+    'Reading the file needs more memory than a list of registrants should need; save the list as CSV and import that.',
   );
 }
 
 function tooSlow(stepMs: number): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    `Reading the file takes longer than ${stepMs / 1000} s, more than a list of registrants should; save the list as CSV and import that.`,
+    `Reading the file takes longer than ${stepMs / 1000} s, more than a list of registrants should need; save the list as CSV and import that.`,
   );
 }
 

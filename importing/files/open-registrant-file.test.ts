@@ -54,7 +54,7 @@ describe('an unusable file', () => {
     const refusal = await refusalOf('Code\nA1', { delimiter });
     expect([refusal.kind, refusal.message]).toEqual([
       'options',
-      `The delimiter ${JSON.stringify(delimiter)} is not one character that can stand between cells; give , or ; or leave it out.`,
+      `The delimiter ${JSON.stringify(delimiter)} cannot separate cells; use a single character, such as , or ;, or leave it out.`,
     ]);
   });
 

@@ -114,7 +114,7 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
   if (options.format === 'xlsx') {
     throw new RegistrantFileError(
       'not-a-table',
-      'The file is text and no XLSX workbook; leave its format to be found.',
+      'The file is text, not an XLSX workbook; omit the format, so that it is detected.',
     );
   }
   const text = utf8Bytes(bytes, head, options.encoding);
@@ -134,7 +134,7 @@ async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions):
   if (options.format !== undefined && options.format !== 'xlsx') {
     throw new RegistrantFileError(
       'not-a-table',
-      `The file is an archive and no ${options.format.toUpperCase()}; leave its format to be found.`,
+      `The file is an archive, not ${options.format.toUpperCase()}; omit the format, so that it is detected.`,
     );
   }
   const sheet = await readXlsx(bytes, options.sheet);
@@ -151,7 +151,7 @@ function textKind(head: Buffer, { name, format }: FileOptions): TextKind {
   if (kind !== 'csv') return kind;
   throw new RegistrantFileError(
     'not-a-table',
-    'The file is no JSON: it begins with neither [ nor {; leave its format to be found.',
+    'The file is not JSON: it begins with neither [ nor {; omit the format, so that it is detected.',
   );
 }
 
@@ -161,7 +161,7 @@ function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string;
   if (wanted !== undefined && !/^[^"\r\n]$/u.test(wanted)) {
     throw new RegistrantFileError(
       'options',
-      `The delimiter ${JSON.stringify(wanted)} is not one character that can stand between cells; give , or ; or leave it out.`,
+      `The delimiter ${JSON.stringify(wanted)} cannot separate cells; use a single character, such as , or ;, or leave it out.`,
     );
   }
   return { delimiter: wanted ?? hint ?? findDelimiter(text), skipFirstLine: hint !== undefined };

@@ -84,8 +84,12 @@ describe('a CSV file', () => {
   });
 
   it('is refused if a row exceeds the size limit', async () => {
-    const refusal = await refusalOf(`Code,Name\nA1,"${'x'.repeat(1_100_000)}"\n`);
-    expect(refusal.kind).toBe('too-large');
+    const long = 'x'.repeat(1_100_000);
+    const first = await refusalOf(`Code,"${long}"\nA1,Ada\n`);
+    const later = await refusalOf(`Code,Name\nA1,"${long}"\n`);
+    expect([first.kind, later.kind]).toEqual(['too-large', 'too-large']);
+    expect(first.message).toMatch(/^The first row is longer than 1,048,576 bytes;/);
+    expect(later.message).toMatch(/^A row after row 1 is longer than 1,048,576 bytes;/);
   });
 
   it('is read correctly for any quoted table and any delimiter', async () => {

@@ -55,6 +55,7 @@ function translated(error: unknown): unknown {
   if (!(error instanceof CsvError)) return error;
   const row = Number(error['records'] ?? 0); // the parser's count: rows in its buffer are lost with the error
   const after = row === 0 ? 'in the first row' : `after row ${row.toLocaleString('en')}`;
+  const culprit = row === 0 ? 'The first row' : `A row ${after}`;
   switch (error.code) {
     case 'CSV_QUOTE_NOT_CLOSED':
       return new RegistrantFileError(
@@ -64,7 +65,7 @@ function translated(error: unknown): unknown {
     case 'CSV_MAX_RECORD_SIZE':
       return new RegistrantFileError(
         'too-large',
-        `A row ${after} is longer than ${readLimits.recordBytes.toLocaleString('en')} bytes; look for a quotation mark that is never closed.`,
+        `${culprit} is longer than ${readLimits.recordBytes.toLocaleString('en')} bytes; look for a quotation mark that is never closed.`,
       );
     default:
       return new RegistrantFileError(

@@ -68,7 +68,7 @@ export async function createObject(
     if (attempt === undefined || answer === undefined) return { kind: 'overtaken' };
     const { shown, requestId } = answer;
     const settled = await settleCreation(deps.ledger, name, { parentId, remoteId: shown.id, attempt, by });
-    deps.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created at the service');
+    deps.log.info({ workspace, event, object, id: shown.id, settled, requestId }, 'created in the service');
     // another process considered the intent lost meanwhile; its look-up will find the object
     return settled ? { kind: 'created', id: shown.id, shown, requestId } : { kind: 'unknown', requestId };
   } catch (error) {

@@ -177,7 +177,7 @@ function shownOf(objectState: ObjectState, shown: readonly Shown[]): Shown[] {
 
 function problemsOf({ object, objectState }: PlannedObject): string[] {
   return objectState.state === 'impossible'
-    ? [object.problemLine('name', `cannot be the existing one: ${objectState.problem}`)]
+    ? [object.problemLine('name', `cannot use an existing object: ${objectState.problem}`)]
     : [];
 }
 
@@ -198,7 +198,7 @@ const seenTypes: ReadonlySet<string> = new Set<string>(knownSessionTypes);
 
 function warningsOf(object: EventObject<SessionFields>): string[] {
   if (seenTypes.has(object.fields.type)) return [];
-  return [object.problemLine('type', `this type has not been seen yet; known are ${knownSessionTypes.join(', ')}`)];
+  return [object.problemLine('type', `this type has not been seen yet; known types: ${knownSessionTypes.join(', ')}`)];
 }
 
 /** `id` null: the request names no subscription, because a Personal workspace has none. */

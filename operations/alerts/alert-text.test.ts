@@ -146,7 +146,7 @@ describe('the text of a message', () => {
     ['dead-letters', 'crm', 'Sink crm has fewer dead letters again'],
     ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
     ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
-    ['quota-short', 'acme', 'The request quota of workspace acme lasts again'],
+    ['quota-short', 'acme', 'The request quota of workspace acme is sufficient again'],
   ])('reports that %s of %s has ended', (occasion, subject, title) => {
     const text = alertText(message(occasion, subject, {}, 'recovered'), null);
     expect(text).toEqual({ title, says: 'Since 2026-11-21 09:30 UTC.', todo: null, link: null });
@@ -215,7 +215,7 @@ describe('the text of a message about several subjects', () => {
     ['dead-letters', '12 sinks have fewer dead letters again'],
     ['withholding', '12 sinks no longer withhold what they should send'],
     ['deletions-held', 'No deletions of 12 pigeonholes wait any longer'],
-    ['quota-short', 'The request quotas of 12 workspaces last again'],
+    ['quota-short', 'The request quotas of 12 workspaces are sufficient again'],
   ])('reports that %s has ended', (occasion, title) => {
     expect(textOf(occasion, 'recovered')).toEqual({ title, says: names, todo: null, link: `${page}/#/` });
   });

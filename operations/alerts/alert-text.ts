@@ -80,7 +80,7 @@ function overWords({ occasion, subject, since }: ToldOfOne): Words {
     withholding: `Sink ${subject} no longer withholds what it should send`,
     'reading-late': `Every list of pigeonhole ${subject} is read in time again`,
     'deletions-held': `No deletions of pigeonhole ${subject} wait any longer`,
-    'quota-short': `The request quota of workspace ${subject} lasts again`,
+    'quota-short': `The request quota of workspace ${subject} is sufficient again`,
   };
   return { title: titles[occasion as keyof typeof titles], says: at, todo: null };
 }
@@ -116,7 +116,7 @@ export function severalWords(message: Several): Omit<AlertText, 'link'> {
   return {
     title,
     says: [...common, namesSentence(subjects)].join(' '),
-    todo: kind === 'recovered' ? null : `"${commands[occasion]}" lists them, each with what it needs.`,
+    todo: kind === 'recovered' ? null : `"${commands[occasion]}" lists them and what to do about each.`,
   };
 }
 
@@ -170,7 +170,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
     withholding: `${grouped(n)} sinks no longer withhold what they should send`,
     'reading-late': `Every list of ${grouped(n)} pigeonholes is read in time again`,
     'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any longer`,
-    'quota-short': `The request quotas of ${grouped(n)} workspaces last again`,
+    'quota-short': `The request quotas of ${grouped(n)} workspaces are sufficient again`,
   };
   return titles[occasion as keyof typeof titles]; // `import-ended` has no title here, because such an alert never recovers
 }

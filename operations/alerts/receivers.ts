@@ -240,10 +240,10 @@ async function mail(
 
 const sentences: Readonly<Record<string, string>> = {
   EAUTH: 'refuses username and password',
-  ETLS: 'offers no TLS that can be trusted: use its TLS port, or name its certificate in "network.ca". On a network that you trust, "allowPlainText: true" sends without TLS',
+  ETLS: 'offers no TLS that can be trusted: use its TLS port, or add its certificate to "network.ca". On a network that you trust, "allowPlainText: true" sends without TLS',
   EENVELOPE: 'refuses the sender or the receiver: check "from" and "to"',
   EMESSAGE: 'refuses the message',
-  ECONNECTION: 'ended the connection in the middle',
+  ECONNECTION: 'closed the connection before the message was complete',
   ECONNREFUSED: 'refuses the connection: check host and port',
   ENOTFOUND: 'was not found by name: check its address',
 };

@@ -93,6 +93,6 @@ async function identitiesIn(file: string): Promise<string[]> {
   if (lines.length > 0 && lines.every((line) => line.startsWith('AGE-SECRET-KEY-'))) return lines;
   throw new BackupError(
     'wrongUse',
-    `${file} is no identity file of age: give one as age-keygen writes it, with lines that begin with AGE-SECRET-KEY-. For a plugin or a passphrase, decrypt the backup with age first`,
+    `${file} is not an age identity file: give one as age-keygen writes it, with lines that begin with AGE-SECRET-KEY-. For a plugin or a passphrase, decrypt the backup with age first`,
   );
 }

@@ -122,7 +122,7 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-const aboutService = checkOf('event', 'The event at the service');
+const aboutService = checkOf('event', 'The event in the service');
 
 /** Checks that the service knows the pigeonhole and accepts the key, and that the event is not over. Pure. */
 export function judgeService(

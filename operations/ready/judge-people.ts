@@ -26,7 +26,7 @@ export function judgeRegistrants(settings: RegistrantSettings, counts: Registran
   if (settings.registrants === false) {
     if (imported || settings.attendeeCodeRequired === true) {
       return about.failed(
-        `registrants are switched off at the service${codes}`,
+        `registrants are switched off in the service${codes}`,
         'switch them on in the dashboard of the service',
       );
     }

@@ -118,6 +118,6 @@ describe.each(kinds)('a dropped file on %s', (kind) => {
       expect(await codes(set)).toEqual(['people.csv']);
     }
     expect(names()).toEqual(['deadly.csv', 'deadly.csv.error.txt', 'people.csv', 'people.csv.report.csv']);
-    expect(read('deadly.csv.error.txt')).toMatch(/^pigeonpost ended 3 times while it read this file[^\n]+\n$/);
+    expect(read('deadly.csv.error.txt')).toMatch(/^pigeonpost crashed 3 times while it was reading this file[^\n]+\n$/);
   });
 });

@@ -16,7 +16,7 @@ describe('the archive of an XLSX file', () => {
     expect(full.has(`part-${readLimits.archiveEntries - 1}`)).toBe(true);
     expect(await refusalOf(writeZip(parts(readLimits.archiveEntries + 1)))).toMatchObject({
       kind: 'too-large',
-      message: 'The archive holds 10,001 files, more than a list of registrants should; export it again.',
+      message: 'The archive holds 10,001 files, more than a list of registrants should have; export it again.',
     });
   });
 
@@ -31,7 +31,7 @@ describe('the archive of an XLSX file', () => {
     };
     await expect(unfoldAll()).rejects.toMatchObject({
       kind: 'too-large',
-      message: 'The XLSX file unfolds to more than 1024 MiB; save the sheet as CSV, which has no such limit.',
+      message: 'The XLSX file decompresses to more than 1024 MiB; save the sheet as CSV, which has no such limit.',
     });
     expect(unfolded).toBeLessThanOrEqual(readLimits.unfoldedBytes);
     expect(unfolded).toBeGreaterThan(readLimits.unfoldedBytes - 2 ** 20);

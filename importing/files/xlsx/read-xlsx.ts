@@ -122,7 +122,7 @@ async function relationsOf(archive: Archive, source: string): Promise<Relation[]
 function tooMany(what: string, most: number): RegistrantFileError {
   return new RegistrantFileError(
     'too-large',
-    `The workbook has more than ${most.toLocaleString('en')} ${what}, more than a list of registrants should; save the sheet as CSV.`,
+    `The workbook has more than ${most.toLocaleString('en')} ${what}, more than a list of registrants should have; save the sheet as CSV.`,
   );
 }
 
@@ -152,7 +152,7 @@ export async function openArchive(bytes: AsyncIterable<Buffer>): Promise<Archive
   let unfolded = 0;
   const count = (length: number) => {
     unfolded += length;
-    if (unfolded > readLimits.unfoldedBytes) throw tooLarge('unfolds to more than', readLimits.unfoldedBytes);
+    if (unfolded > readLimits.unfoldedBytes) throw tooLarge('decompresses to more than', readLimits.unfoldedBytes);
   };
   return {
     has: (part) => entries.has(part),
@@ -178,7 +178,7 @@ async function listEntries(zip: ZipFile, entries: Map<string, Entry>): Promise<v
   if (zip.entryCount > readLimits.archiveEntries) {
     throw new RegistrantFileError(
       'too-large',
-      `The archive holds ${zip.entryCount.toLocaleString('en')} files, more than a list of registrants should; export it again.`,
+      `The archive holds ${zip.entryCount.toLocaleString('en')} files, more than a list of registrants should have; export it again.`,
     );
   }
   for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
