@@ -77,7 +77,7 @@ describe('the configuration', () => {
       'records.0.person: has to name the field',
     ],
     [
-      'a task in a campaign',
+      'a campaign for a task',
       { object: 'Task', email: 'x', campaign: campaignKeys },
       'records.0.campaign: belongs to Lead and Contact',
     ],
