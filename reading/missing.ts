@@ -147,18 +147,24 @@ async function confirmedKeys(
   limits: StreamDeletionLimits,
 ): Promise<Set<string>> {
   await useIndexOrder(tx);
-  const [stream] = await tx.query<{ items: number; lost: number }>(
-    `select (select count(*) from items where ref = $1 and list = $2 and stream_id = $3 and payload is not null)::int as items,
-       (select count(*) from missing where stream_id = $3 and state = 'open'
-          and evident_at > $4::timestamptz - $5 * interval '1 millisecond')::int as lost`,
+  const [stream] = await tx.query<{ items: number; lost: number; lostFrom: Date | null }>(
+    `select n.items, m.lost, m.lost_from as "lostFrom"
+     from (select count(*)::int as items from items where ref = $1 and list = $2 and stream_id = $3 and payload is not null) n,
+       (select count(*)::int as lost, min(evident_at) as lost_from from missing where stream_id = $3 and state = 'open'
+          and evident_at > $4::timestamptz - $5 * interval '1 millisecond') m`,
     [lease.ref, lease.list, lease.streamId, at, limits.confirmMs],
   );
-  const waitMs = confirmAfterMs(limits, Math.max(keys.length, stream!.lost), stream!.items);
+  const { items, lost, lostFrom } = stream!;
+  const waitMs = confirmAfterMs(limits, Math.max(keys.length, lost), items);
+  // While many items are missing, also items wait that an earlier walk passed over, perhaps without proving anything.
+  const doubtMs = confirmAfterMs(limits, lost, items);
+  const doubtfulUntil = lostFrom !== null && doubtMs > 0 ? new Date(lostFrom.getTime() + doubtMs) : null;
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
-    `update missing set confirm_at = greatest(confirm_at, evident_at + $5 * interval '1 millisecond')
+    `update missing set confirm_at =
+       greatest(coalesce(confirm_at, $6::timestamptz), evident_at + $5 * interval '1 millisecond')
      where ref = $1 and list = $2 and key = any($3::text[])
      returning key, since < $4 and confirm_at <= $4 as confirmed`,
-    [lease.ref, lease.list, keys, at, waitMs],
+    [lease.ref, lease.list, keys, at, waitMs, doubtfulUntil],
   );
   return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
 }

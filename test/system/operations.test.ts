@@ -164,7 +164,8 @@ describe('a running pigeonpost', () => {
       ),
     });
     const other = mkdtempSync(join(tmpdir(), 'pigeonpost-other-'));
-    writeFileSync(join(other, 'pigeonpost.yaml'), readFileSync(join(folder, 'pigeonpost.yaml')));
+    for (const file of ['pigeonpost.yaml', 'service.key'])
+      writeFileSync(join(other, file), readFileSync(join(folder, file)));
     const second = startProgram('cli/main.js', ['start'], { cwd: other, env });
     expect(await second.exited).toBe(1);
     expect(second.errors()).toContain(
