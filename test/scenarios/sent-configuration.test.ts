@@ -149,7 +149,7 @@ describe.each(kinds)('a configuration that is sent to the API, on %s', (kind) =>
     ]) {
       expect([answer.status, answer.text]).toEqual([
         422,
-        expect.stringContaining('may hold a reference only where the running file has the same one'),
+        expect.stringContaining('may contain a reference only if the running file has the same reference'),
       ]);
       expectNothingTold(answer.text);
     }
