@@ -163,7 +163,9 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
       { attendeeCode: 'A1', Name: 'Ada' },
       { attendeeCode: 'A2', Name: 'Bo' },
     ]);
-    await expect(desk.check(requestOf({ map: ['none'] }), bytesOf('Ref', 'A'))).rejects.toThrow('saved mappings: events');
+    await expect(desk.check(requestOf({ map: ['none'] }), bytesOf('Ref', 'A'))).rejects.toThrow(
+      'saved mappings: events',
+    );
     await expect(desk.check(requestOf({ map: ['Rfe=attendeeCode'] }), bytesOf('Ref', 'A'))).rejects.toThrow('Rfe');
   });
 
