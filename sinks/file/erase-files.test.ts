@@ -56,13 +56,13 @@ const idsIn = (path: string): string[] =>
     .map((line) => (JSON.parse(line) as Change).id);
 
 describe('files of a forgotten person', () => {
-  it('are deleted with their folders if they contain nothing else, and can be created again', async () => {
+  it('stay as empty files if they contain nothing else, and receive lines again', async () => {
     const sink = sinkWith();
     const result = await sink.send(await operationsFor(sink, [theirs]), lane(), live);
     Object.assign(memory, result.memory);
     expect(await sinkWith().erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 1, missing: 0 });
-    expect(existsSync(join(base, 'archive', 'acme/101'))).toBe(false);
-    expect(existsSync(join(base, 'archive', 'acme'))).toBe(true);
+    expect(readFileSync(join(base, 'archive', QUESTIONS), 'utf8')).toBe('');
+    expect(existsSync(join(base, 'archive', `${QUESTIONS}.erasing`))).toBe(false);
 
     const again = await sinkWith().send(await operationsFor(sink, [others]), lane(), live);
     expect(again.outcomes).toEqual([{ kind: 'delivered' }]);

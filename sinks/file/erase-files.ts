@@ -110,45 +110,21 @@ function newVersionOf(place: string): string {
 }
 
 /**
- * Completes a replacement that the lane's memory marks as pending. Moves the new version into the place of the old one;
- * if it is empty, deletes the file and its empty folders instead. The length in the lane's memory is already that of
- * the new version. A second run does nothing. Each new holder of the lane runs this first.
+ * Completes a replacement that the lane's memory marks as pending: moves the new version into the place of the old one.
+ * The length in the lane's memory is already that of the new version, which is empty if every line was erased. It stays
+ * as an empty file: a previous holder that was paused could delete a file by its name after new lines were appended. A
+ * second run does nothing. Each new holder of the lane runs this first.
  */
 export async function finishErasing(root: string, lane: Lane, access: FileAccess): Promise<void> {
   const path = lane.memory[pendingKey];
   if (typeof path !== 'string' || !isSafePath(path)) return;
   await confirmHeld();
   const place = join(root, path);
-  if (committedLength(lane.memory, path) === 0) await removeEmpty(place, access);
-  else {
-    try {
-      await access.rename(newVersionOf(place), place);
-    } catch (error) {
-      if (errorCode(error) !== 'ENOENT') throw error; // the file was already replaced, and only the lane's memory was not updated
-    }
-    await syncFolder(dirname(place), access);
+  try {
+    await access.rename(newVersionOf(place), place);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error; // the file was already replaced, and only the lane's memory was not updated
   }
+  await syncFolder(dirname(place), access);
   await lane.remember({ [pendingKey]: null });
-}
-
-/**
- * Deletes an empty file and the folders of its list and pigeonhole if they are empty. Only this lane writes in these
- * folders, so no file can appear there meanwhile.
- */
-async function removeEmpty(place: string, access: FileAccess): Promise<void> {
-  await access.rm(place, { force: true });
-  await access.rm(newVersionOf(place), { force: true });
-  let folder = dirname(place);
-  for (const _ of ['list', 'pigeonhole']) {
-    try {
-      await access.rmdir(folder);
-    } catch (error) {
-      if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
-      break;
-    }
-    folder = dirname(folder);
-  }
-  await syncFolder(folder, access).catch((error: unknown) => {
-    if (errorCode(error) !== 'ENOENT') throw error;
-  });
 }

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs } from 'node:fs/promises';
+import { lstat, mkdir, open, readdir, readFile, rename, rm, stat, statfs } from 'node:fs/promises';
 import type { Outcome } from '../sink.js';
 
 /**
@@ -13,7 +13,6 @@ export interface FileAccess {
   readonly readFile: typeof readFile;
   readonly rename: typeof rename;
   readonly rm: typeof rm;
-  readonly rmdir: typeof rmdir;
   readonly stat: typeof stat;
   readonly statfs: typeof statfs;
 }
@@ -24,7 +23,7 @@ export interface Folder {
   readonly access: FileAccess;
 }
 
-export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, rmdir, stat, statfs };
+export const nodeFileAccess: FileAccess = { lstat, mkdir, open, readdir, readFile, rename, rm, stat, statfs };
 
 /**
  * Only the owner and the group may read the files, because they contain personal data. A umask may restrict this

@@ -84,14 +84,19 @@ const sendTwice: Deed = async (sink, operations, lane) => {
   return await sink.send(operations, lane, live);
 };
 const recover: Deed = (sink, operations, lane) => sink.recover!(operations, lane, live);
-const erased: ErasedItems = { keys: new Map([['questions', new Set(['k1'])]]), questions: new Set() };
-const erase: Deed = (sink, _, lane) => sink.erase!(erased, lane, live);
+const eraseQuestions = (...keys: readonly string[]): Deed => {
+  const erased: ErasedItems = { keys: new Map([['questions', new Set(keys)]]), questions: new Set() };
+  return (sink, _, lane) => sink.erase!(erased, lane, live);
+};
+const erase = eraseQuestions('k1');
+const eraseAll = eraseQuestions('k0', 'k1', 'k3');
 
 describe.each<[string, Deed]>([
   ['sends', send],
   ['cuts off a line that is not committed, and sends', sendTwice],
   ['recovers', recover],
   ['erases', erase],
+  ['erases every line of a file', eraseAll],
 ])('a previous holder that is paused while it %s', (_, deed) => {
   it('changes nothing that its successor wrote, whichever call it continues with', async () => {
     for (let at = 0; ; at += 1) {
@@ -117,7 +122,7 @@ describe.each<[string, Deed]>([
       const found = await successor.recover!(second, laneWith(memory), live);
       Object.assign(memory, found.memory);
       await deliver(second.filter((__, position) => found.outcomes[position]!.kind !== 'delivered'));
-      if (deed === erase) await successor.erase!(erased, laneWith(memory), live);
+      if (deed === erase || deed === eraseAll) await deed(successor, [], laneWith(memory));
       await deliver(await operationsFor(successor, changesOf(['questions', 6], ['votes', 7], ['answers', 8])));
       const before = contents(join(base, 'archive'));
       release();
