@@ -49,7 +49,7 @@ export const restoredName = 'postgres.restored';
  * a new and empty store would deliver everything again. Otherwise the old one stays, and the restored one is deleted.
  * The caller holds the lock of `storeFolder`.
  */
-export async function finishRestore(storeFolder: string): Promise<void> {
+async function finishRestore(storeFolder: string): Promise<void> {
   const restored = join(storeFolder, restoredName);
   const folder = join(storeFolder, 'postgres');
   if (!existsSync(restored)) return;

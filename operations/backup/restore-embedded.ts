@@ -3,7 +3,7 @@ import { lstat, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
-import { finishRestore, restoredName } from '../../ledger/drivers/embedded-folder.js';
+import { restoredName } from '../../ledger/drivers/embedded-folder.js';
 import { lockFolder } from '../../ledger/drivers/folder-lock.js';
 import { syncFolder } from '../../ledger/drivers/sync-folder.js';
 import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place.js';
@@ -60,7 +60,6 @@ export async function restoreEmbedded(
   mark: Omit<RestoredFrom, 'madeAt'>,
   terms: RestoreTerms,
 ): Promise<RestoredStore> {
-  await endKilledRestore(folder);
   const present = await lookAtPresentStore(folder);
   const lock = await lockFolder(folder);
   const work = await mkdtemp(join(folder, 'postgres.new-'));
@@ -82,15 +81,6 @@ export async function restoreEmbedded(
     return { facts, replaced: await takePlace(work, folder), erasures: own.length === 0 ? null : erasures };
   } finally {
     await rm(work, { recursive: true, force: true });
-    await lock.release();
-  }
-}
-
-async function endKilledRestore(folder: string): Promise<void> {
-  const lock = await lockFolder(folder);
-  try {
-    await finishRestore(folder);
-  } finally {
     await lock.release();
   }
 }
@@ -254,12 +244,13 @@ function stamp(at: Date): string {
 
 /**
  * Reads the erasures of the store that will be replaced, because they must be applied to the restored store as well. A
- * store that cannot be read is ignored, because its damage may be the reason for the restore.
+ * store that cannot be read is ignored, because its damage may be the reason for the restore. Opening the store also
+ * ends a restore that was killed.
  * @returns undefined if there is no store, or it cannot be read
  * @throws {StoreError} kind `locked` while a process uses it
  */
 async function lookAtPresentStore(folder: string): Promise<ErasureList | undefined> {
-  if (!existsSync(join(folder, 'postgres', 'PG_VERSION'))) return undefined;
+  if (!['postgres/PG_VERSION', restoredName].some((name) => existsSync(join(folder, name)))) return undefined;
   try {
     const db = await openEmbedded({ folder });
     try {
