@@ -44,6 +44,33 @@ describe('a check without a request that removes records', () => {
   });
 });
 
+describe('a check of an entry that finds records and deletes its own', () => {
+  const requests = {
+    find: { url: '"/items?key=" & change.key', idFrom: 'response.id' },
+    create: { ...post, method: 'PUT' },
+    delete: remove,
+  };
+
+  it.each([undefined, 'clear-our-fields'] as const)(
+    'warns that found records of a forgotten person stay, with onForget %s',
+    async (onForget) => {
+      expect(await warnings(requests, {}, { onForget })).toEqual([
+        expect.stringMatching(
+          /^questions: "delete" deletes only records that pigeonpost created: add a "forget" request/,
+        ),
+      ]);
+    },
+  );
+
+  it.each(['delete', 'manual'] as const)('does not warn with onForget %s', async (onForget) => {
+    expect(await warnings(requests, {}, { onForget })).toEqual([]);
+  });
+
+  it('does not warn with a "forget" request', async () => {
+    expect(await warnings({ ...requests, forget: remove })).toEqual([]);
+  });
+});
+
 describe('a check of a POST', () => {
   const again =
     /^questions: if the answer to a POST is lost, it is sent again: make sure that 127\.0\.0\.1:\d+ recognizes/;

@@ -76,14 +76,22 @@ const nothing = {
   record: { id: undefined },
 } as unknown as RequestView;
 
-/** Returns a warning about an entry without a request that removes its records. */
+/** Returns a warning about an entry whose requests cannot remove all its records. */
 function removalLines(record: RecordKeys, onForget: SinkEnvironment['onForget'], host: string): CheckLine[] {
-  if (record.delete !== undefined) return [];
+  if (record.delete !== undefined) return foundLines(record, onForget);
   const isCleared = record.forget !== undefined && onForget !== 'delete'; // `onForget: delete` never sends "forget"
   const when = isCleared ? 'an item is deleted' : 'an item is deleted or a person is forgotten';
   return [
     { ok: true, text: `${record.name}: there is no "delete" request, so what was sent stays at ${host} when ${when}` },
   ];
+}
+
+/** Returns a warning if the found records of a forgotten person can be neither deleted nor cleared. */
+function foundLines({ name, find, forget }: RecordKeys, onForget: SinkEnvironment['onForget']): CheckLine[] {
+  const isDecided = onForget === 'delete' || onForget === 'manual';
+  if (find === undefined || forget !== undefined || isDecided) return [];
+  const text = `${name}: "delete" deletes only records that pigeonpost created: add a "forget" request to clear a record that "find" returned when its person is forgotten, or set "onForget: delete" for the sink`;
+  return [{ ok: true, text }];
 }
 
 /** Returns warnings about mistakes in an entry's requests that no answer of the receiver would reveal. */
