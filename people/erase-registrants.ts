@@ -100,7 +100,7 @@ async function eraseFromImport(
   );
   if (registrants!.now + others.length > 0) {
     // The file name may contain the name of the person.
-    await tx.query(`update imports set file = '(name erased)' where number = $1`, [number]);
+    await tx.query(`update imports set file = '(name erased)', erasures = erasures + 1 where number = $1`, [number]);
     // The report next to a dropped file may name the person. In the state `importing`, pigeonpost writes the report
     // again.
     await tx.query(

@@ -11,15 +11,17 @@ export interface ChunkSettlement extends Settlement {
   readonly requestId: string | null;
   /** The number from which the service counts rows, if this answer shows it; otherwise null. */
   readonly indexBase: 0 | 1 | null;
-  /** The pause after a failure and its reason; null: the service answered. */
+  /**
+   * The pause after a failure and its reason; null: the service answered, or the request does not count (`unspent`).
+   */
   readonly failing: { readonly retryInMs: number; readonly detail: string } | null;
   /** The request does not count, because it was not sent or because the whole workspace has to wait. */
   readonly unspent: boolean;
 }
 
 /**
- * Unanswered requests never reduce the registrants per request below this number. Only a refusal of the size goes below
- * it.
+ * Unanswered requests never reduce the registrants per request below this number. Only a refusal of the request's size
+ * can reduce it further.
  */
 const minUnanswered = 25;
 
@@ -68,7 +70,7 @@ function isWhole(settlement: ChunkSettlement): boolean {
   return isCreated && !hasLearnt && failing === null && !unspent;
 }
 
-/** Locks the import for the commit, and records the success or failure of the request. */
+/** Locks the import until the commit, and records the success or failure of the request. */
 async function noteRequest(
   tx: Queryable,
   lease: ImportLease,
@@ -149,9 +151,9 @@ async function replaceChunk(
 }
 
 /**
- * Corrects the records of a request that turned out to have created nothing, although its answer did not say so. Rows of
- * that request that the service later refused as duplicates existed before the import. Rows that it refused without a
- * reason are rejected. The other rows count as never sent.
+ * Corrects the records of a request that turned out to have created nothing, although its answer did not say so. Rows
+ * of that request that the service later refused as duplicates existed before the import. Rows that the service refused
+ * without a reason become `rejected`. The other rows count as never sent.
  * @param origin number of that request; null: correct only the refused requests
  * @param refused true: no refused request created anything, so correct the records of all of them
  */
@@ -224,19 +226,20 @@ const grownSize = (workspace: string): string =>
    else i.chunk_size end`;
 
 /**
- * `sender` waits for the lock on the import's row and then reads its newest version. Later parts must use `sender` and not
- * `imports`, which still shows them the version from before the wait. Chunks, pauses and registrants are read as they
- * were before the wait, too. The only change that this can miss is a piece that has become due, and the next statement
- * finds it.
+ * `sender` waits for the lock on the import's row and then reads its newest version. Later parts must use `sender` and
+ * not `imports`, which still shows them the version from before the wait. Chunks, pauses and registrants are read as
+ * they were before the wait, too. The statement therefore misses a pause, or a piece that becomes due, during the wait;
+ * the next statement finds it. If an erasure changed rows during the wait (`erasures`), nothing is marked here, because
+ * `chunk` would still contain the erased profiles; `beginChunk` then marks the next rows.
  *
- * `chunk` concatenates the rows in the order in which its subquery returns them. A second sort in `string_agg` would take
- * half of the statement's time.
+ * `chunk` concatenates the rows in the order in which its subquery returns them. A second sort in `string_agg` would
+ * take half of the statement's time.
  */
 const settleAndMark = `with sender as materialized (
     select i.round, i.position, i.last_row, i.cancel_asked_at is not null as cancelling, ${isPaused('$3', '$4')} as paused,
       exists (select 1 from import_chunks c where c.import = i.number and c.state = 'open' and c.due_at <= now()) as has_due,
       least(${grownSize('$4')}, i.canary - i.begun) as most, ${grownSize('$4')} as size,
-      least(i.last_row, i.position + 2 * $8::int4) as window_end
+      least(i.last_row, i.position + 2 * $8::int4) as window_end, i.erasures
     from imports i where i.number = $1 and i.epoch = $2 and i.state = 'running' for update
   ), settled as (
     update import_chunks c set state = 'created', request_id = $7, suspects = null, next_count = null, sent_count = null,
@@ -244,6 +247,7 @@ const settleAndMark = `with sender as materialized (
     from sender where c.import = $1 and c.round = $5 and c.first_row = $6
   ), going as materialized (
     select * from sender s where $9::boolean and not s.cancelling and not s.paused and not s.has_due and s.most = $8::int4
+      and s.erasures = (select erasures from imports where number = $1)
   ), chunk as materialized (
     select min(row_number) as first_row, max(row_number) as last_row, count(*)::int4 as row_count,
       string_agg(profile::text, ',') as elements
@@ -280,9 +284,10 @@ interface SettledRow {
 }
 
 /**
- * Handles the usual case, in which all rows of a chunk were created: stores it and marks the next rows of the file in
- * one statement, so that each request costs one round trip and one commit. `beginChunk` handles the other cases in a
- * transaction: pieces that are due again, rows beyond the window, and a chunk of another size.
+ * Handles the usual case, in which all rows of a chunk were created: stores the result and
+ * marks the next rows of the file in one statement, so that each request costs one round trip and one commit.
+ * `beginChunk` handles the other cases in a transaction: pieces that are due again, rows beyond the window, and a chunk
+ * of another size.
  * @param count null: send nothing next
  * @returns the chunk that was marked, or why none was; undefined if `count` is null
  * @throws {LedgerError} kind `stale` if a newer attempt has taken over the import; that attempt treats the chunk as
