@@ -71,8 +71,8 @@ export interface PigeonholeClient {
   page(list: ListRef, options?: PageOptions): Promise<Page>;
   getPigeonhole(pigeonholeId: number, options?: CallOptions): Promise<Pigeonhole>;
   /**
-   * Not idempotent: a second call creates a second pigeonhole. `mayHaveTakenEffect` of the error says whether to look
-   * it up first.
+   * Not idempotent: a second call creates a second pigeonhole. If the call fails, `mayHaveTakenEffect` of the error
+   * says whether to look the pigeonhole up before a retry.
    */
   createPigeonhole(input: NewPigeonhole, options?: CallOptions): Promise<CreatedEntity<Pigeonhole>>;
   /** Not idempotent, like `createPigeonhole`. */

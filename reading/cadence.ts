@@ -42,19 +42,25 @@ export interface StreamFacts {
 
 /** The intervals at which a stream is read. */
 export interface Cadence {
-  /** Time between two reads; null: the stream is no longer read. */
+  /** Time between two reads; null: the stream is dormant. */
   readonly pollInMs: number | null;
-  /** The polling interval before the quota lengthens it; null: the stream is no longer read. */
+  /** The polling interval before the quota lengthens it; null: the stream is dormant. */
   readonly wantedMs: number | null;
   /** The reason for the polling interval. */
   readonly reason: CadenceReason;
-  /** Time between two complete sweeps. After the event's end: time until the next final sweep. Null: no further sweep. */
+  /**
+   * Time between two complete sweeps. After the event's end: time until the next final sweep. Null: the stream is
+   * dormant.
+   */
   readonly sweepInMs: number | null;
   /** Number of pages that each read sweeps in addition to its poll. */
   readonly slicePages: number;
   /** Priority of the stream's polls in the quota. */
   readonly priority: 'live' | 'idle';
-  /** True after the last final sweep: the stream is not read again until the pigeonhole's status is no longer `ended`. */
+  /**
+   * True after the last final sweep: until the pigeonhole's status is no longer `ended`, the stream is read only every
+   * 30 days (`dormantMs`).
+   */
   readonly dormant: boolean;
 }
 
@@ -90,16 +96,17 @@ const dueSlicePages = 10;
 const unorderedPages = 10;
 
 /**
- * Returns how often a stream is read, and why. Only `nextReads` in read-stream.ts lengthens the interval afterwards, if
- * the stream has to rest after a long walk (`whole-walk`). Pure.
+ * Returns how often a stream is read, and why. Afterwards, only `nextReads` in read-stream.ts lengthens the interval:
+ * if the stream has to rest after a long walk (`whole-walk`). Pure.
  *
  * A live stream is read at the configured interval. In a live pigeonhole, a stream is live during its window and the
  * margins around it, and for `activeForMs` after a change. An unknown status counts as live and an unknown window as
- * open, because reading too often does less harm than reading too rarely. During a rehearsal, every stream is live.
+ * open, because reading too often does less harm than reading too rarely. During a rehearsal, every stream is live
+ * unless the session's type leaves its list empty.
  *
- * Outside its window, a list with an interval of its own in the configuration keeps that interval. For all other lists,
- * the interval doubles with each read that finds nothing, but the stream is read when its window starts. If the quota
- * is short, `stretch` lengthens the interval.
+ * Outside its window, a list with an interval of its own in the configuration keeps it, unless `quiet` is longer
+ * (`longestQuiet`). For all other lists, the interval doubles with each read that finds nothing, but the stream is read
+ * when its window starts. If the quota is short, `stretch` lengthens the interval.
  */
 export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Cadence {
   const { list } = facts;
@@ -163,7 +170,10 @@ export function isLive({ reason }: Pick<Cadence, 'reason'>): boolean {
   return isLiveReason(reason);
 }
 
-/** Returns the maximum interval outside the window. A configured interval is kept unless `quiet` is configured as well. */
+/**
+ * Returns the maximum interval outside the window. A list's own interval is kept unless `quiet` is longer than both it
+ * and `live`.
+ */
 function longestQuiet(list: ListName, every: Intervals): number {
   const own = liveInterval(list, every);
   if (every.quiet !== undefined) return every.quiet <= every.live ? own : Math.max(every.quiet, own);
@@ -316,7 +326,7 @@ export const cadenceReasons = [
 
 export type CadenceReason = (typeof cadenceReasons)[number];
 
-/** Lists with one of these reasons are live now: people expect their items within seconds. */
+/** Reasons for which a stream counts as live: people expect its items within seconds. */
 const liveReasons: ReadonlySet<CadenceReason> = new Set(['live', 'found', 'rehearsal', 'stated']);
 
 export function isLiveReason(reason: CadenceReason | null): boolean {

@@ -135,10 +135,10 @@ async function removeProved(
  * Returns the keys that were also absent from an earlier, separate response. Stores for each key the earliest time at
  * which a response can confirm its absence.
  *
- * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. The
- * part includes all open missing items whose absence became evident within `confirmMs`, not only `keys`: a filtered
- * response covers only some of them. The wait starts at the request for the walk's last page (`evident_at`): an absence
- * is evident only from then on, and the walk may have started minutes earlier.
+ * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. That
+ * part includes all open missing items whose absence became evident within the last `confirmMs`, not only `keys`,
+ * because a filtered response covers only some of the missing items. The wait starts at the request for the walk's last
+ * page (`evident_at`): an absence is evident only from then on, and the walk may have started minutes earlier.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -156,7 +156,8 @@ async function confirmedKeys(
   );
   const { items, lost, lostFrom } = stream!;
   const waitMs = confirmAfterMs(limits, Math.max(keys.length, lost), items);
-  // While many items are missing, also items wait that an earlier walk passed over, perhaps without proving anything.
+  // While many items are missing, items that an earlier walk did not show wait too, because that walk may have proved
+  // nothing.
   const doubtMs = confirmAfterMs(limits, lost, items);
   const doubtfulUntil = lostFrom !== null && doubtMs > 0 ? new Date(lostFrom.getTime() + doubtMs) : null;
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
@@ -324,7 +325,7 @@ export interface LookUpResult {
   readonly requested: readonly string[];
   /** Keys of items that still exist. */
   readonly found: readonly string[];
-  /** Keys of items that are absent from a response with the whole filtered set. */
+  /** Keys of requested items that are absent from a complete filtered response. */
   readonly gone: readonly string[];
   /** Instant of the request. */
   readonly at: Date;
