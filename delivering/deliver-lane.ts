@@ -348,7 +348,7 @@ class LaneSender {
     const dead = settled.filter(({ state }) => state === 'dead').length;
     const retry = settled.filter(({ state }) => state === 'retry').length;
     this.#deps.meters.settled(this.#settings.sink.name, { delivered, dead, retry });
-    if (delivered > 0 || dead > 0) this.#deps.log.info({ ...line, delivered, retry, dead }, 'changes delivered');
+    if (delivered > 0 || dead > 0) this.#deps.log.info({ ...line, delivered, retry, dead }, 'changes settled');
     if (failing != null && this.#failingForMs === 0) {
       this.#deps.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink accepts nothing');
     }

@@ -42,7 +42,7 @@ interface StoredPage {
 
 /** Runs `pigeonpost start` as a user does, on its own new Temporal server. */
 export class Product {
-  /** CPU time until the first page. No figure includes the start. */
+  /** CPU time until the product was ready, which no figure includes. */
   #cpuSecondsAtReady = 0;
 
   private constructor(
@@ -52,11 +52,12 @@ export class Product {
     private readonly started: StartedProgram,
   ) {}
 
-  /** Starts it on a new store and on the sandbox of the stage. */
+  /** Starts the product on a new store and on the sandbox of the stage. */
   static async start(stage: Stage, options: ProductOptions): Promise<Product> {
     const folder = stage.nextFolder();
     const store = await stage.freshStore(options.store, folder);
-    // An embedded Temporal keeps its data in the embedded store; beside PostgreSQL the product is given a server.
+    // With an embedded store, the product runs its own Temporal server, which keeps its data there. With PostgreSQL,
+    // the benchmark starts a Temporal server for it.
     const temporal = store.kind === 'embedded' ? undefined : await startTemporal(folder);
     const storeSetting = store.kind === 'embedded' ? 'embedded:./data' : store.url;
     writeFileSync(
@@ -110,7 +111,7 @@ export class Product {
 
   /**
    * Waits until pages of a list that were stored after `fromMs` contain `items` new or edited items.
-   * @returns these pages, the one that completed them last
+   * @returns these pages in the order of storage; the last one completed the number
    */
   async untilStored(
     list: string,
@@ -144,7 +145,7 @@ export class Product {
       `has delivered ${changes} changes to ${sinks.join(' and ')}`,
       (lines) => {
         for (; looked < lines.length; looked += 1) {
-          if (!lines[looked]!.includes('"changes delivered"')) continue;
+          if (!lines[looked]!.includes('"changes settled"')) continue;
           const line = JSON.parse(lines[looked]!) as { time: string; sink: string; delivered: number };
           const before = delivered.get(line.sink);
           if (before === undefined) continue;
@@ -190,7 +191,7 @@ export class Product {
   }
 }
 
-/** The token that the product has made for itself by the time that it prints where it is. */
+/** Returns the headers of API requests. Their token exists before the product prints its address. */
 function headersFor(folder: string, fresh: FreshStore): Record<string, string> {
   const store = fresh.kind === 'embedded' ? fresh : ({ kind: 'postgres', url: new Secret(fresh.url) } as const);
   const token = readFileSync(localTokenFile({ store, folder, file: join(folder, 'pigeonpost.yaml') }), 'utf8').trim();
