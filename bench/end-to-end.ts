@@ -13,7 +13,7 @@ import { median, itemsPerSecond, type Run } from './report.js';
 
 const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
 const statusEveryMs = 500;
-/** Pauses and statements count from the first request until this time has passed. */
+/** Period after the first request in which statements, pauses and calls of status count. */
 const firstMs = 60_000;
 
 interface Target {
@@ -109,7 +109,7 @@ async function compare(stage: Stage, options: Compared, report: BenchReport): Pr
   });
 }
 
-/** Name of the file in the product's folder that it notes long pauses in. */
+/** File in the product's folder to which the product's process writes long statements and pauses. */
 const watchFile = 'watched.ndjson';
 
 async function load(stage: Stage, { items, store: kind, target, profileFolder }: Compared): Promise<Loaded> {

@@ -32,12 +32,12 @@ const records = [
 
 /**
  * Measures which share of an account's limit the sink uses. n requests take at least (⌈n / limit⌉ - 1) windows, because
- * a burst is free; the figure is that time divided by the actual time. The stand-in counts requests as HubSpot does,
- * and refuses every request above the limit.
+ * the requests of the first window need not wait. The figure is that time divided by the actual time. The stand-in
+ * counts requests as HubSpot does, and refuses every request above the limit.
  */
 export const hubspotLimit: Bench = {
   name: 'hubspot-limit',
-  about: `--items attendees of ${lanes} pigeonholes into a HubSpot double that takes ${per10s} requests in 10 s`,
+  about: `--items attendees of ${lanes} pigeonholes into a HubSpot double that accepts ${per10s} requests in 10 s`,
   async run(options, report) {
     const items = options.items ?? 10_000;
     const double = await startHubSpotDouble({ per10s, contactProperties: [property('last_event')] });
@@ -84,7 +84,10 @@ export const hubspotLimit: Bench = {
   },
 };
 
-/** Sends the attendees of a pigeonhole in batches, as the engine sends a lane. @returns the number of delivered ones */
+/**
+ * Sends the attendees of a pigeonhole in batches, as the engine sends a lane. @returns the number of delivered
+ * attendees
+ */
 async function sendLane(sink: Sink, pigeonholeId: number, count: number): Promise<number> {
   let memory: Record<string, unknown> = {};
   let delivered = 0;

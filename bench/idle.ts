@@ -66,7 +66,7 @@ export const idle: Bench = {
   },
 };
 
-/** The service's default page size. */
+/** The page size that pigeonpost requests. */
 const perPage = 300;
 
 /**
@@ -97,7 +97,7 @@ function liveStreams(requests: readonly SeenRequest[]): number {
   return [...times.values()].filter((count) => count > 1).length;
 }
 
-/** Counts a workflow's events in a period by type, over all of its runs. */
+/** Counts the events of a workflow's latest run in a period, by type. */
 async function eventsBetween(
   address: string,
   workflowId: string,

@@ -65,7 +65,10 @@ export const latency: Bench = {
 
 interface Sample {
   readonly askedToReceivedMs: number;
-  /** Null if a request arrived at the same instant, so that it is unknown whether it returned the question. */
+  /**
+   * Null if a request arrived while the question was created, because it is then unknown whether that request returned
+   * the question.
+   */
   readonly shownToReceivedMs: number | null;
 }
 
@@ -73,7 +76,8 @@ async function sample(stage: Stage, receiver: Receiver, times: number): Promise<
   await stage.sandbox.forgetRequests();
   const asked: { key: string; fromMs: number; toMs: number }[] = [];
   for (let n = 0; n < times; n += 1) {
-    // Spread evenly over the poll interval (golden ratio), so that no rhythm of ours meets the product's.
+    // Spread evenly over the poll interval (golden ratio), so that the questions do not synchronize with the product's
+    // polls.
     await pause(pollIntervalMs * (0.5 + ((n * 0.618) % 1)));
     const fromMs = Date.now();
     const body = { op: 'insert', list: 'qna-questions', pigeonhole: 101 };
@@ -131,7 +135,7 @@ export const detection: Bench = {
         await product.untilStored('attendees', { items }, patienceMs);
         const tookMs: number[] = [];
         for (let n = 0; n < samples; n += 1) {
-          // The phase of the sweep is random: a third of a round later it is a different one.
+          // Each sample starts a third of a round later, so that it meets the sweep in a different phase.
           await pause(n === 0 ? 5 * pollIntervalMs : median(tookMs) / 3);
           const before = await stage.sandbox.requestCount();
           const atMs = Date.now();

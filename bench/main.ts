@@ -41,7 +41,7 @@ const usage = `npm run bench [-- NAME… [options]]
 ${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
 without names: ${usualBenches.join(', ')}
-options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --into file|webhook|file+webhook (end-to-end; else each)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
+options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --into file|webhook|file+webhook (only end-to-end; each by default)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
 
 /** Exit codes: 0 done, 1 a required target was missed or a benchmark failed, 2 invalid arguments. */
 async function main(argv: readonly string[]): Promise<number> {

@@ -25,8 +25,8 @@ type DeedName = keyof typeof deeds;
 
 /**
  * Measures how fast an approved question is delivered, which is an edit on an old page: from the change in the service
- * to the change in the ledger, in poll intervals, and from there to the signed webhook. Uses questions all over a live
- * session of a thousand.
+ * to the change in the ledger, in poll intervals, and from there to the signed webhook. Uses questions from all parts
+ * of a live session with 1,000 questions.
  */
 export const moderation: Bench = {
   name: 'moderation',
@@ -114,7 +114,8 @@ async function sample(stage: Stage, receiver: Receiver, times: number): Promise<
   const done: Done[] = [];
   for (let n = 0; n < times; n += 1) {
     for (const deed of Object.keys(deeds) as DeedName[]) {
-      // Spread evenly over the poll interval (golden ratio), so that no rhythm of ours meets the product's.
+      // Spread evenly over the poll interval (golden ratio), so that the actions do not synchronize with the product's
+      // polls.
       await pause(pollIntervalMs * (0.2 + 0.3 * ((done.length * 0.618) % 1)));
       const id = deed === 'approval' ? ids.pending.shift() : ids.others.shift();
       if (id === undefined) throw new Error(`there are too few questions for ${times} of each: give fewer --items`);

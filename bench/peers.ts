@@ -24,14 +24,14 @@ const allPeers: readonly Peer[] = [
   {
     script: 'read_with_airbyte',
     told: { reading: 'checked' },
-    does: 'Airbyte CDK, reading alone, checked',
+    does: 'Airbyte CDK, reading only, checked',
     must: 1.5,
     aim: 2.5,
   },
   {
     script: 'read_with_airbyte',
     told: { reading: 'plain' },
-    does: 'Airbyte CDK, reading alone, plain',
+    does: 'Airbyte CDK, reading only, plain',
     must: 1.5,
     aim: 2.5,
   },

@@ -56,7 +56,8 @@ async function readOnce(folder: string, format: MadeFormat, rows: number): Promi
   const line = await program.lineLike(/^measured (.+)$/, 10 * 60_000);
   await program.ended(30_000);
   const measured = JSON.parse(line[1]!) as ReadMeasurement;
-  if (measured.sendable !== rows) throw new Error(`of ${rows} rows, ${measured.sendable} were found fit to be sent`);
+  if (measured.sendable !== rows)
+    throw new Error(`${measured.sendable} of ${rows} rows can be sent; all of them should be valid`);
   rmSync(path);
   const { seconds, cpuSeconds, peakRssMb } = measured;
   return {

@@ -23,7 +23,7 @@ const patienceMs = 10 * 60_000;
 export const smallQuota: Bench = {
   name: 'small-quota',
   about:
-    'the age of new items when they are stored, by list, at all, half and a tenth of the quota needed, --items times (3)',
+    'age of new items when they are stored, by list, with all, half and a tenth of the needed quota, --items times (3)',
   async run(options, report) {
     await runReportedCase(options, report);
     const args = [
@@ -75,7 +75,10 @@ export const smallQuota: Bench = {
   },
 };
 
-/** Measures 300 requests a minute, four live events, a first load that has just finished, and 20 sign-ins. */
+/**
+ * Measures a quota of 300 requests a minute with four live pigeonholes: after the first load, the time until 20 new
+ * attendees are stored.
+ */
 async function runReportedCase(options: BenchOptions, report: BenchReport): Promise<void> {
   const args = ['--attendees', '10000', '--pigeonholes', String(pigeonholes.length)];
   await withStage(args, async (stage) => {
@@ -97,7 +100,7 @@ async function runReportedCase(options: BenchOptions, report: BenchReport): Prom
   });
 }
 
-/** Resolves when everything was read for the first time. */
+/** Starts the product and waits until it has read everything once. */
 async function start(
   stage: Stage,
   kind: 'postgres' | 'embedded' = 'postgres',

@@ -153,7 +153,10 @@ async function countChanges(client: Client): Promise<number> {
   return (await client.query<{ n: number }>('select count(*)::int as n from changes')).rows[0]!.n;
 }
 
-/** Over the whole life of the product, whose connections have ended and have told the server what they did. */
+/**
+ * Reports the rows of `streams` that the product wrote in its whole life. Call it after the product has stopped: a
+ * connection reports its writes to the server when it ends.
+ */
 async function countStreamRows(
   { product: { store } }: LoadedProduct,
   stage: Stage,
@@ -161,12 +164,12 @@ async function countStreamRows(
 ): Promise<void> {
   if (store.kind !== 'postgres') return;
   const server = await stage.postgres();
-  report.note(`PostgreSQL used ${server.cpuSeconds().toFixed(1)} CPU s in all`);
+  report.note(`PostgreSQL used ${server.cpuSeconds().toFixed(1)} CPU s in total`);
   await withClient(store.url, async (client) => {
     const written = await client.query<{ n: number }>(
       `select n_tup_upd::int as n from pg_stat_user_tables where relname = 'streams'`,
     );
     const pages = await client.query<{ n: number }>('select sum(page_count)::int as n from streams');
-    report.note(`rows of streams written in all: ${written.rows[0]!.n}; pages of the last walk: ${pages.rows[0]!.n}`);
+    report.note(`rows of streams written in total: ${written.rows[0]!.n}; pages of the last walk: ${pages.rows[0]!.n}`);
   });
 }

@@ -31,7 +31,7 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
     description: 'order of every list: ascending, descending or unordered',
     default: DEFAULTS.order,
   },
-  { flag: '--cursor <kind>', description: 'position that a cursor holds: keyset or offset', default: DEFAULTS.cursor },
+  { flag: '--cursor <kind>', description: 'content of a cursor: keyset or offset', default: DEFAULTS.cursor },
   { flag: '--workspace-kind <kind>', description: 'personal or team', default: DEFAULTS.workspaceKind },
   { flag: '--api-key <key>', description: `an accepted key; repeatable (default: ${DEFAULTS.apiKeys[0]})` },
   {
@@ -39,7 +39,10 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
     description: 'delay of each response, in milliseconds',
     default: String(DEFAULTS.latencyMs),
   },
-  { flag: '--quota <n/seconds>', description: 'requests of each key in a window, for example 1000/86400' },
+  {
+    flag: '--quota <n/seconds>',
+    description: 'quota of each key: requests per number of seconds, for example 1000/86400',
+  },
   { flag: '--fault <spec>', description: 'a fault, for example kind=error,code=5000,rate=0.05; repeatable' },
   { flag: '--registrants <on|off>', description: 'whether registrants are enabled', default: 'on' },
   { flag: '--now <instant>', description: 'end of the generated past, ISO 8601 (default: the start of this hour)' },

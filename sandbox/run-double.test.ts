@@ -55,7 +55,7 @@ describe('a double as a program', () => {
       expect(await runSlackDouble(args)).toEqual({
         code: 2,
         errors:
-          'Slack double: it accepts --port, a number from 0 to 65535; --token, a text; --per10s, a number of requests from 1\n',
+          'Slack double accepts --port, a number from 0 to 65535; --token, a text; --per10s, a number of requests from 1\n',
       });
     },
   );

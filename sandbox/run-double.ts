@@ -83,7 +83,7 @@ const MEANINGS: Readonly<Record<DoubleOption, string>> = {
 function run([vendor = '', ...argv]: readonly string[]): void {
   const program = Object.hasOwn(PROGRAMS, vendor) ? PROGRAMS[vendor] : undefined;
   if (program === undefined) {
-    process.stderr.write(`run-double: name one of ${Object.keys(PROGRAMS).join(', ')}\n`);
+    process.stderr.write(`run-double: give one of ${Object.keys(PROGRAMS).join(', ')}\n`);
     process.exitCode = 2;
     return;
   }
@@ -92,7 +92,7 @@ function run([vendor = '', ...argv]: readonly string[]): void {
   const given = isHelp ? undefined : readArguments(argv, program.options);
   if (given === undefined) {
     const options = ['--port, a number from 0 to 65535', ...program.options.map((option) => MEANINGS[option])];
-    (isHelp ? process.stdout : process.stderr).write(`${name}: it accepts ${options.join('; ')}\n`);
+    (isHelp ? process.stdout : process.stderr).write(`${name} accepts ${options.join('; ')}\n`);
     process.exitCode = isHelp ? 0 : 2;
     return;
   }

@@ -10,7 +10,7 @@ import { RequestLog, serveRequest } from './service/serve-request.js';
 import { Conference } from './world/conference.js';
 import { Traffic } from './world/traffic.js';
 
-/** Options of a sandbox. Each has a default and a command-line flag with the same name. */
+/** Options of a sandbox. Each has a default, and each except `knobs` has a command-line flag. */
 export interface SandboxOptions {
   /** Loopback port; 0 selects a free one. */
   port?: number;
@@ -124,9 +124,9 @@ export interface Sandbox {
 }
 
 /**
- * Starts the Event Engagement Service on loopback: a seeded conference, live traffic unless frozen, and the
- * control API under `/_control/`. Several can run in one process.
- * @throws {RangeError} for an option outside its range, and the server's error when the port is taken
+ * Starts the Event Engagement Service on loopback: a seeded conference, live traffic unless frozen, and the control API
+ * under `/_control/`. Several can run in one process.
+ * @throws {RangeError} for an option outside its range, and the server's error if the port is in use
  */
 export async function runSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const now = (): number => Date.now();
@@ -177,7 +177,9 @@ export async function runSandbox(options: SandboxOptions = {}): Promise<Sandbox>
   };
 }
 
-/** An unexpected error is a defect of the sandbox. Make it visible, so that nobody mistakes it for a service fault. */
+/**
+ * Reports an unexpected error, which is a defect of the sandbox, so that it is not mistaken for a fault of the service.
+ */
 function answerBug(error: unknown, incoming: IncomingMessage, response: ServerResponse): void {
   if (incoming.destroyed && !incoming.complete) return; // the client closed the connection while it sent its body
   process.stderr.write(

@@ -1,11 +1,8 @@
 // Fuzzes the API from its own description: a sandbox, a pigeonpost on it, and schemathesis (PyPI) against both.
-//
-//   python3 -m venv venv && venv/bin/pip install schemathesis
-//   npm run build && node tools/fuzz-api.mjs venv/bin/schemathesis [seconds]
-//
-// Fails on an answer of 500 or above, and on one that does not match its description. Requests may be refused for
-// reasons that a schema cannot express (a cursor must come from a list, a file must be usable), and the stream of live
-// changes never ends: these checks are left out.
+// python3 -m venv venv && venv/bin/pip install schemathesis npm run build && node tools/fuzz-api.mjs
+// venv/bin/schemathesis [seconds]  Fails on an answer of 500 or above, and on one that does not match its description.
+// Requests may be refused for reasons that a schema cannot express (a cursor must come from a list, a file must be
+// usable), and the stream of live changes never ends. Both are excluded from the checks.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -91,7 +88,10 @@ async function until(isSo) {
   throw new Error('nothing was read within a minute');
 }
 
-/** Returns existing names to mix with invented ones, because unknown names are refused before any other check. */
+/**
+ * Returns a configuration of schemathesis with existing names, which it mixes with invented ones. Unknown names would
+ * be refused before any other check.
+ */
 function knownWords(erasure) {
   const words = {
     workspace: ['acme'],
@@ -132,7 +132,7 @@ function ready(child) {
     };
     child.stdout.on('data', hear);
     child.stderr.on('data', (text) => (said += text));
-    child.once('close', () => reject(new Error(`it ended before it was ready:\n${said}`)));
+    child.once('close', () => reject(new Error(`the program exited before it was ready:\n${said}`)));
   });
 }
 

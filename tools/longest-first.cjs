@@ -1,8 +1,8 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * Folders of short test files that run for a minute. Without times of an earlier run, as in a fresh clone, Jest orders
- * files by size: these would run last, and one worker would still be busy after all others have finished.
+ * Folders with small test files that run for a minute. Without times of an earlier run, as in a fresh clone, Jest
+ * orders files by size: these would run last, and one worker would still be busy after all others have finished.
  */
 const longest = [
   '/test/chaos/',

@@ -74,7 +74,8 @@ await worker.runUntil(
         workflowId: `record/${type}`,
         args: [argument],
       });
-      // The fifth cycle sleeps for a minute, which operator requests and then a wake-up signal end.
+      // The fourth cycle (call 5 of the script) sleeps for a minute. Requests of an operator and then a wake-up signal
+      // end this sleep.
       for (;;) {
         const state = await handle.query('state').catch(() => null);
         if (state?.last?.state === 'waiting') break;

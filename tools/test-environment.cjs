@@ -1,6 +1,6 @@
 require('./compile-once.cjs');
 require('./quick-webassembly.cjs');
-// The processes that tests start inherit it.
+// Processes that tests start inherit this option.
 process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --require ${JSON.stringify(require.resolve('./quick-webassembly.cjs'))}`;
 const { rmSync, readFileSync } = require('node:fs');
 const { TestEnvironment } = require('jest-environment-node');

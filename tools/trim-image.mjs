@@ -37,7 +37,7 @@ for (const folder of ['node_modules', 'dist']) {
     if (entry.isFile() && unusedFile.test(entry.name)) remove(join(entry.parentPath, entry.name));
   }
 }
-console.log(`${Math.round(freed / 1e6)} MB taken out`);
+console.log(`${Math.round(freed / 1e6)} MB removed`);
 
 function remove(path) {
   if (!existsSync(path)) return;

@@ -41,7 +41,7 @@ interface BareReadOptions {
   readonly apiKey: string;
   readonly pigeonholeId: number;
   readonly depth: BareDepth;
-  /** Stores a page. The next one is requested afterwards. */
+  /** Stores a page. The loop requests the next page only afterwards. */
   readonly keep: (rows: readonly BareRow[]) => Promise<void>;
 }
 
@@ -231,7 +231,7 @@ const upsert = `insert into bare (key, hash, payload)
   select key, hash, payload from json_to_recordset($1::json) as n (key text, hash text, payload json)
   on conflict (key) do update set hash = excluded.hash, payload = excluded.payload`;
 
-/** Opens a table in the given store. Uses only `pg` for a server. */
+/** Creates a table in the given store. For a server, uses only `pg`. */
 async function openBareStore(store: { url: string } | { folder: string }): Promise<BareStore> {
   if ('url' in store) {
     const client = new Client({ connectionString: store.url });

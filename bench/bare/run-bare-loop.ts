@@ -54,7 +54,10 @@ export async function runBareLoop(
   return { contender, ...measured, items };
 }
 
-/** Reads the sandbox once before anything is measured: it makes its pages at their first request and keeps them. */
+/**
+ * Reads the sandbox once before anything is measured, because the sandbox renders each page on its first request and
+ * caches it.
+ */
 export async function warmUp(stage: Stage, items: number): Promise<void> {
   await runBareLoop('warming up', { folder: stage.folder, items }, { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' });
 }

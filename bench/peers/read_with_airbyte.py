@@ -4,7 +4,7 @@ declarative source. The messages are counted instead of printed. Prints one line
 Usage: read_with_airbyte.py '{"baseUrl": …, "apiKey": …, "pigeonholeId": …, "folder": …, "reading": …}'
 
 `reading`: "plain" passes records on unchanged. "checked" validates each record against a declared schema and stores a
-cursor (an incremental stream), as a connector does that runs more than once.
+cursor (an incremental stream), as a connector that runs more than once does.
 """
 
 import json

@@ -93,7 +93,7 @@ export class Program {
   }
 
   #whyEnded(how: string): string {
-    return `${this.#options.program} ended by ${how}, and said last: ${this.lines().at(-1) ?? 'nothing'}`;
+    return `${this.#options.program} ended with ${how}; its last line of output: ${this.lines().at(-1) ?? 'nothing'}`;
   }
 
   #readOn(): string {
@@ -171,7 +171,7 @@ export async function waitUntil<T>(
   for (const end = Date.now() + timeoutMs; ;) {
     const found = await look();
     if (found !== undefined) return found;
-    if (Date.now() > end) throw new Error(`the bench waited ${timeoutMs / 1000} s in vain until ${what}`);
+    if (Date.now() > end) throw new Error(`timed out after ${timeoutMs / 1000} s: waiting until ${what}`);
     await pause(lookEveryMs);
   }
 }

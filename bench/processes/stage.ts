@@ -48,8 +48,8 @@ export class Stage {
   }
 
   /**
-   * Creates an unused store. An embedded one is copied from a template, because creating it takes seconds that must be
-   * part of no figure. It is in `data` of the given folder, where the product expects it.
+   * Creates an unused store. An embedded one is copied from a template, because creating one takes seconds that no
+   * figure may include. It is in `data` of the given folder, where the product expects it.
    */
   async freshStore(kind: StoreKind, folder: string): Promise<FreshStore> {
     if (kind === 'postgres') {

@@ -4,7 +4,10 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 export interface AirtableOptions extends ServeOptions {
-  /** Requests that the base accepts in a second; after one more, it refuses all requests for 30 seconds. */
+  /**
+   * Number of requests that the base accepts in a second. After one more, it refuses every request until none has
+   * arrived for 30 seconds.
+   */
   readonly perSecond?: number;
 }
 

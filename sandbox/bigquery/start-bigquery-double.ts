@@ -6,11 +6,11 @@ import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/ser
 export interface BigQueryOptions extends ServeOptions {
   /** Whether billing is enabled. Without it, the project is a sandbox, which refuses to stream. */
   readonly billing?: boolean;
-  /** Requests that streaming answers with 404 because it does not know a table yet that was just created. */
+  /** Number of requests that streaming answers with 404, because it does not know a newly created table yet. */
   readonly unknownFor?: number;
 }
 
-/** A new project with the billing that docs/sinks/http/bigquery.md requires, and a table of yesterday. */
+/** A new project with the billing that docs/sinks/http/bigquery.md requires, and a table that was created yesterday. */
 export const freshAccount = { billing: true, unknownFor: 0 } as const satisfies Omit<
   BigQueryOptions,
   keyof ServeOptions

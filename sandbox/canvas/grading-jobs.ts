@@ -24,7 +24,7 @@ interface Job {
 }
 
 export interface JobOptions {
-  /** Delay before a job runs; 0 by default, so that the first poll finds it running. */
+  /** Delay before a job runs; 0 by default. If `runningMs` is 0 as well, the first poll finds the job finished. */
   readonly queuedMs?: number;
   /** Duration of a run; 0 by default. */
   readonly runningMs?: number;
@@ -34,7 +34,7 @@ const GRADER_ID = 1;
 
 /**
  * Jobs that grade many students. The clock moves a job from queued to running to completed or failed. A job writes its
- * grades at the end of its run: it grades every student that it finds, and fails with the names of the others.
+ * grades at the end of its run: it grades every student that it finds, and fails with the references of the others.
  */
 export class GradingJobs {
   private readonly jobs: Job[] = [];
@@ -55,7 +55,7 @@ export class GradingJobs {
     this.faults.push(...faults);
   }
 
-  /** Lets jobs that were stuck finish. */
+  /** Lets stuck jobs finish. */
   releaseStuck(): void {
     for (const job of this.jobs) if (job.fault?.kind === 'stuck') job.fault = undefined;
   }

@@ -50,7 +50,7 @@ function route(method: string, path: string, answer: (call: Call) => DoubleAnswe
   return { method, path: new RegExp(`^${path}/?$`), answer };
 }
 
-/** Query parameters that a request may have, by what its path ends with. */
+/** Query parameters that a request may have, by the end of its path. */
 const PARAMETERS: readonly (readonly [path: RegExp, names: readonly string[]])[] = [
   [/\/permissions\/?$/, ['permissions[]']],
   [/\/assignments\/?$/, ['search_term', 'per_page', 'page']],
@@ -88,7 +88,8 @@ function createAssignment(call: Call): DoubleAnswer {
   const name = text(given, 'name');
   if (name === undefined || name === '') throw new CanvasRefusal(400, 'the name is missing');
   const gradingType = text(given, 'grading_type') ?? 'points';
-  if (gradingType !== 'points' && gradingType !== 'percent') throw new CanvasRefusal(400, 'not known here');
+  if (gradingType !== 'points' && gradingType !== 'percent')
+    throw new CanvasRefusal(400, `grading_type ${gradingType} is not supported here`);
   const added = call.canvas.school.addAssignment(course, {
     name,
     pointsPossible: Number(text(given, 'points_possible') ?? 0),
@@ -98,7 +99,7 @@ function createAssignment(call: Call): DoubleAnswer {
   return { status: 201, json: assignmentJson(course, added) };
 }
 
-/** (A) Refuses parameters that grading does not need, so that a test notices what is sent too much. */
+/** (A) Refuses parameters that grading does not need, so that a test notices superfluous ones. */
 function refuse(parameters: readonly string[]): void {
   if (parameters.length > 0) throw new CanvasRefusal(400, `not needed: ${parameters.join(', ')}`);
 }
@@ -134,7 +135,10 @@ function shown({ canvas }: Call, submission: Submission): Record<string, unknown
   return submissionJson(submission, canvas.school.isPostedByHand(submission.assignmentId));
 }
 
-/** Returns one page of a list. Clients must follow the address in `Link` to the next page and not build it. */
+/**
+ * Returns one page of a list. Clients must follow the address in `Link` to the next page, and must not build it
+ * themselves.
+ */
 function pageOf<Item>(call: Call, all: readonly Item[]): { list: readonly Item[]; headers: Record<string, string> } {
   const { query } = call.request;
   const perPage = Math.min(Math.max(1, Number(query.get('per_page') ?? 10) || 10), MAX_PAGE);
@@ -247,7 +251,7 @@ function progressJson(progress: Progress, url: string): Record<string, unknown> 
   };
 }
 
-/** Without fractions of a second, as Canvas writes instants. */
+/** Formats an instant as Canvas does, without fractions of a second. */
 function instant(atMs: number): string {
   return new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -186,9 +186,9 @@ const LETTERS: readonly (readonly [letter: string, from: number])[] = [
 /**
  * Parses a `posted_grade`. Documented, "Grade or comment on a submission": a number is points, a number with `%` is a
  * percentage of the possible points, `pass` and `complete` are all points, `fail` and `incomplete` are none. Points may
- * exceed the maximum. A letter counts in an assignment that is graded in letters: the best is worth all points, and
- * every other one per cent less than the letter above it begins with (app/models/grading_standard.rb). An empty string
- * removes the grade; any other value is assumed to do the same.
+ * exceed the maximum. A letter counts in an assignment that is graded in letters. The best letter is worth all points.
+ * Any other letter is worth one percentage point less than the minimum of the letter above it
+ * (app/models/grading_standard.rb). An empty string removes the grade; any other value is assumed to do the same.
  */
 export function parseGrade(posted: string, gradingType: GradingType, pointsPossible: number): Grade {
   const value = posted.trim().toLowerCase();

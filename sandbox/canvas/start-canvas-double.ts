@@ -58,8 +58,8 @@ function pageOf(canvas: CanvasInstance): string {
 }
 
 /**
- * Canvas's documented ways to fail, by name. None changes anything, except `badGatewayAfter`, which is sent after the
- * effect.
+ * Canvas's documented failures, by name. The request has no effect, except with `badGatewayAfter`, which is answered
+ * after the effect.
  */
 const FAULTS: Readonly<Record<string, FaultEffect>> = {
   rateLimit: { kind: 'answer', answer: rateLimitExceeded('ffffffff-0000-4000-8000-000000000000') },

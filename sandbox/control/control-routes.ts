@@ -212,13 +212,13 @@ export function tableOf(service: ServiceState, list: ListName, pigeonholeId: num
   if (table !== undefined) return table;
   throw new ControlError(
     404,
-    `${list} needs ?pigeonhole=ID of a pigeonhole that exists, and got ${String(pigeonholeId)}`,
+    `${list} needs the id of an existing pigeonhole as "pigeonhole", but got ${String(pigeonholeId)}`,
   );
 }
 
 /**
- * Edits a share of a list, evenly spread. Changes a text in each item that belongs to the item itself and is not copied
- * from another one.
+ * Edits a share of a list, evenly spread. In each of these items, changes a text that belongs to the item itself, not
+ * one that is copied from another item.
  */
 function touch(
   service: ServiceState,
@@ -244,7 +244,7 @@ function touchPatch(list: ListName, text: string): Record<string, string | { con
   if (list === 'answers') return { answer: { content: text } };
   if (list === 'sessions' || list === 'pigeonholes') return { description: text };
   if (list === 'attendees' || list === 'registrants') return { Company: text };
-  throw new ControlError(400, `${list} holds no text of its own to touch; use POST /_control/mutations`);
+  throw new ControlError(400, `${list} has no text of its own to edit; use POST /_control/mutations`);
 }
 
 function stateOf(service: ServiceState, traffic: Traffic): unknown {

@@ -60,7 +60,10 @@ async function readJson(incoming: IncomingMessage): Promise<unknown> {
   }
 }
 
-/** Rejects other host names, since a web page can reach loopback through a DNS name of its own (DNS rebinding). */
+/**
+ * Whether a `Host` header names loopback. Other names are refused, because a web page can reach loopback through its
+ * own DNS name (DNS rebinding).
+ */
 function isLoopbackHost(host: string | undefined): boolean {
   return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');
 }

@@ -14,7 +14,7 @@ import { Portal } from './portal.js';
 import { RateLimits, type LimitOptions } from './rate-limits.js';
 
 /**
- * What a batch does with records that cannot be written, by default as documented for each version:
+ * Treatment of records in a batch that cannot be written. The default is the documented one of each version:
  * - `whole-batch` 400 and nothing is written
  * - `multi-status` 207; the others are written, and `errors` names the records that were not
  * - `in-200` the same with status 200
@@ -23,9 +23,7 @@ export type BatchErrors = 'whole-batch' | 'multi-status' | 'in-200';
 
 /**
  * The content of the account before a test.
- * - `freshAccount` a new HubSpot account as of November 2026, with an administrator who has set
- *   rules: `firstname` is required when a contact is created, and `hs_lead_status` where `lifecyclestage` is
- *   `salesqualifiedlead`. The token is a service key: it lacks the scope `oauth`, so it may not read the account's
+ * - `freshAccount` a new HubSpot account as of November 2026, with an administrator who has set rules: `firstname` is required when a contact is created, and `hs_lead_status` if `lifecyclestage` is `salesqualifiedlead`. The token is a service key: it lacks the scope `oauth`, so it may not read the account's
  *   details, and it belongs to no private app.
  * - `withoutRules` no rules, and the token of a private app that may read everything.
  */

@@ -36,7 +36,8 @@ function route(action: string, access: 'read' | 'write', answer: (call: Call) =>
 
 /**
  * Creates the `associations` that a create request names for the new record.
- * @throws {HubSpotRefusal} 400 for a type that does not exist between the two, 404 for a record that does not
+ * @throws {HubSpotRefusal} 400 if the association type does not exist between the two objects, 404 if the record does
+ *   not exist
  */
 export function associateNew(account: Account, record: CrmRecord, associations: unknown): void {
   if (associations === undefined) return;

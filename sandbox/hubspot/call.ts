@@ -127,7 +127,7 @@ export class HubSpotRefusal extends Error {
     super(message);
   }
 
-  /** Returns the body of an answer. Documented: every field is optional to a reader, "Error handling". */
+  /** Returns the body of an answer. Documented in "Error handling": any field may be missing. */
   body(correlationId: string): Record<string, unknown> {
     return {
       status: 'error',

@@ -11,7 +11,10 @@ export interface MarketingEvent {
 
 export type AttendanceState = 'REGISTERED' | 'ATTENDED' | 'CANCELLED';
 
-/** One contact's participation in one event, in the order of its records. */
+/**
+ * One contact's participation in one event. `activities` lists the interactions in the order in which they were
+ * recorded.
+ */
 export interface Participation {
   readonly id: string;
   readonly event: MarketingEvent;

@@ -50,8 +50,8 @@ export class Portal {
   }
 
   /**
-   * @param enforced whether the administrator's rules hold, as they do from version 2026-09 on
-   * @throws {HubSpotRefusal} 400 for invalid or missing values, 409 where a unique value is taken
+   * @param enforced whether the administrator's rules apply, as they do from version 2026-09 on
+   * @throws {HubSpotRefusal} 400 for invalid or missing values, 409 if another record has a unique value
    */
   create(type: ObjectType, values: Readonly<Record<string, string>>, enforced = false): CrmRecord {
     const problems = [

@@ -4,9 +4,9 @@ import { RollingLimit } from '../serve/call-limit.js';
 export interface LimitOptions {
   /** Requests in any ten seconds: 100 by default, as in free accounts; 190 in professional ones. */
   readonly per10s?: number;
-  /** The length of that window, ten seconds; shorter in tests that cannot wait. */
+  /** Length of that window: ten seconds by default, shorter in tests. */
   readonly windowMs?: number;
-  /** Requests a day of the account's time zone: 250,000 by default. */
+  /** Requests per day in the account's time zone: 250,000 by default. */
   readonly perDay?: number;
   /** IANA name of the time zone in which the day of the daily limit starts; UTC by default. */
   readonly timeZone?: string;

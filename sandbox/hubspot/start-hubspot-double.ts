@@ -7,7 +7,9 @@ import type { FaultEffect } from '../serve/faults.js';
 import { overLimit } from './rate-limits.js';
 
 export interface HubSpotDouble extends RunningDouble {
-  /** The account behind the API: to seed records, merge contacts, use up limits, and inspect. */
+  /**
+   * The account behind the API. Tests use it to seed records, merge contacts, use up limits, and inspect the result.
+   */
   readonly account: Account;
 }
 
@@ -81,7 +83,10 @@ function withoutItsOwn(row: Readonly<Record<string, unknown>>): Readonly<Record<
 
 const CORRELATION_ID = 'ffffffff-0000-4000-8000-000000000000';
 
-/** HubSpot's documented failures, by name. They have no effect, except that `badGatewayAfter` follows the effect. */
+/**
+ * HubSpot's documented failures, by name. The request has no effect, except with `badGatewayAfter`, which is answered
+ * after the effect.
+ */
 const FAULTS: Readonly<Record<string, FaultEffect>> = {
   tenSecondLimit: { kind: 'answer', answer: overLimit('TEN_SECONDLY_ROLLING', CORRELATION_ID) },
   dailyLimit: { kind: 'answer', answer: overLimit('DAILY', CORRELATION_ID) },

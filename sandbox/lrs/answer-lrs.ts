@@ -29,7 +29,8 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
     return { status: 200, json: { version: lrs.options.versions.flatMap((version) => listed[version]) } };
   }
   if (request.path === TOKEN_PATH && request.method === 'POST') return issueToken(lrs, request);
-  if (request.path !== `${ENDPOINT}/statements`) throw new LrsRefusal(404, 'there is statements and about');
+  if (request.path !== `${ENDPOINT}/statements`)
+    throw new LrsRefusal(404, 'unknown resource; statements and about are supported');
   const version = readVersion(lrs, request);
   const sender = { account: authenticate(lrs, request), version };
   if (Buffer.byteLength(request.body) > lrs.options.maxBytes) {
@@ -37,10 +38,10 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   }
   if (request.method === 'POST') return postStatements(lrs, sender, request);
   if (request.method === 'GET') return getStatement(lrs, request);
-  throw new LrsRefusal(405, 'statements are posted and got');
+  throw new LrsRefusal(405, 'this method is not supported; send statements with POST and read them with GET');
 }
 
-/** Handles `GET /statements` with the id of one statement. A voided statement is found only as voided. */
+/** Handles `GET /statements` with the id of one statement. A voided statement is found only by `voidedStatementId`. */
 function getStatement(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
   const id = request.query.get('statementId');
   const voidedId = request.query.get('voidedStatementId');
@@ -69,7 +70,7 @@ function readVersion(lrs: Lrs, request: DoubleRequest): LrsVersion {
   const version = versionOf(lrs, request);
   if (version !== undefined) return version;
   const texts = lrs.options.versions.map((each) => each.replace(/\d+$/, 'x'));
-  throw new LrsRefusal(400, `X-Experience-API-Version has to be ${texts.join(' or ')}`);
+  throw new LrsRefusal(400, `X-Experience-API-Version must be ${texts.join(' or ')}`);
 }
 
 /** Returns the version of the request; `undefined` if the LRS does not accept it. */

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { askLrs, aStatement, aVoiding, basicAuthorization, type LrsTarget } from './lrs-client.test-kit.js';
 
 /**
- * Tests the behaviour of any LRS of xAPI 1.0.3 that a sender of statements relies on. The tests run against the
+ * Tests the behaviour that a sender of statements relies on, for any LRS of xAPI 1.0.3. The tests run against the
  * stand-in and, if one is installed, against a real LRS, which verifies the stand-in's interpretation of the
  * specification. Each test creates its own statements, because a real LRS keeps all of them.
  */

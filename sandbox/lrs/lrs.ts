@@ -41,7 +41,7 @@ export interface Lrs {
   readonly now: () => number;
 }
 
-/** A request that the LRS refuses, with the status that the specification gives it (Communication, 3.2). */
+/** A request that the LRS refuses, with the status that the specification prescribes (Communication, 3.2). */
 export class LrsRefusal extends Error {
   override readonly name = 'LrsRefusal';
 

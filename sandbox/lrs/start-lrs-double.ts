@@ -114,7 +114,10 @@ const ANSWERS: Readonly<Record<string, DoubleAnswer>> = {
   timeout: { status: 504, text: 'gateway timeout' },
 };
 
-/** Returns the effect of a named fault: one of these answers, with `-after` once the statements are stored. */
+/**
+ * Returns the effect of a named fault: one of these answers. With the suffix `-after`, it is sent after the statements
+ * are stored.
+ */
 export function lrsFault(name: string): FaultEffect | undefined {
   const answer = ANSWERS[name.replace(/-after$/, '')];
   if (answer === undefined) return undefined;

@@ -52,7 +52,10 @@ function isSame(lrs: Lrs, statement: Sent, known: JsonObject): boolean {
     : exactlySame(statement, lrs.store.sentAs(statement.id) ?? known);
 }
 
-/** Refuses voiding without the right, or of a voiding statement. The target may be missing. */
+/**
+ * Refuses a voiding statement if the account may not void, or if the target is itself a voiding statement. The target
+ * may be missing.
+ */
 function refuseVoiding(lrs: Lrs, account: LrsAccount, statement: Sent): void {
   const target = voidedBy(statement as unknown as Parameters<typeof voidedBy>[0]);
   if (target === undefined) return;
@@ -66,7 +69,7 @@ function refuseVoiding(lrs: Lrs, account: LrsAccount, statement: Sent): void {
 /** @throws {LrsRefusal} 400 for an unknown parameter (Communication, 3.2) */
 export function refuseParameters(request: DoubleRequest, known: readonly string[]): void {
   const unknown = [...request.query.keys()].find((name) => !known.includes(name));
-  if (unknown !== undefined) throw new LrsRefusal(400, `the parameter "${unknown}" is not known here`);
+  if (unknown !== undefined) throw new LrsRefusal(400, `the parameter "${unknown}" is not supported`);
 }
 
 function jsonBody(request: DoubleRequest): unknown {

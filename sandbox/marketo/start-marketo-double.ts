@@ -5,9 +5,9 @@ import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/ser
 import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
 
 export interface MarketoOptions extends ServeOptions {
-  /** Calls of all integrations that the subscription accepts in 20 seconds. */
+  /** Number of calls that the subscription accepts in 20 seconds, from all integrations together. */
   readonly per20s?: number;
-  /** Calls that it accepts in a day. */
+  /** Number of calls that it accepts in a day. */
   readonly perDay?: number;
 }
 

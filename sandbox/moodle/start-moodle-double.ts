@@ -5,7 +5,7 @@ import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/ser
 export interface MoodleOptions extends ServeOptions {
   /** Whether the token's user has `moodle/site:viewuseridentity`. */
   readonly seesIdentity?: boolean;
-  /** The site's setting `showuseridentity`: fields that this capability shows. */
+  /** The site's setting `showuseridentity`: the fields that users with this capability see. */
   readonly identityFields?: readonly ('email' | 'idnumber')[];
   /** The maximum grade of the activity, which limits every grade, because `unlimitedgrades` is off on a new site. */
   readonly maxGrade?: number;
@@ -46,7 +46,7 @@ const parameters: Readonly<Record<string, RegExp>> = {
 const rules: readonly RequestRule[] = [{ method: 'POST', path: /\/server\.php$/, form: [/./] }];
 
 /**
- * Starts three functions of Moodle's REST server. It answers HTTP 200 to everything, and an error is a body with
+ * Starts three functions of Moodle's REST server. It answers every call with HTTP 200, and an error is a body with
  * `exception`. It checks parameters as strictly as Moodle does. Sources: sinks/http/README.md, "Moodle".
  */
 export async function startMoodleDouble(options: MoodleOptions = {}): Promise<MoodleDouble> {
@@ -79,7 +79,7 @@ export async function startMoodleDouble(options: MoodleOptions = {}): Promise<Mo
       field === 'email' || field === 'idnumber'
         ? !seesIdentity || !identityFields.some((each) => each === field)
         : false;
-    if (isHidden) return { status: 200, json: [] }; // not an error: Moodle leaves out users without the searched field
+    if (isHidden) return { status: 200, json: [] }; // not an error: Moodle omits users whose searched field the caller may not see
     const wanted = Object.values(values);
     const found = users.filter((user) => wanted.includes(String(user[field as keyof (typeof users)[number]])));
     return { status: 200, json: found };

@@ -4,9 +4,9 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
 export interface PipedriveOptions extends ServeOptions {
-  /** Requests that a token may make in 2 seconds. */
+  /** Number of requests that a token may make in 2 seconds. */
   readonly per2s?: number;
-  /** Searches among them. */
+  /** Number of these requests that may be searches. */
   readonly searchesPer2s?: number;
 }
 

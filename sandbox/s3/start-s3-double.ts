@@ -84,7 +84,7 @@ export const freshAccount = {
   now: () => Date.now(),
 } as const satisfies Required<BucketOptions>;
 
-/** Headers that pigeonpost has no reason to send, since a store would act on them. */
+/** Headers that a store would act on and that pigeonpost has no reason to send. */
 const mustNotBeSent = ['x-amz-acl', 'x-amz-tagging', 'x-amz-storage-class', 'content-encoding', 'x-amz-copy-source'];
 
 /** A bucket in path style, held in memory. The README of this folder lists its rules and their sources. */

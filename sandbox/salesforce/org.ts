@@ -32,7 +32,8 @@ export const USER_ID = '0058d0000000001AAA';
 const OWNERS = new Set(['Lead', 'Contact', 'Campaign', 'Account', 'Task']);
 
 /**
- * Stores the records of an org and checks changes. A refused change has no effect. Ids ascend, the same in each run.
+ * Stores the records of an org and checks changes. A refused change has no effect. Ids ascend and are the same in each
+ * run.
  */
 export class Org {
   private readonly records = new Map<string, OrgRecord>();

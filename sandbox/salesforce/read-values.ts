@@ -5,7 +5,8 @@ import { SalesforceRefusal } from './call.js';
 export type Values = Record<string, string | number | boolean | null>;
 
 /**
- * Finds the record of a reference such as `{"Campaign": {"Event_Id__c": "101"}}`. @throws {SalesforceRefusal} if none
+ * Finds the record of a reference such as `{"Campaign": {"Event_Id__c": "101"}}`. @throws {SalesforceRefusal} if there
+ * is none
  */
 type FindReferenced = (type: string, externalField: string, value: unknown) => string;
 

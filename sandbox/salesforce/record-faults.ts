@@ -1,7 +1,7 @@
 import { SalesforceRefusal } from './call.js';
 import type { Values } from './read-values.js';
 
-/** Refuses valid records, as if another transaction had locked the row. */
+/** A fault that refuses records, valid or not, for example as if another transaction had locked the row. */
 interface RecordFault {
   readonly object: string;
   readonly code: string;

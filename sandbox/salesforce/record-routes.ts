@@ -139,7 +139,9 @@ function refuseTooMany(count: number): void {
   }
 }
 
-/** @throws {SalesforceRefusal} 400 for the whole request if a record does not name its type */
+/**
+ * @throws {SalesforceRefusal} if a record does not name its type; `written` converts it into the result of that record
+ */
 function typeOf(call: Call, sent: Sent, permission?: 'createable' | 'updateable'): SObjectType {
   const type = (sent.attributes as { type?: unknown } | undefined)?.type;
   if (typeof type !== 'string')

@@ -40,7 +40,8 @@ export interface SalesforceOptions {
   /** Maximum number of requests in any 24 hours; 15,000 by default. */
   readonly dailyRequests?: number;
   /**
-   * Whether an unreadable record of a collection (with an unknown field) is refused itself or with the whole request.
+   * Whether an unreadable record of a collection (for example, with an unknown field) is refused on its own, or the
+   * whole request is refused.
    */
   readonly unreadableRecord?: 'refuses-itself' | 'refuses-request';
   /** Number of records on a page of a query's answer; 2,000 by default. */

@@ -7,7 +7,7 @@ export interface FieldDefinition {
   readonly length: number;
   readonly createable: boolean;
   readonly updateable: boolean;
-  /** Whether a new record needs a value, which can then not be cleared. */
+  /** Whether a new record needs a value, which cannot be cleared later. */
   readonly required: boolean;
   readonly externalId: boolean;
   readonly unique: boolean;
@@ -18,7 +18,7 @@ export interface FieldDefinition {
   readonly defaultValue: string | boolean | undefined;
   /** Objects that a reference can refer to. */
   readonly referenceTo: readonly string[];
-  /** The name of the other record in queries: `Campaign` for `CampaignId`. */
+  /** Key under which a record refers to the other one by its external id: `Campaign` for `CampaignId`. */
   readonly relationshipName: string | undefined;
 }
 

@@ -70,7 +70,10 @@ function pageOf(org: SalesforceOrg): string {
   return statePage({ title: 'Salesforce: stand-in', note, barColor: '#0b5cab', tables });
 }
 
-/** Salesforce's documented failures, by name. They have no effect, except that `badGatewayAfter` follows the effect. */
+/**
+ * Salesforce's documented failures, by name. The request has no effect, except with `badGatewayAfter`, which is
+ * answered after the effect.
+ */
 const FAULTS: Readonly<Record<string, FaultEffect>> = {
   sessionExpired: refusal(401, 'INVALID_SESSION_ID', 'Session expired or invalid'),
   dailyLimit: refusal(403, 'REQUEST_LIMIT_EXCEEDED', 'TotalRequests Limit exceeded.'),

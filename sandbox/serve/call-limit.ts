@@ -57,7 +57,7 @@ export class CallLimit {
     }
     this.violations.push({ atMs: nowMs, ignoredRetryAfter: closedMs > 0 });
     const seconds = Math.ceil(waitMs / 1000);
-    if (closedMs <= 0) this.closedUntilMs = nowMs + seconds * 1000; // calls in the meantime do not extend the time
+    if (closedMs <= 0) this.closedUntilMs = nowMs + seconds * 1000; // calls in the meantime do not extend it
     return seconds;
   }
 

@@ -21,6 +21,6 @@ export interface DoubleAnswer {
   readonly json?: unknown;
   readonly text?: string;
   readonly html?: string;
-  /** Sent without a content type of its own. */
+  /** Sent without a content type, unless `headers` contains one. */
   readonly bytes?: Buffer;
 }

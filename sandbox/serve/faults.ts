@@ -50,7 +50,7 @@ export class FaultPlan {
     this.planned = [];
   }
 
-  /** Returns the faults that can still affect requests. */
+  /** Returns the number of faults that can still affect requests. */
   get waiting(): number {
     return this.planned.filter(({ fault, seen }) => seen < lastOf(fault)).length;
   }
@@ -123,7 +123,7 @@ export function readFault(json: unknown, named: NamedFaults): Fault {
   const { fault, effect, ...matching } = parsed.data;
   if (fault !== undefined) return { effect: namedEffect(fault, named), ...matching };
   if (effect !== undefined) return { effect, ...matching };
-  throw new TypeError('a fault has a name in "fault", or an "effect"');
+  throw new TypeError('the fault is missing; give a name in "fault", or an "effect"');
 }
 
 function namedEffect(name: string, named: NamedFaults): FaultEffect {

@@ -46,7 +46,7 @@ export interface RunningDouble {
   readonly faults: FaultPlan;
   /** Contents of requests that break a rule, by name and never by value. A test that sent them on purpose removes them. */
   readonly violations: string[];
-  /** A second call does nothing. @throws {Error} with all violations, unless they are only to be recorded */
+  /** A second call does nothing. @throws {Error} with all violations, unless `onViolation` is `record` */
   close(): Promise<void>;
 }
 
@@ -116,7 +116,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
         server.closeAllConnections(); // a client's kept connection would hold the server open
       });
       if (violations.length === 0 || options.onViolation === 'record') return;
-      throw new Error(`requests carried what they must not:\n${[...new Set(violations)].join('\n')}`);
+      throw new Error(`requests contained parts that no rule allows:\n${[...new Set(violations)].join('\n')}`);
     },
   };
 }
@@ -172,7 +172,7 @@ async function readBody(incoming: IncomingMessage): Promise<Buffer> {
   let bytes = 0;
   for await (const chunk of incoming as AsyncIterable<Buffer>) {
     bytes += chunk.length;
-    if (bytes > MAX_BODY_BYTES) throw new RangeError(`a body of more than ${MAX_BODY_BYTES} bytes`);
+    if (bytes > MAX_BODY_BYTES) throw new RangeError(`the body has more than ${MAX_BODY_BYTES} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

@@ -38,7 +38,7 @@ export const FAULT_KINDS = [
   'earlyEnd',
   /** Returns only the first `show` items of the page and announces no more, as if the list were complete. */
   'shortList',
-  /** Ignores every filter of the request, also a required one. */
+  /** Ignores every filter of the request, including a required one. */
   'ignoreFilters',
   /** Inserts and removes items after page `afterPage` of a walk. Order and snapshots of lists are not documented. */
   'changeDuringWalk',
@@ -55,9 +55,9 @@ export const faultSchema = z.strictObject({
   path: z.string().optional(),
   pigeonhole: z.int().optional(),
   session: z.int().optional(),
-  /** True: later pages only; false: first pages only. */
+  /** True: only later pages; false: only first pages. */
   hasCursor: z.boolean().optional(),
-  /** True: requests with a filter other than the session's only; false: without one only. */
+  /** True: only requests with a filter other than the session's; false: only requests without one. */
   filtered: z.boolean().optional(),
   /** Number of matching requests that pass before the rule takes effect. */
   skip: z.int().min(0).default(0),

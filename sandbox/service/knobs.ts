@@ -19,7 +19,8 @@ export const knobsSchema = z.strictObject({
   cursor: cursor.default('keyset'),
   lists: z.partialRecord(listName, listSettingSchema).default({}),
   /**
-   * `plain`: a cursor depends only on its position. `signed`: it also has a time and a signature, so it is never equal.
+   * `plain`: a cursor depends only on its position. `signed`: it also has a time and a signature, so that no two
+   * cursors are equal.
    */
   cursorText: z.enum(['plain', 'signed']).default('plain'),
   /** The service's own maximum page size; a larger count is lowered to it without an error. */

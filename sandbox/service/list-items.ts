@@ -31,7 +31,7 @@ const DEFAULT_COUNT = 30;
 
 /**
  * Answers a list operation with the collection envelope, as JSON text.
- * @throws {ServiceError} 4504, 4509, 6000, or a code that a knob sets
+ * @throws {ServiceError} 4504, 4509 or 6000
  */
 export function listItems(request: ListRequest): string {
   const { conference, knobs, list, pigeonholeId, query } = request;

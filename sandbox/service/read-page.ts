@@ -62,7 +62,10 @@ function placeAfter(query: PageQuery, page: readonly number[]): CursorPosition {
   return { kind: 'offset', offset: before + page.length };
 }
 
-/** A position in a list. `start` is before the first item, and only faults use it. */
+/**
+ * A position in a list. `start` is before the first item, where a request without a cursor starts. Only faults issue a
+ * cursor for it.
+ */
 export type CursorPosition = { kind: 'keyset'; id: number } | { kind: 'offset'; offset: number } | { kind: 'start' };
 
 /** Key to sign cursors, valid for this process. */
@@ -88,7 +91,8 @@ export function encodeCursor(
 }
 
 /**
- * @param kind what the list uses at present; a cursor of the other kind is from another time and is refused
+ * @param kind the kind of cursor that the list uses now; a cursor of the other kind was issued before the setting
+ *   changed, and is refused
  * @throws {ServiceError} 6000 for anything this service did not issue
  */
 export function decodeCursor(text: string, kind: CursorKind): CursorPosition {

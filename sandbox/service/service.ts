@@ -183,7 +183,7 @@ export class PageCache {
   }
 }
 
-/** One of the fifteen operations, or the single read of a pigeonhole, with its parameters. */
+/** One of the fifteen operations, with its parameters. */
 type Route =
   | { kind: 'list'; list: ListName; pigeonholeId: number | null }
   | { kind: 'createPigeonhole' }

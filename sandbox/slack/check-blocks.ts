@@ -30,8 +30,8 @@ const CHECKS: Readonly<Record<string, { readonly properties: readonly string[]; 
 /**
  * Checks blocks by the rules of Block Kit's reference. Counts characters as UTF-16 units, the stricter interpretation,
  * because the reference does not say how an emoji counts.
- * @throws {SlackRefusal} `invalid_blocks_format`, `invalid_blocks` with a JSON pointer for each fault, or
- * `msg_blocks_too_long`
+ * @throws {SlackRefusal} `invalid_blocks_format`, `invalid_blocks` with a JSON pointer for each problem, or
+ *   `msg_blocks_too_long`
  */
 export function checkBlocks(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) throw new SlackRefusal('invalid_blocks_format');

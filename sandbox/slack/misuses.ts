@@ -6,9 +6,9 @@ const LIVE_MARKUP = /<[!@#][^>]*>|<[a-z][a-z+.-]*:[^>]*>/i;
 const CREDENTIALS = ['token', 'client_secret', 'refresh_token'];
 
 /**
- * Lists contents that Slack accepts but that an app with texts of an audience must not send: a credential where proxies
- * log it, markup that notifies or links, mentions and addresses that nobody configured, and options that make texts
- * live.
+ * Lists contents that Slack accepts but that an app that displays texts of an audience must not send: a credential
+ * where proxies log it, markup that notifies or links, mentions and addresses that are not configured, and options that
+ * make texts live.
  */
 export function misusesOf(
   { query, headers }: DoubleRequest,
@@ -46,7 +46,7 @@ export function misusesOf(
   return found;
 }
 
-/** The user groups and origins that an app may mention. */
+/** The user groups that an app may mention, and the origins that it may link to. */
 export interface AllowedTargets {
   readonly userGroups: readonly string[];
   readonly origins: readonly string[];

@@ -37,7 +37,8 @@ export function scaledLimits(postsPer10s: number): SlackLimits {
 }
 
 /**
- * The limits of one app in one workspace (https://docs.slack.dev/apis/web-api/rate-limits). Created when first used.
+ * The limits of one app in one workspace (https://docs.slack.dev/apis/web-api/rate-limits). Each limit is created when
+ * it is first used.
  */
 export class RateLimits {
   readonly byName = new Map<string, CallLimit>();

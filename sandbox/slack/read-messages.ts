@@ -37,7 +37,7 @@ export function readReplies(call: SlackCall): object {
 function readableChannel(call: SlackCall): SlackChannel {
   const channel = namedChannel(call);
   requireScope(call, channel.isPrivate ? 'groups:history' : 'channels:history');
-  if (!channel.isMember) throw new SlackRefusal('not_in_channel'); // a bot can read only the channels that it is in, even public ones
+  if (!channel.isMember) throw new SlackRefusal('not_in_channel'); // a bot can read a channel only if it is a member, even if the channel is public
   return channel;
 }
 

@@ -144,7 +144,7 @@ function renderMrkdwn(text: string): string {
 }
 
 function ping(who: string): string {
-  return `<span class="ping" title="everyone named is notified">${escapeHtml(who)}</span>`;
+  return `<span class="ping" title="notifies everyone named">${escapeHtml(who)}</span>`;
 }
 
 function lines(html: string): string {

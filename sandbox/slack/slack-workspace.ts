@@ -155,7 +155,7 @@ export class SlackWorkspace {
   editWindowMs: number | undefined;
   /** The token rotation of the app; undefined if it has none. */
   readonly rotation: TokenRotation | undefined;
-  /** User groups and origins that the app may mention (misuses.ts). */
+  /** User groups that the app may mention, and origins that it may link to (misuses.ts). */
   allowed: AllowedTargets = { userGroups: [], origins: [] };
   readonly misuses: string[] = [];
   private lastMicros = 0;

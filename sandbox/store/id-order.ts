@@ -18,7 +18,7 @@ export class IdOrder {
   /** @param generated the ids of the generated items, ascending */
   constructor(generated: readonly number[], arrangement: Arrangement, seed: number) {
     const isById = arrangement === 'byId';
-    // Two draws, so that no two ids share a key. A cursor could not distinguish them.
+    // Two draws, because one draw can give two ids the same key, and a cursor could not distinguish these.
     this.#keyOf = isById ? (id) => id : (id) => draw(seed, 1, id) + draw(seed, 2, id) / 2 ** 32;
     this.#ids = isById ? [...generated] : sortedBy(this.#keyOf, generated);
   }

@@ -55,7 +55,10 @@ interface Stored<Facts> {
   sessionId: number | null;
 }
 
-/** One list of one pigeonhole: generated items, and the changes made to them. Only the changes are held in memory. */
+/**
+ * One list: generated items, and the changes made to them. Only the changes and the ids of lists that were read are
+ * held in memory.
+ */
 export class ItemTable<Facts> implements AnyTable {
   readonly #source: ItemSource<Facts>;
   readonly #seed: number;

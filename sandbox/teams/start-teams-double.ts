@@ -26,7 +26,7 @@ export interface TeamsMessage {
 export interface TeamsDouble extends RunningDouble {
   /** The address that Teams shows once. It contains a secret signature. */
   readonly workflowUrl: string;
-  /** Messages, oldest first. The channel starts with messages. */
+  /** Messages, oldest first. The channel starts with one message. */
   readonly messages: readonly TeamsMessage[];
 }
 

@@ -23,11 +23,11 @@ const receivedChangeSchema = z
   })
   .refine(({ type, list }) => ['created', 'updated', 'deleted'].some((kind) => type === `${list}.${kind}`), {
     path: ['type'],
-    error: 'is not the list and one of created, updated, deleted',
+    error: 'must be the name of the list followed by .created, .updated or .deleted',
   })
   .refine(({ type, data }) => type.endsWith('.deleted') === (data === null), {
     path: ['data'],
-    error: 'is null for a deletion and for nothing else',
+    error: 'must be null for a deletion, and only for a deletion',
   })
   .refine(({ data }) => data === null || !Object.hasOwn(data, 'links'), {
     path: ['data', 'links'],

@@ -63,8 +63,8 @@ export function receiptOf({ number, receivedAt, body, change, answer }: Arrival)
 const NEWLINE = 0x0a;
 
 /**
- * A file of receipts, one a line. Each line is written before the sender gets its answer, so a receipt survives a kill
- * of the receiver. It may not survive a power loss, since the file is not synced.
+ * A file of receipts, one per line. Each line is written before the sender gets its answer, so a receipt survives a
+ * kill of the receiver. It may not survive a power loss, since the file is not synced.
  */
 export class ReceiptLog {
   readonly #descriptor: number;

@@ -63,8 +63,8 @@ function optionsFrom(argv: readonly string[]): WebhookReceiverOptions | string {
       },
     });
     const port = Number(values.port);
-    if (values.secret === undefined) return 'a secret is missing';
-    if (!/^\d+$/.test(values.port) || port > 65_535) return 'the port is a number from 0 to 65535';
+    if (values.secret === undefined) return 'a secret is missing: give --secret';
+    if (!/^\d+$/.test(values.port) || port > 65_535) return 'the port must be a number from 0 to 65535';
     return { secrets: values.secret, port, ...(values.log !== undefined && { logFile: values.log }) };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -113,7 +113,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
         return answer(response, 204);
       }
       default:
-        return answer(response, 404, 'there is answers, receipts and summary\n');
+        return answer(response, 404, 'unknown path; the control API has answers, receipts and summary\n');
     }
   }
 

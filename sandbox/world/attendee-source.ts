@@ -112,8 +112,8 @@ function attendeeItem(seed: number, id: number, facts: AttendeeFacts): JsonObjec
 
 /**
  * Codes have eight digits, often with leading zeros, because a code is text, and a spreadsheet that treats it as a
- * number damages it. A code is the index multiplied by a prime modulo 10^8. This is reversible, so that no table of a
- * million codes is needed to find the registrant of a code.
+ * number damages it. A code is the index multiplied by a prime, plus a constant, modulo 10^8. This is reversible, so
+ * that no table of a million codes is needed to find the registrant of a code.
  */
 const MODULUS = 100_000_000;
 const FACTOR = 7919;

@@ -23,7 +23,7 @@ export interface ConferenceSize {
 }
 
 export interface PigeonholePlan {
-  /** Index among the generated pigeonholes, from 0; -1 for one created through the API. */
+  /** Number of pigeonholes that exist before this one. Determines the ids of its items. */
   place: number;
   facts: PigeonholeFacts;
   attendees: number;
@@ -38,7 +38,10 @@ const TIMEZONES = ['Asia/Singapore', 'Europe/Berlin', 'America/New_York', 'Austr
 /** Assigned in rotation; `postponed` represents statuses that the specification does not list. */
 const STATUSES = ['live', 'ended', 'upcoming', 'new', 'live', 'ended', 'postponed'] as const;
 
-/** Start of a pigeonhole by status, relative to `nowMs`; any other status starts in a month. */
+/**
+ * Start and duration of a pigeonhole by status. The start is relative to `nowMs`; a pigeonhole of any other status
+ * starts in a month.
+ */
 const CALENDAR: Record<string, { startsInDays: number; lastsDays: number }> = {
   live: { startsInDays: -1, lastsDays: 3 },
   ended: { startsInDays: -12, lastsDays: 2 },

@@ -55,7 +55,7 @@ describe('an item that is deleted', () => {
   it('cannot be restored if it was never deleted', async () => {
     const sandbox = await startTestSandbox();
     const restore = sandbox.control('POST', 'mutations', { op: 'restore', list: 'attendees', pigeonhole: 101, id: 1 });
-    await expect(restore).rejects.toThrow('attendees has lost no item 1');
+    await expect(restore).rejects.toThrow('no item 1 was deleted from attendees');
   });
 });
 

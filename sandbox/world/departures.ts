@@ -53,7 +53,7 @@ export function moveToAnotherSession(happening: Happening): void {
   mutate(conference, { op: 'patch', list, pigeonholeId: space.id, id, item }, nowMs);
 }
 
-/** Renames a session. The name is content of the session, and a copy in every item created in it. */
+/** Renames a session. The name is part of the session, and every item created in it contains a copy. */
 export function renameSession({ conference, space, drawn, nowMs }: Happening): void {
   const id = idAtRandom(space.sessions.order(null, 'byId'), draw(drawn, 46));
   if (id === undefined) return;

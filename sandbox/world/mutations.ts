@@ -119,7 +119,9 @@ function restore(conference: Conference, mutation: Mutation, nowMs: number): Mut
   const { list, pigeonholeId, id } = mutation;
   const table = conference.table(list, pigeonholeId);
   if (id === undefined || table?.restore(id) !== true) {
-    throw new MutationError(`${list} has lost no item ${String(id)}; give the id of an item that was deleted from it`);
+    throw new MutationError(
+      `no item ${String(id)} was deleted from ${list}; give the id of an item that was deleted from it`,
+    );
   }
   conference.absences.back(list, pigeonholeId, id, nowMs);
   const mirrored = mutation.mirror === false ? undefined : mirrorOf(conference, mutation);

@@ -87,7 +87,7 @@ export class Traffic {
     return this.#timer === null;
   }
 
-  /** Starts or continues at this rate in events a second; 0 leaves it frozen. */
+  /** Starts or continues at this rate, in events per second; 0 freezes it. */
   thaw(eventsPerSecond: number): void {
     this.freeze();
     if (eventsPerSecond <= 0) return;
@@ -106,7 +106,8 @@ export class Traffic {
   }
 
   /**
-   * Emits the next events immediately. `kind` selects their kind; the seed still decides the n-th event of each kind.
+   * Emits the next events immediately. `kind` selects their kind; the seed and the number of earlier events still
+   * determine the rest.
    */
   emit(count: number, kind?: EventKind): void {
     for (let event = 0; event < count; event += 1) {

@@ -26,7 +26,7 @@ const answers: Readonly<Record<Exclude<ReceiverMode, 'refuse'>, object>> = {
  * Carries out the plan with live events running. When it resolves, all faults, quotas and events have ended, and killed
  * processes are being restarted.
  * @param say receives one line per action
- * @returns how often actions took effect that can fail to do so
+ * @returns the number of actions that took effect, for those that can fail to
  */
 export async function carryOut(plan: ChaosPlan, stage: Stage, say: (line: string) => void): Promise<Happened> {
   const happened = nothingHappened();
@@ -97,7 +97,7 @@ async function carryOutOne(deed: Deed, stage: Stage, happened: Happened): Promis
   }
 }
 
-/** Activates rules, and removes them after a while. */
+/** Activates rules, and removes them after `forMs`. */
 async function fail(
   rules: readonly FaultRule[],
   forMs: number,
@@ -110,8 +110,9 @@ async function fail(
 }
 
 /**
- * Only first pages without a filter: they hide most of a list. Two answers that hide a few items confirm each other
- * immediately (decision 0020), so a later page or a small filtered set must not be short twice.
+ * Returns a rule for first pages without a filter, which hide most of a list if they are short. Two answers that hide a
+ * few items confirm each other immediately (decision 0020), so a later page or a small filtered set must not be short
+ * twice.
  */
 async function shortRules({ list, pigeonhole, show, times }: ShortAnswers, sandboxUrl: string): Promise<FaultRule[]> {
   const { pigeonholes } = await control<{ pigeonholes: { id: number }[] }>(sandboxUrl, 'GET', 'state');

@@ -4,7 +4,7 @@ import type { ChaosPlan, Deed } from './plan.js';
 export function describePlan({ seed, store, durationMs, service, deeds, clockAheadMs }: ChaosPlan): string {
   const kills = deeds.filter(({ deed }) => deed.do === 'kill').length;
   return [
-    `seed ${seed}: ${durationMs / 1000} s on the ${store} store, ${kills} kills, ${deeds.length - kills} other deeds`,
+    `seed ${seed}: ${durationMs / 1000} s on the ${store} store, ${kills} kills, ${deeds.length - kills} other actions`,
     `clock of the worker ${clockAheadMs / 1000} s ahead at its start`,
     `sandbox ${service.flags.join(' ')}, knobs ${JSON.stringify(service.knobs)}`,
   ].join('\n');
@@ -13,7 +13,7 @@ export function describePlan({ seed, store, durationMs, service, deeds, clockAhe
 export function describeDeed(deed: Deed): string {
   switch (deed.do) {
     case 'kill':
-      return `kill -9 ${deed.victim}, started again after ${deed.restartAfterMs} ms`;
+      return `kill -9 ${deed.victim}, restarted after ${deed.restartAfterMs} ms`;
     case 'stop':
       return `${deed.victim} is stopped for ${deed.forMs} ms`;
     case 'clock':
@@ -25,13 +25,13 @@ export function describeDeed(deed: Deed): string {
     case 'quota':
       return `quota for ${deed.forMs} ms: ${JSON.stringify(deed.quota)}`;
     case 'list':
-      return `${deed.list} is listed otherwise: ${JSON.stringify(deed.setting)}`;
+      return `${deed.list} changes its order or cursors: ${JSON.stringify(deed.setting)}`;
     case 'page-size':
-      return `pages of ${deed.maxPerPage} at most`;
+      return `at most ${deed.maxPerPage} items per page`;
     case 'receiver':
       return `the failing receiver fails for ${deed.forMs} ms: ${deed.mode}`;
     case 'burst':
-      return `${deed.count} events at once`;
+      return `${deed.count} events in one burst`;
     case 'poll-now':
       return 'poll-now';
   }

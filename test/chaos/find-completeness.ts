@@ -51,7 +51,9 @@ function kept(held: { pigeonholeId: number; list: string; key: string; revision:
   };
 }
 
-/** Whether the sink must receive a change. It gets no more changes of a person whose record it may not receive. */
+/**
+ * Whether the sink must receive a change. It receives no further changes of a person whose record it may not receive.
+ */
 function isTold(
   sink: SinkUnderJudgement,
   held: { list: string; data: Readonly<Record<string, unknown>> | null },

@@ -14,7 +14,7 @@ function repeatedLines(lines: readonly HeldLine[]): Finding[] {
   const findings: Finding[] = [];
   for (const line of lines) {
     const name = `${itemName(line)} ${line.revision}`;
-    if (seen.has(name)) findings.push({ fault: 'duplicated', list: line.list, where: `${name} stands twice` });
+    if (seen.has(name)) findings.push({ fault: 'duplicated', list: line.list, where: `${name} occurs twice` });
     seen.add(name);
   }
   return findings;
@@ -38,7 +38,7 @@ function repeatedUnlike(lines: readonly HeldLine[]): Finding[] {
     texts.set(line.id, text);
     const id = ids.get(name);
     if (id !== undefined && id !== line.id) {
-      findings.push({ fault: 'duplicated', list: line.list, where: `${name} came under two ids` });
+      findings.push({ fault: 'duplicated', list: line.list, where: `${name} arrived under two ids` });
     }
     ids.set(name, line.id);
   }
@@ -62,7 +62,11 @@ function saidTwice(lines: readonly HeldLine[]): Finding[] {
       const before = revisions[index - 1];
       if (before?.revision !== line.revision - 1) return;
       if (JSON.stringify(before.data) !== JSON.stringify(line.data) || hidesPerson(line)) return;
-      findings.push({ fault: 'duplicated', list: line.list, where: `${name} ${line.revision} says what came before` });
+      findings.push({
+        fault: 'duplicated',
+        list: line.list,
+        where: `${name} ${line.revision} repeats the previous content`,
+      });
     });
   }
   return findings;

@@ -7,7 +7,7 @@ import type { Source } from './source.js';
 /** Lists whose items and twins do not show whether they are anonymous. */
 const judgedBySession: ReadonlySet<string> = new Set(['votes', 'answers', 'answer_ratings']);
 
-/** Finds persons in items that the source shows as anonymous, and records whose consent the sink does not accept. */
+/** Finds people in items that the source shows as anonymous, and records whose consent the sink does not accept. */
 export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
   const anonymousSessions = new Set(
     source.items

@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { control } from './control.js';
 import type { Stage } from './stage.js';
 
-/** Number of actions that took effect. A planned one has none if its process is down or its list is not read. */
+/**
+ * Number of actions that took effect. A planned action has no effect if its process is down or its list is not read.
+ */
 export interface Happened {
   /** Ready processes that were stopped for the whole time and continued. */
   pauses: number;

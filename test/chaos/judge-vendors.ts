@@ -38,7 +38,7 @@ export function judgeMessages(
     const wanted = isWanted(item);
     if (wanted && texts.length === 0) findings.push({ fault: 'lost', list, where: `${where}: no message` });
     if (wanted && texts.some((text) => readable(text) !== readable(item['content']))) {
-      findings.push({ fault: 'lost', list, where: `${where}: not in its last state` });
+      findings.push({ fault: 'lost', list, where: `${where}: not in its latest state` });
     }
     if (!wanted && texts.some((text) => text !== withdrawnText)) findings.push({ fault: 'kept', list, where });
   }
@@ -98,7 +98,8 @@ export function judgeContacts(contacts: readonly Readonly<Record<string, unknown
   }
   // Includes people who were deleted or withdrew consent. Reports a count, because an e-mail must not be reported.
   const twice = [...standing.values()].filter((each) => each.length > 1).length;
-  for (let n = 0; n < twice; n += 1) findings.push({ fault: 'duplicated', list, where: 'two contacts of one e-mail' });
+  for (let n = 0; n < twice; n += 1)
+    findings.push({ fault: 'duplicated', list, where: 'two contacts with one e-mail' });
   return findings;
 }
 

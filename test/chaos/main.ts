@@ -5,7 +5,7 @@ import { formatResult, formatRows } from './report.js';
 import { type ChaosResult, runChaos } from './run-chaos.js';
 
 const usage =
-  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N: N seeds from the first] [--store embedded|postgres] [--no-deletions] [--keep] [--help]';
+  'usage: npm run chaos -- [--seed N] [--minutes M] [--count N] [--store embedded|postgres] [--no-deletions] [--keep] [--help]';
 
 /** `npm run chaos`: runs one or several seeds. Exit codes: 0 all promises kept, 1 not, 2 invalid arguments. */
 async function main(): Promise<number> {
@@ -51,11 +51,11 @@ function readOptions(): MainOptions | string {
       },
     });
     const [seed, minutes, count] = [Number(values.seed), Number(values.minutes), Number(values.count)];
-    if (!Number.isSafeInteger(seed) || seed < 0) return '--seed is a whole number from 0';
-    if (!(minutes > 0 && minutes <= 600)) return '--minutes is a number above 0, up to 600';
-    if (!Number.isSafeInteger(count) || count < 1) return '--count is a whole number from 1';
+    if (!Number.isSafeInteger(seed) || seed < 0) return '--seed must be a whole number of 0 or more';
+    if (!(minutes > 0 && minutes <= 600)) return '--minutes must be a number above 0, up to 600';
+    if (!Number.isSafeInteger(count) || count < 1) return '--count must be a whole number of 1 or more';
     const store = values.store ?? (hasPostgres() ? 'any' : 'embedded');
-    if (store !== 'embedded' && store !== 'postgres' && store !== 'any') return '--store is embedded or postgres';
+    if (store !== 'embedded' && store !== 'postgres' && store !== 'any') return '--store must be embedded or postgres';
     if (values.help) return 'help';
     return {
       seed,

@@ -1,7 +1,10 @@
 import { between, instants, oneOf, type Random } from './draw.js';
 import type { Deed, FaultRule, ListSetting, PlannedDeed } from './plan.js';
 
-/** All codes of the service except two that stop everything: a refused key, and a used-up quota (see windows). */
+/**
+ * All codes of the service except two that stop everything: a refused key, and a used-up quota (see `refusal` and
+ * `quotaWindow`).
+ */
 const codes = [4500, 4502, 4503, 4504, 4505, 4506, 4507, 4508, 4509, 4510, 4511, 4512, 5000, 6000, 7001, 9000] as const;
 const refusedKey = 4501;
 
@@ -75,7 +78,7 @@ function changeDuringWalk(random: Random, list: string, deletions: boolean): Fau
   };
 }
 
-/** Plans a refused key early in the run, because the workspace is then tried at long intervals. */
+/** Plans a refused key in the first half of the run, because the workspace is then tried at long intervals. */
 function refusal(random: Random, durationMs: number): PlannedDeed {
   const rules = [{ kind: 'error', code: refusedKey, next: 1 }];
   return { atMs: between(random, 1000, durationMs / 2), deed: { do: 'faults', rules, forMs: 4000 } };

@@ -24,7 +24,7 @@ export function planKills(random: Random, durationMs: number, store: Store): Pla
 const startMs = 6000;
 
 /**
- * Replaces kills of a paused process, or one that will be paused soon, by kills of another one. A killed process could
+ * Replaces kills of a process that is paused, or will be paused soon, with kills of another one. A killed process could
  * not continue as an old holder of leases after the pause.
  */
 export function sparePaused(kills: readonly PlannedKill[], stops: readonly PlannedStop[], store: Store): PlannedKill[] {

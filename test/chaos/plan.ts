@@ -21,7 +21,7 @@ export type Deed =
   | { readonly do: 'clock'; readonly aheadMs: number }
   /** A list of one pigeonhole is shown short several times in a row. */
   | ShortAnswers
-  /** Rules of the sandbox's fault API, lifted after a while. */
+  /** Rules of the sandbox's fault API, removed after `forMs`. */
   | { readonly do: 'faults'; readonly rules: readonly FaultRule[]; readonly forMs: number }
   | { readonly do: 'quota'; readonly quota: QuotaWindow; readonly forMs: number }
   /** A list changes its order or its cursors during the run. */

@@ -41,7 +41,7 @@ export function formatTable(verdict: Verdict): string {
 export function formatResult(result: ChaosResult): string {
   const { seed, store, minutes, kills, faults, items, changes, happened, falls, wrong, folder } = result;
   const told = faultNames.map((name) => `${words[name]} ${result.counts[name]}`).join(', ');
-  const facts = `${store}, ${minutes} min, ${kills} kills, ${faults} faults, ${formatHappened(happened)}, ${items} items, ${changes} changes, settled after ${Math.round(result.settledAfterMs / 1000)} s${falls > 0 ? `, ${falls} processes ended by themselves` : ''}`;
+  const facts = `${store}, ${minutes} min, ${kills} kills, ${faults} faults, ${formatHappened(happened)}, ${items} items, ${changes} changes, settled after ${Math.round(result.settledAfterMs / 1000)} s${falls > 0 ? `, ${falls} unexpected exits of processes` : ''}`;
   const also = wrong.length === 0 ? '' : `; ${wrong.join('; ')}`;
   return `seed ${seed}: ${told}${also} (${facts})${folder === undefined ? '' : `\nkept: ${folder}`}`;
 }

@@ -17,7 +17,7 @@ export interface ChaosResult {
   readonly store: string;
   readonly minutes: number;
   readonly kills: number;
-  /** Number of faults of the service and of the failing receiver. */
+  /** Number of planned actions other than kills and immediate reads. */
   readonly faults: number;
   /** Number of items in the source at the end. */
   readonly items: number;
@@ -28,7 +28,7 @@ export interface ChaosResult {
   /** Other problems: remaining processes, exit codes, or changes that were never settled. */
   readonly wrong: readonly string[];
   readonly settledAfterMs: number;
-  /** Unexpected exits of product processes, which a missing store may cause. */
+  /** Unexpected exits of product processes, which an unavailable store may cause. */
   readonly falls: number;
   readonly isGood: boolean;
   /** Folder with logs, plan and findings; undefined if it was removed after a good run. */

@@ -24,7 +24,7 @@ const longestMs = 10 * 60_000;
 /** Quiet time longer than a sweep of every list: a wrong change would have been delivered by then. */
 const quietMs = 8000;
 const lookEveryMs = 2000;
-/** Number of checks before whole sweeps are requested, because those of an ended event are an hour apart. */
+/** Number of checks before sweeps are requested, because the sweeps of an ended event are an hour apart. */
 const sweepsFrom = 20;
 
 /**

@@ -30,13 +30,13 @@ export interface Stage {
   /** Only with PostgreSQL. */
   readonly worker: Supervised | undefined;
   readonly postgres: TestPostgres | undefined;
-  /** Address of the running Temporal server; undefined while it is down. */
+  /** Process id of the running Temporal server; undefined while it is down. */
   temporalPid(): number | undefined;
   /** Stops everything. @returns problems: exit codes and remaining processes */
   close(): Promise<string[]>;
 }
 
-/** Starts everything and waits until pigeonpost has read its first page. */
+/** Starts everything and waits until pigeonpost is ready. */
 export async function openStage(plan: ChaosPlan, deletions: boolean): Promise<Stage> {
   const folder = mkdtempSync(join(tmpdir(), `pigeonpost-chaos-${plan.seed}-`));
   const opened: { close(): Promise<unknown> }[] = [];

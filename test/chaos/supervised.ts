@@ -18,7 +18,7 @@ export interface SupervisedOptions {
   readonly ready: RegExp;
 }
 
-/** Delay before an exited program is restarted, as by a service manager. */
+/** Delay before an exited program is restarted, as a service manager does. */
 const restartAfterMs = 500;
 
 /**

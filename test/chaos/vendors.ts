@@ -16,7 +16,7 @@ export interface Vendors {
   close(): Promise<unknown>;
 }
 
-/** Limit of messages in ten seconds, because the conference takes minutes instead of hours. */
+/** Limit of messages in ten seconds. It is high, because the conference takes minutes instead of hours. */
 const per10s = 500;
 /** Number of answers of each vendor that are lost after the effect. */
 const lostAnswers = 3;

@@ -7,7 +7,7 @@ import { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import type { Scene } from '../kit/scene.js';
 import { finish } from './importing.js';
 
-/** Handles files like the API of a scene. An import runs to its end when it is started or resumed. */
+/** Creates the desk that handles files as the API does. An import runs to its end when it is started or resumed. */
 export function deskIn(
   scene: Scene,
   wake = async (id: string): Promise<void> => void (await finish(scene, id)),

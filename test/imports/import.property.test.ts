@@ -7,7 +7,7 @@ import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 import { counts, people, type Profile, registered, report, rowsOf, stage, waitsAreOver } from './importing.js';
 
-/** Runs of each property; more of them: IMPORT_RUNS=500 npx jest test/imports --selectProjects system. */
+/** Number of runs of each property. For more, use IMPORT_RUNS=500 npx jest test/imports --selectProjects system. */
 const runs = Number(process.env['IMPORT_RUNS'] ?? 8);
 const kind = kinds.at(-1)!; // PostgreSQL if available, which needs half the time of the embedded store
 
@@ -96,7 +96,8 @@ describe('an import with an unpredictable service and processes that die at any 
           expect(told.map(({ row }) => row)).toEqual(file.map((_, index) => index + 2));
           for (const { profile, outcome } of told) {
             const { attendeeCode } = profile as Profile;
-            // Without a reason given, a row that may have arrived can stay in doubt. With reasons, nothing may.
+            // If the service gives no reasons, a row that may have arrived can keep the outcome `unknown`. If it does,
+            // no row may.
             const hasReasons = given.knobs.registrantErrors !== 'none';
             if (outcome !== 'unknown' && hasReasons) {
               expect([attendeeCode, outcome === 'rejected']).toEqual([attendeeCode, isBad.has(attendeeCode)]);

@@ -50,7 +50,7 @@ export async function turn({ deps }: Pick<Scene, 'deps'>, id: string): Promise<I
   return await importRegistrants(deps, id, never);
 }
 
-/** Runs cycles and advances the clock by the waits they return, until the import has ended or needs an operator. */
+/** Runs cycles and ends the waits they return, until the import has ended or needs an operator. */
 export async function finish(scene: Scene, id: string, maxTurns = 500): Promise<ImportResult> {
   for (let turns = 0; turns < maxTurns; turns += 1) {
     const last = await turn(scene, id);

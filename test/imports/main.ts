@@ -28,8 +28,8 @@ const usage = `usage: npm run import-proof -- [--rows N] [--duplicates ${duplica
 
 /**
  * `npm run import-proof`: an import of 50,000 rows over a service that loses answers and whose quota runs out, with
- * five kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 all of them right, 1
- * not, 2 wrong use.
+ * five kills, for each way in which a service may treat duplicates and bad rows. Exit codes: 0 every import is correct,
+ * 1 at least one is not, 2 invalid arguments.
  */
 async function main(): Promise<number> {
   const values = readOptions();
@@ -49,7 +49,8 @@ async function main(): Promise<number> {
       if (values.duplicates !== undefined && values.duplicates !== registrantDuplicates) continue;
       process.stdout.write(`${registrantAtomicity}, duplicates: ${registrantDuplicates}\n`);
       // A chunk that is refused for duplicates is sent row by row. With thousands of requests, the number of used-up
-      // quotas would depend on the speed of the machine, so the quota is small and is lifted after three times.
+      // quotas would depend on the speed of the machine, so the quota is small and is lifted after it was used up three
+      // times.
       const quota =
         registrantDuplicates === 'refuse-chunk'
           ? { limit: 20, windowSeconds: 10, times: 3 }
@@ -99,11 +100,11 @@ function readOptions(): ProofOptions | string {
       },
     });
     const rows = Number(values.rows);
-    if (!Number.isSafeInteger(rows) || rows < 1) return '--rows is a whole number from 1';
+    if (!Number.isSafeInteger(rows) || rows < 1) return '--rows must be a whole number of 1 or more';
     const unknown = (list: readonly string[], value: string | undefined): boolean =>
       value !== undefined && !list.includes(value);
-    if (unknown(duplicates, values.duplicates)) return `--duplicates is one of ${duplicates.join(', ')}`;
-    if (unknown(atomicities, values.atomicity)) return `--atomicity is one of ${atomicities.join(', ')}`;
+    if (unknown(duplicates, values.duplicates)) return `--duplicates must be one of ${duplicates.join(', ')}`;
+    if (unknown(atomicities, values.atomicity)) return `--atomicity must be one of ${atomicities.join(', ')}`;
     return { rows, duplicates: values.duplicates, atomicity: values.atomicity, help: values.help };
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -20,12 +20,15 @@ import { until } from '../until.js';
 
 export interface ProofOptions {
   readonly rows: number;
-  /** The service refuses one row in this number. */
+  /** Every n-th row is invalid, so the service refuses it; 0: none. */
   readonly badEvery: number;
   /** Additional settings of the sandbox. */
   readonly knobs: Readonly<Record<string, unknown>>;
   readonly faults: readonly object[];
-  /** Requests until the quota is used up, how long until it is full again, and after how many times it is lifted; null: no quota. */
+  /**
+   * `limit` requests per `windowSeconds`. After it was used up `times` times, the quota is lifted; null: never. Null:
+   * no quota.
+   */
   readonly quota: { readonly limit: number; readonly windowSeconds: number; readonly times: number | null } | null;
   /** Kills in this order, evenly spread over the import. */
   readonly kills: readonly ('worker' | 'temporal')[];
@@ -58,7 +61,7 @@ export async function proveImport(options: ProofOptions, say: (line: string) => 
     return await prove(options, folder, closers, say);
   } finally {
     for (const close of closers.toReversed()) await close();
-    for (const pid of processesNaming(folder)) say(`a process is left over: ${pid}`);
+    for (const pid of processesNaming(folder)) say(`a process is still running: ${pid}`);
     rmSync(folder, { recursive: true, force: true });
   }
 }
@@ -222,7 +225,7 @@ async function compare(
     }
   }
   if (told !== rows) wrong.push(`the report has ${told} rows instead of ${rows}`);
-  if (lies > 0) wrong.push(`${lies} rows of the report are not the truth`);
+  if (lies > 0) wrong.push(`${lies} rows of the report are wrong`);
   const sum = counts.created + counts.confirmed;
   if (sum !== good.length) wrong.push(`${sum} rows count as created, ${good.length} were`);
   return wrong;

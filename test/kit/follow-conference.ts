@@ -39,7 +39,7 @@ export interface FollowedConference {
 }
 
 export interface ConferenceOptions {
-  /** Base URL of the sandbox. */
+  /** Seed of the sandbox. */
   readonly seed: number;
   /** Number of attendees; 120 by default. */
   readonly attendees?: number;
@@ -133,7 +133,7 @@ function keepOutputs(folder: string, programs: readonly Program[]): void {
 }
 
 interface Servers {
-  /** Path of the configuration. */
+  /** Lines of the configuration for the store and Temporal. */
   readonly lines: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   temporalPid(): number | undefined;

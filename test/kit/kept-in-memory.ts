@@ -4,7 +4,7 @@ import type { KeptCredential, KeptCredentials } from '../../sinks/sink.js';
 export class KeptInMemory {
   readonly #rows = new Map<string, { version: number; text: string | null; claim?: { by: number; untilMs: number } }>();
   #openers = 0;
-  /** Number of next writes that fail, as with a database that does not answer. */
+  /** Number of the next writes that fail, as if the database did not answer. */
   failingReplaces = 0;
 
   constructor(private readonly now: () => number) {}

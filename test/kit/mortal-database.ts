@@ -39,7 +39,8 @@ export function mortalDatabase(db: Database, isLast: (moment: Moment) => boolean
       live('begin');
       const result = await db.transaction(async (tx) => {
         const done = await work(mortal(tx));
-        // Work may end before the answers to what it sent; a process that died meanwhile sends no commit behind them.
+        // `work` may end before its statements are answered. A process that has died in the meantime must not send the
+        // commit.
         live('before commit');
         return done;
       }, options);

@@ -9,7 +9,7 @@ const dist = join(__dirname, '../../dist');
 
 export interface Program {
   readonly pid: number;
-  /** Returns the standard output and standard error so far. */
+  /** `output` returns the standard output so far, `errors` the standard error. */
   readonly output: () => string;
   readonly errors: () => string;
   readonly hasEnded: () => boolean;
@@ -53,7 +53,7 @@ export function startProgram(script: string, args: readonly string[], { cwd, env
   };
 }
 
-/** Waits for the ready line of a program. If it ends earlier, fails with its output. */
+/** Waits until the output of a program contains a text. If the program exits earlier, fails with its output. */
 export async function untilOutput(program: Program, text: RegExp): Promise<RegExpExecArray> {
   let ended = false;
   const noteEnd = async (): Promise<void> => {

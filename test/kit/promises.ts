@@ -62,8 +62,8 @@ export function expectOnce(lines: readonly ArchivedChange[]): void {
 }
 
 /**
- * Changes arrive in order, and a repeat under one id has the same bytes, with one exception: a later attempt may leave
- * out the person, whose consent or anonymity has changed in between.
+ * Expects changes in order, and the same bytes in each repeat of an id. The only exception: a later attempt may omit
+ * the person if their consent or anonymity has changed.
  */
 export async function expectSameBytes(hook: string, folder: string): Promise<void> {
   const summary = (await (await fetch(new URL('/_control/summary', hook))).json()) as {

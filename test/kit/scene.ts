@@ -60,7 +60,7 @@ export interface SceneOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** Meters of the process; none by default. */
   readonly meters?: ProcessMeters;
-  /** The clock by which the gate judges whether the service answers, and what it calls when the service is back. */
+  /** The clock of the gate, and the function that the gate calls when the service answers again. */
   readonly gate?: GateOptions;
   /** Replaces the client from the configuration. */
   readonly client?: PigeonholeClient;

@@ -50,7 +50,7 @@ export class Stage {
     return scene;
   }
 
-  /** Starts a webhook receiver. Returns it with the YAML and environment of its sink. */
+  /** Returns the stage's webhook receiver. Starts it on the first call. */
   async receiver(): Promise<WebhookReceiver> {
     if (this.#receiver !== undefined) return this.#receiver;
     this.#receiptLog = join(this.folder, 'receipts.ndjson');
@@ -80,7 +80,7 @@ export class Stage {
     });
   }
 
-  /** Tells the receiver how to answer next; see sandbox/webhook-receiver/run-webhook-receiver.ts. */
+  /** Plans the receiver's next answers; see sandbox/webhook-receiver/run-webhook-receiver.ts. */
   async planAnswer(plan: object): Promise<void> {
     const { url } = await this.receiver();
     await answerOf(await fetch(`${url}_control/answers`, { method: 'POST', body: JSON.stringify(plan) }));
@@ -141,8 +141,8 @@ export class Stage {
   }
 
   /**
-   * Ends every wait of the sinks' side: records that are to be tried later, and lanes that wait. A lane that has failed
-   * keeps an instant, as when time passes, because the lanes that were never tried go first.
+   * Ends every wait of the sinks: of records that are to be retried, and of lanes. A lane that has failed keeps a
+   * `retry_at`, as when time passes, because lanes that were never tried are served first.
    */
   async retriesAreDue(): Promise<void> {
     await this.db.query(`update deliveries set due_at = now() where due_at > now()`);

@@ -12,7 +12,10 @@ export interface VendorAccounts {
 
 export type StartedDoubles = Awaited<ReturnType<typeof startVendorDoubles>>;
 
-/** Starts a stand-in of every vendor, by the name of its sink, with limits so high that no test waits for them. */
+/**
+ * Starts the stand-ins of five vendors, by the names of their sinks. Slack's limits for posts are so high that no test
+ * waits for them.
+ */
 export async function startVendorDoubles({ org, school }: VendorAccounts) {
   return {
     crm: await startHubSpotDouble(),

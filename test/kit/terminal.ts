@@ -94,7 +94,7 @@ class Screen {
 
   write(text: string): void {
     const whole = this.#rest + text;
-    // A terminal obeys control characters.
+    // A sequence may be split between two writes, so its beginning is kept for the next one.
     const cut = /\u001b(?:\[[\d;?]*)?$/.exec(whole);
     this.#rest = cut === null ? '' : cut[0];
     const complete = cut === null ? whole : whole.slice(0, cut.index);

@@ -12,7 +12,7 @@ import { archive, type Stage } from './stage.js';
 import { startVendorDoubles, vendorSecrets } from './start-vendor-doubles.js';
 import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
-/** A sink of every type with a mapping that sends everything, and the data that they have sent. */
+/** Sinks of every type, with mappings that send everything, and the data that they have sent. */
 interface WatchedSinks {
   readonly options: Required<Pick<SceneOptions, 'sinks' | 'environment' | 'openSinks'>>;
   /** Returns the data sent since the last call, by sink: requests, parts of batches, or lines. */
@@ -101,7 +101,10 @@ const contacts = [
   ),
 ].join(', ');
 
-/** Returns a person's identity only for their external id, so that a request about their actions is recognisable. */
+/**
+ * Only the record of a person sets the external id, so that a request about the person's actions can be distinguished
+ * from it.
+ */
 const leads = [
   `{ from: attendees, object: Lead, externalId: { Engagement_Id__c: '$string(item.id)' }, match: [externalId],
      properties: { Email: 'item.Email', LastName: 'item.Name', Company: '"none"' },

@@ -98,6 +98,6 @@ function rowsOf(node: PlanNode): number {
 export function formatPlan(node: PlanNode, depth = 0): string {
   const place = node['Index Name'] ?? node['Relation Name'] ?? '';
   const removed = (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
-  const line = `${'  '.repeat(depth)}${node['Node Type']} ${place}: ${node['Actual Rows']} rows (${removed} thrown away) x ${node['Actual Loops']}`;
+  const line = `${'  '.repeat(depth)}${node['Node Type']} ${place}: ${node['Actual Rows']} rows (${removed} discarded) x ${node['Actual Loops']}`;
   return [line, ...(node.Plans ?? []).map((plan) => formatPlan(plan, depth + 1))].join('\n');
 }

@@ -4,9 +4,9 @@ const RealDate = Date;
 const wrong = new AsyncLocalStorage<{ aheadMs: number }>();
 
 /**
- * Runs `work` with a wall clock that is wrong by `aheadMs`: whatever asks `Date` for the present gets another time.
- * Monotonic clocks and the database's clock stay right, and so do the clocks of servers that were started outside
- * `work`. `work` may call `jump` to move the wall clock further.
+ * Runs `work` with a wall clock that is wrong by `aheadMs`: in `work`, `Date` returns another time. Monotonic clocks,
+ * the database's clock, and the clocks of servers that were started outside `work` stay correct. `work` may call `jump`
+ * to move the wall clock further.
  */
 export async function withWallClock<Result>(
   aheadMs: number,

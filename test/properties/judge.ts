@@ -20,7 +20,7 @@ export interface Faults {
   readonly disordered: string[];
 }
 
-/** Lists whose rows show a person and no flag. Source: design, "Anonymity fails closed". */
+/** Lists whose rows show a person and no flag. Source: docs/decisions/0006-anonymity-in-the-ledger.md. */
 const judged: ReadonlySet<string> = new Set<PigeonholeListName>(['questions', 'votes', 'answers', 'answer_ratings']);
 
 /** An item as the ledger should have it: its own content, and its copies of other items. */
@@ -64,7 +64,7 @@ export class Judge {
       const name = nameOf(change);
       this.#expectOrder(name, change);
       if (change.kind === 'deleted') this.#hearDeleted(name, change, span);
-      else if (change.item === null) this.faults.disordered.push(`${name} revision ${change.revision} says nothing`);
+      else if (change.item === null) this.faults.disordered.push(`${name} revision ${change.revision} has no content`);
       else this.#hearShown(name, change, change.item, span);
     }
   }
@@ -140,7 +140,7 @@ export class Judge {
       if (inLedger.length > shown.shown.length) kept.push(`${name}, ${inLedger.length} of ${shown.shown.length}`);
       const missing = unmatched(shown, inLedger).map(({ said, copies }) => `${said} with ${copies}`);
       const instead = inLedger.map(({ said, copies }) => `${said} with ${copies}`).join(' and ') || 'nothing';
-      lost.push(...missing.map((text) => `${name}: ${text} is shown, and held is ${instead}`));
+      lost.push(...missing.map((text) => `${name}: the service shows ${text}, the ledger has ${instead}`));
     }
     for (const [name] of held) if (!this.#isOfGoneSession(name, items)) kept.push(name);
     return { lost, kept };
@@ -205,8 +205,8 @@ function sayingOf(
 }
 
 /**
- * Returns rows that the ledger lacks. It must have the number of identical rows that a reader can distinguish. For
- * others, a reader cannot see changes of their copies or of their session's anonymity.
+ * Returns rows that the ledger lacks. The ledger must have the number of identical rows that a reader can count. In
+ * further identical rows, a reader cannot see changes of copied fields or of their session's anonymity.
  */
 function unmatched({ shown, fewest }: Shown, held: readonly Saying[]): Saying[] {
   const left = [...held];

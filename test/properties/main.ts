@@ -66,7 +66,7 @@ function formatFigures({ failures, faults, disturbed, ...counts }: Figures): str
 async function openStore(kind: string): Promise<{ db: Database; close: () => Promise<void> }> {
   if (kind === 'postgres') {
     const server = await startPostgres();
-    if (server === null) throw new Error('PostgreSQL is not installed here; take --store embedded');
+    if (server === null) throw new Error('PostgreSQL is not installed; install it, or use --store embedded');
     const db = await openPostgres({ url: server.url });
     const close = async (): Promise<void> => {
       await db.close();
@@ -74,7 +74,7 @@ async function openStore(kind: string): Promise<{ db: Database; close: () => Pro
     };
     return { db, close };
   }
-  if (kind !== 'embedded') throw new Error(`--store ${kind} is not known; take embedded or postgres`);
+  if (kind !== 'embedded') throw new Error(`--store ${kind} is not supported; use embedded or postgres`);
   const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-properties-'));
   const db = await openEmbedded({ folder });
   const close = async (): Promise<void> => {
@@ -112,7 +112,8 @@ function readOptions(): Options | string {
 
 function wholeNumber(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error(`--${name} ${text} is no whole number`);
+  if (!Number.isSafeInteger(value) || value < 0)
+    throw new Error(`--${name} ${text} is not a whole number of 0 or more`);
   return value;
 }
 

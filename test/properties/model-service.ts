@@ -43,7 +43,7 @@ export class ModelService implements PigeonholeClient {
   #occasions: Occasion[] = [];
   #requestsBefore = 0;
   #lastInstant = 0;
-  /** Milliseconds after the beginning at which each stream was first shown short. */
+  /** Simulated time, in ms since the start, at which each stream was first shown short. */
   readonly #shownShort = new Map<string, number>();
   #passedMs = 0;
 
@@ -55,7 +55,7 @@ export class ModelService implements PigeonholeClient {
     this.#requestsBefore = this.requests;
   }
 
-  /** Tells the service that time passes, which a real clock here does not show. */
+  /** Advances the service's time. Simulated time does not change the real clock. */
   pass(ms: number): void {
     this.#passedMs += ms;
   }
@@ -111,15 +111,15 @@ export class ModelService implements PigeonholeClient {
   }
 
   createPigeonhole(): Promise<never> {
-    return Promise.reject(new Error('the model is only read'));
+    return Promise.reject(new Error('the model supports only reads'));
   }
 
   createSession(): Promise<never> {
-    return Promise.reject(new Error('the model is only read'));
+    return Promise.reject(new Error('the model supports only reads'));
   }
 
   createRegistrants(): Promise<never> {
-    return Promise.reject(new Error('the model is only read'));
+    return Promise.reject(new Error('the model supports only reads'));
   }
 
   close(): Promise<void> {
@@ -182,9 +182,10 @@ export class ModelService implements PigeonholeClient {
   }
 
   /**
-   * For less than `deletions.confirm` of each stream: two such answers further apart say the same of what is gone as two
-   * right ones. Only once of the live list of questions, where single absences are confirmed at once. Not of lists whose
-   * items move: what left one session and is not shown in the other by such an answer looks gone, until it is shown there.
+   * Whether an answer may be short. Each stream may be short for less than `deletions.confirm`, because two short
+   * answers further apart prove a deletion like two correct ones. The live list of questions may be short only once,
+   * because a single absence is confirmed immediately there. Lists whose items move between sessions may not be short:
+   * an item that left one session and is hidden in the other would look deleted.
    */
   #mayBeShort(list: Exclude<ListRef, { list: 'pigeonholes' | 'subscriptions' }>): boolean {
     if (list.list === 'answers' || list.list === 'answer_ratings') return false;
@@ -236,7 +237,7 @@ function passes(row: Row, ref: ListRef, optionalFilters: boolean): boolean {
   );
 }
 
-/** Returns undefined for a cursor of another order. A position after the end is a page without rows. */
+/** Returns undefined for a cursor of another order. A position after the end leads to a page without rows. */
 function startOf(cursor: string | null, rows: readonly Row[], order: ListOrder): number | undefined {
   if (cursor === null) return 0;
   const [place = ''] = decode(cursor).split('#');

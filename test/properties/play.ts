@@ -42,7 +42,7 @@ export interface Disturbances {
   refused: number;
   /** Number of short, empty and unfiltered answers. */
   misshown: number;
-  /** Machines that were paused while another turn was taken. */
+  /** Number of machines that were paused during another cycle. */
   paused: number;
   /** Jumps of the wall clock during a turn. */
   clockJumps: number;
@@ -66,7 +66,10 @@ export function noDisturbances(): Disturbances {
 const minute = 60_000;
 const hour = 60 * minute;
 
-/** More answers of one kind in ten minutes would count as a permanent deletion by the service. */
+/**
+ * Maximum number of answers in a life that a pigeonhole or session does not exist. A third such answer, ten minutes
+ * after the first, would mark the stream as gone.
+ */
 const maxGone = 2;
 
 /** Plays a script on an empty store, waits until everything is read, and judges the ledger. */
@@ -193,7 +196,9 @@ class Life {
     this.service.pass(ms);
   }
 
-  /** Time passes for the ledger and for nobody else: a process of this machine would notice only by asking the ledger. */
+  /**
+   * Lets time pass only for the ledger: the process on the paused machine could notice it only by asking the ledger.
+   */
   async #pause(ms: number): Promise<void> {
     if (ms === 0) return;
     this.#disturbed.paused += 1;
@@ -308,9 +313,10 @@ function createGate(): { readonly opened: Promise<void>; readonly open: () => vo
 }
 
 /**
- * Ends every wait, and keeps missing rows missing for as long as the rules require: a walk that had started before may
- * use up the first of these; two more show the same pages a day apart; and the cycle after a walk of one session's list
- * reports what the walk proves about an item of another session.
+ * Periods at the end that end every wait and keep missing rows missing for as long as the rules require. A walk that
+ * had already started may use up the first period. After the next two, walks a day apart show the same pages. In the
+ * last one, the cycle after a walk of one session's list reports what that walk proves about an item of another
+ * session.
  */
 const quietTime: readonly number[] = [25 * hour, 25 * hour, 25 * hour, hour];
 /** Longer than the interval of a live list, and than waits after a long walk. */

@@ -10,8 +10,8 @@ import type { Script } from './script.js';
 const databases = useBothDatabases();
 
 /**
- * Reading decides the same on both stores, and a life takes twice as long on the embedded one. `npm run properties`
- * plays a thousand lives, also from other seeds.
+ * Reading makes the same decisions on both stores, and a life takes twice as long on the embedded one. `npm run
+ * properties` plays a thousand lives, also from other seeds.
  */
 const runsOf = { postgres: 4, embedded: 1 } as const;
 const played: Figures[] = [];

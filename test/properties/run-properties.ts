@@ -72,7 +72,7 @@ class EndlessRun extends Error {
   }
 }
 
-/** Returns a thrown error as text. */
+/** Plays a script. Returns the result, or a thrown error as text. */
 async function outcomeOf(seed: number, script: Script, db: Database): Promise<Played | string> {
   let timer: NodeJS.Timeout | undefined;
   const endless = new Promise<never>((_, reject) => {

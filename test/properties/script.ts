@@ -15,8 +15,8 @@ export type TurnEnd =
   /** Its process is stopped at its n-th request: it ends between two pages. */
   | { readonly kind: 'stopped'; readonly at: number }
   /**
-   * The answer to its n-th request comes after further changes and another turn, which takes its leases. Where
-   * `pausedMs` is not 0, its machine was paused for so long: its monotonic clock did not count the pause.
+   * The answer to its n-th request arrives after further changes and another cycle, which takes over its leases. If
+   * `pausedMs` is not 0, its machine was paused for that time, which its monotonic clock did not count.
    */
   | {
       readonly kind: 'overtaken';
@@ -33,7 +33,7 @@ export interface Step {
   /** Events by the number of the cycle's request. */
   readonly during: readonly { readonly request: number; readonly mutation: Mutation }[];
   readonly faults: readonly { readonly request: number; readonly fault: Fault }[];
-  /** From a request on, for so many requests. */
+  /** Affects `times` requests, starting with number `request`. */
   readonly glitches: readonly { readonly request: number; readonly glitch: Glitch; readonly times: number }[];
   readonly end: TurnEnd;
   /** Time by which the wall clock of the cycle's process is ahead. */

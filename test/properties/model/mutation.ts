@@ -16,9 +16,9 @@ export type Mutation = {
       readonly count: number;
       readonly session: number;
       readonly pick: number;
-      /** Below the highest id of its list, as if its commit came late. */
+      /** Whether the id is below the highest one of its list, as for a row that commits late. */
       readonly late: boolean;
-      /** Created just now; otherwise at the same old instant as all others. */
+      /** Whether the row was created just now; otherwise, it has the same old instant as all others. */
       readonly young: boolean;
     }
   /** Adds a second row that is identical to a vote, which has no id. */
@@ -30,7 +30,7 @@ export type Mutation = {
   | { readonly op: 'reorder'; readonly pick: number; readonly rank: number }
   | { readonly op: 'move'; readonly pick: number; readonly session: number }
   | { readonly op: 'delete'; readonly pick: number; readonly count: number }
-  /** A deleted row is restored unchanged. */
+  /** Restores a deleted row unchanged. */
   | { readonly op: 'reinsert'; readonly pick: number }
   /** Deletes a session with all of its items. */
   | { readonly op: 'delete-session'; readonly pick: number }

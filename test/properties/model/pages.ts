@@ -15,7 +15,7 @@ export function inOrder(rows: readonly Row[], order: ListOrder): Row[] {
 
 /**
  * Returns the number of identical rows of a mark that a reader can count: those on one page of a walk, or all if the
- * filtered list of their question is one page. Source: design, "Identity".
+ * filtered list of their question is one page.
  */
 export function copiesToCount(world: ModelWorld, pigeonholeId: number, row: Row): number {
   const inSession = world.rows(pigeonholeId, row.list).filter(({ sessionId }) => sessionId === row.sessionId);

@@ -153,9 +153,8 @@ function consentShown({ consent, createdAt }: Row): Item {
 }
 
 /**
- * Returns the own content of a row: without the person if `named` is false, and with only the ids of copies. Two
- * versions with the same content are not a change. An independent implementation of the design's section "Reading a
- * stream".
+ * Returns a row's own content: without the person if `named` is false, and with only the ids of copies. Two versions
+ * with the same content are not a change. Implemented independently of the ledger's content hash.
  */
 export function contentOf(list: PigeonholeListName, item: Item, named: boolean): string {
   const { links: _, attendeeId, attendee, ...own } = item;

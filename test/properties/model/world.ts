@@ -94,7 +94,7 @@ export class ModelWorld {
     );
   }
 
-  /** Returns the first instant of a span at which the list contained a row of a mark that meets a condition. */
+  /** Returns the first instant of a span at which the rows of a mark met a condition. */
   firstHeld(
     pigeonholeId: number,
     list: PigeonholeListName,
