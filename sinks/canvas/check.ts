@@ -85,8 +85,8 @@ async function lineFor(
  * is a common mistake.
  */
 function worthOf({ points, isPercent }: Assignment): string {
-  if (isPercent) return ': a number is a percentage';
-  return points === null ? '' : `: a number is points of ${points}, a percentage is text such as "85%"`;
+  if (isPercent) return ': a number means a percentage';
+  return points === null ? '' : `: a number means points out of ${points}; write a percentage as text, such as "85%"`;
 }
 
 function visibilityOf({ isPostedByHand }: Assignment): string {

@@ -8,7 +8,7 @@ export interface CanvasAnswer {
   /** The unparsed body, to detect throttling. */
   readonly text: string;
   readonly retryAfter: string | undefined;
-  /** Canvas' id of the request, by which its support finds the request. */
+  /** Canvas' id of the request, which its support needs to find the request. */
   readonly requestId: string | undefined;
   /** Unix time in ms. */
   readonly answeredAtMs: number;
@@ -60,24 +60,24 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
   }
   if (refusesContent(status)) return { kind: 'refused' };
   if (body === undefined || status < 400) {
-    const detail = said(`the server that answers is not the API of Canvas (HTTP ${status}): correct "baseUrl"`);
+    const detail = said(`the server that answered is not the Canvas API (HTTP ${status}): correct "baseUrl"`);
     return { kind: 'failed', processed: 'maybe', result: { kind: 'retry', detail } };
   }
   return { kind: 'refused' };
 }
 
 /**
- * Whether a 401 means that the user lacks a right, so that the token itself is valid. The check uses this answer
- * because Canvas' answer to an unknown token has changed over time.
+ * Whether a 401 means that the user lacks a right, which implies that the token itself is valid. The check matches this
+ * body, because Canvas' answer to an unknown token has changed over time.
  */
 function isAboutTheUser(body: unknown): boolean {
   return fieldsOf(body).status === 'unauthorized';
 }
 
 /**
- * Returns for how many milliseconds to pause after an answer, depending on the room that is left in the bucket. The
- * bucket holds 600 to 800 units and loses ten units per second. A request in progress counts as 50 units until its cost
- * is known. Source: Canvas LMS, "Throttling".
+ * Returns how long to pause after an answer, in milliseconds, depending on the room left in the bucket. The bucket
+ * holds 600 to 800 units and loses ten units per second. A request in progress counts as 50 units until its cost is
+ * known. Source: Canvas LMS, "Throttling".
  * @param header `X-Rate-Limit-Remaining`
  */
 export function holdBackMs(header: string | undefined): number {
@@ -86,5 +86,7 @@ export function holdBackMs(header: string | undefined): number {
   return remaining >= COMFORTABLE_UNITS ? 0 : Math.ceil((COMFORTABLE_UNITS - remaining) * 100);
 }
 
-/** If fewer units than this are left, requests pause, so that requests of other lanes in progress still fit. */
+/**
+ * If fewer units than this are left, new requests pause, so that requests that other lanes have in progress still fit.
+ */
 const COMFORTABLE_UNITS = 200;

@@ -105,8 +105,7 @@ export async function readSubmission(
 }
 
 /**
- * Reads a submission. If it has an entered grade, uses that and not the grade after deductions for lateness. Source:
- * Canvas LMS, "Submissions".
+ * Parses a submission. Prefers the entered grade to the grade after late deductions. Source: Canvas LMS, "Submissions".
  */
 function submissionOf(found: unknown): Submission | undefined {
   const body = fieldsOf(found);

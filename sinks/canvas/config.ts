@@ -9,7 +9,7 @@ const createKeys = z.strictObject({
     .number({ error: 'allowed: a number of points' })
     .min(0, { error: 'allowed: 0 or more points' })
     .max(1_000_000, { error: 'allowed: at most 1000000 points' })
-    .describe('The points that are possible in it.'),
+    .describe('The maximum number of points for the assignment.'),
 });
 
 /** The settings with which an assignment is created if the course has none with this name. */
@@ -20,12 +20,12 @@ const record = z.strictObject({
   when: expression().optional().describe('Only items for which this is true are graded.'),
   course: expression().describe('The course: its id, or `sis_course_id:` and the id in your student system.'),
   assignment: expression().describe(
-    'The assignment: its id, `sis_assignment_id:` and that id, or `name:` and its whole name.',
+    'The assignment: its Canvas id, `sis_assignment_id:` and its SIS id, or `name:` and its full name.',
   ),
   createAssignment: createKeys
     .optional()
-    .describe('Creates the assignment that `assignment` names with `name:` if the course has none of that name.'),
-  user: expression().describe('The student: an id, or `sis_user_id:` or `sis_login_id:` and an id.'),
+    .describe('If the course has no assignment with the name given by `name:`, creates it with these settings.'),
+  user: expression().describe('The student: a Canvas id, or `sis_user_id:` or `sis_login_id:` followed by that id.'),
   grade: expression().describe(
     'The grade: points as a number, a percentage as text such as "85%", a letter, pass or fail.',
   ),

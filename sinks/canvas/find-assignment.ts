@@ -33,7 +33,10 @@ export type Creations = Map<string, Promise<FoundAssignment>>;
 
 /** Canvas' maximum page size. Source: Canvas LMS, "Pagination". */
 const PAGE_SIZE = 100;
-/** Maximum number of pages. No course has as many assignments with similar names; the limit stops an endless list. */
+/**
+ * Maximum number of pages. No course has this many assignments with similar names; the limit guards against an endless
+ * list.
+ */
 const MAX_PAGES = 50;
 const tooManySimilar: Result = {
   kind: 'rejected',
@@ -112,7 +115,7 @@ async function create(
   if (reply.kind === 'ok') {
     const { id } = reply.body;
     if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return foundIn(`${path}/${id}`, reply);
-    const detail = `${client.host} answered the creation of an assignment without its id: correct "baseUrl"`;
+    const detail = `${client.host} created an assignment but did not return its id: correct "baseUrl"`;
     return { kind: 'failed', result: { kind: 'retry', detail } };
   }
   if (reply.kind !== 'failed') return { kind: 'refused', reply };

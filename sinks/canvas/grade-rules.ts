@@ -18,7 +18,7 @@ export interface Submission {
 export interface Scale {
   /** The maximum points; null if not known. */
   readonly points: number | null;
-  /** Whether a number without a sign is a percentage and not points. */
+  /** Whether a number without a percent sign is a percentage and not points. */
   readonly isPercent: boolean;
 }
 
@@ -102,8 +102,8 @@ function hasGrade({ grade, score }: Submission): boolean {
 }
 
 /**
- * Grades are rounded to two decimals, as Canvas returns them. Otherwise, a grade would seem to be changed when it is
- * read again.
+ * Grades are rounded to two decimals, as Canvas returns them. Otherwise, a grade would appear to have changed when it
+ * is read again.
  */
 const DECIMALS = 2;
 
@@ -119,7 +119,7 @@ export function gradeValue(value: unknown, key: string): string | null {
   throw new FailedMapping(
     key,
     'not-a-grade',
-    'returned a value that is not a grade: it must be a number or a short text',
+    'returned a value that is not a grade: it must be a number, or a text of at most 100 characters',
   );
 }
 
@@ -133,7 +133,11 @@ export function referenceValue(value: unknown, key: string): string | null {
   const text = typeof value === 'number' ? String(value) : value;
   // a path cannot contain a lone surrogate
   if (typeof text !== 'string' || text.length > 255 || /\p{Surrogate}/u.test(text) || /^\s*\.+\s*$/.test(text)) {
-    throw new FailedMapping(key, 'not-an-id', 'returned a value that is not an id: it must be a number or a text');
+    throw new FailedMapping(
+      key,
+      'not-an-id',
+      'returned a value that is not an id: it must be a number, or a text of at most 255 characters',
+    );
   }
   const reference = text.trim();
   return reference === '' || reference.endsWith(':') ? null : reference;

@@ -11,7 +11,7 @@ type JobState =
   /** Canvas did not answer. */
   | { readonly kind: 'no-answer'; readonly result: Result };
 
-/** Waits between two reads of a job's state; the last wait repeats. Small jobs take a second. */
+/** Waits between two reads of a job's state; the last wait repeats. Small jobs take about a second. */
 const POLL_AFTER_MS = [500, 1_000, 2_000, 4_000];
 
 /** Reads the state of a job. Source: Canvas LMS, "Progress". */
@@ -30,7 +30,7 @@ export async function readJob(client: CanvasClient, progress: number, budget: Ca
   }
 }
 
-/** Reads the state of a job again and again until the job has finished, Canvas does not answer, or the time is over. */
+/** Polls the state of a job until the job has finished, Canvas does not answer, or the time is used up. */
 export async function followJob(
   client: CanvasClient,
   progress: number,
@@ -46,7 +46,7 @@ export async function followJob(
   }
 }
 
-/** Waits for a time. Ends early if the signal is aborted. */
+/** Waits for `waitMs`, or until the signal is aborted. */
 export async function wait(waitMs: number, signal: AbortSignal, clock: Clock): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {
@@ -71,7 +71,7 @@ function idsNamed(message: unknown): Set<string> {
  * request, so that after a crash the grades of the job can be distinguished from those of a teacher.
  */
 export interface StartedJob {
-  /** Canvas' id of the job; null if its answer was lost. */
+  /** Canvas' id of the job; null before Canvas has returned it, and if its answer was lost. */
   readonly progress: number | null;
   /** For each student's id in Canvas, the time at which their submission was last graded before the job. */
   readonly users: Readonly<Record<string, string | null>>;

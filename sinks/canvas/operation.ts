@@ -4,7 +4,7 @@ import type { Fields, Operation, Outcome, Result } from '../sink.js';
 interface Left {
   /** The student's id in Canvas. */
   readonly userId: number;
-  /** `stateHash` of the submission that this sink left. */
+  /** `stateHash` of the submission as this sink left it. */
   readonly state: string;
 }
 
@@ -31,7 +31,10 @@ export interface CanvasOperation extends Operation {
   readonly made: readonly MadeGrade[];
 }
 
-/** A grade that this sink has set, as the ledger stores it. It contains ids and hashes, never the grade or a name. */
+/**
+ * A grade that this sink has set, as the ledger stores it. It contains references, ids and hashes, never the grade or
+ * the name of a person.
+ */
 export interface MadeGrade {
   readonly course: string;
   readonly assignment: string;

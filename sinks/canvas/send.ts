@@ -20,7 +20,10 @@ export interface GradingRun {
 /** Waits before grades are read again after a job: Canvas may read from a replica that is slightly behind. */
 const LOOK_AGAIN_AFTER_MS = [1_000, 2_000];
 const JOB_RUNNING_WAIT_MS = 15_000;
-/** Concurrent readers. Few, because Canvas charges a request in progress a high cost until its real cost is known. */
+/**
+ * Number of concurrent readers. It is low because Canvas charges a high cost for a request in progress until the real
+ * cost is known.
+ */
 const READERS = 2;
 
 interface Pending {
@@ -43,14 +46,14 @@ export async function sendAssignment(tasks: readonly GradeTask[], run: GradingRu
     const state = await readJob(client, started.progress, budget);
     if (state.kind === 'no-answer') return settleAll(tasks, state.result);
     if (state.kind === 'running') {
-      const detail = `Canvas is still running an earlier job of this assignment (progress ${started.progress})`;
+      const detail = `Canvas is still running an earlier job for this assignment (progress ${started.progress})`;
       return settleAll(tasks, { kind: 'retry', afterMs: JOB_RUNNING_WAIT_MS, detail });
     }
   }
   const assignment = await assignmentFor(tasks, run);
   if ('kind' in assignment) return settleAll(tasks, assignment);
   const pending = await readAndDecide(tasks, started, assignment, run);
-  // Students whose submission was read need no comparison with the earlier job any longer.
+  // Students whose submission was just read no longer have to be compared with the earlier job.
   const earlierJob = withoutUsers(
     started,
     pending.read.map(({ userId }) => userId),
@@ -81,11 +84,11 @@ async function assignmentFor(
     case 'failed':
       return found.result;
     case 'missing': {
-      const detail = 'no assignment of this course has the name: create it in Canvas, or set "createAssignment"';
+      const detail = 'no assignment in this course has that name: create it in Canvas, or set "createAssignment"';
       return { kind: 'rejected', cause: 'assignment-not-found', detail };
     }
     case 'refused': {
-      const sentence = 'The assignment does not exist in this course of Canvas, or the course does not exist';
+      const sentence = 'the assignment does not exist in this Canvas course, or the course does not exist';
       return found.reply.kind === 'not-found'
         ? rejected('assignment-not-found', sentence, found.reply)
         : refused(found.reply);
@@ -95,7 +98,7 @@ async function assignmentFor(
       return {
         kind: 'rejected',
         cause: 'assignment-not-published',
-        detail: 'the assignment is not published in Canvas',
+        detail: 'the assignment is not published: publish it in Canvas',
       };
   }
 }
@@ -303,7 +306,7 @@ function notRead(reply: Exclude<Reply, { kind: 'ok' }>): Result {
 
 function refused(reply: Exclude<Reply, { kind: 'ok' | 'failed' }>): Result {
   if (reply.kind === 'forbidden') {
-    return rejected('no-permission', "the token's user may not grade in this course of Canvas", reply);
+    return rejected('no-permission', "the token's user may not grade in this Canvas course", reply);
   }
   return rejected(`canvas:${reply.status}`, 'Canvas refused the grade', reply);
 }
@@ -332,5 +335,5 @@ function settleAll(tasks: readonly GradeTask[], result: Result): void {
 }
 
 function detailOf(result: Result): string {
-  return 'detail' in result && result.detail !== undefined ? result.detail : 'it was stopped';
+  return 'detail' in result && result.detail !== undefined ? result.detail : 'the attempt was stopped';
 }

@@ -13,7 +13,7 @@ const TRIAL_FILE = '.pigeonpost-check';
 
 /**
  * Checks that the folder is writable, belongs to this sink and has enough space. If the folder does not exist, checks
- * the nearest existing folder above it. Creates nothing that stays. Never throws.
+ * the nearest existing folder above it. Leaves nothing behind. Never throws.
  */
 export async function checkFolder(folder: string, sink: string, access: FileAccess): Promise<CheckLine[]> {
   try {
@@ -23,7 +23,7 @@ export async function checkFolder(folder: string, sink: string, access: FileAcce
     return [
       {
         ok: true,
-        text: existing === folder ? `${folder} can be written` : `${folder} does not exist yet and can be created`,
+        text: existing === folder ? `${folder} is writable` : `${folder} does not exist yet and can be created`,
       },
       await freeSpace(existing, access),
     ];
@@ -70,6 +70,6 @@ async function freeSpace(folder: string, access: FileAccess): Promise<CheckLine>
   const freeMiB = (bavail * bsize) / 2 ** 20;
   const inWords = freeMiB < 10 * 1024 ? `${Math.floor(freeMiB)} MiB` : `${Math.floor(freeMiB / 1024)} GiB`;
   return bavail * bsize >= MIN_FREE_BYTES
-    ? { ok: true, text: `${inWords} are free there` }
-    : { ok: false, text: `only ${inWords} are free in ${folder}: free space there` };
+    ? { ok: true, text: `${inWords} are free in ${folder}` }
+    : { ok: false, text: `only ${inWords} are free in ${folder}: free more space` };
 }

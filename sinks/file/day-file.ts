@@ -61,7 +61,7 @@ export class DayFile {
     const file = await DayFile.open(place, constants.O_RDWR | creation);
     if (file === undefined) {
       throw new DestinationChanged(
-        `${join(root, path)} is missing though lines were written there: bring the file back`,
+        `${join(root, path)} is missing, although lines were written to it: restore the file`,
       );
     }
     return file.afterChecks(async () => {
@@ -229,13 +229,13 @@ export class DayFile {
     if (this.committedLength === 0) return;
     if (status.size < this.committedLength) {
       throw new DestinationChanged(
-        `${where} has ${status.size} bytes though ${this.committedLength} were written: bring the whole file back`,
+        `${where} has ${status.size} bytes, although ${this.committedLength} were written: restore the whole file`,
       );
     }
     const last = Buffer.alloc(1);
     await this.handle.read(last, 0, 1, this.committedLength - 1);
     if (last[0] !== NEWLINE) {
-      throw new DestinationChanged(`${where} was changed after it was written: bring the file back as it was`);
+      throw new DestinationChanged(`${where} was changed after it was written: restore the file as it was`);
     }
   }
 }
@@ -313,8 +313,8 @@ const SAFE_PATH = new RegExp(`^${SLUG}/\\d{1,16}/${SLUG}/\\d{4}-\\d{2}-\\d{2}\\.
 
 /**
  * Whether a path has the form `<workspace>/<pigeonholeId>/<list>/<YYYY-MM-DD>.ndjson`, so that it cannot leave the
- * sink's folder. The names of workspaces and lists are checked earlier; this check is the last protection if that check
- * has a mistake.
+ * sink's folder. The names of workspaces and lists are checked earlier; this check still protects the folder if the
+ * earlier check has a defect.
  */
 export function isSafePath(path: string): boolean {
   return SAFE_PATH.test(path);

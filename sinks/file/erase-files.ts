@@ -25,7 +25,7 @@ export async function eraseFiles(
   let count = 0;
   let missing = 0;
   for (const path of Object.keys(lane.memory).filter(isSafePath).toSorted()) {
-    if (signal.aborted) return { kind: 'retry', detail: 'stopped before every file was looked through' };
+    if (signal.aborted) return { kind: 'retry', detail: 'stopped before every file was checked' };
     const length = committedLength(lane.memory, path);
     if (length === 0 || !concerns(path, erased)) continue;
     // One after another, because each file changes the lane's memory.
@@ -62,7 +62,7 @@ async function eraseFile(
   let changed = 0;
   let written = 0;
   try {
-    // A new file even if there is a draft: a previous holder that was paused may still write to that one.
+    // Creates a new file even if there is a draft, because a paused previous holder may still write to that draft.
     await access.rm(place, { force: true });
     const draft = await access.open(place, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, FILE_MODE);
     try {
@@ -111,9 +111,9 @@ function newVersionOf(place: string): string {
 
 /**
  * Completes a replacement that the lane's memory marks as pending: moves the new version into the place of the old one.
- * The length in the lane's memory is already that of the new version, which is empty if every line was erased. It stays
- * as an empty file: a previous holder that was paused could delete a file by its name after new lines were appended. A
- * second run does nothing. Each new holder of the lane runs this first.
+ * The length in the lane's memory is already that of the new version, which is empty if every line was erased. The
+ * empty file stays, because a paused previous holder could otherwise delete it by its name after new lines were
+ * appended. A second run does nothing. Each new holder of the lane runs this first.
  */
 export async function finishErasing(root: string, lane: Lane, access: FileAccess): Promise<void> {
   const path = lane.memory[pendingKey];

@@ -218,7 +218,7 @@ describe('a folder that was replaced', () => {
     expect(kinds(await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]))).toEqual(['delivered']);
     rmSync(join(folder, MARKER_FILE));
     const result = await sendAll(sinkNamed('archive'), [changeOf('questions', 2)]);
-    expect(result.outcomes[0]).toEqual(pausedBy('holds other files and no marker'));
+    expect(result.outcomes[0]).toEqual(pausedBy('contains other files but no marker'));
   });
 
   it('is claimed again if its marker was written only partly', async () => {
@@ -238,7 +238,9 @@ describe('a folder that was replaced', () => {
     rmSync(path);
     expect(await outcome()).toEqual(pausedBy('is missing'));
     writeFileSync(path, content.subarray(1));
-    expect(await outcome()).toEqual(pausedBy(`has ${content.length - 1} bytes though ${content.length} were written`));
+    expect(await outcome()).toEqual(
+      pausedBy(`has ${content.length - 1} bytes, although ${content.length} were written`),
+    );
     writeFileSync(path, Buffer.concat([content.subarray(0, -1), Buffer.from('x\n')]));
     expect(await outcome()).toEqual(pausedBy('was changed after it was written'));
     writeFileSync(path, content);

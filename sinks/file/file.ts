@@ -22,7 +22,8 @@ const fileConfigSchema: z.ZodType<FileConfig> = z.strictObject({
 const BATCH_SIZE = 1000;
 
 /**
- * Creates the sink that writes changes as NDJSON lines to one file per list and day. README.md says what it guarantees.
+ * Creates the sink that writes changes as NDJSON lines to one file per list and day. README.md describes its
+ * guarantees.
  */
 export function createFileSink(
   config: FileConfig,
@@ -58,7 +59,7 @@ export function createFileSink(
     },
     async recover(operations, lane, signal) {
       if (signal.aborted)
-        return { outcomes: operations.map(() => ({ kind: 'unknown', detail: 'stopped before looking' })) };
+        return { outcomes: operations.map(() => ({ kind: 'unknown', detail: 'stopped before the look-up' })) };
       try {
         const owner = { ledgerId: lane.ledgerId, sink: environment.name };
         const state = await inspectFolder(folder, owner, wasClaimed || hasMemory(lane.memory), access);

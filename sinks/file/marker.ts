@@ -42,17 +42,17 @@ export async function inspectFolder(
     throw new DestinationChanged(
       marker.ledgerId === owner.ledgerId
         ? `${folder} belongs to the sink "${marker.sink}": give this sink a folder of its own`
-        : `${folder} carries the marker of another ledger (${MARKER_FILE}): give this sink an empty folder`,
+        : `${folder} has the marker of another ledger (${MARKER_FILE}): give this sink an empty folder`,
     );
   }
   if (expected) {
     throw new DestinationChanged(
-      `${folder} has lost its marker ${MARKER_FILE} though this sink has written there: mount the disk or bring the folder back`,
+      `${folder} has lost its marker ${MARKER_FILE}, although this sink has written there: mount the disk, or restore the folder`,
     );
   }
   if (entries?.some((entry) => !NOT_CONTENT.has(entry))) {
     throw new DestinationChanged(
-      `${folder} holds other files and no marker ${MARKER_FILE}: give this sink an empty folder`,
+      `${folder} contains other files but no marker ${MARKER_FILE}: give this sink an empty folder`,
     );
   }
   return 'fresh';
@@ -106,9 +106,7 @@ export async function readMarker(folder: string, access: FileAccess): Promise<Fo
   } catch {
     // not JSON; reported below
   }
-  throw new DestinationChanged(
-    `${join(folder, MARKER_FILE)} is not readable as a marker: give this sink an empty folder`,
-  );
+  throw new DestinationChanged(`${join(folder, MARKER_FILE)} is not a valid marker: give this sink an empty folder`);
 }
 
 async function entriesOf(folder: string, access: FileAccess): Promise<string[] | undefined> {

@@ -83,9 +83,9 @@ function runsOfOneFile(
 }
 
 /**
- * Decides about the lines that a dead attempt may have written. Lines beyond the committed lengths count as delivered
- * if they are exactly the lines of these operations, in order and without a gap. All other bytes beyond the committed
- * lengths are cut off.
+ * Settles the lines that a dead attempt may have written. Lines beyond the committed lengths count as delivered if they
+ * are exactly the lines of these operations, in order and without a gap. All other bytes beyond the committed lengths
+ * are cut off.
  *
  * The following lines are cut off: an incomplete line; all lines after the first operation that is not found, to keep
  * the order within the pigeonhole; a line whose operation has changed since (because the identity was hidden or
@@ -95,7 +95,7 @@ function runsOfOneFile(
  *
  * A missing or shorter file of an earlier day is not a fault, because people may move old files away.
  * @throws {DestinationChanged} if a file that this function opens is shorter than its committed length, or has no end
- * of line at that length
+ *   of line at that length
  */
 export async function recoverBatch(
   { root, access }: Folder,

@@ -27,8 +27,8 @@ interface Session {
 
 /**
  * Checks whether the sink can write rows: whether the server answers, the schema is free or belongs to this sink, its
- * tables fit or can be created, and the user has the rights. Reads only the catalog, so it changes and locks nothing.
- * Never throws.
+ * tables fit or can be created, and the user has the rights. Reads only the catalog and the marker table, and changes
+ * nothing. Never throws.
  */
 export async function checkDatabase(database: CheckedDatabase, signal: AbortSignal): Promise<CheckLine[]> {
   const { pool, server, schema } = database;
@@ -52,16 +52,16 @@ async function inspect(client: ClientBase, { server, schema, sink, ignored }: Ch
   const session = await readSession(client);
   const lines: CheckLine[] = [serverLine(server, session)];
   if (ignored.length > 0)
-    lines.push({ ok: true, text: `in "url" these parameters have no effect: ${ignored.join(', ')}` });
+    lines.push({ ok: true, text: `these parameters of "url" have no effect: ${ignored.join(', ')}` });
   const state = await inspectSchema(client, schema, tables);
   requireOwn(state, schema, { ledgerId: undefined, sink });
   const missing = missingStatements(state, schema);
   const may = await mayCreate(client, schema, state, session);
   if (missing.length === 0) lines.push({ ok: true, text: `schema "${schema}" has its ${tables.length} tables` });
-  else if (may) lines.push({ ok: true, text: `${whatIsMissing(state, schema)} and will be created` });
+  else if (may) lines.push({ ok: true, text: `${whatIsMissing(state, schema)}: pigeonpost creates what is missing` });
   else {
     const statements = [...missing, ...grants(schema, session.user)].map((statement) => `${statement};`);
-    const text = `${whatIsMissing(state, schema)} and "${session.user}" may not create it: have its owner run\n${statements.join('\n')}`;
+    const text = `${whatIsMissing(state, schema)}, and "${session.user}" may not create what is missing: have the owner run\n${statements.join('\n')}`;
     lines.push({ ok: false, text });
   }
   const lacking = await lackingRights(client, schema, state);
@@ -78,7 +78,7 @@ async function inspect(client: ClientBase, { server, schema, sink, ignored }: Ch
 
 function serverLine(server: string, { version, user, encrypted, standby }: Session): CheckLine {
   if (version < OLDEST_VERSION) {
-    return { ok: false, text: `${server} is version ${version}: version ${OLDEST_VERSION} or newer is needed` };
+    return { ok: false, text: `${server} is version ${version}: version ${OLDEST_VERSION} or newer is required` };
   }
   if (standby) return { ok: false, text: `${server} is a read-only standby: name the primary server in "url"` };
   const encryption = encrypted ? 'encrypted' : 'not encrypted';

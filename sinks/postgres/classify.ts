@@ -102,11 +102,13 @@ function retry(detail: string): Extract<Failure, { about: 'destination' }> {
 }
 
 /**
- * Returns the name of the violated constraint for a message. The table's owner added the constraint; its name contains
- * no value of a row.
+ * Returns a phrase with the name of the violated constraint, for a message. The table's owner added the constraint, so
+ * its name contains no value of a row.
  */
 function nameOf(constraint: unknown): string {
-  return typeof constraint === 'string' && /^[\w -]{1,63}$/.test(constraint) ? ` by constraint ${constraint}` : '';
+  return typeof constraint === 'string' && /^[\w -]{1,63}$/.test(constraint)
+    ? ` because of constraint ${constraint}`
+    : '';
 }
 
 function networkCode(error: unknown): string | undefined {

@@ -94,7 +94,7 @@ describe('the URL of a database', () => {
 
   it.each([
     ['mysql://u:s3cret@db/d', 'must begin with postgres://'],
-    ['postgres://u:s3cret/d@db', 'is not a URL'],
+    ['postgres://u:s3cret/d@db', 'is not valid'],
     ['postgres://u:s3%cret@db/d', 'percent-encode'],
     ['postgres://:s3cret@db/d', 'names no user'],
     ['postgres://u:s3cret@db', 'one database'],

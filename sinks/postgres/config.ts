@@ -46,7 +46,7 @@ export interface Server {
   readonly tlsMode: PostgresTlsMode;
   /** Binds the password to the TLS connection if the server supports it. */
   readonly channelBinding: boolean;
-  /** Settings that are passed to the server unchanged, such as `endpoint=…` of some hosts. */
+  /** Settings that are passed to the server unchanged, such as `endpoint=…`, which some hosting providers require. */
   readonly options: string | undefined;
   /** Time limit to open a connection; undefined: the sink's default. */
   readonly connectTimeoutMs: number | undefined;
@@ -116,7 +116,7 @@ const WITHOUT_EFFECT: readonly string[] = [
  * password
  */
 export function readUrl(text: string): Server {
-  if (!URL.canParse(text)) throw new TypeError('is not a URL: percent-encode special characters of the password');
+  if (!URL.canParse(text)) throw new TypeError('is not valid: percent-encode special characters in the password');
   const url = new URL(text);
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
     throw new TypeError('must begin with postgres://');
@@ -197,6 +197,6 @@ function decoded(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new TypeError('is not a URL: percent-encode special characters of the password');
+    throw new TypeError('is not valid: percent-encode special characters in the password');
   }
 }

@@ -2,8 +2,8 @@ import type { Table } from './tables.js';
 
 /**
  * Returns the statement that creates the schema. The statements of this file only add what is missing. They change no
- * existing table or column. The sink runs them if its user may; otherwise `pigeonpost check` prints them for the
- * schema's owner.
+ * existing table or column. The sink runs them if its user has the rights; otherwise `pigeonpost check` prints them for
+ * the schema's owner.
  */
 export function schemaStatement(schema: string): string {
   return `create schema if not exists ${quoted(schema)}`;
@@ -15,7 +15,7 @@ export function markerStatements(schema: string): string[] {
   return [
     `create table if not exists ${name} (ledger_id text not null, sink text not null,
   only_row boolean primary key default true check (only_row))`,
-    `comment on table ${name} is 'Whose this schema is: pigeonpost writes nowhere else, and no other ledger writes here.'`,
+    `comment on table ${name} is 'The ledger and the sink to which this schema belongs. No other ledger or sink may write here.'`,
   ];
 }
 
@@ -93,7 +93,12 @@ export const primaryKey: readonly string[] = ['workspace', 'pigeonhole_id', 'key
 
 export const leadingColumns: readonly CommonColumn[] = [
   { name: 'workspace', type: 'text', notNull: true, comment: 'The workspace, by its name in pigeonpost.yaml.' },
-  { name: 'pigeonhole_id', type: 'bigint', notNull: true, comment: 'The pigeonhole; 0: it belongs to the workspace.' },
+  {
+    name: 'pigeonhole_id',
+    type: 'bigint',
+    notNull: true,
+    comment: 'The pigeonhole; 0 if the item belongs to the workspace.',
+  },
   { name: 'key', type: 'text', notNull: true, comment: 'Identifies the item in its list and pigeonhole.' },
 ];
 
@@ -102,11 +107,22 @@ export const trailingColumns: readonly CommonColumn[] = [
     name: 'anonymous',
     type: 'boolean',
     notNull: false,
-    comment: 'True: without a person, by their choice or for want of consent. Null: no one stands behind such a row.',
+    comment:
+      'True: the person is not shown, by their choice or for lack of consent. Null: items of this list have no person.',
   },
-  { name: 'revision', type: 'bigint', notNull: true, comment: '1, 2, 3… per item; a newer one replaces an older.' },
-  { name: 'sequence', type: 'bigint', notNull: true, comment: 'Rises with every change in the pigeonhole.' },
-  { name: 'found_at', type: 'timestamp with time zone', notNull: true, comment: 'When this revision was found.' },
+  {
+    name: 'revision',
+    type: 'bigint',
+    notNull: true,
+    comment: '1, 2, 3… for each item; a newer revision replaces an older one.',
+  },
+  { name: 'sequence', type: 'bigint', notNull: true, comment: 'Increases with every change in the pigeonhole.' },
+  {
+    name: 'found_at',
+    type: 'timestamp with time zone',
+    notNull: true,
+    comment: 'When pigeonpost found this revision.',
+  },
   {
     name: 'updated_at',
     type: 'timestamp with time zone',
@@ -117,13 +133,13 @@ export const trailingColumns: readonly CommonColumn[] = [
     name: 'deleted_at',
     type: 'timestamp with time zone',
     notNull: false,
-    comment: 'When the item was found to be deleted; null: it is there. What it said of a person is gone then.',
+    comment: 'When pigeonpost found that the item is deleted, or null. Its columns about a person are then null.',
   },
   {
     name: 'raw',
     type: 'jsonb',
     notNull: false,
-    comment: 'The whole item as the service gave it, fields without a column included.',
+    comment: 'The whole item as the service returned it, including fields without a column.',
   },
 ];
 

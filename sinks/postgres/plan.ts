@@ -124,9 +124,9 @@ export function isStorable(text: string): boolean {
 }
 
 /**
- * Converts a value to its column's type. Null if there is no value, or if its type is not the one that the
- * specification gives. Such a value is still in the column `raw`. The row is not refused, because one unexpected field
- * must not lose all others.
+ * Converts a value to its column's type. Null if there is no value, or if its type is not the one in the specification.
+ * The column `raw` still contains such a value. The row is written nevertheless, so that one unexpected field does not
+ * cost all the others.
  */
 export function columnValue(type: ColumnType, value: unknown): unknown {
   switch (type) {

@@ -113,7 +113,7 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
   create: (config, environment) => createPostgresSink(config, environment),
 };
 
-/** One connection for each lane that sends at the same time. */
+/** Maximum number of connections. Each lane that is sending uses one. */
 const CONNECTIONS = 4;
 
 interface ConnectOptions {

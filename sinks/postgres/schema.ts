@@ -28,7 +28,7 @@ export interface SchemaState {
   readonly missingColumns: readonly { readonly table: Table; readonly column: string }[];
   /** The expected tables that exist. */
   readonly presentTables: readonly Table[];
-  /** A sentence for each difference that adding tables and columns cannot resolve. */
+  /** A sentence for each difference that cannot be resolved by adding tables and columns. */
   readonly misfits: readonly string[];
 }
 
@@ -117,7 +117,7 @@ export function requireOwn(
   const { owner, hasMarkerTable, presentTables, misfits: problems } = state;
   if (!hasMarkerTable && presentTables.length > 0) {
     throw new DestinationChanged(
-      `schema "${schema}" has a table ${presentTables[0]!.name} and no ${MARKER_TABLE}: give this sink a schema of its own`,
+      `schema "${schema}" has a table ${presentTables[0]!.name} but no ${MARKER_TABLE}: give this sink a schema of its own`,
     );
   }
   if (owner !== null) requireSameOwner(owner, schema, { ledgerId, sink });
@@ -167,8 +167,12 @@ function misfits(table: Table, rows: readonly ColumnRow[], schema: string): stri
     }),
     ...rows
       .filter(({ column_name, not_null, has_default }) => not_null && !has_default && !expected.has(column_name))
-      .map(({ column_name }) => `column ${column_name} of ${where} must not be null and has no default: give it one`),
-    ...(primaryKey.join() === key.join() ? [] : [`${where} does not have the primary key (${primaryKey.join(', ')})`]),
+      .map(
+        ({ column_name }) => `column ${column_name} of ${where} is "not null" and has no default: give it a default`,
+      ),
+    ...(primaryKey.join() === key.join()
+      ? []
+      : [`${where} does not have the primary key (${primaryKey.join(', ')}): rename the table`]),
   ];
 }
 

@@ -81,7 +81,7 @@ async function transact(client: ClientBase, operations: readonly PostgresOperati
 }
 
 function lostMarker(schema: string): string {
-  return `schema "${schema}" has lost the row in ${MARKER_TABLE}: find out who removed it, then resume the sink`;
+  return `schema "${schema}" no longer has its row in table ${MARKER_TABLE}: find out who removed the row, then resume the sink`;
 }
 
 /**

@@ -21,28 +21,28 @@ const sessionColumns: readonly (readonly [path: string, type: ColumnType, commen
   ['name', 'text', 'Its name.'],
   ['type', 'text', 'qna, poll_word_cloud, and others.'],
   ['description', 'text', 'Its description.'],
-  ['redirectAttendeesTo', 'text', 'Where attendees are led afterwards.'],
-  ['location', 'text', 'Its place.'],
+  ['redirectAttendeesTo', 'text', 'Where attendees are redirected afterwards.'],
+  ['location', 'text', 'Its location.'],
   ['startDate', 'timestamp with time zone', 'When it begins.'],
   ['endDate', 'timestamp with time zone', 'When it ends.'],
-  ['createdAt', 'timestamp with time zone', 'When it was made, by the service.'],
+  ['createdAt', 'timestamp with time zone', 'When it was created, according to the service.'],
   ['sessionLabel', 'text', 'Its label.'],
   ['buttonText', 'text', 'Text of its button.'],
   ['anonymousResponses', 'boolean', 'Whether attendees may stay anonymous.'],
   ['questionFiltering', 'boolean', 'Whether questions wait for approval.'],
-  ['comments', 'boolean', 'Whether questions can be commented.'],
+  ['comments', 'boolean', 'Whether attendees can comment on questions.'],
   ['commentFiltering', 'boolean', 'Whether comments wait for approval.'],
   ['answers', 'boolean', 'Whether questions can be answered.'],
   ['answerRatings', 'boolean', 'Whether answers can be rated.'],
   ['adminCollaboration', 'boolean', 'Whether several admins work in it.'],
-  ['hideOtherAttendeesQuestions', 'boolean', 'Whether attendees see their own questions alone.'],
+  ['hideOtherAttendeesQuestions', 'boolean', 'Whether attendees see only their own questions.'],
   ['questionVotes', 'boolean', 'Whether questions can be voted on.'],
   ['questionsAvailableAfterEnd', 'boolean', 'Whether questions stay visible.'],
   ['tagsRequired', 'boolean', 'Whether a question needs a tag.'],
-  ['logoPosition', 'text', 'Where the logo stands.'],
+  ['logoPosition', 'text', 'The position of the logo.'],
   ['tags', 'text', 'Its tags.'],
   ['displayQuestionsBy', 'text', 'How questions are sorted.'],
-  ['externalVideoReactions', 'boolean', 'Whether reactions show on a video.'],
+  ['externalVideoReactions', 'boolean', 'Whether reactions are shown on a video.'],
 ];
 
 /** The table of one list. */
@@ -86,20 +86,21 @@ const session: Column = {
   personal: false,
   comment: 'The session it belongs to: sessions.id.',
 };
-const person = (path: string): Column => id(path, 'Who: attendees.id. Null where the row is anonymous.', personal);
-const createdAt = at('createdAt', 'When it was made, by the service.');
+const person = (path: string): Column =>
+  id(path, 'The attendee: attendees.id. Null if the row is anonymous.', personal);
+const createdAt = at('createdAt', 'When it was created, according to the service.');
 const profile: Column = {
   name: 'profile',
   type: 'jsonb',
   from: 'the-rest',
   personal: true,
-  comment: "Profile fields under the names of the event, e.g. profile->>'Email'.",
+  comment: "Profile fields, by the names that the event uses, such as profile->>'Email'.",
 };
 const optionVote = [
   id('question.id', 'The poll question.'),
-  text('question.content', 'Text of the poll question, as it was when the vote was last seen to change.'),
+  text('question.content', 'Text of the poll question at the last change of the vote that pigeonpost found.'),
   id('option.id', 'The option that was chosen.'),
-  text('option.content', 'Text of the option, as it was when the vote was last seen to change.'),
+  text('option.content', 'Text of the option at the last change of the vote that pigeonpost found.'),
 ];
 const count = (path: string, comment: string): Column => column(path, 'bigint', comment);
 
@@ -124,7 +125,7 @@ export const tables: readonly Table[] = [
       column('attendeeProfiles', 'boolean', 'Whether attendees have profiles.'),
       column('registrants', 'boolean', 'Whether registrants can be loaded.'),
       column('attendeeCodeRequired', 'boolean', 'Whether attendees sign in with a code.'),
-      count('expectedParticipants', 'How many are expected, where the service says.'),
+      count('expectedParticipants', 'The number of expected participants, if the service reports it.'),
     ],
   },
   {
@@ -148,7 +149,8 @@ export const tables: readonly Table[] = [
   {
     list: 'attendees',
     name: 'attendees',
-    comment: 'Who signed in. A row whose person withdrew consent stays, with every column about them empty.',
+    comment:
+      'People who signed in. After a person withdraws consent, the row stays by default, and every column about the person is null.',
     columns: [
       id('id', 'The attendee_id of all other tables.', personal),
       id('registrantId', 'The registrant who signed in.', personal),
@@ -165,7 +167,7 @@ export const tables: readonly Table[] = [
   {
     list: 'questions',
     name: 'questions',
-    comment: 'Questions of an audience, by session.',
+    comment: 'Questions from the audience, by session.',
     columns: [
       id('question.id', 'The question.'),
       text('question.content', 'What was asked.', personal),
@@ -179,17 +181,17 @@ export const tables: readonly Table[] = [
   {
     list: 'votes',
     name: 'votes',
-    comment: 'Votes on questions, one row a vote.',
+    comment: 'Votes on questions, one row per vote.',
     columns: [id('question.id', 'The question: questions.question_id.'), session, person('attendeeId'), createdAt],
     person: 'attendee_id',
   },
   {
     list: 'answer_ratings',
     name: 'answer_ratings',
-    comment: 'Ratings of the answers that questions were given.',
+    comment: 'Ratings of the answers to questions.',
     columns: [
       id('answerRating.id', 'The rating.'),
-      count('answerRating.rate', 'How it was rated.'),
+      count('answerRating.rate', 'The rating as a number.'),
       id('question.id', 'The question: questions.question_id.'),
       session,
       person('attendeeId'),
@@ -225,7 +227,7 @@ export const tables: readonly Table[] = [
     columns: [
       id('id', 'The vote.'),
       ...optionVote,
-      count('timeTaken', 'How long it took, in the unit of the service.'),
+      count('timeTaken', 'The time that the attendee took, in the unit of the service.'),
       session,
       person('attendee.id'),
       text('attendee.attendeeCode', 'The code with which they signed in.', personal),
@@ -236,7 +238,7 @@ export const tables: readonly Table[] = [
   {
     list: 'qna-questions',
     name: 'qna_questions',
-    comment: 'Questions of Q&A sessions as their attendees see them; the same question is in questions.',
+    comment: 'Questions of Q&A sessions as their attendees see them; the table questions contains the same questions.',
     columns: [
       id('id', 'The question: questions.question_id.'),
       text('content', 'What was asked.', personal),
@@ -252,12 +254,12 @@ export const tables: readonly Table[] = [
     list: 'engagement',
     name: 'engagement',
     comment:
-      'What each attendee did, per session and (scope pigeonhole) in all; anonymous interactions are not counted.',
+      'The interactions of each attendee, by session and in total (scope pigeonhole); anonymous interactions are not counted.',
     columns: [
       text('scope', 'session or pigeonhole.'),
       session,
       person('attendeeId'),
-      count('interactions', 'All that they did.'),
+      count('interactions', 'The number of all interactions.'),
       count('asked', 'Questions asked.'),
       count('answered', 'Prompts answered.'),
       count('voted', 'Votes on questions.'),
@@ -271,12 +273,12 @@ export const tables: readonly Table[] = [
   {
     list: 'registrants',
     name: 'registrants',
-    comment: 'Who was registered by an import, and whether they signed in.',
+    comment: 'People whom an import registered, and whether they signed in.',
     columns: [
       text('attendeeCode', 'The code that they were given.', personal),
       id('registrantId', 'The registrant, once known.', personal),
-      id('attendeeId', 'Who signed in with it: attendees.id.', personal),
-      column('signedIn', 'boolean', 'Whether anybody has signed in with it.', personal),
+      id('attendeeId', 'The attendee who signed in with the code: attendees.id.', personal),
+      column('signedIn', 'boolean', 'Whether an attendee has signed in with the code.', personal),
       at('signedInAt', 'When they signed in; null: not yet.', personal),
       count('attendees', 'Attendees who have the code.'),
       text('consent', 'obtained, refused, not-asked or not-known.', personal),

@@ -60,7 +60,7 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
     const none = await client.call({ method: 'HEAD', key: `${key}-none` }, signal);
     if (statusOf(none) === 403)
       bad(
-        `looking for an object that does not exist is refused (HTTP 403): allow s3:GetObject on the prefix and s3:ListBucket on ${config.bucket}`,
+        `the object store refuses a request for an object that does not exist (HTTP 403): allow s3:GetObject on the prefix and s3:ListBucket on ${config.bucket}`,
       );
     else if (statusOf(none) !== 404) failed(none, 'looking for an object');
   }

@@ -6,14 +6,14 @@ export type Failure = Extract<Result, { readonly kind: 'retry' | 'pause' | 'unkn
 
 /** Advice if the store refuses the credentials, by the store's code. */
 const credentialAdvice: Readonly<Record<string, string>> = {
-  InvalidAccessKeyId: 'it does not know the access key: check "accessKeyId"',
+  InvalidAccessKeyId: 'the store does not know the access key: check "accessKeyId"',
   SignatureDoesNotMatch: 'the signature does not match: check "secretAccessKey" and "region"',
   ExpiredToken: 'the session token has expired: renew the temporary credentials',
-  InvalidToken: 'it does not accept the session token: renew the temporary credentials',
-  TokenRefreshRequired: 'the session token has to be renewed',
+  InvalidToken: 'the store does not accept the session token: renew the temporary credentials',
+  TokenRefreshRequired: 'the session token must be renewed: renew the temporary credentials',
   AccessDenied: 'allow s3:PutObject, s3:GetObject and s3:DeleteObject on the prefix, and s3:ListBucket on the bucket',
   AllAccessDisabled: 'access to the bucket is disabled',
-  AccountProblem: 'the account has a problem: ask the support of the store',
+  AccountProblem: 'the account has a problem: contact the support of the store',
 };
 
 const passingCodes = new Set([
@@ -34,10 +34,13 @@ export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { r
   const { status, code, headers } = answer;
   const id = headers['x-amz-request-id'] ?? '';
   const request = /^[\w-]{1,80}$/.test(id) ? `, request ${id}` : '';
-  const said = `the object store refuses ${what} (HTTP ${status}${code === '' ? '' : ` ${code}`}${request})`;
+  const said = `${what} in the object store failed (HTTP ${status}${code === '' ? '' : ` ${code}`}${request})`;
   const region = regionOf(headers['x-amz-bucket-region']);
   if (code === 'RequestTimeTooSkewed')
-    return { kind: 'retry', detail: `${said}: the clock of this machine differs by more than 15 minutes; correct it` };
+    return {
+      kind: 'retry',
+      detail: `${said}: the clock of this machine differs from the store's by more than 15 minutes: correct it`,
+    };
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
     const next =
       region === '' ? 'check "region" and "endpoint"' : `the bucket is in ${region}: set "region: ${region}"`;

@@ -34,8 +34,8 @@ export const s3ConfigSchema = z
       ),
     maxLines: wholeNumber({ min: 100, max: 20_000, unit: 'changes' })
       .prefault(5000)
-      .describe('The number of collected changes that the sink writes without waiting for `maxAge`.'),
-    compression: oneOf(['gzip', 'none']).prefault('gzip').describe('Whether objects are compressed.'),
+      .describe('The number of collected changes at which the sink writes an object without waiting for `maxAge`.'),
+    compression: oneOf(['gzip', 'none']).prefault('gzip').describe('The compression of the objects.'),
     manifest: flag(true).describe('Whether each list and day has a manifest that names its objects.'),
     conditionalWrites: flag(true).describe(
       'Whether objects are written with `If-None-Match`. Set `false` for a store that does not support it.',

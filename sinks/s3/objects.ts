@@ -141,7 +141,7 @@ export function withIntents(pending: readonly Intent[], doubtful: readonly Inten
   return { [pendingKey]: pending, [doubtfulKey]: doubtful };
 }
 
-/** Returns the value of a partition's key in the lane's memory. It is only a number as long as there are no gaps. */
+/** Returns the value of a partition's key in the lane's memory. It is a plain number as long as there are no gaps. */
 export function numbersValue({ next, gaps }: Numbers): unknown {
   return gaps.length === 0 ? next : { next, gaps };
 }

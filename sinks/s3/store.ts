@@ -25,10 +25,10 @@ const digestHeader = 'x-amz-meta-pigeonpost-sha256';
 const sizeHeader = 'x-amz-meta-pigeonpost-bytes';
 
 /**
- * Writes a new object. If an object with the same lines already has this name, the new one counts as written.
- * `If-None-Match` ensures that neither a late request of a dead attempt replaces this object, nor this request replaces
- * the object of that attempt without notice. If the store does not support conditional writes, the sink first checks
- * whether the name exists.
+ * Writes a new object. If an object with the same lines already has this name, the new one counts as written. With
+ * `If-None-Match`, a late request of a dead attempt cannot replace this object, and this request cannot silently
+ * replace the object of that attempt. If the store does not support conditional writes, the sink first checks whether
+ * the name exists.
  */
 export async function putObject(
   { client, config }: Store,
@@ -64,7 +64,7 @@ export async function putObject(
   return {
     kind: 'pause',
     cause: 'destination',
-    detail: `${key} exists with lines that this ledger did not write: after a restore, move the objects that are newer than the backup away or set another "prefix"`,
+    detail: `${key} contains lines that this ledger did not write: after a restore, move away the objects that are newer than the backup, or set another "prefix"`,
   };
 }
 
@@ -80,7 +80,7 @@ async function verifyStored(
   const found = await findObject(store, key, signal);
   if (found.kind === 'found' && found.digest === digest && found.isWhole) return { kind: 'stored' };
   if (found.kind === 'absent' || found.kind === 'found') {
-    return { kind: 'unknown', detail: `the object store accepted ${key} and does not have all its bytes` };
+    return { kind: 'unknown', detail: `the object store accepted ${key}, but does not have all of its bytes` };
   }
   return { kind: 'unknown', detail: found.detail };
 }
@@ -220,7 +220,7 @@ function refusal(marker: Marker, owner: Owner, prefix: string): Failure | undefi
   if (found?.ledgerId === owner.ledgerId && found.sink === owner.sink) return undefined;
   const whose =
     found === undefined
-      ? 'is no marker that this sink wrote'
+      ? 'is not a marker that pigeonpost wrote'
       : found.ledgerId === owner.ledgerId
         ? `says that the prefix belongs to the sink "${found.sink}"`
         : 'says that the prefix belongs to another ledger';

@@ -36,7 +36,7 @@ const signingSecrets = z
 export const webhookConfigSchema = z
   .strictObject({
     url: text(
-      'an https address such as https://hooks.example.com/engagement (http where allowPrivateAddresses is true), without user',
+      'an https address such as https://hooks.example.com/engagement (http if allowPrivateAddresses is true), without user name and password',
       readUrl,
     ).describe('The address to which the sink sends each change by POST.'),
     secret: signingSecrets.describe(

@@ -3,7 +3,7 @@ import type { Secret } from '../../config/secret.js';
 
 export interface SignedMessage {
   readonly id: string;
-  /** Time of this attempt in Unix seconds. Receivers refuse requests that are older than some minutes. */
+  /** Time of this attempt in Unix seconds. Receivers refuse requests that are older than a few minutes. */
   readonly timestampSeconds: number;
   readonly body: string;
 }

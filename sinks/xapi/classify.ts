@@ -8,7 +8,7 @@ import type { LrsAnswer, LrsSilence } from './client.js';
  * - `stored`: the LRS stored all statements
  * - `refused`: it stored none, because of a statement in the batch; the caller finds the statement by splitting the
  *   batch in halves
- * - `failed`: the request failed for a reason that is in no statement; `mayBeStored` says whether the LRS may have
+ * - `failed`: the request failed for a reason other than its statements; `mayBeStored` says whether the LRS may have
  *   stored the statements nevertheless
  */
 export type Verdict =
@@ -40,7 +40,7 @@ export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly str
     case 200:
       if (isListOf(answer.body, ids)) return { kind: 'stored', detail: said };
       // probably a sign-in page or a portal, but an LRS behind it may have stored the statements
-      return failed({ kind: 'retry', detail: `${said}, but not the answer of an LRS: check "endpoint"` }, true);
+      return failed({ kind: 'retry', detail: `the answer is not from an LRS (${said}): check "endpoint"` }, true);
     case 401:
       return failed({ kind: 'pause', cause: 'credential', detail: `the LRS refuses the credentials (${said})` }, false);
     case 403:

@@ -35,7 +35,10 @@ interface LrsOptions {
   readonly limiters: readonly RollingLimiter[];
 }
 
-/** Calls a Learning Record Store. The version of xAPI is read once, before the first call. Never throws. */
+/**
+ * Calls a Learning Record Store. Reads the version of xAPI before the first call, and again after a refusal. Never
+ * throws.
+ */
 export class Lrs {
   readonly host: string;
   readonly #options: LrsOptions;
@@ -101,7 +104,7 @@ export class Lrs {
     const knownVersion = this.#version;
     const answer = await this.#ask({ method, url, body, version: knownVersion ?? '1.0.3' }, signal);
     if (knownVersion !== undefined || answer.kind !== 'answer' || answer.status !== 400) return answer;
-    const detail = `${this.host} does not report its version of xAPI, and refused a request in 1.0.3 (HTTP 400)`;
+    const detail = `${this.host} does not report its version of xAPI, and refused a request with version 1.0.3 (HTTP 400)`;
     return { kind: 'silence', detail, mayHaveArrived: false } as const;
   }
 
@@ -116,12 +119,13 @@ export class Lrs {
     try {
       for (const limiter of this.#options.limiters) {
         const permit = await limiter.take(signal, MAX_PERMIT_WAIT_MS);
-        if (permit === undefined) return { kind: 'silence', detail: 'waits for its turn', mayHaveArrived: false };
+        if (permit === undefined)
+          return { kind: 'silence', detail: 'the request received no permit under "limits"', mayHaveArrived: false };
         permits.push(permit);
       }
       const { header, answer } = await this.#askNow(call, signal);
       if (answer.kind !== 'answer' || answer.status !== 401) return answer;
-      // A token may be invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
+      // A token may become invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
       // token.
       return this.#options.authorization.refused(header) ? (await this.#askNow(call, signal)).answer : answer;
     } finally {

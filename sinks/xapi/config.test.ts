@@ -28,10 +28,10 @@ describe('the configuration of an LRS', () => {
     expect(problemsOf({ actor: { ...account, mbox: 'attendee.Email' } })).toEqual([oneOf]);
     expect(problemsOf({ actor: {}, activities })).toEqual([oneOf]);
     expect(problemsOf({ actor: { name: 'attendee.attendeeCode' }, activities })).toEqual([
-      'actor.homePage: missing: the address of the system that knows people by "name"',
+      'actor.homePage: missing: the address of the system to which the accounts in "name" belong',
     ]);
     expect(problemsOf({ actor: { mbox: 'attendee.Email' } })).toEqual([
-      'activities: missing: an address of your own, since "actor.homePage" is not given',
+      'activities: missing: an address of your own, because "actor.homePage" is not set',
     ]);
   });
 

@@ -41,15 +41,17 @@ const oauthKeys = z.strictObject({
   scope: nonEmptyText('scopes with a space between them').optional().describe('The scopes to request.'),
   audience: nonEmptyText('an audience')
     .optional()
-    .describe('The API that tokens are for, where the server expects it.'),
+    .describe('The API for which the tokens are issued, if the server requires an audience.'),
 });
 
 /** The keys of `actor`. Exactly one of `name` (with `homePage`), `mbox` and `mboxSha1sum` must be set. */
 const actorKeys = z.strictObject({
-  homePage: webAddress('the address of the system that knows people by these names, such as https://example.com')
+  homePage: webAddress('the address of the system to which the accounts belong, such as https://example.com')
     .optional()
-    .describe('With `name`: the system that the name is an account of.'),
-  name: expression().optional().describe('The account of an attendee. If it returns nothing, no statement is sent.'),
+    .describe('With `name`: the address of the system to which the account belongs.'),
+  name: expression()
+    .optional()
+    .describe('The account of an attendee. If the expression returns nothing, no statement is sent.'),
   mbox: expression().optional().describe('Instead of an account: the e-mail address of an attendee.'),
   mboxSha1sum: expression()
     .optional()
@@ -60,7 +62,7 @@ const creditKeys = z.strictObject({
   version: wholeNumber({ min: 1, max: 1_000_000 }).describe(
     'The version of the rule. Raise it when the rule changes: credit of another version is voided and issued again.',
   ),
-  when: expression().describe('Whether credit is due, over an item of `engagement`.'),
+  when: expression().describe('Whether an item of `engagement` earns credit.'),
   activity: expression().describe('The completed activity: an address, or a name from which one is derived.'),
 });
 
@@ -76,7 +78,7 @@ const xapiKeys = z.strictObject({
     .describe('The user name, or key, of the LRS for Basic authentication.'),
   password: secret()
     .refine((found) => /^[^\x00-\x1f\x7f]+$/.test(found.reveal()), {
-      error: 'allowed: a secret without line breaks, not even at its end',
+      error: 'allowed: a secret without control characters, such as a line break at its end',
     })
     .optional()
     .describe('Its password, or secret.'),
@@ -92,7 +94,7 @@ const xapiKeys = z.strictObject({
     .describe('The kinds of statements to send; all by default.'),
   credit: creditKeys
     .optional()
-    .describe('Statements that an attendee completed something, from the list `engagement`.'),
+    .describe('Statements which say that an attendee completed an activity, based on the list `engagement`.'),
   ...networkKeys,
 });
 
@@ -106,7 +108,7 @@ function oneIdentifier(actor: z.infer<typeof actorKeys>, context: z.RefinementCt
   const given = (['name', 'mbox', 'mboxSha1sum'] as const).filter((key) => actor[key] !== undefined);
   if (given.length !== 1) problem(context, [], 'allowed: one of name (with homePage), mbox and mboxSha1sum');
   if (actor.name !== undefined && actor.homePage === undefined) {
-    problem(context, ['homePage'], 'missing: the address of the system that knows people by "name"');
+    problem(context, ['homePage'], 'missing: the address of the system to which the accounts in "name" belong');
   }
 }
 
@@ -119,7 +121,7 @@ function fitTogether(keys: XapiConfig, context: z.RefinementCtx): void {
     problem(context, missing === undefined ? [] : [missing], 'allowed: "username" and "password", or "oauth"');
   }
   if (activities === undefined && actor.homePage === undefined) {
-    problem(context, ['activities'], 'missing: an address of your own, since "actor.homePage" is not given');
+    problem(context, ['activities'], 'missing: an address of your own, because "actor.homePage" is not set');
   }
   if (oauth === undefined || keys.allowPrivateAddresses === true) return;
   const { protocol, hostname } = new URL(oauth.tokenUrl);

@@ -34,8 +34,8 @@ type Fields = Readonly<Record<string, unknown>>;
  * Returns the essence of a statement: actor, verb, object, result, context and time, without display names and without
  * what an LRS adds or rewrites. Statements with the same essence mean the same.
  *
- * The essence of a credit consists of version, actor and activity. Additional evidence or a later time does not make it
- * another credit.
+ * The essence of a credit includes its version, but not its evidence and time: additional evidence or a later time does
+ * not make it another credit.
  * @param statement as sent, or as an LRS returns it
  */
 function essenceOf(statement: unknown): string {
@@ -61,7 +61,7 @@ function essenceOf(statement: unknown): string {
 
 /**
  * Returns a short hash of the essence, which shows later whether a statement has changed. The hash is keyed with the
- * LRS's password, because anyone who reads a plain hash could test it against attendees' accounts. After the password
+ * configured secret, because anyone who reads a plain hash could test it against attendees' accounts. After the secret
  * changes, every statement seems to have changed once, so the next change of an item voids its statement and issues
  * another.
  */

@@ -29,7 +29,7 @@ interface Interaction {
  * | rated | the answer to the question, numeric | the rate as response and raw score |
  *
  * Responses have the format that xAPI 1.0.3, appendix C, requires for each interaction type. There is no pattern of
- * correct responses, because the service does not send which ones are correct.
+ * correct responses, because the service does not report which responses are correct.
  * @returns a code if a required field is missing
  */
 export function interactionOf(kind: StatementKind, subject: Subject, activities: Activities): Interaction | string {
@@ -69,7 +69,10 @@ export function interactionOf(kind: StatementKind, subject: Subject, activities:
   }
 }
 
-/** Returns the time of an item's statement. @returns ISO 8601 in UTC; always the same for the same item */
+/**
+ * Returns the time of an item's statement: its creation or sign-in, or else the time of the change. @returns ISO 8601
+ * in UTC
+ */
 export function timeOf({ change }: Subject): string {
   const text = change.data?.['createdAt'] ?? change.data?.['signInTime'];
   return isInstant(text) ? new Date(text).toISOString() : change.timestamp;

@@ -41,7 +41,7 @@ async function plan(subjects: readonly Subject[]): Promise<Planned<XapiOperation
   return planned;
 }
 
-/** Plans, and keeps the objects as after a delivery, or as after a lost response (`unsure`). */
+/** Plans, and stores the objects of a delivery, or with `unsure`, the objects after a lost response. */
 async function deliver(subjects: readonly Subject[], state: 'after' | 'unsure' = 'after') {
   const planned = await plan(subjects);
   const operations = planned.map((each) => {

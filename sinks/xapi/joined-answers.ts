@@ -138,7 +138,8 @@ function joinedFrom(
 ): { readonly statement: Statement; readonly members: string[] } | undefined {
   const keyOf = ({ subject }: Answer): string => subject.change.key;
   const isShown = changed.some(({ said }) => said.kind === 'statement');
-  // The siblings of a removal are the answers that were joined with it, which may not be all present answers.
+  // The siblings of a removal are the answers that were joined with it. The attendee may have given further answers
+  // since.
   const isLeft = changed.some((answer) => known?.members?.includes(keyOf(answer)) === true);
   const joinable = isShown ? answers : isLeft ? answers.filter((each) => known?.members?.includes(keyOf(each))) : [];
   const shown = joinable

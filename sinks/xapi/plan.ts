@@ -50,7 +50,7 @@ export interface PlanContext {
  * | T | S with the same meaning | nothing is sent; a replay sends S again |
  * | T | S with another meaning | T is issued and S voided |
  *
- * If an answer was lost, its statements may be valid: they are sent again under their ids, or voided with the others.
+ * If the LRS's response was lost, the statements of that request may be valid: they are sent again under their ids, or voided with the others.
  */
 export async function planChange(subject: Subject, context: PlanContext): Promise<Planned<XapiOperation>> {
   const { change } = subject;
@@ -170,7 +170,7 @@ export function planStatements(
  * |---|---|
  * | valid | `statement` is valid at the LRS, and `mark` is the hash of its meaning |
  * | voided | `statement` is null and `unsure` empty: all statements were voided |
- * | in doubt | an answer was lost: any of `unsure` may be valid; `issuing` if the last of them was a new statement that may be sent again |
+ * | in doubt | the LRS's response was lost: any of `unsure` may be valid; `issuing` if the last of them was a new statement that may be sent again |
  *
  * A type, not an interface, so that it is assignable to the contract's `Fields`.
  */

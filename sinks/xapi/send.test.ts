@@ -227,7 +227,7 @@ describe('an LRS', () => {
     [429, { kind: 'retry' }, false],
     [500, { kind: 'retry' }, true],
     [503, { kind: 'retry' }, true],
-    [200, { kind: 'retry', detail: expect.stringContaining('not the answer of an LRS') }, true],
+    [200, { kind: 'retry', detail: expect.stringContaining('the answer is not from an LRS') }, true],
   ])(
     'that answers %d delivers nothing, and statements that may be stored stay unsettled',
     async (status, outcome, open) => {

@@ -34,7 +34,9 @@ class Sending {
   readonly outcomes: Outcome[];
   readonly #lrs: Lrs;
   readonly #options: SendOptions;
-  /** A failure occurred because of which every further request would fail too. */
+  /**
+   * Whether `send` has stopped: after a failure that would affect every further request, or after too many refusals.
+   */
   #hasEnded = false;
   #hasStored = false;
   #refusedAlone = 0;
@@ -133,7 +135,7 @@ class Sending {
     if (missing.length === operation.statements.length) {
       return this.#settle(index, {
         kind: 'retry',
-        detail: `the LRS refuses an id that it does not return (${detail})`,
+        detail: `the LRS reports a statement id as already in use, but returns no statement with it (${detail})`,
       });
     }
     const body = JSON.stringify(missing);

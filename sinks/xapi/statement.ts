@@ -136,7 +136,8 @@ function uuidV5(name: string): string {
 
 /**
  * Creates the activities that are the objects of statements. Their ids are addresses below the configured `activities`.
- * They contain only the service's ids, so that a renamed event stays the same activity.
+ * They contain the workspace's name and the service's ids, but no name of an event, so that a renamed event stays the
+ * same activity.
  */
 export class Activities {
   readonly #base: string;
@@ -172,7 +173,7 @@ export class Activities {
     });
   }
 
-  /** Returns the answer that a question received on stage as an activity. Attendees rate it. */
+  /** Returns, as an activity, the answer that a question received on stage. Attendees rate it. */
   answerTo(change: Change, questionId: number): Activity {
     return activity(`${this.#pigeonholeId(change)}/questions/${questionId}/answer`, {
       type: activityTypes.interaction,

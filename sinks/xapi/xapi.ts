@@ -19,7 +19,7 @@ const CONNECTIONS = 4;
 const CONNECT_TIMEOUT_MS = 10_000;
 /** Maximum length of an answer. A statement of pigeonpost has a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
-/** A `send` starts no request after this time, so that it ends long before the lane's lease. */
+/** A `send` starts no request after this time, so that it ends long before the lane's lease expires. */
 const START_WINDOW_MS = 30_000;
 
 export interface XapiTuning {
@@ -189,7 +189,7 @@ async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine[]> {
       return [
         ...lines,
         bad(
-          `the credentials may not read statements at ${lrs.host} (HTTP 403): allow it, so that statements under an id in use can be compared`,
+          `the credentials may not read statements at ${lrs.host} (HTTP 403): allow reading, so that pigeonpost can compare a statement whose id is already in use`,
         ),
       ];
     default: {

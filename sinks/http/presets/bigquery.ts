@@ -32,7 +32,7 @@ export const bigquery: Preset = {
         cause: '"bigquery:" & [body.insertErrors.errors[reason != "stopped"].reason][0]',
       },
       {
-        // Streaming does not know a new table, or one that was created again, for some minutes.
+        // For a few minutes, streaming inserts do not find a table that is new or was created again.
         when: 'status = 404',
         outcome: 'retry',
         after: '60s',
@@ -46,7 +46,7 @@ export const bigquery: Preset = {
       {
         when: 'status = 403 and body.error.errors[reason = "accessDenied"]',
         outcome: 'pause',
-        detail: 'check the role of the service account, and that billing is enabled for the project',
+        detail: 'check the role of the service account, and check that billing is enabled for the project',
       },
     ],
   },

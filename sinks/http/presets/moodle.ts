@@ -19,8 +19,8 @@ const grade = {
 } as const;
 
 /**
- * Writes a grade of an activity in Moodle. Looks up the student first, because grades are written by Moodle's own user
- * id. Sources: sinks/http/README.md, "Moodle".
+ * Writes a grade of an activity in Moodle. Looks up the student first, because Moodle's own user id identifies the
+ * student of a grade. Sources: sinks/http/README.md, "Moodle".
  */
 export const moodle: Preset = {
   name: 'moodle',
