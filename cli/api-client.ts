@@ -83,7 +83,7 @@ export function apiClient(address: FindAddress) {
     return (await answer.json()) as AnswerAt<'post', Path>;
   };
   return {
-    /** @param options.items with the number of items by list; options.counts by list and sink */
+    /** `items` adds the number of items by list; `counts` adds the counts by list and sink. */
     status: ({ counts, items = false }: { readonly counts: boolean; readonly items?: boolean }) =>
       get('/api/status', { query: { counts: counts ? '' : items ? 'items' : undefined } }),
     overview: () => get('/api/overview', {}),
@@ -98,7 +98,7 @@ export function apiClient(address: FindAddress) {
     deadLetters: (query: Query<'/api/dead-letters'>) => get('/api/dead-letters', { query }),
     deadLetterItems: (query: Query<'/api/dead-letters'>) => get('/api/dead-letters/items', { query }),
     redriveDeadLetters: (json: Json<'/api/dead-letters/redrive'>) => post('/api/dead-letters/redrive', { json }),
-    /** @param wish.personal includes personal data, which is audited */
+    /** `personal` includes personal data; pigeonpost audits such a request. */
     preview: (json: Json<'/api/preview'>, { personal }: { readonly personal: boolean }) =>
       post('/api/preview', { query: { personal: personal ? '1' : undefined }, json }, countingMs),
     why: async (query: Query<'/api/why'>) => (await get('/api/why', { query })).items,
@@ -197,7 +197,11 @@ function interrupted(signal: AbortSignal, cause: unknown): CommandError {
     ? new CommandError(ExitCode.Unreachable, 'the running pigeonpost does not answer: check "pigeonpost status"', {
         cause,
       })
-    : new CommandError(ExitCode.Failed, 'stopped before anything was sent', { cause });
+    : new CommandError(
+        ExitCode.Failed,
+        'stopped: check "pigeonpost import list" to see whether the import had started',
+        { cause },
+      );
 }
 
 function unreadable(file: string, error: unknown): never {

@@ -22,7 +22,7 @@ export interface Context {
 export type Run = (command: (context: Context) => Promise<ExitCode>, traits?: Traits) => Promise<void>;
 
 interface Traits {
-  /** Full name of a command that contacts no running pigeonpost, so that `--url` would be ignored. */
+  /** Full name of a command that does not use `--url` and `--token`, because it works with the file at `--config`. */
   readonly offline?: string;
   /** The command runs until a signal arrives, and then stops in order. */
   readonly holdsSignals?: boolean;

@@ -113,7 +113,7 @@ async function isOwn(
 function tokenRefused(url: string): CommandError {
   return new CommandError(
     ExitCode.Failed,
-    `the pigeonpost at ${url} does not know this token: it was revoked, has expired, or belongs to another pigeonpost`,
+    `the pigeonpost at ${url} does not accept this token: it was revoked, has expired, or belongs to another pigeonpost. Use another token, or create one with "pigeonpost token create"`,
   );
 }
 

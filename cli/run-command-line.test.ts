@@ -8,7 +8,7 @@ async function run(...words: string[]): Promise<void> {
   await createProgram(out, () => undefined).parseAsync(words, { from: 'user' });
 }
 
-describe('a command that contacts no running pigeonpost', () => {
+describe('a command that does not use --url', () => {
   it.each([
     ['start'],
     ['worker'],
@@ -20,14 +20,12 @@ describe('a command that contacts no running pigeonpost', () => {
   ])('refuses --url instead of ignoring it: %s', async (...words) => {
     const name = words.filter((word) => /^[a-z]+$/.test(word)).join(' ');
     await expect(run('--url', 'http://127.0.0.1:1', ...words)).rejects.toThrow(
-      `"${name}" contacts no running pigeonpost: remove --url`,
+      `"${name}" does not use --url: remove it`,
     );
   });
 
   it('refuses --token as well', async () => {
-    await expect(run('--token', 'x', 'start')).rejects.toThrow(
-      '"start" contacts no running pigeonpost: remove --token',
-    );
+    await expect(run('--token', 'x', 'start')).rejects.toThrow('"start" does not use --token: remove it');
   });
 });
 

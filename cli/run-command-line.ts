@@ -106,7 +106,7 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
     const { config, url, token, debug } = program.opts<GlobalOptions>();
     const unused = url === undefined ? (token === undefined ? null : '--token') : '--url';
     if (offline !== undefined && unused !== null) {
-      throw new CommandError(ExitCode.WrongUse, `"${offline}" contacts no running pigeonpost: remove ${unused}`);
+      throw new CommandError(ExitCode.WrongUse, `"${offline}" does not use ${unused}: remove it`);
     }
     if (!holdsSignals) releaseSignals();
     finish(await command({ config, url, token, debug: debug === true, out }));

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../test/until.js';
 
-/** Starts a server that accepts connections and never answers, so that a command keeps waiting. */
+/** A server that accepts connections but never answers, so that a command keeps waiting. */
 let silent: Server;
 let silentPort: number;
 const connections: Socket[] = [];

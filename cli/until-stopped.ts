@@ -46,8 +46,8 @@ export function releaseSignals(): void {
 
 /**
  * Resolves when a signal requests the end of this process (Ctrl-C, SIGTERM, a closed terminal), or has done so since
- * `holdSignals`. The command then stops in order. A second signal ends the process immediately. Even then, the guards
- * of its child processes end them, and the store loses no data.
+ * `holdSignals`. The command then stops in order. A second signal ends the process immediately. Even then, guard
+ * processes end its child processes, and the store loses no data.
  */
 export function untilStopped(): Promise<void> {
   return stopped;

@@ -117,14 +117,14 @@ describe('the lateness of a list', () => {
 describe('the wording of an interval', () => {
   it.each<[string, Partial<CadenceGroup>]>([
     ['every 5 s: the event is live', {}],
-    ['every 5 s: a rehearsal is on', { reason: 'rehearsal' }],
+    ['every 5 s: a rehearsal is in progress', { reason: 'rehearsal' }],
     [
       'every 10 s to 5 min: no session runs',
       { reason: 'no-session', everyMs: 10_000, longestEveryMs: 5 * minute, wantedMs: 5 * minute },
     ],
     ['every 40 s: the event is live, lengthened from 5 s so that the quota lasts', { everyMs: 40_000, wantedMs: 5000 }],
-    ['every 6 h: sessions of this type do not fill the list', { reason: 'unfilled', everyMs: 360 * minute }],
-    ['not read any more: the event ended more than a week ago', { reason: 'dormant' }],
+    ['every 6 h: sessions of this type never produce this data', { reason: 'unfilled', everyMs: 360 * minute }],
+    ['no longer read: the event ended more than a week ago', { reason: 'dormant' }],
     ['not read yet', { reason: null, everyMs: null }],
   ])('can be "%s"', (words, given) => {
     expect(cadenceWords(group(given))).toBe(words);

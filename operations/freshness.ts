@@ -176,17 +176,17 @@ export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSum
 const reasonWords: Readonly<Record<CadenceReason, string>> = {
   live: 'the event is live',
   found: 'changes were found within the last 2 min',
-  rehearsal: 'a rehearsal is on',
-  stated: 'the configuration states this interval',
+  rehearsal: 'a rehearsal is in progress',
+  stated: 'the configuration sets this interval',
   'no-session': 'no session runs',
   'no-event-day': 'today is not a day of the event',
-  unfilled: 'sessions of this type do not fill the list',
+  unfilled: 'sessions of this type never produce this data',
   new: 'the event is new',
   upcoming: 'the event is upcoming',
   ended: 'the event has ended',
   dormant: 'the event ended more than a week ago',
-  workspace: "one of the workspace's own lists",
-  'whole-walk': 'the list has no order, so every read is a whole walk',
+  workspace: 'workspace lists are not tied to an event',
+  'whole-walk': 'without a recognisable order, every read is a complete one',
 };
 
 /** "every 5 s: the event is live". */
@@ -197,7 +197,7 @@ export function cadenceWords({
   wantedMs,
 }: Partial<Pick<CadenceGroup, 'longestEveryMs'>> & Pick<CadenceGroup, 'reason' | 'everyMs' | 'wantedMs'>): string {
   if (reason === null || everyMs === null || longestEveryMs === null) return 'not read yet';
-  if (reason === 'dormant') return `not read any more: ${reasonWords.dormant}`;
+  if (reason === 'dormant') return `no longer read: ${reasonWords.dormant}`;
   const [shortest, longest] = [intervalWords(everyMs), intervalWords(longestEveryMs)];
   const every = shortest === longest ? `every ${shortest}` : `every ${shortest} to ${longest}`;
   const isStretched = wantedMs !== null && wantedMs < longestEveryMs && reason !== 'whole-walk';

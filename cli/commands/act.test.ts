@@ -62,14 +62,14 @@ describe('pause, resume, poll-now, sweep and approve', () => {
     [
       { for: '2h' },
       7200,
-      'every list of pigeonhole acme/101 is read at the live interval for 2 h; end it with: pigeonpost poll-now pigeonhole:acme/101 --end',
+      'every list of pigeonhole acme/101 is read at the live interval for 2 h; end the rehearsal with: pigeonpost poll-now pigeonhole:acme/101 --end',
     ],
     [
       { for: '90s' },
       90,
-      'every list of pigeonhole acme/101 is read at the live interval for 90 s; end it with: pigeonpost poll-now pigeonhole:acme/101 --end',
+      'every list of pigeonhole acme/101 is read at the live interval for 90 s; end the rehearsal with: pigeonpost poll-now pigeonhole:acme/101 --end',
     ],
-    [{ end: true }, 0, 'the rehearsal of pigeonhole acme/101 has ended'],
+    [{ end: true }, 0, 'no rehearsal: pigeonhole acme/101 is read at its usual intervals'],
   ])('start or end a rehearsal with poll-now %j (for %d s)', async (more, forSeconds, sentence) => {
     expect((await run('poll-now', 'pigeonhole:acme/101', false, more)).lines).toEqual([sentence]);
     expect(asked).toMatchObject([{ do: 'poll-now', forSeconds }]);

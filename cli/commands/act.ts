@@ -138,9 +138,9 @@ interface ActOptions {
 }
 
 /**
- * `pigeonpost pause|resume|try-now|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: sends an action
- * to the running pigeonpost. The target is `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`, or only the name.
- * Exit 0, 4 if it is unknown.
+ * `pigeonpost pause|resume|try-now|poll-now|sweep <what>` and `pigeonpost sink approve <name>`: sends an action to the
+ * running pigeonpost. The target is `workspace:acme`, `pigeonhole:acme/101` or `sink:hooks`, or only the name. Exit 0,
+ * 1 if pigeonpost refuses the action, 4 if the target is unknown.
  */
 export async function act(context: Context, options: ActOptions): Promise<ExitCode> {
   const { out } = context;
@@ -157,10 +157,10 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });
   if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
   else if (note !== undefined) out.line(note);
-  else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} has ended`);
+  else if (forSeconds === 0) out.line(`no rehearsal: ${kind} ${name} is read at its usual intervals`);
   else if (forSeconds !== undefined)
     out.line(
-      `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds)}; end it with: pigeonpost poll-now ${what} --end`,
+      `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds)}; end the rehearsal with: pigeonpost poll-now ${what} --end`,
     );
   else out.line(`${kind} ${name} ${becomes[verb]}${list === undefined ? '' : `: ${list}`}`);
   return ExitCode.Done;

@@ -3,6 +3,7 @@ import { exampleText, type Run, type Context } from '../command.js';
 import type { TestedAlerts } from '../../api/alerts.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf, instanceOf } from '../api-client.js';
+import { counted } from '../../base/words.js';
 
 /** Adds `pigeonpost alerts` with its commands. */
 export function addAlerts(program: Command, run: Run): void {
@@ -35,7 +36,9 @@ async function listAlerts(context: Context, { json }: { json: boolean }): Promis
     if (todo !== null) out.line(`  ${todo}`);
   }
   for (const { receiver, waiting, failure } of view.receivers) {
-    out.line(`${receiver}: ${failure ?? 'accepts alerts'}${waiting === 0 ? '' : `; ${waiting} alerts wait`}`);
+    out.line(
+      `${receiver}: ${failure ?? 'accepts alerts'}${waiting === 0 ? '' : `; ${counted(waiting, 'alert')} waiting`}`,
+    );
   }
   return ExitCode.Done;
 }

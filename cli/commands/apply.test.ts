@@ -79,7 +79,7 @@ describe('following the creation of an event', () => {
     const end = await followEvent(turn, out, wait);
     expect(waits).toEqual([60_000, 400]);
     expect(notes).toEqual([
-      expect.stringMatching(/^the answer about a was lost: pigeonpost looks it up in 60 s/),
+      expect.stringMatching(/^the answer about a was lost: pigeonpost checks in 60 s whether the service has it/),
       'a was found, id 5',
     ]);
     expect(end.objects[0]).toMatchObject({ state: 'created', id: 5 });
@@ -100,7 +100,7 @@ describe('following the creation of an event', () => {
     expect(end.objects.map(({ state }) => state)).toEqual(['created', 'created']);
     expect(waits).toEqual([60_000, 30_000]);
     expect(notes.filter((note) => note.includes('quota'))).toEqual([
-      'the request quota is used up: the command continues in 2 h (Ctrl-C is safe: the same command continues where this one stopped)',
+      'the request quota is used up: the command continues in 2 h (Ctrl-C is safe: run the same command again to continue)',
     ]);
   });
 

@@ -36,7 +36,7 @@ export function addApply(program: Command, run: Run): void {
 function toUse(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
   const [, key, id] = /^([^=]{1,63})=(\d{1,15})$/.exec(text) ?? [];
   if (key === undefined || Number(id) < 1)
-    throw new InvalidArgumentError('write the name in the file and the id, such as opening=5001');
+    throw new InvalidArgumentError('give the key in the file and the ID in the service, such as opening=5001');
   return { ...before, [key]: Number(id) };
 }
 
@@ -151,7 +151,7 @@ const maxFailures = 5;
  */
 const maxWaitMs = 60_000;
 
-const comeBack = 'Ctrl-C is safe: the same command continues where this one stopped';
+const comeBack = 'Ctrl-C is safe: run the same command again to continue';
 
 /**
  * Repeats a request until no temporary obstacle is left, or the service could not be reached for too long.
@@ -256,7 +256,7 @@ class EventProgress {
     const span = formatSpan(Math.ceil((nextInMs ?? 0) / 1000));
     const when = nextInMs === 0 ? 'later' : `in ${span}`;
     this.out.note(
-      `the answer about ${news.join(', ')} was lost: pigeonpost looks it up ${when}, before it sends anything again (${comeBack})`,
+      `the answer about ${news.join(', ')} was lost: pigeonpost checks ${when} whether the service has it, before it sends anything again (${comeBack})`,
     );
   }
 }

@@ -34,7 +34,7 @@ const estimateTimeoutMs = 10 * 60_000;
 
 /**
  * `pigeonpost check`: checks the configuration, each key, each sink, the store and Temporal, and prints a line for
- * each. Notes list the number of people each sink receives, and fields that a mapping reads and no stored item has. A
+ * each. Notes list the number of people each sink receives, and fields that a mapping reads but no stored item has. A
  * mapping that withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest
  * day of the calendar. Exit 0 without problems, 2 for an invalid configuration, 3 when something cannot be reached, 1
  * for a refusal. Notes do not change the exit code.
@@ -60,7 +60,7 @@ export async function check(
     results.push(result);
     show(result);
   }
-  const { problems, notes } = await whileWaiting('planning stored items', () => checkSinks(loaded));
+  const { problems, notes } = await whileWaiting('checking the mappings with stored items', () => checkSinks(loaded));
   for (const { sink, text } of problems) {
     const problem: Checked = { what: `sink ${sink}`, result: 'refused', text };
     results.push(problem);
@@ -119,7 +119,7 @@ function total({ live, idle, sweep }: { live: number; idle: number; sweep: numbe
 export interface SinkFindings {
   /** One sentence per sink with the lists that its mapping withholds entirely. */
   readonly problems: readonly { readonly sink: string; readonly text: string }[];
-  /** Number of people each sink receives, and fields that a mapping reads and no stored item has. */
+  /** Number of people each sink receives, and fields that a mapping reads but no stored item has. */
   readonly notes: readonly string[];
 }
 
@@ -137,7 +137,7 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
   for (const sink of Object.keys(config.sinks)) {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
     const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
-      if (error instanceof CommandError) return error; // `check` reports this error with the checks that need the API
+      if (error instanceof CommandError) return error; // the findings about mappings are optional: without the API, `check` omits them
       throw error;
     });
     if (preview instanceof CommandError) {

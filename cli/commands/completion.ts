@@ -80,7 +80,7 @@ function configIn(words: readonly string[]): string | undefined {
   return index < 0 || index === words.length - 1 ? undefined : words[index + 1];
 }
 
-/** The library prints its answers with `console.log`; this returns them. */
+/** Runs `work` and returns the lines that it prints: the library prints its completions with `console.log`. */
 function printedBy(work: () => void): string[] {
   const lines: string[] = [];
   const { log } = console;

@@ -60,7 +60,7 @@ describe('the text of a plan', () => {
       '  every.live: 5s becomes 1m',
       '  url changed',
       'removed: sink old (archived with its watermark)',
-      'sync events (acme): starts reading pigeonholes 101, 102; no longer reads pigeonhole 99; 1 of them have not been read yet',
+      'sync events (acme): starts reading pigeonholes 101, 102; no longer reads pigeonhole 99; 1 of the new ones not read yet',
       'sink hooks will receive 7 votes, 2 withheld: consent refused (existing items: the sink is new)',
       'sink hooks will count, without sending, 7 votes (existing items: the list is new for this sink)',
       'sink hooks will receive 7 votes (withheld until now: consent not asked)',

@@ -127,7 +127,7 @@ function selectionLine({ sync, workspace, added, removed, unread }: SelectionCha
   const parts = [
     ...(added.length === 0 ? [] : [`starts reading ${pigeonholes(added)}`]),
     ...(removed.length === 0 ? [] : [`no longer reads ${pigeonholes(removed)}`]),
-    ...(unread === 0 ? [] : [`${unread} of them have not been read yet`]),
+    ...(unread === 0 ? [] : [`${unread} of the new ones not read yet`]),
   ];
   return `sync ${sync} (${workspace}): ${parts.join('; ')}`;
 }

@@ -53,9 +53,9 @@ async function listDeletions(context: Context, { json }: { json: boolean }): Pro
 }
 
 /**
- * `pigeonpost deletions confirm|reject <id>`: decides about exactly the items that were shown. Confirming asks first,
- * unless `--yes` is given. Exit 0, 1 if the set has changed or the operator declines, 4 if there is no held deletion
- * with this ID.
+ * `pigeonpost deletions confirm|reject <id>`: confirms or rejects exactly the items that were shown. `confirm` asks
+ * first, unless `--yes` is given. Exit 0, 1 if the set has changed or the operator declines, 4 if there is no held
+ * deletion with this ID.
  */
 async function decideDeletions(
   context: Context,
@@ -109,9 +109,9 @@ function inWords({ id, workspace, pigeonholeId, list, items, ofItems, foundAt, s
   const bySession = sessions.filter(({ sessionId }) => sessionId !== null);
   const split =
     bySession.length > 1
-      ? `, of ${bySession.length} sessions`
+      ? `, from ${bySession.length} sessions`
       : bySession.length === 1
-        ? `, of session ${bySession[0]!.sessionId}`
+        ? `, from session ${bySession[0]!.sessionId}`
         : '';
   const all =
     items >= ofItems ? '; this is the whole list: was test mode switched off, which removes all responses?' : '';

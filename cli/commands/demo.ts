@@ -37,8 +37,8 @@ export function addDemo(program: Command, run: Run): void {
       false,
     )
     .option('--attendees <n>', 'size of the conference', wholeNumber(1_000_000), 500)
-    .option('--rate <n>', 'live events a second', wholeNumber(1000), 2)
-    .option('--seed <n>', 'seed of everything random in the conference', wholeNumber(2 ** 31 - 1, 0), 1)
+    .option('--rate <n>', 'live events per second', wholeNumber(1000), 2)
+    .option('--seed <n>', 'random seed of the conference', wholeNumber(2 ** 31 - 1, 0), 1)
     .option(
       '--folder <path>',
       'folder of the demo; each run first deletes the files of the previous run',

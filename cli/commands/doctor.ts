@@ -124,7 +124,7 @@ function summed({ configuration, settled, workspaces, sinks }: Status) {
   };
 }
 
-/** The report. It contains no secrets and names, because `redactor` has removed them. */
+/** The report, after `redactor` has removed secrets and e-mail addresses. */
 export interface DoctorReport {
   readonly at: string;
   readonly versions: Readonly<Record<string, string>>;
@@ -153,7 +153,7 @@ export function formatDoctor(report: DoctorReport): string[] {
       problem === null ? JSON.stringify(settings, null, 2).split('\n') : ['invalid:', ...problem.split('\n')],
     ),
     ...section(
-      'Variables',
+      'Checks',
       checks.map(({ what, result, text }) => `${result.padEnd(11)} ${what}: ${text}`),
     ),
     ...section('Running pigeonpost', running.answers ? runningLines(running) : [running.why]),

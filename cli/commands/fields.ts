@@ -10,7 +10,7 @@ import { counted, grouped } from '../../base/words.js';
 export function addFields(program: Command, run: Run): void {
   program
     .command('fields <list>')
-    .description('List the fields that stored items of a list have, by pigeonhole, for writing mappings')
+    .description('List the fields that stored items of a list have, by pigeonhole, to help you write mappings')
     .option('--pigeonhole <id>', 'only this pigeonhole: WORKSPACE/ID or ID')
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('fields attendees', 'fields registrants --pigeonhole acme/101'))
@@ -67,7 +67,7 @@ function nameOf({ field, member }: SeenField): string {
     .join('.');
 }
 
-/** Escapes control characters: field names come from the service and could control the terminal. */
+/** Replaces control characters: field names come from the service and could control the terminal. */
 function printable(name: string): string {
   return name.replaceAll(/\p{C}/gu, '\ufffd');
 }

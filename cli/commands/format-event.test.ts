@@ -71,7 +71,7 @@ describe('the text of an event', () => {
       '       5001 "Talk", 2026-11-21 09:00',
       '       5011 "Talk", 2026-11-21 to 2026-11-22, ended',
       '       to use an existing one, add --use a=5001; to create another, add --new a',
-      '  b  was created before, and was deleted in the service',
+      '  b  was created earlier and then deleted in the service',
       '       to create it again, add --new b',
       '2 for you to decide',
     ]);
@@ -98,10 +98,10 @@ describe('the text of an event', () => {
       '  b           exists, id 5',
       '                event.yaml:10: sessions[1].location: is "X" here and "Y" in the service',
       "                the service's API cannot change it: edit it in the service's dashboard, or correct the file",
-      '  c           sent, but the answer was lost: it is looked up before anything is sent again',
+      '  c           sent, but the answer was lost: pigeonpost looks the object up before it sends anything again',
       '  d           waits for its pigeonhole',
       '  e           not created: "Talk", qna, 2026-11-21 09:00 to 10:30',
-      '1 created, 1 not created, 1 there already, 1 refused, 1 to look up, 1 waiting for the pigeonhole',
+      '1 created, 1 not created, 1 already there, 1 refused, 1 to look up, 1 waiting for the pigeonhole',
     ]);
   });
 

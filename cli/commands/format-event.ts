@@ -18,7 +18,7 @@ export function formatEvent(view: EventView, at: 'plan' | 'end'): string[] {
 /** Returns the question that the command asks before it sends anything. Pure. */
 export function questionOf({ objects }: EventView): string {
   const missing = objects.filter(({ state }) => state === 'create').length;
-  return missing === 0 ? 'Go on?' : `Create ${missing === 1 ? 'it' : `these ${missing}`}?`;
+  return missing === 0 ? 'Continue?' : `Create ${missing === 1 ? 'it' : `these ${missing}`}?`;
 }
 
 function objectLines(object: EventObjectView, view: EventView, at: 'plan' | 'end', width: number): string[] {
@@ -52,17 +52,17 @@ function stateWords({ state, id, requestId }: EventObjectView, at: 'plan' | 'end
     case 'claim':
       return at === 'plan' ? `exists, id ${id}, and will be used` : `exists, id ${id}`;
     case 'unknown':
-      return 'sent, but the answer was lost: it is looked up before anything is sent again';
+      return 'sent, but the answer was lost: pigeonpost looks the object up before it sends anything again';
     case 'undecided':
       return 'similar to an existing object';
     case 'gone':
-      return 'was created before, and was deleted in the service';
+      return 'was created earlier and then deleted in the service';
     case 'held':
       return 'waits for its pigeonhole';
     case 'refused':
       return `refused by the service${requestId === null ? '' : ` (request ${requestId})`}`;
     case 'impossible':
-      return 'does not match the object of --use';
+      return 'does not match the object given with --use';
   }
 }
 
@@ -110,7 +110,7 @@ function summary({ objects }: EventView, at: 'plan' | 'end'): string[] {
   const words: readonly (readonly [readonly EventObjectView['state'][], string])[] = [
     [['created'], 'created'],
     [['create'], at === 'plan' ? 'to be created' : 'not created'],
-    [['exists', 'claim'], 'there already'],
+    [['exists', 'claim'], 'already there'],
     [['refused'], 'refused'],
     [['unknown'], 'to look up'],
     [['undecided', 'gone', 'impossible'], 'for you to decide'],

@@ -22,7 +22,7 @@ import { stopSignal } from '../until-stopped.js';
 export function addImport(program: Command, run: Run): void {
   const command = program
     .command('import')
-    .description('Create the registrants of a CSV, Excel (xlsx), JSON or NDJSON file')
+    .description('Create registrants from a CSV, Excel (xlsx), JSON or NDJSON file')
     .argument('<file>', 'path of the file; write ./NAME if it has the name of a command below')
     .option('--pigeonhole <id>', 'pigeonhole to import into (required): ID or WORKSPACE/ID')
     .option('--dry-run', 'show the plan and the problems without sending anything', false)
@@ -56,8 +56,8 @@ export function addImport(program: Command, run: Run): void {
 
 /**
  * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks for confirmation, imports the file and
- * reports. Ctrl-C ends the command and not the import. Exit 0 if every row is at the service, 5 if some are not, 1 if
- * the operator declines, the import is paused or cancelled, or the command is stopped; 2 for an unusable file, 3 if no
+ * reports. Ctrl-C ends the command and not the import. Exit 0 if no row needs correction, 5 if some do, 1 if the
+ * operator declines, the import is paused or cancelled, or the command is stopped; 2 for an unusable file, 3 if no
  * process runs, 4 if the pigeonhole is not known.
  */
 export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {

@@ -9,7 +9,7 @@ import { followImport, createProgressDisplay, progressInWords, standingInWords }
 import { shownInLine, shownText } from '../text-line.js';
 import { type ImportClient, importClient } from '../imports/import-client.js';
 import { requireWritable } from '../files.js';
-import { counted, grouped, formatDistance } from '../../base/words.js';
+import { counted, formatDistance } from '../../base/words.js';
 import { printLine } from '../output.js';
 import { stopSignal } from '../until-stopped.js';
 
@@ -64,7 +64,10 @@ export function addImportCommands(parent: Command, run: Run): void {
   }
 }
 
-/** Returns the options that `import` has as well. commander assigns them to `import`, wherever the user writes them. */
+/**
+ * Returns the options that the parent command `import` has as well. commander assigns their values to `import`,
+ * wherever the user writes them.
+ */
 function shared(own: Command): { readonly json: boolean; readonly yes: boolean; readonly report?: string } {
   return own.optsWithGlobals<{ json: boolean; yes: boolean; report?: string }>();
 }
@@ -180,7 +183,11 @@ export async function actOnImport(context: Context, options: ActOnImportOptions)
   const hasEnded = view.state === 'done' || view.state === 'cancelled';
   if (verb === 'cancel' && !yes && !hasEnded) {
     const left = view.counts.waiting;
-    if (!(await confirm(`Cancel import ${id}? What was created stays; ${grouped(left)} rows would not be sent.`))) {
+    if (
+      !(await confirm(
+        `Cancel import ${id}? Registrants that were created stay; pigeonpost does not send the remaining ${counted(left, 'row')}.`,
+      ))
+    ) {
       out.note('nothing was cancelled');
       return ExitCode.Failed;
     }

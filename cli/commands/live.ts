@@ -6,6 +6,7 @@ import { instanceOf, type ApiClient } from '../api-client.js';
 import { parseServiceList, parseFullPigeonhole } from '../parse-names.js';
 import { printLine } from '../output.js';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { counted } from '../../base/words.js';
 
 /** Adds `pigeonpost live`. */
 export function addLive(program: Command, run: Run): void {
@@ -46,7 +47,7 @@ async function live(context: Context, { list, pigeonhole, recent, personal, json
       if (json) out.line(JSON.stringify(change));
       else printLine(out, changeLine(change));
     }
-    if (skipped > 0) out.note(`${skipped} changes were skipped because they arrived too fast to show`);
+    if (skipped > 0) out.note(`skipped ${counted(skipped, 'change')}: too many arrived to show them all`);
   }
   throw new Error('the stream of changes never ends');
 }

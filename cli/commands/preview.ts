@@ -40,7 +40,7 @@ export interface PreviewOptions {
 
 /**
  * `pigeonpost preview --sink NAME`: shows the operations that the file at `--config` would send for stored items,
- * including personal data, and notes fields that the sink's mapping reads and no stored item has. Sends nothing. Exit
+ * including personal data, and notes fields that the sink's mapping reads but no stored item has. Sends nothing. Exit
  * 0, 4 if the sink or the item is unknown, 5 if a mapping fails.
  */
 export async function preview(context: Context, options: PreviewOptions): Promise<ExitCode> {
@@ -58,7 +58,7 @@ export async function preview(context: Context, options: PreviewOptions): Promis
     configuration: config === undefined ? {} : await candidateAt(config.file),
     changedFrom: options.changedFrom === undefined ? null : await candidateAt(resolve(options.changedFrom)),
   };
-  const shown = await whileWaiting('planning stored items', () => client.preview(asked, { personal: true }));
+  const shown = await whileWaiting('planning the operations', () => client.preview(asked, { personal: true }));
   if (item !== null && shown.items.length === 0 && options.changedFrom === undefined) {
     const name = `${item.list}:${shownWord(item.key)}`;
     throw new CommandError(

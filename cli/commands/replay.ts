@@ -16,7 +16,10 @@ export function addReplay(program: Command, run: Run): void {
     .option('--all', 'every sink', false)
     .option('--list <list...>', 'only these lists')
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
-    .option('--from <time>', 'only items changed since 2026-11-21, 2026-11-21T09:30Z or 2h (ago)')
+    .option(
+      '--from <time>',
+      'only items changed since a time such as 2026-11-21, 2026-11-21T09:30Z or 2h (2 hours ago)',
+    )
     .option('--dry-run', 'show the number of items without sending anything', false)
     .option('--reason <text>', reasonHelp)
     .option('--json', 'print one JSON document', false)
@@ -66,7 +69,7 @@ async function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: 
   if (place !== undefined && !/^[^/]+\/\d+$/.test(place)) {
     throw new CommandError(
       ExitCode.WrongUse,
-      `--pigeonhole is "${pigeonhole}": give WORKSPACE/ID; the ID of the workspace's own lists is 0`,
+      `--pigeonhole is "${pigeonhole}": give WORKSPACE/ID; for the workspace lists, use ID 0`,
     );
   }
   const at = from === undefined ? undefined : instantNamed(from, new Date());

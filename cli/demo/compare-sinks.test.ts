@@ -55,12 +55,12 @@ describe('contacts compared with attendees', () => {
     [
       'an older value',
       { contacts: [{ ...contactOfAnn, company: 'Former Ltd' }] },
-      '1 contacts have a different company than the source',
+      '1 contact with a company that differs from the source',
     ],
     [
       'half of a name',
       { contacts: [{ ...contactOfAnn, lastname: '' }] },
-      '1 contacts have a different name than the source',
+      '1 contact with a name that differs from the source',
     ],
     ['two contacts for one person', { contacts: [contactOfAnn, contactOfAnn] }, '1 people have more than one contact'],
     [

@@ -1,4 +1,5 @@
 import { type HubSpotState, readText, type SlackState, withdrawnText } from './stand-in-state.js';
+import { counted } from '../../base/words.js';
 
 /** An attendee in the sandbox, with the fields that a contact shows. */
 export interface TrueAttendee {
@@ -47,7 +48,7 @@ export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: Hub
   return {
     delivered,
     problems: [
-      ...[...wrong].map(([field, n]) => `${n} contacts have a different ${field} than the source`),
+      ...[...wrong].map(([field, n]) => `${counted(n, 'contact')} with a ${field} that differs from the source`),
       ...(twice === 0 ? [] : [`${twice} people have more than one contact`]),
       ...(strangers === 0 ? [] : [`${strangers} contacts belong to no attendee with consent`]),
       ...(notAttending === 0 ? [] : [`${notAttending} people do not attend their event`]),

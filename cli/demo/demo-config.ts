@@ -34,7 +34,7 @@ interface DemoPlaces {
  */
 export function demoConfig({ sandboxUrl, receiverUrl, hubSpotUrl, slackUrl, apiPort, per10s }: DemoPlaces): string {
   const limits = per10s === null ? '' : `\n    limits: { per10s: ${per10s} }`;
-  return `# Written by "pigeonpost demo" at each start: changes are lost. Secrets come from its environment.
+  return `# "pigeonpost demo" writes this file at each start and overwrites your changes. Secrets come from the environment.
 workspaces:
   ${demoNames.workspace}:
     baseUrl: ${sandboxUrl}
@@ -43,7 +43,7 @@ workspaces:
 syncs:
   conference:
     workspace: ${demoNames.workspace}
-    every: # an own event is well served by the defaults; this one is for watching
+    every: # short, so that you can watch the demo; for your own event, use the defaults
       live: 1s
       quiet: 30s
       new: 10s
@@ -56,19 +56,19 @@ syncs:
     sinks: [${demoNames.fileSink}, ${demoNames.webhookSink}, ${demoNames.crmSink}, ${demoNames.slackSink}]
 
 sinks:
-  ${demoNames.fileSink}: # takes everyone but those who refused, its default
+  ${demoNames.fileSink}: # by default, receives everyone except people who refused
     type: file
     folder: ./archive
     history: all
-  ${demoNames.webhookSink}: # receives only people who consented, by default, as do the two sinks below
+  ${demoNames.webhookSink}: # by default, receives only people who gave consent; so do the two sinks below
     type: webhook
     url: ${receiverUrl}
     secret: \${${demoVariables.webhookSecret}}
     allowPrivateAddresses: true
     history: all
-  ${demoNames.crmSink}: # a contact for each attendee, who takes part in the event
+  ${demoNames.crmSink}: # a contact for each attendee, who also attends the event in HubSpot
     type: hubspot
-    baseUrl: ${hubSpotUrl} # a stand-in on this machine; without this line it is HubSpot
+    baseUrl: ${hubSpotUrl} # a stand-in on this machine; without this line, the sink uses HubSpot
     token: \${${demoVariables.hubSpotToken}}${limits}
     history: all
     records:
@@ -87,9 +87,9 @@ sinks:
         event: { name: pigeonhole.name, organizer: '"ACME"' }
         attendance: '"attend"'
         email: $email(item.Email)
-  ${demoNames.slackSink}: # approved questions, a thread for each session; who may not be named is "Someone"
+  ${demoNames.slackSink}: # approved questions, one thread per session; authors who must stay anonymous appear as "Someone"
     type: slack
-    baseUrl: ${slackUrl}/api # a stand-in on this machine; without this line it is Slack
+    baseUrl: ${slackUrl}/api # a stand-in on this machine; without this line, the sink uses Slack
     token: \${${demoVariables.slackToken}}${limits}
     channel: ${demoChannel}
     history: all
@@ -104,6 +104,6 @@ temporal: { address: embedded, namespace: default }
 server:
   port: ${apiPort}
 network:
-  proxy: none # all of it is on this machine
+  proxy: none # everything runs on this machine
 `;
 }

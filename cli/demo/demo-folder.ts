@@ -72,7 +72,7 @@ async function refuseForeign(path: string, shown: string): Promise<void> {
     if (entries.every((name) => name === onceFolder)) return;
     throw new CommandError(
       ExitCode.WrongUse,
-      `${shown} contains files that are not of the demo: choose an empty or new folder with --folder`,
+      `${shown} contains files that the demo did not create: choose an empty or new folder with --folder`,
     );
   }
   const user = readClaim(await readFile(join(path, claimFile), 'utf8'));

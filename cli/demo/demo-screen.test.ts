@@ -119,7 +119,7 @@ describe('the block of the demo', () => {
       pigeonholes: [],
     });
     const lines = formatDemoBlock(viewOf({ status: statusOf({ workspaces: [waiting] }) }), now, screen(80));
-    expect(lines).toContain('read    waiting: throttled, again in 20 s');
+    expect(lines).toContain('read    waiting: throttled, continues in 20 s');
   });
 
   it('contains escape sequences only for colours', () => {

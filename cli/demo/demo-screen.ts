@@ -51,7 +51,7 @@ function readLines(status: Status, now: Date, columns: number): TextLine[] {
   const fresh = liveFreshness(status);
   const states = status.workspaces.map(({ state, reason, until }) => {
     if (state === 'working') return fresh === null ? 'first read in progress' : 'up to date';
-    const again = until === null ? '' : `, again ${formatDistance(new Date(until), now)}`;
+    const again = until === null ? '' : `, continues ${formatDistance(new Date(until), now)}`;
     return `${state}${reason === null ? '' : `: ${reason}`}${again}`;
   });
   const facts = [...states, ...(fresh === null ? [] : [`live lists read ${formatDistance(fresh, now)}`])];
@@ -104,7 +104,7 @@ function placeLines(places: DemoView['places'], columns: number): TextLine[] {
 
 /**
  * Joins sections with empty lines. A block that is higher than the terminal cannot be redrawn in place, so if there is
- * too little room, leaves out first the empty lines, then lines of the lists, then the end.
+ * too little room, it omits first the empty lines, then lines of the lists, then the end.
  */
 function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
   const full = sections.filter((section) => section.length > 0);

@@ -72,7 +72,7 @@ export async function hubSpotState(hubSpotUrl: string): Promise<HubSpotState> {
 
 /** Returns a short summary. Pure. */
 export function hubSpotSummary({ contacts, marketingEvents, participations }: HubSpotState): string {
-  return `${contacts.length} contacts, ${participations.length} of them in ${marketingEvents.length} events`;
+  return `${contacts.length} contacts, ${participations.length} attendances at ${marketingEvents.length} events`;
 }
 
 /** Content of the stand-in for Slack that the demo uses. */

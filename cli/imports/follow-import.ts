@@ -79,7 +79,10 @@ export function createProgressDisplay(out: Output, json: boolean): ProgressDispl
   };
 }
 
-/** Prints a changed reason for waiting immediately, everything else every ten seconds. */
+/**
+ * Prints a line immediately when a wait starts or ends, or when the reason for a pause changes; otherwise every ten
+ * seconds.
+ */
 function lineDisplay(
   line: (text: string) => void,
   paceOf: (view: ImportView, nowMs: number) => number | null,
@@ -110,7 +113,7 @@ export class Pace {
 
   /**
    * @param atMs time of a monotonic clock
-   * @returns count per second over the last 30 s; null before the first second
+   * @returns count per second over the last 30 s; null before the first second and while the count does not rise
    */
   note(count: number, atMs: number): number | null {
     this.#seen.push({ atMs, count });

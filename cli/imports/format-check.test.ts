@@ -37,9 +37,9 @@ describe('the plan of an import', () => {
     expect(lines.slice(8, 15)).toEqual([
       '  1 to send',
       '200 sent before with the same data: not sent again',
-      '  3 sent before with other data: edit the registrant in the dashboard of the service',
+      '  3 sent before with different data: edit the registrant in the dashboard of the service',
       '  4 refused before and unchanged since: not sent again',
-      '  5 in another import that has not ended: this one waits for it, and says what became of them',
+      '  5 in another import that has not finished: this import waits for it and then reports their outcome',
       '  6 not sent, because of the problems below',
       '  1 of them get a generated code',
     ]);

@@ -50,7 +50,7 @@ function fileInWords({ name, format, encoding, delimiter, sheet }: ImportedFile,
   return [
     name,
     formats[format] ?? format,
-    ...(delimiter === null ? [] : [delimiters[delimiter] ?? `cells divided by "${delimiter}"`]),
+    ...(delimiter === null ? [] : [delimiters[delimiter] ?? `delimiter "${delimiter}"`]),
     ...(sheet === null ? [] : [`sheet "${sheet}"`]),
     ...(encoding === null ? [] : [encoding]),
     counted(rows, 'row'),
@@ -111,9 +111,9 @@ function sentNow(send: number, canary: number | null): number {
 const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
   ['send', 'to send'],
   ['existing', 'sent before with the same data: not sent again'],
-  ['conflict', 'sent before with other data: edit the registrant in the dashboard of the service'],
+  ['conflict', 'sent before with different data: edit the registrant in the dashboard of the service'],
   ['rejected', 'refused before and unchanged since: not sent again'],
-  ['elsewhere', 'in another import that has not ended: this one waits for it, and says what became of them'],
+  ['elsewhere', 'in another import that has not finished: this import waits for it and then reports their outcome'],
   ['invalid', 'not sent, because of the problems below'],
 ];
 

@@ -28,7 +28,7 @@ describe('the report of an import', () => {
       '  19,990 created',
       '       2 created (the answer was lost; confirmed by a duplicate error)',
       '       3 already there',
-      '       1 conflict: the code exists with other data; edit the registrant in the dashboard of the service',
+      '       1 conflict: the code exists with different data; edit the registrant in the dashboard of the service',
       '       1 rejected by the service',
       '       1 not sent: correct these rows in the file',
       '       2 unknown: pigeonpost could not find out whether they exist',

@@ -65,7 +65,7 @@ async function written(
   }
 }
 
-/** Returns 0 if every row is in the service, 5 if some are not, 1 if the import was cancelled. Pure. */
+/** Returns 0 if no row needs correction, 5 if some do, 1 if the import was cancelled. Pure. */
 export function exitCodeOf({ state, counts }: Pick<ImportView, 'state' | 'counts'>): ExitCode {
   if (state === 'cancelled') return ExitCode.Failed;
   return needsPerson(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
@@ -103,7 +103,7 @@ const outcomes: readonly (readonly [RowOutcome, string])[] = [
   ['created', 'created'],
   ['confirmed', 'created (the answer was lost; confirmed by a duplicate error)'],
   ['existing', 'already there'],
-  ['conflict', 'conflict: the code exists with other data; edit the registrant in the dashboard of the service'],
+  ['conflict', 'conflict: the code exists with different data; edit the registrant in the dashboard of the service'],
   ['rejected', 'rejected by the service'],
   ['invalid', 'not sent: correct these rows in the file'],
   ['unknown', 'unknown: pigeonpost could not find out whether they exist'],

@@ -3,14 +3,14 @@ import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAn
 /** Returns a pigeonpost.yaml for the answers, with comments at the keys that people change first. Pure. */
 export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {
   const { name } = sinkFacts[sink.type];
-  return `# What pigeonpost reads, and where it sends it. Every key is described in docs/configuration.md.
-# \${NAME} is taken from the environment when pigeonpost starts: a secret must not be in this file.
+  return `# Configuration of pigeonpost: the data to read and where to send it. docs/configuration.md describes every key.
+# pigeonpost takes \${NAME} from the environment when it starts. Do not write secrets into this file.
 
 workspaces:
   main: # a name of your own for one API key
     baseUrl: ${quoted(service)}
     apiKey: \${${keyVariable}}
-    # quota: { reserve: 10% } # of the key's requests, kept back for imports of registrants
+    # quota: { reserve: 10% } # share of the key's requests that is reserved for imports of registrants
 
 syncs:
   events:
@@ -26,7 +26,7 @@ ${sinkLines(sink)
   .map((line) => `    ${line}`)
   .join('\n')}
 
-# The ledger lies in ./data beside this file: keep it, it knows what was delivered. For several processes:
+# The ledger is in ./data beside this file. Keep it: it records what was delivered. For several processes:
 # store: \${DATABASE_URL}
 # ledgerKey: \${LEDGER_KEY} # openssl rand -base64 32; the same for every process, and kept apart from the backups
 # temporal: { address: "127.0.0.1:7233" }
@@ -37,7 +37,7 @@ function choice(pigeonholes: PigeonholeAnswer): string {
   if (pigeonholes === 'all') return '    # pigeonholes: [101, 102] # all, unless you uncomment this line';
   if ('ids' in pigeonholes) return `    pigeonholes: [${pigeonholes.ids.join(', ')}]`;
   return `    pigeonholes:
-      status: [${pigeonholes.statuses.join(', ')}] # single ones: "pigeonholes: [101, 102]" in place of these lines
+      status: [${pigeonholes.statuses.join(', ')}] # for individual pigeonholes, replace these lines with "pigeonholes: [101, 102]"
       # name: "^ACME " # a regular expression`;
 }
 

@@ -109,7 +109,7 @@ function headLines(
   { name, state, until, reason, unanswered }: WorkspaceView,
   { now, columns }: EventSheet,
 ): TextLine[] {
-  const again = until === null ? '' : `, again ${formatDistance(new Date(until), now)}`;
+  const again = until === null ? '' : `, continues ${formatDistance(new Date(until), now)}`;
   const why = state === 'waiting' && unanswered === null && reason !== null ? `: ${reason}` : ''; // other reasons are listed as problems
   const [first = '', ...others] = wrapText(`${name}: ${state}${again}${why}`, {
     columns,

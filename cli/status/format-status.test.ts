@@ -22,8 +22,8 @@ describe('the text of status', () => {
       'sink            delivered  withheld   backlog        last',
       'hooks (webhook)     1,200         0         0     2 s ago',
       '',
-      'rate  12 found, 11 delivered this minute  (minute before: 30, 28)',
-      'page  http://127.0.0.1:8088/  (pigeonpost open signs you in)',
+      'rate  12 found, 11 delivered this minute  (previous minute: 30, 28)',
+      'page  http://127.0.0.1:8088/  (sign in: pigeonpost open)',
       'settled: everything found is delivered, withheld or a dead letter',
     ]);
   });
@@ -60,7 +60,7 @@ describe('the text of status', () => {
       pigeonholes: [],
     });
     expect(lines({ workspaces: [waiting], sinks: [], settled: false }).slice(0, 3)).toEqual([
-      'workspace acme: waiting, again in 2 h: quota',
+      'workspace acme: waiting, continues in 2 h: quota',
       '  requests: 700 of 1,000 used; 300 left (100 of them reserved for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
       '  at this rate the quota is used up in 100 min; pigeonpost slows down reading to stay within it',
     ]);
@@ -145,7 +145,7 @@ describe('the text of status', () => {
       '  start sending with: pigeonpost sink approve hooks',
     ]);
     expect(remarks({ approvedBy: 'ana', reason: 'checked', since: '2026-11-21T09:29:00.000Z' })).toEqual([
-      '  approved by ana 60 s ago, so it sends: checked',
+      '  approved by ana 60 s ago (checked), so it sends',
     ]);
   });
 

@@ -48,13 +48,13 @@ export function rateLines({ overview }: Moment, columns: number): TextLine[] {
   ];
   const [[found, delivered], [foundBefore, deliveredBefore]] = [minute(-1), minute(-2)];
   const present = `${found} found, ${delivered} delivered this minute`;
-  const before = `(minute before: ${foundBefore}, ${deliveredBefore})`;
+  const before = `(previous minute: ${foundBefore}, ${deliveredBefore})`;
   return besideOrBelow(['rate', present, before], columns);
 }
 
 /** Formats the address of the page. Pure. */
 export function pageLines(page: string, columns: number): TextLine[] {
-  return besideOrBelow(['page', page, '(pigeonpost open signs you in)'], columns);
+  return besideOrBelow(['page', page, '(sign in: pigeonpost open)'], columns);
 }
 
 /** Formats a label, a fact, and a hint beside it, or below it on a narrow terminal. */
@@ -220,7 +220,7 @@ export interface Moment {
   readonly items: readonly ItemCount[] | null;
 }
 
-/** Requests both views of the API at the same time. */
+/** Requests the views of the API at the same time. */
 export async function readMoment(
   api: ApiClient,
   { counts, itemCounts }: { readonly counts: boolean; readonly itemCounts?: ItemCounts },

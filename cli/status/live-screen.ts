@@ -11,7 +11,7 @@ interface Screen {
 
 /**
  * Returns the screen that is redrawn in place. The head is always complete. To fit the terminal, it omits first the
- * polling intervals, then events, then the advice to problems, then problems, then the details below sinks. Pure.
+ * polling intervals, then events, then the advice for problems, then problems, then the details below sinks. Pure.
  * @param head the title, the address of the page and the steps
  * @param moment null while nothing is known yet
  */

@@ -91,8 +91,8 @@ function observationFacts({ name, observation, approval }: SinkView, now: Date):
   if (observation === null) return [];
   if (approval !== null) {
     const by = approval.approvedBy === null ? '' : ` by ${approval.approvedBy}`;
-    const because = approval.reason === null ? '' : `: ${approval.reason}`;
-    return [`approved${by} ${formatDistance(new Date(approval.since), now)}, so it sends${because}`];
+    const because = approval.reason === null ? '' : ` (${approval.reason})`;
+    return [`approved${by} ${formatDistance(new Date(approval.since), now)}${because}, so it sends`];
   }
   const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
   const all = wouldSend + wouldSendAnonymously;
