@@ -101,7 +101,7 @@ export const outcomeWords: Readonly<Record<RowOutcome, { readonly name: string; 
   confirmed: { name: 'created, confirmed after a lost response', todo: null },
   existing: { name: 'already registered', todo: null },
   conflict: {
-    name: 'exists with other data',
+    name: 'exists with different data',
     todo: 'if your file is right, edit the registrant in the dashboard of the service',
   },
   rejected: { name: 'refused by the service', todo: 'correct the rows and import the file again' },

@@ -35,7 +35,7 @@ function App() {
   return (
     <>
       <a class="skip" href="#main" onClick={(event) => skipTo(event, main.current)}>
-        Skip to the content
+        Skip to content
       </a>
       <Top route={route} />
       <main id="main" tabIndex={-1} ref={main} key={pageKey(route)}>

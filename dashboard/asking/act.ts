@@ -41,7 +41,7 @@ export async function act(action: Action): Promise<void> {
   if (action.do === 'pause') {
     const given = await askPerson({
       title: `Pause ${called}?`,
-      body: 'It stops until you resume it. Changes found in the meantime are kept.',
+      body: 'It stops until you resume it, and then continues where it stopped.',
       confirm: 'Pause',
       field: { label: 'Reason', hint: 'Shown to other operators' },
     });

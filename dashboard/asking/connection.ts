@@ -68,7 +68,7 @@ export const caller = new Store<CallerView | null>(null);
 
 type Right = 'read' | 'import' | 'operate' | 'personal' | 'administer';
 
-/** Whether the caller has this right. Hides buttons that the server would refuse. */
+/** Whether the caller has this right. Used to hide buttons for actions that the server would refuse. */
 export function useMay(right: Right): boolean {
   return useStore(caller)?.rights.includes(right) ?? false;
 }

@@ -101,8 +101,8 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           ))}
           {pigeonholes.map(({ sync, added, removed, unread }) => (
             <li key={`selection ${sync}`}>
-              <b>Sync {sync}</b> reads {counted(added.length, 'pigeonhole')} more
-              {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and {grouped(removed.length)} fewer
+              <b>Sync {sync}</b> starts reading {counted(added.length, 'pigeonhole')}{' '}
+              {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and stops reading {grouped(removed.length)}
             </li>
           ))}
           {deliveries.map(({ sink, list, cause, reason, changes: n, observed, estimated }) => (

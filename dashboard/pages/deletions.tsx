@@ -82,7 +82,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
     const given = await askPerson({
       title: confirmed ? `Delete ${counted(items, 'item')}?` : `Keep ${counted(items, 'item')}?`,
       body: confirmed
-        ? `Every sink is notified that ${counted(items, 'item')} of ${list} in ${workspace}/${pigeonholeId} were deleted.`
+        ? `pigeonpost notifies every sink of the deletion of ${counted(items, 'item')} of ${list} in ${workspace}/${pigeonholeId}.`
         : 'The items stay as they are, and no sink is notified.',
       confirm: confirmed ? 'Delete them' : 'Keep them',
       grave: confirmed,
@@ -90,7 +90,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
     if (given === null) return;
     await carryOut(
       () => post('/api/deletions/{id}', { params: { id }, json: { decision, items } }),
-      () => (confirmed ? `${counted(items, 'item')} are deleted` : `${counted(items, 'item')} are kept`),
+      () => (confirmed ? `${counted(items, 'item')} deleted` : `${counted(items, 'item')} kept`),
     );
   };
   return (

@@ -143,7 +143,7 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
         <Fact label="Done" note={`of ${counted(view.rows, 'row')}`}>
           {grouped(done)}
         </Fact>
-        <Fact label="Waiting" note={view.canary === null ? undefined : `only ${grouped(view.canary)} requested`}>
+        <Fact label="Waiting" note={view.canary === null ? undefined : `only ${counted(view.canary, 'row')} to import`}>
           {grouped(left)}
         </Fact>
         {view.endedAt === null ? (

@@ -18,7 +18,7 @@ export function Imports() {
       <PageHead
         kind="Imports"
         title="Registrants from files"
-        note="Each row becomes one registrant, even if a request or response is lost."
+        note="Each row creates at most one registrant, even if a request or response is lost."
       >
         {mayImport ? (
           <a class="button main" href={address.newImport()}>

@@ -8,7 +8,7 @@ import { PageHead, Written, Table } from '../parts/panel.js';
 import { StateWord } from '../parts/state-word.js';
 import { Clock } from '../parts/time.js';
 import { address } from '../route.js';
-import { grouped } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 import { capitalized } from '../words.js';
 
 /** Maximum number of rows. A person does not read more, and the browser can draw them in one frame. */
@@ -50,7 +50,7 @@ export function Live() {
         </form>
         {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}
         {skipped > 0 ? (
-          <p class="dim">{grouped(skipped)} changes were skipped because they arrived too fast to show.</p>
+          <p class="dim">Skipped {counted(skipped, 'change')}: too many arrived to show them all.</p>
         ) : null}
         {state === 'lost' && changes.length === 0 ? (
           <p class="empty">The latest changes appear here once the page is connected.</p>

@@ -51,7 +51,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
               'Reading the file…'
             ) : refused === null ? (
               check === null ? (
-                'Choose a pigeonhole and a file to check it.'
+                'Choose a pigeonhole and a file. pigeonpost then checks the file.'
               ) : (
                 <Target target={check.target} />
               )
@@ -97,7 +97,7 @@ function fileWords({ file: { format, encoding, delimiter, sheet }, rows }: Impor
   return [
     format,
     encoding,
-    delimiter === null ? null : `${delimiters[delimiter] ?? delimiter} between cells`,
+    delimiter === null ? null : `delimiter: ${delimiters[delimiter] ?? delimiter}`,
     sheet === null ? null : `sheet ${sheet}`,
     counted(rows, 'row'),
   ]
@@ -159,8 +159,8 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
         )}
         {generatedCodes === 0 ? null : (
           <p>
-            {counted(generatedCodes, 'row')} get generated codes. They are saved to a file first. Keep that file: the
-            codes are not shown anywhere else.
+            pigeonpost generates codes for {counted(generatedCodes, 'row')}. The page saves them to a file first. Keep
+            that file: the codes are not shown anywhere else.
           </p>
         )}
       </>

@@ -65,7 +65,7 @@ function Flow({
   return (
     <figure class="flow">
       <figcaption>
-        {label} <b>{grouped(perMinute(minutes))}</b> per minute
+        {label} <b>{grouped(perMinute(minutes))}</b>/min
       </figcaption>
       <MinutesChart minutes={minutes} of={of} large />
     </figure>

@@ -34,7 +34,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
   return (
     <>
       <PageHead
-        kind={id === '0' ? `The workspace's own lists` : `Pigeonhole ${name}`}
+        kind={id === '0' ? 'Workspace lists' : `Pigeonhole ${name}`}
         title={id === '0' ? `Lists of ${workspace}` : (data?.name ?? name)}
         note={data === undefined ? ' ' : <Note pigeonhole={data} />}
       >
@@ -146,7 +146,7 @@ async function start(name: string): Promise<void> {
   if (given === null) return;
   const hours = given.trim() === '' ? 2 : Number(given.replace(',', '.'));
   if (!(hours > 0 && hours <= 24)) {
-    tell('failed', `"${given}" is not a number of hours; enter a number above 0, up to 24`);
+    tell('failed', `"${given}" is not a number of hours: enter a number greater than 0 and at most 24`);
     return;
   }
   await poll(name, Math.ceil(hours * 3600), `every list of ${name} is read at the live interval`);
@@ -275,10 +275,11 @@ function StreamState({ stream }: { readonly stream: StreamView }) {
   if (goneAt !== null) return <StateWord tone="quiet">deleted in the service</StateWord>;
   if (!wanted) return <StateWord tone="quiet">not needed</StateWord>;
   if (failures > 0)
-    return <StateWord tone="bad">{failures === 1 ? 'failing' : `failing, ${grouped(failures)} times`}</StateWord>;
+    return <StateWord tone="bad">{failures === 1 ? 'failing' : `failed ${grouped(failures)} times`}</StateWord>;
   if (lateSeconds > 0) return <StateWord tone="warning">late</StateWord>;
   if (polledAt === null && sweptAt === null) return <StateWord tone="busy">first read</StateWord>;
-  if (foreignRows > 0) return <StateWord tone="warning">{`${grouped(foreignRows)} of other sessions`}</StateWord>;
+  if (foreignRows > 0)
+    return <StateWord tone="warning">{`${counted(foreignRows, 'row')} of other sessions`}</StateWord>;
   if (setAside > 0) return <StateWord tone="warning">{`${grouped(setAside)} set aside`}</StateWord>;
   return <StateWord tone="good">{quietReads > 10 ? 'quiet' : 'up to date'}</StateWord>;
 }

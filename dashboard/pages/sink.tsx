@@ -63,7 +63,7 @@ function Note({ sink }: { readonly sink: SinkDetails | undefined }) {
   return (
     <>
       <SinkState sink={sink} /> · receives changes from{' '}
-      {sink.syncs.length === 0 ? 'no sync' : `sync ${sink.syncs.join(' and ')}`}
+      {sink.syncs.length === 0 ? 'no sync' : `${sink.syncs.length === 1 ? 'sync' : 'syncs'} ${sink.syncs.join(', ')}`}
       {pause === null ? reason === null ? null : ` · ${reason}` : <Paused pause={pause} />}
     </>
   );
@@ -111,7 +111,7 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
           {grouped(sum(Object.values(dead)))}
         </Fact>
         {observation === null ? null : (
-          <Fact label="Would have sent" note={`${grouped(observation.wouldSendAnonymously)} of them anonymously`}>
+          <Fact label="Would have sent" note={`and ${grouped(observation.wouldSendAnonymously)} more anonymously`}>
             {grouped(observation.wouldSend)}
           </Fact>
         )}
@@ -153,7 +153,7 @@ const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
 };
 
 function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
-  if (outcomes.length === 0) return <p class="empty">All changes have been sent.</p>;
+  if (outcomes.length === 0) return <p class="empty">No changes are queued, withheld or refused.</p>;
   return (
     <Table columns={{ List: '', State: '', Changes: 'number' }}>
       {outcomes.map(({ list, state, reason, words, changes }) => (

@@ -129,7 +129,7 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
       onRedriven({ at: Date.now(), sink, list, cause, changes: answer.changes, shown: items });
       return answer;
     },
-    (answer) => `${counted(answer.changes, 'change')} of ${list} sent to ${sink} again`,
+    (answer) => `${counted(answer.changes, 'change')} of ${list} queued again for ${sink}`,
   );
 }
 
@@ -190,7 +190,7 @@ function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
   const { data } = useAsking(`redriven ${at}`, (signal) => readOutcome(redriven, signal), 2000);
   return (
     <p class="redriven" role="status">
-      Sent {counted(changes, 'change')} of {list} to {sink} again (<code>{cause}</code>):{' '}
+      Redrive of {counted(changes, 'change')} of {list} to {sink} (<code>{cause}</code>):{' '}
       {data === undefined ? '…' : <Words outcome={data} />}
     </p>
   );

@@ -218,7 +218,7 @@ export function Planned({ check: { rows, counts, estimate, canary } }: { readonl
         </Fact>
         <Fact
           label="Already registered"
-          note={conflict > 0 ? `and ${grouped(conflict)} with other data` : 'left unchanged'}
+          note={conflict > 0 ? `and ${grouped(conflict)} with different data` : 'left unchanged'}
         >
           {grouped(existing)}
         </Fact>
@@ -247,7 +247,7 @@ function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { r
               waits for the quota {waits === 1 ? 'once' : `${waits} times`}
               {resetAt === null ? null : (
                 <>
-                  , first until <Clock at={resetAt} />
+                  , {waits === 1 ? '' : 'the first time '}until <Clock at={resetAt} />
                 </>
               )}
             </>

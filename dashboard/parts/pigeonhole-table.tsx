@@ -51,8 +51,8 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
     <form class="filters" role="search" onSubmit={(event) => event.preventDefault()}>
       <input
         type="search"
-        aria-label="Find pigeonholes by name or number"
-        placeholder="Name or number"
+        aria-label="Find pigeonholes by name or ID"
+        placeholder="Name or ID"
         data-finds
         value={filter.text}
         onInput={(event) => onFilter({ ...filter, text: event.currentTarget.value })}

@@ -19,7 +19,7 @@ export function QuotaPanel({ workspace }: { readonly workspace: string }) {
 }
 
 function Forecast({ quota }: { readonly quota: QuotaView | null }) {
-  if (quota === null) return <p class="empty">No request has been made with its API key yet.</p>;
+  if (quota === null) return <p class="empty">pigeonpost has not sent a request with this workspace's API key yet.</p>;
   const { limit, used, left, reserved, resetAt, nextHour, lastsUntil, learnt } = quota;
   return (
     <>
@@ -50,12 +50,12 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
         >
           {counted(nextHour.all, 'request')}
         </Fact>
-        <Fact label="Lasts" note={lastsUntil === null ? undefined : 'then reading waits'}>
+        <Fact label="Lasts" note={lastsUntil === null ? undefined : 'at the configured intervals'}>
           {lastsUntil === null ? (
             left === null ? (
               'unknown'
             ) : (
-              'to the end of the window'
+              'until the window ends'
             )
           ) : (
             <>

@@ -121,7 +121,7 @@ suite('a sink', () => {
     expect(await page.getByRole('link', { name: /^attendees:\d+$/ }).count()).toBe(2);
     await press(/^Redrive 2/);
     await confirm('Redrive');
-    await shows(/Sent 2 changes of attendees to hooks again/);
+    await shows(/Redrive of 2 changes of attendees to hooks/);
     await shows('2 settled');
     await shows('There are no dead letters.');
     expect((await system.status()).sinks.find(({ name }) => name === 'hooks')!.dead).toEqual({});
