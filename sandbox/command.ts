@@ -24,7 +24,7 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
     flag: '--responses <n>',
     description: 'people who respond in each poll, quiz and word cloud (default: half the attendees, at most 1000)',
   },
-  { flag: '--rate <n>', description: 'live events a second', default: String(DEFAULTS.rate) },
+  { flag: '--rate <n>', description: 'live events per second', default: String(DEFAULTS.rate) },
   { flag: '--frozen', description: 'start without live events; POST /_control/thaw starts them' },
   {
     flag: '--order <order>',

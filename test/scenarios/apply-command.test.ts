@@ -61,12 +61,14 @@ describe('pigeonpost apply', () => {
     await stage.fault({ kind: 'dropAfter', method: 'POST', next: 1 });
     const first = await command.run();
     expect(first.code).toBe(0);
-    expect(first.notes[0]).toMatch(/^the answer about pigeonhole was lost: pigeonpost looks it up in 60 s/);
+    expect(first.notes[0]).toMatch(
+      /^the answer about pigeonhole was lost: pigeonpost checks in 60 s whether the service has it/,
+    );
     expect(first.lines.at(-1)).toBe('4 created');
     expect(await posts(stage)).toHaveLength(4);
 
     const second = await command.run();
-    expect([second.code, second.notes, second.lines.at(-1)]).toEqual([0, [], '4 there already']);
+    expect([second.code, second.notes, second.lines.at(-1)]).toEqual([0, [], '4 already there']);
     expect(await posts(stage)).toEqual([]);
     expect(await made(stage)).toEqual(wholeSummit);
   });

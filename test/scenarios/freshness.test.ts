@@ -70,7 +70,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
         'questions - every 5 s: the event is live',
         'votes 1 every 5 s: the event is live',
         expect.stringMatching(/^votes 2 every \d+ s: no session runs$/),
-        expect.stringMatching(/^votes 3 every \d+ min: sessions of this type do not fill the list$/),
+        expect.stringMatching(/^votes 3 every \d+ min: sessions of this type never produce this data$/),
       ]),
     );
 
@@ -94,7 +94,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     await scene.settle();
     const { streams } = await told(scene);
     const [votes] = streams.filter(({ list, sessionId }) => list === 'votes' && sessionId === 2);
-    expect(votes).toMatchObject({ everyMs: 7000, cadence: 'every 7 s: the configuration states this interval' });
+    expect(votes).toMatchObject({ everyMs: 7000, cadence: 'every 7 s: the configuration sets this interval' });
     expect(Date.parse(votes!.dueAt) - Date.parse(votes!.polledAt!)).toBeLessThan(10_000);
   });
 
@@ -119,7 +119,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
       return (await stage.db.query(`select 1 from items where list = 'questions' and key = '2'`)).length > 0;
     });
     const rehearsed = await told(restarted);
-    expect(rehearsed.cadenceOf('questions')).toBe('every 5 s: a rehearsal is on');
+    expect(rehearsed.cadenceOf('questions')).toBe('every 5 s: a rehearsal is in progress');
     expect(rehearsed.rehearsal).toMatchObject({ by: 'ana' });
     expect(Date.parse(rehearsed.rehearsal!.until) - Date.now()).toBeGreaterThan(7_000_000);
 

@@ -140,7 +140,7 @@ describe('start on a terminal', () => {
   it('runs while status shows how fresh each event is, and the interval of its lists with the reason', async () => {
     await watch.untilShown(/^\S.* \(101\) +live +working .* (\d+ s ago|just now), next (in \d s|now)$/m);
     const live =
-      /\b\d+ lists every 5 s: the event is live; \d+ lists every \d+ min: sessions of this type do not fill the list$/m;
+      /\b\d+ lists every 5 s: the event is live; \d+ lists every \d+ min: sessions of this type never produce this data$/m;
     expect(watch.screen.text).toMatch(live);
     const status = await shownBy(['status'], 140);
     expect(status).toMatch(/^\S.* \(101\) +live +working .* (\d+ s ago|just now), next (in \d s|now)$/m);
@@ -152,14 +152,14 @@ describe('start on a terminal', () => {
 
   it('reads an ended event at the live interval during a rehearsal, which status shows with its end', async () => {
     expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--for', '2h'], 140)).toBe(
-      'every list of pigeonhole acme/102 is read at the live interval for 2 h; end it with: pigeonpost poll-now pigeonhole:acme/102 --end',
+      'every list of pigeonhole acme/102 is read at the live interval for 2 h; end the rehearsal with: pigeonpost poll-now pigeonhole:acme/102 --end',
     );
     const rehearsed =
-      /^\S.* \(102\) .* (\d+ s ago|just now), next (in \d s|now)\n {2}the rehearsal ends in (2 h|1\d\d min)\n {2}\d+ lists every 5 s: a rehearsal is on/m;
+      /^\S.* \(102\) .* (\d+ s ago|just now), next (in \d s|now)\n {2}the rehearsal ends in (2 h|1\d\d min)\n {2}\d+ lists every 5 s: a rehearsal is in progress/m;
     await watch.untilShown(rehearsed);
     expect(await shownBy(['status'], 140)).toMatch(rehearsed);
     expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--end'], 140)).toBe(
-      'the rehearsal of pigeonhole acme/102 has ended',
+      'no rehearsal: pigeonhole acme/102 is read at its usual intervals',
     );
     await watch.untilShown(/^\S.* \(102\) .* next in \d+ (min|h)\n {2}\d+ lists every .*: the event has ended\b/m);
     await until('the rehearsal is over for every list', () => !watch.screen.text.includes('rehearsal'));

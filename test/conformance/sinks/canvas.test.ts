@@ -260,7 +260,9 @@ describe('the canvas sink', () => {
     const [course] = school.courses;
     const posted = { ...course!, assignments: course!.assignments.map((each) => ({ ...each, postManually: false })) };
     await start({ school: { ...school, courses: [posted] } });
-    expect((await lines())[1]).toMatch(/can be graded: a number is points of 100, a percentage is text such as "85%"$/);
+    expect((await lines())[1]).toMatch(
+      /can be graded: a number means points out of 100; write a percentage as text, such as "85%"$/,
+    );
     expect([...(await settle(all(80))).values()][0]).toMatchObject({ detail: 'the grade is set' });
   });
 
@@ -336,7 +338,7 @@ describe('an assignment that is named', () => {
     double.faults.add({ effect: { kind: 'answer', answer }, method: 'POST', path: '/api/v1/courses/42/assignments' });
     const outcomes = [...(await attempt('send', all(80))).values()];
     expect(outcomes.map(({ kind }) => kind)).toEqual(outcomes.map(() => 'retry'));
-    expect(outcomes[0]).toMatchObject({ detail: expect.stringMatching(/without its id: correct "baseUrl"$/) });
+    expect(outcomes[0]).toMatchObject({ detail: expect.stringMatching(/did not return its id: correct "baseUrl"$/) });
     expect(kindsOf(await settle(all(80)))).toEqual(['delivered']);
     expect(named()).toEqual([created]);
   });

@@ -383,7 +383,7 @@ suite('the postgres sink', () => {
   it('leaves nothing behind after a check', async () => {
     const lines = await newSink().check(signal);
     expect(lines.map(({ ok }) => ok)).toEqual([true, true]);
-    expect(lines[1]!.text).toContain('does not exist yet and will be created');
+    expect(lines[1]!.text).toContain('does not exist yet: pigeonpost creates what is missing');
     const { rows } = await owner.query(`select from pg_namespace where nspname = 'engagement'`);
     expect(rows).toHaveLength(0);
   });

@@ -176,7 +176,7 @@ describe('an object that the store has only in part', () => {
     const sent = await sink.send(await operationsFor(sink, changes), lane, signal);
     expect(sent.outcomes[0]).toEqual({
       kind: 'unknown',
-      detail: expect.stringContaining('does not have all its bytes'),
+      detail: expect.stringContaining('does not have all of its bytes'),
     });
     Object.assign(lane.memory, sent.memory);
     await takeOver(changes, lane);
@@ -411,10 +411,10 @@ describe('the check of the s3 sink', () => {
     (await newSink(keys, clock).check(signal)).map(({ ok, text }) => `${ok ? 'ok' : 'bad'} ${text}`);
 
   it.each<[Right, RegExp]>([
-    ['put', /^bad the object store refuses writing an object \(HTTP 403 AccessDenied.*allow s3:PutObject/],
+    ['put', /^bad writing an object in the object store failed \(HTTP 403 AccessDenied.*allow s3:PutObject/],
     ['get', /^bad .*allow s3:GetObject/],
-    ['delete', /^bad the object store refuses deleting an object \(HTTP 403 AccessDenied/],
-    ['list', /^bad looking for an object that does not exist is refused \(HTTP 403\).*s3:ListBucket/],
+    ['delete', /^bad deleting an object in the object store failed \(HTTP 403 AccessDenied/],
+    ['list', /^bad the object store refuses a request for an object that does not exist \(HTTP 403\).*s3:ListBucket/],
   ])('names the right to %s where it is missing', async (right, sentence) => {
     await start({ rights: freshAccount.rights.filter((each) => each !== right) });
     const lines = await check();
