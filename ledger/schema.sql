@@ -328,6 +328,7 @@ create table imports (
   failure text,
   retry_at timestamp with time zone,
   requested_token text,
+  erasures integer not null default 0,
   UNIQUE (id),
   PRIMARY KEY (number),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),

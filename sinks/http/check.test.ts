@@ -102,7 +102,7 @@ describe('a check of a POST', () => {
     ['"idempotencyHeader"', { create: post }, { idempotencyHeader: 'idempotency-key' }],
     ['the id of the change in the body', { create: { ...post, body: '{ "id": change.id }' } }, {}],
   ])('does not warn with %s', async (_, requests, keys) => {
-    expect(await warnings({ delete: remove, ...requests }, keys)).toEqual([]);
+    expect(await warnings({ delete: remove, forget: remove, ...requests }, keys)).toEqual([]);
   });
 
   it('warns if the body has the key of the item but not the id of the change', async () => {
