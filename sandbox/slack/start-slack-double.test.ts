@@ -52,7 +52,7 @@ describe('the page of the Slack double', () => {
     const blocks = [{ type: 'section', text: { type: 'plain_text', text: '<script>alert(1)</script> <!channel>' } }];
     await trial.post({ thread_ts: parent, text: 'fallback', blocks });
     const html = await (await fetch(`${trial.double.url}/`)).text();
-    expect(html).toContain('Session <b>one</b> <span class="ping" title="everyone named is notified">@channel</span>');
+    expect(html).toContain('Session <b>one</b> <span class="ping" title="notifies everyone named">@channel</span>');
     expect(html).toContain('&lt;script&gt;alert(1)&lt;/script&gt; &lt;!channel&gt;');
     expect(html).not.toContain('fallback');
   });

@@ -34,7 +34,7 @@ describe('the judge of a channel', () => {
   it.each<[string, string[], StandingMessage[]]>([
     ['a question that is missing', ['lost'], []],
     ['one in an older state', ['lost'], [message('1', 'older?')]],
-    ['one that stands twice', ['duplicated'], [message('1', 'Now?'), message('1', 'Now?')]],
+    ['one that occurs twice', ['duplicated'], [message('1', 'Now?'), message('1', 'Now?')]],
     ['one that is deleted in the source', ['kept'], [message('1', 'Now?'), message('9', 'Gone?')]],
     ['a thread that was started twice', ['duplicated'], [parent, parent, message('1', 'Now?')]],
   ])('finds %s', (_, expected, messages) => {
@@ -65,7 +65,7 @@ describe('the judge of contacts', () => {
   it.each<[string, string[], Record<string, unknown>[]]>([
     ['one who is missing', ['lost'], []],
     ['one under an older name', ['lost'], [{ ...ann, firstname: 'Anna' }]],
-    ['one who stands twice', ['duplicated'], [ann, ann]],
+    ['one who occurs twice', ['duplicated'], [ann, ann]],
   ])('finds %s', (_, expected, contacts) => {
     expect(found(contacts, source('attendees', person(1, 'Ann')))).toEqual(expected);
   });

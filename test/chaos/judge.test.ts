@@ -90,7 +90,7 @@ describe('the judge of a chaos run', () => {
     ['an item that is gone', ['kept'], [line('questions', '9001', 1, when)], source([], [['questions', when]])],
     ['a vote that is gone', ['kept'], [line('votes', 'v', 1, at)], source([], [['votes', at]])],
     [
-      'a revision that stands twice in a file',
+      'a revision that occurs twice in a file',
       ['duplicated'],
       [line('questions', '9001', 1, when), line('questions', '9001', 1, when)],
       source([['questions', when]]),
