@@ -110,11 +110,14 @@ function checkMember(org: Org, record: OrgRecord, values: Readonly<Values>): voi
   }
 }
 
+/** Checks that the label and the sort order of a status are unique in its campaign. */
 function checkStatus(org: Org, record: OrgRecord, values: Readonly<Values>): void {
-  const same = org
-    .having(record.type, 'CampaignId', values.CampaignId)
-    .some((each) => each.id !== record.id && each.values.Label === values.Label);
-  if (same) throw new SalesforceRefusal('DUPLICATE_VALUE', 'A status with this label already exists.', ['Label']);
+  const others = org.having(record.type, 'CampaignId', values.CampaignId).filter(({ id }) => id !== record.id);
+  for (const name of ['Label', 'SortOrder']) {
+    const value = values[name] ?? null;
+    if (value === null || others.every((each) => each.values[name] !== value)) continue;
+    throw new SalesforceRefusal('DUPLICATE_VALUE', `A status with this ${name} already exists.`, [name]);
+  }
 }
 
 /** Checks that a task of a lead is not related to another record. */

@@ -64,7 +64,7 @@ export class Campaigns {
     return {
       kind: 'rejected',
       cause: 'salesforce:campaign-status-missing',
-      detail: `campaign ${id} lacks a member status of "campaign.status", and the user may not add it: add it there`,
+      detail: `campaign ${id} lacks a member status of "campaign.status", and ${this.org.statuses.whyMissing(id)}: add it there`,
     };
   }
 
@@ -117,6 +117,8 @@ type Statuses = ReadonlyMap<string, boolean>;
  */
 export class CampaignStatuses {
   readonly #known = new Map<string, { readonly statuses: Statuses; readonly untilMs: number }>();
+  /** Salesforce's codes for the statuses that it refused to add, by campaign. */
+  readonly #refused = new Map<string, string>();
 
   constructor(
     private readonly client: SalesforceClient,
@@ -133,39 +135,55 @@ export class CampaignStatuses {
   async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
     const known = this.#known.get(campaignId);
     if (known !== undefined && this.now() < known.untilMs && hasAll(known.statuses, wanted)) return known.statuses;
-    let statuses = await this.#ask(campaignId, budget);
-    if (statuses.size > 0 && !hasAll(statuses, wanted) && (await this.#add(campaignId, wanted, statuses, budget))) {
-      statuses = await this.#ask(campaignId, budget);
+    let { statuses, lastPlace } = await this.#ask(campaignId, budget);
+    const missing = [...wanted].filter(([label]) => !statuses.has(label));
+    if (statuses.size > 0 && missing.length > 0 && (await this.#add(campaignId, missing, lastPlace, budget))) {
+      ({ statuses, lastPlace } = await this.#ask(campaignId, budget));
     }
     if (hasAll(statuses, wanted)) this.#known.set(campaignId, { statuses, untilMs: this.now() + BELIEVED_FOR_MS });
     return statuses;
   }
 
-  async #ask(campaignId: string, budget: CallBudget): Promise<Statuses> {
-    const soql = `SELECT Label, HasResponded FROM CampaignMemberStatus WHERE CampaignId = ${soqlText(campaignId)}`;
+  /** Returns why `of` could not add a status to the campaign, as a clause of a sentence. */
+  whyMissing(campaignId: string): string {
+    const codes = this.#refused.get(campaignId);
+    return codes === undefined ? 'the user may not add it' : `Salesforce refused to add it (${codes})`;
+  }
+
+  async #ask(campaignId: string, budget: CallBudget) {
+    const soql = `SELECT Label, HasResponded, SortOrder FROM CampaignMemberStatus WHERE CampaignId = ${soqlText(campaignId)}`;
     const rows = await query(this.client, soql, budget);
-    return new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
+    const statuses: Statuses = new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
+    return { statuses, lastPlace: Math.max(0, ...rows.map(({ SortOrder }) => Number(SortOrder ?? 0))) };
   }
 
   /**
-   * Adds the missing statuses. Returns false if the user may not: in some orgs, only administrators may add statuses.
+   * Adds the missing statuses after the last place, because a `SortOrder` is unique in its campaign. Returns false if the
+   * user may not add any: in some orgs, only administrators may.
    */
-  async #add(campaignId: string, wanted: Statuses, present: Statuses, budget: CallBudget): Promise<boolean> {
+  async #add(
+    campaignId: string,
+    missing: readonly (readonly [string, boolean])[],
+    lastPlace: number,
+    budget: CallBudget,
+  ): Promise<boolean> {
+    this.#refused.delete(campaignId);
     if (!(await this.objects.of('CampaignMemberStatus', budget)).createable) return false;
-    const missing = [...wanted].filter(([label]) => !present.has(label));
     const records = missing.map(([label, responds], index) => ({
       CampaignId: campaignId,
       Label: label,
       HasResponded: responds,
-      SortOrder: present.size + index + 1,
+      SortOrder: lastPlace + index + 1,
     }));
     const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, budget);
-    // A refused record is ignored: the caller reads the statuses again, which also shows those that another lane has
-    // added.
+    const codes = new Set<string>();
     for (const each of written) {
       if (each.kind === 'failed') throw new CallFailure(each.result);
       if (each.kind === 'not-begun') throw new CallsEnded();
+      if (each.kind === 'refused') for (const { code } of each.errors) if (code !== '') codes.add(code);
     }
+    // A refusal decides nothing: the caller reads the statuses again, which also shows those that another lane has added.
+    if (codes.size > 0) this.#refused.set(campaignId, [...codes].join(', '));
     return true;
   }
 }
@@ -197,7 +215,7 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
     const statuses = await org.statuses.of(member.campaignId, new Map([[label, false]]), budget);
     if (statuses.has(label)) due.set(member.id, [...(due.get(member.id) ?? []), job]);
     else {
-      const detail = `campaign ${member.campaignId} lacks the status of "campaign.status.removed", and the user may not add it: add it there`;
+      const detail = `campaign ${member.campaignId} lacks the status of "campaign.status.removed", and ${org.statuses.whyMissing(member.campaignId)}: add it there`;
       job.result = { kind: 'rejected', cause: 'salesforce:campaign-status-missing', detail };
     }
   }

@@ -321,6 +321,36 @@ describe('a campaign', () => {
     expect(org.all('CampaignMember')).toMatchObject([{ Status: 'Was there' }]);
   });
 
+  it('gets missing statuses after the last one, whatever its number is', async () => {
+    const sink = sinkWith(campaign);
+    await deliver(sink, [attendee(ada)]);
+    const CampaignId = org.record('Campaign').id;
+    org.add('CampaignMemberStatus', { CampaignId, Label: 'Invited', SortOrder: 7 });
+    const status = { registered: 'Registered', attended: 'Was there' };
+    const other = sinkWith({ campaign: { ...campaignKeys, status } });
+    expect(kinds(await deliver(other, [attendee(bob)]))).toEqual(['delivered']);
+    expect(org.all('CampaignMemberStatus').map(({ Label, SortOrder }) => [Label, SortOrder])).toEqual([
+      ['Sent', 3],
+      ['Responded', 4],
+      ['Invited', 7],
+      ['Registered', 8],
+      ['Was there', 9],
+    ]);
+  });
+
+  it('without a status that Salesforce refuses to add names the code of the refusal', async () => {
+    await org.close();
+    const fails = ({ Label }: Fields): boolean => Label === 'Was there';
+    const rule = { object: 'CampaignMemberStatus', message: 'is reserved', fails };
+    org = await TestOrg.open({ validationRules: [rule] });
+    const status = { registered: 'Sent', attended: 'Was there' };
+    const [outcome] = await deliver(sinkWith({ campaign: { ...campaignKeys, status } }), [attendee(bob)]);
+    expect(outcome).toMatchObject({
+      cause: 'salesforce:campaign-status-missing',
+      detail: expect.stringContaining('Salesforce refused to add it (FIELD_CUSTOM_VALIDATION_EXCEPTION)'),
+    });
+  });
+
   it('without a status that the user may not add receives no member, and the record is kept', async () => {
     org.double.org.permissions.CampaignMemberStatus = { createable: false };
     const status = { registered: 'Sent', attended: 'Was there' };
