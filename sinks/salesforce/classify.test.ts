@@ -39,6 +39,8 @@ describe('a response from Salesforce', () => {
     ['409', answer(409, 'CONFLICT'), { kind: 'refused', code: 'CONFLICT' }],
     ['405', answer(405), { kind: 'failed', result: { kind: 'retry' } }],
     ['404', answer(404, 'NOT_FOUND'), { kind: 'failed', result: { kind: 'retry' } }],
+    ['410', answer(410), { kind: 'failed', result: { kind: 'pause', cause: 'gone' } }],
+    ['420', answer(420), { kind: 'failed', result: { kind: 'retry', afterMs: 30_000 } }],
     ['302', answer(302), { kind: 'failed', result: { kind: 'retry' } }],
     ['500', answer(500, 'UNKNOWN_EXCEPTION'), { kind: 'failed', result: { kind: 'retry' } }],
     ['503', answer(503), { kind: 'failed', result: { kind: 'retry', afterMs: 30_000 } }],

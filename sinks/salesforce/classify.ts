@@ -81,6 +81,12 @@ export function classifyAnswer(
       `Salesforce knows no such address (HTTP 404${coded(code)}${at}): check "apiVersion", and that the user may see the external id fields`,
     );
   }
+  if (status === 410) {
+    const detail = `Salesforce no longer has this version of its API (HTTP 410${coded(code)}${at}): set "apiVersion" to a later one`;
+    return { kind: 'failed', result: { kind: 'pause', cause: 'gone', detail } };
+  }
+  // Salesforce's edge network has no route to the org. This status is not about the records.
+  if (status === 420) return retry(`Salesforce cannot route the request (HTTP 420${at})`, UNAVAILABLE_WAIT_MS);
   if (status >= 300 && status < 400) {
     // A redirect is not followed, because the token and personal data would go to a host that the configuration does
     // not name.
