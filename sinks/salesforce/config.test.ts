@@ -98,9 +98,15 @@ describe('the configuration', () => {
       'a key of another kind',
       generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     ],
+    [
+      'a key that is too short',
+      generateKeyPairSync('rsa', { modulusLength: 1024 })
+        .privateKey.export({ type: 'pkcs8', format: 'pem' })
+        .toString(),
+    ],
   ])('rejects %s without quoting it', (_, pem) => {
     const told = problems({ privateKey: new Secret(pem) }).join();
-    expect(told).toContain('privateKey: allowed: an RSA private key');
+    expect(told).toContain('privateKey: allowed: an RSA private key of at least 2048 bits');
     expect(told).not.toContain(pem);
   });
 
@@ -111,6 +117,7 @@ describe('the configuration', () => {
     ['two login methods', { clientSecret: secret.clientSecret }, 'username: is not used with "clientSecret"'],
     ['a client secret at the shared login address', secret, 'loginUrl: has to be the My Domain'],
     ['an invalid assignment rule', { assignmentRule: 'mine' }, 'assignmentRule: allowed: active, none'],
+    ['a version without upserts of collections', { apiVersion: 'v45.0' }, 'apiVersion: has to be v46.0'],
     [
       'ignored duplicate alerts in a version without them',
       { duplicateAlerts: 'save', apiVersion: 'v51.0' },
@@ -126,6 +133,7 @@ describe('the configuration', () => {
 
   it('rejects an invalid version and an address without TLS', () => {
     expect(problems({ apiVersion: '62' }).join()).toContain('apiVersion');
+    expect(problems({ apiVersion: 'v46.0' })).toEqual([]);
     expect(problems({ loginUrl: 'http://login.salesforce.com' }).join()).toContain('loginUrl');
   });
 });

@@ -185,14 +185,20 @@ function linkedProblems(
 
 const signingKey = secret()
   .refine((found) => isRsaKey(found.reveal()), {
-    error: 'allowed: an RSA private key (PEM) without passphrase, written as ${file:/path} or ${NAME}',
+    error:
+      'allowed: an RSA private key of at least 2048 bits (PEM) without passphrase, written as ${file:/path} or ${NAME}',
   })
-  .meta({ allowed: 'an RSA private key (PEM), written as `${file:/path}` or `${NAME}`', secret: true });
+  .meta({
+    allowed: 'an RSA private key of at least 2048 bits (PEM), written as `${file:/path}` or `${NAME}`',
+    secret: true,
+  });
 
 const salesforceKeys = z.strictObject({
   loginUrl: sinkUrl()
     .prefault('https://login.salesforce.com')
-    .describe('The address of the login: `https://test.salesforce.com` for a sandbox, or the My Domain of the org.'),
+    .describe(
+      'The address of the login: the My Domain of the org, which external client apps need, or for a connected app `https://login.salesforce.com` or (sandboxes) `https://test.salesforce.com`.',
+    ),
   baseUrl: sinkUrl()
     .optional()
     .describe('Replaces the addresses of both the login and the org, for example by a proxy.'),
@@ -253,6 +259,9 @@ function loginProblems(keys: SalesforceConfig, context: z.core.$RefinementCtx): 
       'has to be the My Domain of the org (https://NAME.my.salesforce.com) for a login with "clientSecret"',
     );
   }
+  if (Number(keys.apiVersion.slice(1)) < 46) {
+    problem('apiVersion', 'has to be v46.0 or later: earlier versions cannot create records by an external id');
+  }
   if (keys.duplicateAlerts === 'save' && Number(keys.apiVersion.slice(1)) < 52) {
     problem('apiVersion', 'has to be v52.0 or later for "duplicateAlerts: save"');
   }
@@ -260,7 +269,8 @@ function loginProblems(keys: SalesforceConfig, context: z.core.$RefinementCtx): 
 
 function isRsaKey(pem: string): boolean {
   try {
-    return createPrivateKey(pem).asymmetricKeyType === 'rsa';
+    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
+    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
   } catch {
     return false;
   }
