@@ -36,7 +36,7 @@ function tokenAnswer(org: SalesforceOrg, request: DoubleRequest, instanceUrl: st
   if (form.get('grant_type') === JWT_BEARER) {
     // An assertion needs no secret, so a secret sent with it would be exposed for no reason.
     if (sent !== 'assertion grant_type' || clientSecret !== '') return tokenRefused('invalid_request', `has ${sent}`);
-    opened = org.sessions.login(form.get('assertion') ?? '');
+    opened = org.sessions.login(form.get('assertion') ?? '', instanceUrl);
   } else if (form.get('grant_type') === 'client_credentials') {
     if (/assertion|password|username/.test(sent)) return tokenRefused('invalid_request', `has ${sent}`);
     opened = org.sessions.loginAsApp(clientId, clientSecret);

@@ -26,7 +26,7 @@ export async function requestToken(
     {
       iss: 'salesforce-client',
       sub: 'integration@example.com',
-      aud: 'https://login.salesforce.com',
+      aud: double.url,
       exp: Math.floor(double.org.now() / 1000) + 120,
       ...claims,
     },

@@ -12,10 +12,16 @@ import {
 
 export interface SalesforceOptions {
   /**
-   * `freshAccount`, the default, has the standard duplicate rules and an active assignment rule for leads, as a new org
-   * does. `noRules` has neither. Given rules replace those of the profile.
+   * `freshAccount`, the default, has the standard duplicate rules, an active assignment rule for leads, and an external
+   * client app, as a new org does. `noRules` has no rules and a connected app. Given rules and a given `app` replace
+   * those of the profile.
    */
   readonly profile?: 'freshAccount' | 'noRules';
+  /**
+   * The kind of the app, which decides about the audience of assertions: an `external` client app accepts only the org's
+   * My Domain (the host of `instanceUrl`), a `connected` app only the login host.
+   */
+  readonly app?: 'external' | 'connected';
   readonly clientId?: string;
   /** Users who may use the connected app; `integration@example.com` by default. */
   readonly usernames?: readonly string[];
@@ -33,7 +39,7 @@ export interface SalesforceOptions {
   readonly assignmentRules?: readonly AssignmentRule[];
   /** Objects that the user has no access to. They are answered as if they did not exist. */
   readonly withheldObjects?: readonly string[];
-  /** Simulates a sandbox or scratch org, whose assertions have the audience test.salesforce.com. */
+  /** Simulates a sandbox or scratch org, whose login host is test.salesforce.com. */
   readonly sandbox?: boolean;
   /** The app's secret for the client credentials flow; `salesforce-secret` by default. */
   readonly clientSecret?: string;
@@ -86,7 +92,8 @@ export class SalesforceOrg {
         clientSecret: this.clientSecret,
         usernames,
         publicKey,
-        audience: options.sandbox === true ? 'https://test.salesforce.com' : 'https://login.salesforce.com',
+        kind: options.app ?? (isFresh ? 'external' : 'connected'),
+        loginHost: options.sandbox === true ? 'https://test.salesforce.com' : 'https://login.salesforce.com',
       },
       options.sessionSeconds ?? 7200,
       this.now,
@@ -116,14 +123,15 @@ export class SalesforceOrg {
   }
 }
 
-/** A connected app: the key that verifies its assertions, and the users that may use it. */
-interface ConnectedApp {
+/** An app: the key that verifies its assertions, and the users that may use it. */
+interface App {
+  readonly kind: 'external' | 'connected';
   readonly clientId: string;
   readonly clientSecret: string;
   readonly publicKey: KeyObject;
   readonly usernames: readonly string[];
-  /** The required audience of assertions: the login host of production or of sandboxes. */
-  readonly audience: string;
+  /** The login host of production or of sandboxes. */
+  readonly loginHost: string;
 }
 
 /** The reason why no token was issued: OAuth's `error` and its description. */
@@ -133,6 +141,7 @@ interface TokenRefusal {
 }
 
 const MAX_VALIDITY_SECONDS = 180;
+const LOGIN_HOSTS: ReadonlySet<unknown> = new Set(['https://login.salesforce.com', 'https://test.salesforce.com']);
 
 /** The sessions of an org. A signed assertion opens a session; time or an administrator ends it. */
 class Sessions {
@@ -140,17 +149,19 @@ class Sessions {
   private opened = 0;
 
   constructor(
-    private readonly app: ConnectedApp,
+    private readonly app: App,
     private readonly sessionSeconds: number,
     private readonly now: () => number,
   ) {}
 
   /**
    * Issues a token for an assertion (RFC 7523). Documented, "OAuth 2.0 JWT Bearer Flow": the signature is RS256, `iss`
-   * is the client id, `sub` the user, `aud` the login host, and `exp` at most three minutes ahead, in seconds.
+   * is the client id, `sub` the user, `aud` the login host or the org's My Domain, and `exp` at most three minutes
+   * ahead, in seconds.
+   * @param myDomain scheme and host of the org
    */
-  login(assertion: string): { readonly token: string } | TokenRefusal {
-    const refusal = refusalOf(this.app, assertion, Math.floor(this.now() / 1000));
+  login(assertion: string, myDomain: string): { readonly token: string } | TokenRefusal {
+    const refusal = refusalOf(this.app, assertion, myDomain, Math.floor(this.now() / 1000));
     return refusal ?? { token: this.openSession() };
   }
 
@@ -183,7 +194,7 @@ class Sessions {
   }
 }
 
-function refusalOf(app: ConnectedApp, assertion: string, nowSeconds: number): TokenRefusal | undefined {
+function refusalOf(app: App, assertion: string, myDomain: string, nowSeconds: number): TokenRefusal | undefined {
   const [head, payload, signature, ...more] = assertion.split('.');
   const header = jsonOf(head);
   const claims = jsonOf(payload);
@@ -191,11 +202,16 @@ function refusalOf(app: ConnectedApp, assertion: string, nowSeconds: number): To
     return { error: 'invalid_grant', description: 'invalid assertion' };
   }
   if (claims.iss !== app.clientId) return { error: 'invalid_client_id', description: 'client identifier invalid' };
+  if (app.kind === 'external' && LOGIN_HOSTS.has(claims.aud)) {
+    return { error: 'app_not_found', description: 'External client app is not installed in this org' };
+  }
   const signed = Buffer.from(`${head}.${payload}`);
   if (header.alg !== 'RS256' || !verify('RSA-SHA256', signed, app.publicKey, Buffer.from(signature, 'base64url'))) {
     return { error: 'invalid_grant', description: 'invalid assertion' };
   }
-  if (claims.aud !== app.audience) return { error: 'invalid_grant', description: 'audience is invalid' };
+  if (claims.aud !== (app.kind === 'external' ? myDomain : app.loginHost)) {
+    return { error: 'invalid_grant', description: 'audience is invalid' };
+  }
   const { exp } = claims;
   if (typeof exp !== 'number' || exp <= nowSeconds || exp > nowSeconds + MAX_VALIDITY_SECONDS) {
     return { error: 'invalid_grant', description: 'assertion is expired or its expiration is not within 3 minutes' };

@@ -14,13 +14,15 @@ describe('a token', () => {
 
   it('is issued for a valid assertion, with the address of the instance', async () => {
     const { double } = await salesforce({ instanceUrl: 'https://acme.my.salesforce.com' });
-    const { status, json } = await requestToken(double);
+    const { status, json } = await requestToken(double, { aud: 'https://acme.my.salesforce.com' });
     expect([status, json.instance_url, json.token_type]).toEqual([200, 'https://acme.my.salesforce.com', 'Bearer']);
   });
 
   it.each([
     ['another client', { iss: 'other' }, undefined, 'invalid_client_id'],
     ['another audience', { aud: 'https://acme.my.salesforce.com' }, undefined, 'invalid_grant'],
+    ['the login host as audience', { aud: 'https://login.salesforce.com' }, undefined, 'app_not_found'],
+    ['the login host of sandboxes as audience', { aud: 'https://test.salesforce.com' }, undefined, 'app_not_found'],
     ['a user who may not use the app', { sub: 'other@example.com' }, undefined, 'invalid_app_access'],
     ['an expiry in the past', { exp: seconds }, undefined, 'invalid_grant'],
     ['an expiry in more than three minutes', { exp: seconds + 181 }, undefined, 'invalid_grant'],
@@ -32,17 +34,15 @@ describe('a token', () => {
     expect([answer.status, answer.json.error]).toEqual([400, error]);
   });
 
-  it('of a sandbox is issued for assertions with the login host of sandboxes', async () => {
-    const { double } = await salesforce();
-    const sandbox = await startSalesforceDouble({ sandbox: true, now: () => NOW_MS });
-    const aud = 'https://test.salesforce.com';
-    const statuses = [
-      await requestToken(double, { aud }),
-      await requestToken(sandbox),
-      await requestToken(sandbox, { aud }),
-    ];
-    await sandbox.close();
-    expect(statuses.map(({ status }) => status)).toEqual([400, 400, 200]);
+  it.each([
+    [false, 'https://login.salesforce.com', 'https://test.salesforce.com'],
+    [true, 'https://test.salesforce.com', 'https://login.salesforce.com'],
+  ])('of a connected app (sandbox: %s) is issued only for %s as audience', async (sandbox, right, wrong) => {
+    const double = await startSalesforceDouble({ app: 'connected', sandbox, now: () => NOW_MS });
+    const answers = [];
+    for (const aud of [right, wrong, double.url]) answers.push(await requestToken(double, { aud }));
+    await double.close();
+    expect(answers.map(({ status, json }) => json.error ?? status)).toEqual([200, 'invalid_grant', 'invalid_grant']);
   });
 
   it('is issued for the credentials of the app in the form or in the header', async () => {
@@ -106,6 +106,7 @@ describe('a fault', () => {
     ['dailyLimit', 403, 'REQUEST_LIMIT_EXCEEDED'],
     ['unavailable', 503, 'SERVER_UNAVAILABLE'],
     ['lockedRow', 400, 'UNABLE_TO_LOCK_ROW'],
+    ['retiredVersion', 410, 'UNSUPPORTED_API_VERSION'],
   ])('%s answers %i with %s, once', async (name, status, code) => {
     const { double, call } = await salesforce();
     double.faults.add({ effect: salesforceFault(name)!, path: DESCRIBE });

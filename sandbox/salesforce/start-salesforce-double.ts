@@ -88,6 +88,8 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   lockedRow: refusal(400, 'UNABLE_TO_LOCK_ROW', 'unable to obtain exclusive access to this record or 1 records'),
   badGateway: { kind: 'answer', answer: { status: 502, text: '<html>502 Bad Gateway</html>' } },
   badGatewayAfter: { kind: 'answerAfter', answer: { status: 502, text: '<html>502 Bad Gateway</html>' } },
+  unroutable: { kind: 'answer', answer: { status: 420, text: '<html>420</html>' } },
+  retiredVersion: refusal(410, 'UNSUPPORTED_API_VERSION', 'This API version is no longer supported.'),
   maintenance: { kind: 'answer', answer: { status: 503, text: '<html>We are down for maintenance.</html>' } },
 };
 

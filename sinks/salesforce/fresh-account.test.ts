@@ -194,13 +194,62 @@ describe('a login', () => {
     expect(JSON.stringify(outcome)).not.toContain('other-secret');
   });
 
+  const audiences = (): unknown[] =>
+    org.double.requests
+      .filter(({ path }) => path.endsWith('/oauth2/token'))
+      .map(({ body }) => new URLSearchParams(body).get('assertion')!.split('.')[1]!)
+      .map((claims) => JSON.parse(Buffer.from(claims, 'base64url').toString()).aud);
+
+  it('by an external client app is refused at the login host, and the message names the remedy', async () => {
+    await open();
+    const [outcome] = await deliver(sinkWith({}, { loginUrl: 'https://login.salesforce.com' }), [attendee(ada)]);
+    expect(outcome).toMatchObject({
+      kind: 'pause',
+      cause: 'credential',
+      detail: expect.stringMatching(/app_not_found.*set "loginUrl" to the My Domain of the org/),
+    });
+  });
+
+  it('by an external client app succeeds with the My Domain of the org as the audience', async () => {
+    await open();
+    expect(kinds(await deliver(sinkWith({}, { loginUrl: org.url }), [attendee(ada)]))).toEqual(['delivered']);
+    expect(audiences()).toEqual([org.url]);
+    await org.close();
+    const loginUrl = 'https://acme.my.salesforce.com';
+    await open({ instanceUrl: loginUrl });
+    expect(kinds(await deliver(sinkWith({}, { loginUrl }), [attendee(ada)]))).toEqual(['delivered']);
+    expect(audiences()).toEqual([loginUrl]);
+  });
+
+  it('by a connected app succeeds at the login host, and at the My Domain with the login host as the audience', async () => {
+    await open({ app: 'connected' });
+    const [host, loginUrl] = ['https://login.salesforce.com', 'https://acme.my.salesforce.com'];
+    expect(kinds(await deliver(sinkWith({}, { loginUrl: host }), [attendee(ada)]))).toEqual(['delivered']);
+    expect(audiences()).toEqual([host]);
+    const sink = sinkWith({}, { loginUrl });
+    expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
+    org.double.org.sessions.endAll();
+    expect(kinds(await deliver(sink, [attendee(ada)]))).toEqual(['delivered']);
+    expect(audiences()).toEqual([host, loginUrl, host, host]); // the audience that was accepted is tried first
+  });
+
+  it.each(['external', 'connected'] as const)(
+    'by an app of the kind "%s" reports what the operator can change, and not the audience that failed',
+    async (app) => {
+      const loginUrl = 'https://acme.my.salesforce.com';
+      await open({ app, instanceUrl: loginUrl });
+      const [outcome] = await deliver(sinkWith({}, { loginUrl, username: 'other@example.com' }), [attendee(ada)]);
+      expect(outcome).toMatchObject({ kind: 'pause', detail: expect.stringContaining('pre-authorize') });
+    },
+  );
+
   it.each([
     ['https://test.salesforce.com', 'delivered'],
     ['https://velocity-page-1863.scratch.my.salesforce.com', 'delivered'],
     ['https://acme--uat.sandbox.my.salesforce.com', 'delivered'],
     ['https://login.salesforce.com', 'pause'],
   ])('to a sandbox at %s has the result %s', async (loginUrl, kind) => {
-    await open({ sandbox: true });
+    await open({ app: 'connected', sandbox: true });
     const [outcome] = await deliver(sinkWith({}, { loginUrl }), [attendee(ada)]);
     expect(outcome).toMatchObject(
       kind === 'pause' ? { kind, detail: expect.stringContaining('https://test.salesforce.com') } : { kind },

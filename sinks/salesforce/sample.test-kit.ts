@@ -27,6 +27,7 @@ export const privateKey = ownKeyPair().privateKey.export({ type: 'pkcs8', format
 export function sampleConfig(org: { readonly url: string }, record: object = {}, keys: object = {}): SalesforceConfig {
   return salesforceConfigSchema.parse({
     baseUrl: org.url,
+    loginUrl: org.url,
     clientId: 'salesforce-client',
     username: 'integration@example.com',
     privateKey: new Secret(privateKey),

@@ -38,7 +38,8 @@ export async function openWatchedSinks(stage: Stage, warehouseUrl: string | unde
       sinks: {
         crm: `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${crm.url}", ${terms}, records: [ ${contacts} ] }`,
         salesforce: `{ type: salesforce, clientId: "${salesforce.org.clientId}", username: "${salesforce.org.username}",
-          privateKey: "\${SF_KEY}", baseUrl: "${salesforce.url}", ${terms}, records: [ ${leads} ] }`,
+          privateKey: "\${SF_KEY}", baseUrl: "${salesforce.url}", loginUrl: "${salesforce.url}",
+          ${terms}, records: [ ${leads} ] }`,
         talk: `{ type: slack, token: "\${SLACK_TOKEN}", channel: C0123456789, baseUrl: "${talk.url}", ${terms},
           limits: { per10s: 10000 }, messages: [ ${lists.map((from) => `{ from: ${from}, text: '${everything}' }`).join(', ')} ] }`,
         lms: `{ type: xapi, endpoint: "${lms.endpoint}", username: lrs-key, password: "\${LRS_SECRET}", ${terms},

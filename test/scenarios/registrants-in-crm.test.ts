@@ -32,7 +32,7 @@ async function openCrms(stage: Stage): Promise<Scene> {
         { from: registrants, object: marketing-event, event: { name: pigeonhole.name, organizer: '"ACME"' },
           attendance: 'item.signedInAt ? "attend" : "register"', email: $lowercase(item.Email), contactProperties: { firstname: item.Name } } ] }`,
       salesforce: `{ type: salesforce, clientId: "${salesforce.org.clientId}", username: "${salesforce.org.username}",
-        privateKey: "\${SF_KEY}", baseUrl: "${salesforce.url}", ${terms}, records: [
+        privateKey: "\${SF_KEY}", baseUrl: "${salesforce.url}", loginUrl: "${salesforce.url}", ${terms}, records: [
         { from: registrants, object: Lead, externalId: { Code__c: item.attendeeCode },
           properties: { Email: item.Email, LastName: item.Name, Company: '"unknown"' },
           campaign: { externalId: { Event_Id__c: $string(pigeonhole.id) },

@@ -28,6 +28,7 @@ beforeAll(async () => {
   const key = (name: string) => field(name, { externalId: true, unique: true });
   hubspot = await startHubSpotDouble();
   salesforce = await startSalesforceDouble({
+    instanceUrl: 'https://example.my.salesforce.com',
     fields: {
       Lead: [key('Engagement_Id__c')],
       Contact: [key('Engagement_Id__c')],

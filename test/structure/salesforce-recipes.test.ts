@@ -34,6 +34,7 @@ const sinks: Sink[] = [];
 
 beforeEach(async () => {
   salesforce = await startSalesforceDouble({
+    instanceUrl: 'https://example.my.salesforce.com',
     fields: {
       Lead: [key('Engagement_Id__c'), key('Engagement_Code__c'), field('Last_Event__c')],
       Contact: [key('Engagement_Id__c'), key('Engagement_Code__c')],

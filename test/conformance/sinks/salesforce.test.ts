@@ -70,6 +70,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
     const made: Sink = createSalesforceSink(
       salesforceConfigSchema.parse({
         baseUrl: double.url,
+        loginUrl: double.url,
         clientId: double.org.clientId,
         username: double.org.username,
         privateKey: new Secret(privateKey),
