@@ -100,7 +100,7 @@ export class Campaigns {
 }
 
 /** Returns a digest, which shows whether values differ without containing them. */
-function digest(value: unknown): string {
+export function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24);
 }
 

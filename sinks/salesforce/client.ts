@@ -3,16 +3,16 @@ import { RollingLimiter } from '../network/rolling-limiter.js';
 import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { SinkEnvironment } from '../sink.js';
 import { CallFailure, CallsEnded } from './operation.js';
-import { classifyAnswer } from './classify.js';
+import { classifyAnswer, saidErrors } from './classify.js';
 import type { SalesforceConfig } from './config.js';
 import { type Session, Sessions, tokenUrlOf } from './sessions.js';
 
 /**
  * Maximum number of open connections to the org, and so of requests in progress. Salesforce allows 25 long requests for
- * the whole org.
+ * the whole org, and 5 in a Developer Edition or trial org.
  */
 const CONNECTIONS = 5;
-/** Half of the 120 s after which Salesforce stops a request. A call with 200 records takes seconds. */
+/** A call with 200 records takes seconds. Salesforce may continue a call for 10 minutes after this time. */
 const REQUEST_TIMEOUT_MS = 60_000;
 /** Maximum wait for a permit under `limits.per10s`. */
 const MAX_PERMIT_WAIT_MS = 20_000;
@@ -131,10 +131,13 @@ export class SalesforceClient {
         { method, url, json, headers: { ...headers, authorization } },
         budget.signal,
       );
-      if (answer.kind === 'no-answer') throw new CallFailure({ kind: 'retry', detail: answer.detail });
+      if (answer.kind === 'no-answer') {
+        throw new CallFailure({ kind: 'retry', detail: answer.detail }, { mayBeOpen: answer.mayHaveArrived });
+      }
       this.#usage.note(answer.headers['sforce-limit-info'], this.#now());
       if (answer.text === undefined) {
-        throw new CallFailure({ kind: 'retry', detail: `${url.host} sent an answer that is too long to be read` });
+        const detail = `${url.host} sent an answer that is too long to be read`;
+        throw new CallFailure({ kind: 'retry', detail }, { mayBeOpen: true });
       }
       const meaning = classifyAnswer(answer, object);
       switch (meaning.kind) {
@@ -149,7 +152,10 @@ export class SalesforceClient {
           this.#heldFor = meaning.detail;
           throw new CallFailure({ kind: 'retry', afterMs: meaning.afterMs, detail: meaning.detail });
         case 'failed':
-          throw new CallFailure(meaning.result);
+          // An answer with a code is from Salesforce, which has ended the call then. Others may be from a proxy.
+          throw new CallFailure(meaning.result, {
+            mayBeOpen: saidErrors(answer.body).every(({ code }) => code === ''),
+          });
       }
     } finally {
       permit?.done();

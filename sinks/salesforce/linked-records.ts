@@ -14,22 +14,28 @@ import {
   type FieldWrite,
   type Lookup,
 } from './operation.js';
+import type { OpenCreations } from './open-creations.js';
 import { query, queriesFor, soqlText } from './query.js';
 import { deleteRecords, type Write, type Written, writeRecords } from './write-records.js';
 
 type LinkedJob = Job<LinkedStep>;
 
+interface LinkedCircumstances {
+  /** Whether the person with this e-mail may be created soon. */
+  readonly isWaiting: (email: string | null) => boolean;
+  readonly creations: OpenCreations;
+}
+
 /**
  * Writes records that belong to a person, such as a task for each question. A new record is created by its external id
  * and linked to the person. If the person does not exist, this does not create one.
  * @param jobs the jobs of one entry of `records`
- * @param isWaiting whether the person with this e-mail may be created soon
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function writeLinked(
   org: Org,
   jobs: readonly LinkedJob[],
-  isWaiting: (email: string | null) => boolean,
+  { isWaiting, creations }: LinkedCircumstances,
   budget: CallBudget,
 ): Promise<void> {
   const { object } = jobs[0]!.step;
@@ -56,7 +62,7 @@ export async function writeLinked(
   const created = fresh.map(({ job, fields }) => ({ ...fields, [keyField]: job.step.key.value }));
   if (keyFacts?.externalId === true)
     await write(org, { how: 'upsert', type: object, keyField }, { drafts: fresh, records: created }, budget);
-  else await writeUnflagged(org, { type: object, keyField }, { drafts: fresh, records: created }, budget);
+  else await writeUnflagged(org, { type: object, keyField, creations }, { drafts: fresh, records: created }, budget);
 }
 
 /** The jobs, and their records in the same order. */
@@ -67,11 +73,16 @@ interface Drafts {
 
 /**
  * Writes records whose key field has no External ID flag (fields of activities have none). They are searched by the
- * field's value first, because an upsert is not possible.
+ * field's value first, because an upsert is not possible. A record is not created while an earlier creation of it may
+ * still be carried out.
  */
 async function writeUnflagged(
   org: Org,
-  { type, keyField }: { readonly type: string; readonly keyField: string },
+  {
+    type,
+    keyField,
+    creations,
+  }: { readonly type: string; readonly keyField: string; readonly creations: OpenCreations },
   { drafts, records }: Drafts,
   budget: CallBudget,
 ): Promise<void> {
@@ -83,11 +94,29 @@ async function writeUnflagged(
       ids.set(textOf(row[keyField]).toLowerCase(), String(row.Id));
   }
   const idOf = (at: number): string | undefined => ids.get(drafts[at]!.job.step.key.value.toLowerCase());
-  for (const how of ['update', 'create'] as const) {
-    const places = [...drafts.keys()].filter((at) => (idOf(at) === undefined) === (how === 'create'));
-    const rows = places.map((at) => ({ ...(how === 'update' && { id: idOf(at)! }), ...records[at]! }));
-    await write(org, { how, type }, { drafts: places.map((at) => drafts[at]!), records: rows }, budget);
-  }
+  const keyOf = (at: number): string => drafts[at]!.job.step.key.value;
+  const present = [...drafts.keys()].filter((at) => idOf(at) !== undefined);
+  creations.end(type, present.map(keyOf));
+  const changes = {
+    drafts: present.map((at) => drafts[at]!),
+    records: present.map((at) => ({ id: idOf(at)!, ...records[at]! })),
+  };
+  await write(org, { how: 'update', type }, changes, budget);
+  const missing = [...drafts.keys()].filter((at) => idOf(at) === undefined);
+  for (const at of missing) hold(drafts[at]!.job, creations.openForMs(type, keyOf(at)));
+  const free = missing.filter((at) => isOpen(drafts[at]!.job));
+  await creations.begin(type, free.map(keyOf));
+  const created = { drafts: free.map((at) => drafts[at]!), records: free.map((at) => records[at]!) };
+  const written = await write(org, { how: 'create', type }, created, budget);
+  const isOver = (each: Written): boolean => each.kind !== 'failed' || each.mayBeOpen !== true;
+  creations.end(type, free.filter((_, index) => isOver(written[index]!)).map(keyOf));
+}
+
+/** Postpones a creation while an earlier one, whose answer was lost, may still be carried out. */
+function hold(job: LinkedJob, openForMs: number | undefined): void {
+  if (openForMs === undefined) return;
+  const detail = `Salesforce may still create the ${job.step.object} of an earlier attempt, whose answer was lost: pigeonpost looks again later`;
+  job.result = { kind: 'unsent', afterMs: openForMs, detail };
 }
 
 async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget): Promise<Map<LinkedJob, Found>> {
@@ -166,9 +195,10 @@ function fieldsOf(
   return record;
 }
 
-async function write(org: Org, how: Write, { drafts, records }: Drafts, budget: CallBudget): Promise<void> {
+async function write(org: Org, how: Write, { drafts, records }: Drafts, budget: CallBudget): Promise<Written[]> {
   const written = await writeRecords(org.client, how, records, budget);
   drafts.forEach(({ job }, index) => settle(job, written[index]!));
+  return written;
 }
 
 function settle(job: LinkedJob, written: Written): void {

@@ -231,8 +231,15 @@ export type FailedResult = Extract<Result, { kind: 'retry' | 'pause' }>;
 export class CallFailure extends Error {
   override readonly name = 'CallFailure';
 
-  constructor(readonly result: FailedResult) {
+  /** Whether Salesforce may still carry out the call, because it did not answer it itself. */
+  readonly mayBeOpen: boolean;
+
+  constructor(
+    readonly result: FailedResult,
+    { mayBeOpen = false }: { readonly mayBeOpen?: boolean } = {},
+  ) {
     super(result.detail);
+    this.mayBeOpen = mayBeOpen;
   }
 }
 

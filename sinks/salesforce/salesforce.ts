@@ -45,7 +45,9 @@ export function createSalesforceSink(
       return planned;
     },
     send: (operations, lane, signal) =>
-      withCallBudget(signal, SEND_BUDGET_MS, (budget) => deliverBatch(org, operations, lane, { budget, newPeople })),
+      withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
+        deliverBatch(org, operations, lane, { budget, newPeople, now: environment.now }),
+      ),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };

@@ -22,6 +22,7 @@ import { findByIds, findPeople, type Found, groupPeople } from './find-people.js
 import { forgetPeople } from './forget-people.js';
 import { deleteLinked, writeLinked, resolveLookups } from './linked-records.js';
 import type { Org } from './object-fields.js';
+import { OpenCreations } from './open-creations.js';
 import { writeMembers } from './write-members.js';
 import { writePeople } from './write-people.js';
 
@@ -32,12 +33,17 @@ import { writePeople } from './write-people.js';
 export async function deliverBatch(
   org: Org,
   operations: readonly SalesforceOperation[],
-  lane: Pick<Lane, 'memory'>,
-  { budget, newPeople }: { readonly budget: CallBudget; readonly newPeople: Exclusive },
+  lane: Pick<Lane, 'memory' | 'remember'>,
+  {
+    budget,
+    newPeople,
+    now,
+  }: { readonly budget: CallBudget; readonly newPeople: Exclusive; readonly now: () => number },
 ): Promise<SendResult> {
   const jobsOf = operations.map(({ steps }) => steps.map((step: Step): Job => jobOf(step)));
   const jobs = jobsOf.flat();
   const campaigns = new Campaigns(org, lane);
+  const creations = new OpenCreations(lane, now);
   const people = jobs.filter(isPersonJob);
   await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, budget));
   await stage(jobs.filter(isUnlinkJob), (due) => deleteLinked(org, due, budget));
@@ -52,12 +58,13 @@ export async function deliverBatch(
     (due) => writeMembers(org, due, campaigns, budget),
   );
   // Linked records are last, because each contains the id of its person.
-  const isWaitingFor = (email: string | null): boolean => email !== null && waiting.has(email);
+  const linked = { isWaiting: (email: string | null) => email !== null && waiting.has(email), creations };
   for (const sameRecord of byRecord(jobs.filter(isLinkedJob))) {
-    await stage(sameRecord, (due) => writeLinked(org, due, isWaitingFor, budget));
+    await stage(sameRecord, (due) => writeLinked(org, due, linked, budget));
   }
   const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
-  return Object.keys(campaigns.learnt).length > 0 ? { outcomes, memory: campaigns.learnt } : { outcomes };
+  const memory = { ...campaigns.learnt, ...creations.learnt };
+  return Object.keys(memory).length > 0 ? { outcomes, memory } : { outcomes };
 }
 
 /**
@@ -187,7 +194,8 @@ function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outco
   const [worst] = results.toSorted((a, b) => order.indexOf(a.kind) - order.indexOf(b.kind));
   const wasStarted = jobs.some(({ done }) => done.length > 0);
   if (worst!.kind === 'unsent' && !wasStarted) return worst!;
-  const result: Result = worst!.kind === 'unsent' ? { kind: 'retry', detail: stoppedEarly } : worst!;
+  const isPostponed = worst!.kind === 'unsent' && worst!.afterMs !== undefined;
+  const result: Result = worst!.kind === 'unsent' && !isPostponed ? { kind: 'retry', detail: stoppedEarly } : worst!;
   const object: Record<string, unknown> = { ...others };
   for (const { step, remote } of jobs) if (remote !== null) object[step.record] = remote;
   return { ...result, object: Object.keys(object).length > 0 ? (object as Fields) : null };

@@ -25,8 +25,11 @@ export type Write =
 export type Written =
   | { readonly kind: 'written'; readonly id: string; readonly created: boolean; readonly atMs: number }
   | { readonly kind: 'refused'; readonly errors: readonly SaidError[]; readonly requestId?: string | undefined }
-  /** The call failed, and the record may or may not have been written. A repeat is harmless. */
-  | { readonly kind: 'failed'; readonly result: FailedResult }
+  /**
+   * The call failed, and the record may or may not have been written. A repeat is harmless, unless a `create` may still
+   * be carried out (`mayBeOpen`): a search then does not find its record yet.
+   */
+  | { readonly kind: 'failed'; readonly result: FailedResult; readonly mayBeOpen?: boolean }
   | { readonly kind: 'not-begun' };
 
 /**
@@ -65,7 +68,9 @@ export async function writeRecords(
       if (!(error instanceof CallFailure)) throw error;
       // The failure applies to the whole call, so the following calls would fail too.
       return written.map((each, index) =>
-        each.kind === 'not-begun' && index >= from ? { kind: 'failed', result: error.result } : each,
+        each.kind === 'not-begun' && index >= from
+          ? { kind: 'failed', result: error.result, mayBeOpen: error.mayBeOpen && index < to }
+          : each,
       );
     }
   }
