@@ -130,7 +130,7 @@ const recordKeys = z.strictObject({
     .record(writableField(), writtenValue, {
       error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
     })
-    .describe('What is written, by the API name of the field.'),
+    .describe('The values to write, by the API name of the field.'),
   lookups: z
     .record(writableField(), lookup, { error: 'allowed: names of fields that hold the id of another record' })
     .default({})
@@ -201,7 +201,7 @@ const salesforceKeys = z.strictObject({
     ),
   baseUrl: sinkUrl()
     .optional()
-    .describe('Replaces the addresses of both the login and the org, for example by a proxy.'),
+    .describe('Replaces the addresses of both the login and the org, for example with the address of a proxy.'),
   clientId: nonEmptyText('the consumer key of the app').describe('The consumer key of the app.'),
   clientSecret: secret()
     .optional()
