@@ -82,6 +82,7 @@ function deleteAll(call: Call): DoubleAnswer {
       try {
         const record = anyExisting(call, id);
         objectFor(call, record.type.name, 'deletable');
+        call.org.recordFaults.apply(record.type.name);
         call.org.org.delete(record);
         return { id: record.id, success: true, errors: [] };
       } catch (error) {

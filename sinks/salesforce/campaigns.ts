@@ -208,7 +208,7 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
     const { member } = job.step.known;
     const status = member === null ? undefined : present.get(member.id);
     if (member === null || status === undefined || !job.step.ours.includes(status)) {
-      job.done.push(status === undefined ? 'no membership any more' : 'membership left as it is');
+      job.done.push(status === undefined ? 'membership no longer exists' : 'membership left unchanged');
       continue;
     }
     const { status: label } = job.step;
@@ -240,7 +240,7 @@ function settle(job: Job<LeaveStep>, written: Awaited<ReturnType<typeof writeRec
     case 'refused': {
       const failure = classifyRecordErrors(written.errors, 'CampaignMember', written.requestId);
       if ('result' in failure) job.result = failure.result;
-      else job.done.push('no membership any more');
+      else job.done.push('membership no longer exists');
       return;
     }
     case 'not-begun':

@@ -34,17 +34,17 @@ describe('a check', () => {
     [
       'a text for a number',
       { ...given, Seats__c: '"many"' },
-      `${place}.properties.Seats__c: gives a value that a field of type double`,
+      `${place}.properties.Seats__c: returns a value that a field of type double`,
     ],
     [
       'a text that is too long',
       { ...given, FirstName: `"${'x'.repeat(41)}"` },
-      `${place}.properties.FirstName: gives 41 characters, and it takes 40`,
+      `${place}.properties.FirstName: returns 41 characters, but the field accepts 40`,
     ],
     [
       'a value that the picklist lacks',
       { ...given, Grade__c: '"Warm"' },
-      `${place}.properties.Grade__c: gives none of its values: "Hot", "Cold"`,
+      `${place}.properties.Grade__c: returns none of the picklist values: "Hot", "Cold"`,
     ],
   ])('reports %s', async (_, properties, expected) => {
     expect((await problems({ properties })).join('\n')).toContain(expected);

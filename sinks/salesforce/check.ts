@@ -22,7 +22,7 @@ export async function checkOrg(
   const lines: CheckLine[] = [];
   try {
     await org.client.logIn(budget.signal);
-    lines.push(good('logs in to Salesforce'));
+    lines.push(good('the login to Salesforce succeeds'));
     for (const record of records) lines.push(...(await orFailure(() => checkRecord(org, record, onForget, budget))));
   } catch (error) {
     lines.push(bad(failureText(error)));
@@ -40,7 +40,7 @@ async function orFailure(look: () => Promise<CheckLine[]>): Promise<CheckLine[]>
 }
 
 function failureText(error: unknown): string {
-  return error instanceof CallFailure ? error.result.detail : 'stopped before it was done';
+  return error instanceof CallFailure ? error.result.detail : 'the check was stopped before it was complete';
 }
 
 async function checkRecord(
@@ -56,9 +56,9 @@ async function checkRecord(
   if (!facts.updateable) problems.push(`${place}: the user may not change a ${object}`);
   if (!isPersonType(object)) {
     if (!facts.deletable)
-      problems.push(`${place}: the user may not delete a ${object}, as happens when its item is gone`);
+      problems.push(`${place}: the user may not delete a ${object}, which is necessary when its item is deleted`);
   } else if (onForget === 'delete' && !facts.deletable) {
-    problems.push(`${place}: the user may not delete a ${object}, as "onForget: delete" would`);
+    problems.push(`${place}: the user may not delete a ${object}, which "onForget: delete" requires`);
   }
   const infos: string[] = [];
   for (const [field, { value }] of Object.entries(properties)) {
@@ -79,7 +79,7 @@ async function checkRecord(
     const given = [...Object.keys(properties), ...Object.keys(lookups), externalId?.field ?? ''];
     if (person !== undefined) given.push(person.Lead ?? '', person.Contact ?? '');
     for (const field of missingFields(facts, given)) {
-      problems.push(`${place}.properties: ${object} requires ${field}, which the mapping does not give`);
+      problems.push(`${place}.properties: ${object} requires ${field}, which the mapping does not provide`);
     }
   }
   if (create) infos.push(...(await emptyWarnings(facts, keys, place)));
@@ -106,15 +106,16 @@ async function checkRecord(
 }
 
 /**
- * Returns a warning if new contacts can have no account. Salesforce makes a contact without an account private,
- * whatever the sharing rules of the org. Source: Salesforce Help, "Considerations for Sharing and Accessing Contacts".
+ * Returns a warning if new contacts may end up without an account. Salesforce makes a contact without an account
+ * private, whatever the sharing rules of the org. Source: Salesforce Help, "Considerations for Sharing and Accessing
+ * Contacts".
  */
 function accountWarnings({ object, create, properties, lookups }: NamedRecord['keys'], place: string): string[] {
   if (object !== 'Contact' || !create || Object.hasOwn(properties, 'AccountId')) return [];
   const { AccountId: lookup } = lookups;
   if (lookup?.otherwise !== undefined) return [];
   const who =
-    lookup === undefined ? 'new contacts have no account' : 'a new contact whose account is not found has none';
+    lookup === undefined ? 'a new contact has no account' : 'a new contact whose account is not found has none';
   const what = lookup === undefined ? 'set "lookups.AccountId"' : 'set "lookups.AccountId.otherwise"';
   return [`warning: ${place}: ${who}, so it is private: only its owner and administrators see it; ${what}`];
 }
@@ -139,7 +140,7 @@ async function lookupProblems(
     if (target === undefined) {
       const several = known.referenceTo.length > 1;
       problems.push(
-        `${at}: ${several ? `set "object" to one of ${listed(known.referenceTo)}` : 'it holds no id of another record'}`,
+        `${at}: ${several ? `set "object" to one of ${listed(known.referenceTo)}` : 'the field does not hold the id of another record'}`,
       );
     } else if (!(await org.objects.of(target, budget)).fields.has(externalId.field.toLowerCase())) {
       problems.push(`${at}.externalId: ${target} has no field ${externalId.field} that the user may see`);
@@ -156,15 +157,15 @@ async function checkField(
 ): Promise<{ problem?: string; info?: string }> {
   const known = facts.fields.get(field.toLowerCase());
   if (known === undefined) {
-    return { problem: `${object} has no such field that the user may see; make it, or give the user access to it` };
+    return { problem: `${object} has no such field that the user may see; create it, or give the user access to it` };
   }
   if (!known.updateable) {
-    return { problem: 'the user may not write it; give the user access to it, or take it out' };
+    return { problem: 'the user may not write it; give the user access to it, or remove it from the mapping' };
   }
   const problem = await constantProblem(value, known);
   if (problem !== undefined) return { problem };
   if (known.picklist.length > 0 && known.restrictedPicklist && !isConstant(value)) {
-    return { info: `has to give one of ${listed(known.picklist)}` };
+    return { info: `must return one of ${listed(known.picklist)}` };
   }
   return {};
 }
@@ -177,36 +178,38 @@ function isConstant(expression: Expression): boolean {
 async function constantProblem(expression: Expression, facts: FieldFacts): Promise<string | undefined> {
   if (!isConstant(expression)) return undefined;
   try {
-    // The result is not used.
+    // The expression reads no data, so the view can be empty.
     const view = { item: null, previous: null, attendee: null, session: null, pigeonhole: null } as never;
     const value = await expression.evaluate(view, 'check', fieldValue);
     if (value === undefined) return undefined;
     const given = conformValue(value, facts);
-    if (given === undefined) return `gives a value that a field of type ${facts.type} does not take`;
+    if (given === undefined) return `returns a value that a field of type ${facts.type} does not accept`;
     if (typeof given !== 'string') return undefined;
     if (facts.length > 0 && given.length > facts.length)
-      return `gives ${given.length} characters, and it takes ${facts.length}`;
+      return `returns ${given.length} characters, but the field accepts ${facts.length}`;
     const isKnown = given.split(';').every((each) => facts.picklist.includes(each));
     if (facts.restrictedPicklist && facts.picklist.length > 0 && !isKnown) {
-      return `gives none of its values: ${listed(facts.picklist)}`;
+      return `returns none of the picklist values: ${listed(facts.picklist)}`;
     }
     return undefined;
   } catch {
-    return undefined; // the expression failed, so it uses data nevertheless
+    return undefined; // the expression failed, so it depends on data after all
   }
 }
 
 function keyProblems(facts: ObjectFacts, object: string, field: string, place: string): string[] {
   const known = facts.fields.get(field.toLowerCase());
   if (known === undefined) {
-    return [`${place}: ${object} has no field ${field} that the user may see; make it, External ID and unique`];
+    return [
+      `${place}: ${object} has no field ${field} that the user may see; create it as a unique field with the External ID flag`,
+    ];
   }
   const problems: string[] = [];
   // The key field of a task is searched by its value with a query. It needs no External ID flag, and Salesforce allows
   // no unique fields there.
   if (!known.externalId && object !== 'Task') problems.push(`${place}: ${object}.${field} is not flagged External ID`);
   if (!known.unique && object !== 'Task')
-    problems.push(`${place}: ${object}.${field} is not unique, so that two records could have one id`);
+    problems.push(`${place}: ${object}.${field} is not unique, so two records could have the same external id`);
   if (!known.updateable) problems.push(`${place}: the user may not write ${object}.${field}`);
   return problems;
 }
@@ -252,7 +255,7 @@ async function checkCampaign(
   const facts = await org.objects.of('Campaign', budget);
   const problems = keyProblems(facts, 'Campaign', externalId.field, `${place}.externalId`);
   if (!facts.createable || !facts.updateable) {
-    problems.push(`${place}: the user may not create and change a Campaign; make it a Marketing User`);
+    problems.push(`${place}: the user may not create and change a Campaign; make the user a Marketing User`);
   }
   for (const [field, value] of Object.entries(properties)) {
     const { problem } = await checkField(facts, 'Campaign', field, value);
@@ -260,7 +263,7 @@ async function checkCampaign(
   }
   const given = [...Object.keys(properties), externalId.field, 'Name'];
   for (const field of missingFields(facts, given)) {
-    problems.push(`${place}.properties: Campaign requires ${field}, which the mapping does not give`);
+    problems.push(`${place}.properties: Campaign requires ${field}, which the mapping does not provide`);
   }
   const members = await org.objects.of('CampaignMember', budget);
   if (!members.createable || !members.updateable) problems.push(`${place}: the user may not write a CampaignMember`);
@@ -274,7 +277,7 @@ async function checkCampaign(
   const missing = Object.values(status).filter((label) => label !== undefined && !known.includes(label)) as string[];
   if (missing.length > 0 && !(await org.objects.of('CampaignMemberStatus', budget)).createable) {
     problems.push(
-      `${place}.status: no campaign has ${listed(missing)}, and the user may not add a status; known are ${listed(known)}`,
+      `${place}.status: no campaign has ${listed(missing)}, and the user may not add a status; the known statuses are ${listed(known)}`,
     );
   }
   return problems;

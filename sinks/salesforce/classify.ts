@@ -55,13 +55,13 @@ export function classifyAnswer(
       return {
         kind: 'limited',
         afterMs: CONCURRENCY_WAIT_MS,
-        detail: `Salesforce runs too many of the org's long requests at once (${code}${at})`,
+        detail: `too many long requests of the org run at the same time (${code}${at})`,
       };
     }
     return {
       kind: 'limited',
       afterMs: retryAfterMs(retryAfter, answeredAtMs) ?? DAILY_LIMIT_WAIT_MS,
-      detail: `the org's API requests of the last 24 hours are used up (${code}${at})`,
+      detail: `the org has used all API requests that it may make in 24 hours (${code}${at})`,
     };
   }
   if (status === 403) {
@@ -78,7 +78,7 @@ export function classifyAnswer(
   if (status === 404 && object !== undefined) return noAccess(object, `HTTP 404${coded(code)}${at}`);
   if (status === 404) {
     return retry(
-      `Salesforce knows no such address (HTTP 404${coded(code)}${at}): check "apiVersion", and that the user may see the external id fields`,
+      `Salesforce has no such address (HTTP 404${coded(code)}${at}): check "apiVersion", and that the user may see the external id fields`,
     );
   }
   if (status === 410) {
@@ -103,7 +103,7 @@ export function classifyAnswer(
 
 function noAccess(object: string, answer: string): AnswerMeaning {
   const needs = object.startsWith('Campaign') ? '; campaigns need "Marketing User" as well' : '';
-  const detail = `the user has no access to ${object} (${answer}): give it read, create and edit on ${object} in a permission set${needs}`;
+  const detail = `the user has no access to ${object} (${answer}): give the user read, create and edit on ${object} in a permission set${needs}`;
   return { kind: 'failed', result: { kind: 'pause', cause: 'credential', detail } };
 }
 
@@ -185,11 +185,11 @@ const advice: Readonly<Record<string, string>> = {
     'a duplicate rule of the org found a record like it: merge the two, or set "duplicateAlerts: save" to pass over rules that only alert, then redrive; a rule that blocks has to be changed in Salesforce',
   DUPLICATE_VALUE: 'another record has the same value in a field that is unique',
   DUPLICATE_EXTERNAL_ID: 'several records have this external id: make the field unique',
-  REQUIRED_FIELD_MISSING: 'the org requires a field that the mapping does not give',
+  REQUIRED_FIELD_MISSING: 'the org requires a field that the mapping does not provide',
   FIELD_CUSTOM_VALIDATION_EXCEPTION: 'a validation rule of the org refuses the record',
-  STRING_TOO_LONG: 'the value is longer than the field',
-  INVALID_EMAIL_ADDRESS: 'the value is no e-mail address to Salesforce',
-  INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST: 'the value is none of the picklist',
+  STRING_TOO_LONG: 'the value is longer than the field allows',
+  INVALID_EMAIL_ADDRESS: 'Salesforce does not accept the value as an e-mail address',
+  INVALID_OR_NULL_FOR_RESTRICTED_PICKLIST: 'the value is not in the picklist',
   INVALID_FIELD_FOR_INSERT_UPDATE: 'the user may not write the field',
   INSUFFICIENT_ACCESS_OR_READONLY: 'the user may not write the record',
 };

@@ -136,7 +136,7 @@ export class SalesforceClient {
       }
       this.#usage.note(answer.headers['sforce-limit-info'], this.#now());
       if (answer.text === undefined) {
-        const detail = `${url.host} sent an answer that is too long to be read`;
+        const detail = `${url.host} sent an answer that is longer than pigeonpost reads`;
         throw new CallFailure({ kind: 'retry', detail }, { mayBeOpen: true });
       }
       const meaning = classifyAnswer(answer, object);

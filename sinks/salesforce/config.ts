@@ -151,7 +151,10 @@ const record = recordKeys.superRefine((keys, context) => {
   if (!isPersonType(keys.object)) return linkedProblems(keys, problem);
   if (keys.person !== undefined) problem('person', 'belongs to Task and objects of your own; remove it');
   if (keys.externalId === undefined && keys.create) {
-    problem('externalId', 'is missing: without it a repeat would create someone twice (or write "create: false")');
+    problem(
+      'externalId',
+      'is missing: without it, a repeat would create the person twice. Set it, or set "create: false"',
+    );
   }
   const byEmail = keys.match.some((by) => by !== 'externalId');
   if (byEmail && keys.email === undefined && keys.properties.Email === undefined) {
@@ -159,7 +162,7 @@ const record = recordKeys.superRefine((keys, context) => {
   }
   if (keys.externalId === undefined && !byEmail) problem('match', 'has nothing to match by; add contactEmail');
   if (keys.externalId !== undefined && Object.hasOwn(keys.properties, keys.externalId.field)) {
-    problem('properties', `gives ${keys.externalId.field}, which "externalId" gives already`);
+    problem('properties', `sets ${keys.externalId.field}, which "externalId" already sets`);
   }
 });
 
@@ -169,7 +172,7 @@ function linkedProblems(
 ): void {
   if (keys.campaign !== undefined) problem('campaign', 'belongs to Lead and Contact; remove it');
   if (keys.externalId === undefined)
-    problem('externalId', 'is missing: without it a repeat would make a second record');
+    problem('externalId', 'is missing: without it, a repeat would create a second record');
   const { Lead, Contact, externalId } = keys.person ?? {};
   if (keys.object !== 'Task' && Lead === undefined && Contact === undefined) {
     problem('person', `has to name the field of ${keys.object} that holds the id of the lead or contact`);
@@ -180,7 +183,7 @@ function linkedProblems(
   }
   const conditional = Object.entries(keys.properties).find(([, { write }]) => write !== 'always');
   if (conditional !== undefined)
-    problem('properties', `writes ${conditional[0]} always: all of the record is from here`);
+    problem('properties', `must write ${conditional[0]} with "always", because the sink owns the whole record`);
 }
 
 const signingKey = secret()
@@ -210,7 +213,7 @@ const salesforceKeys = z.strictObject({
     ),
   username: nonEmptyText('the username of the integration user')
     .optional()
-    .describe('The user of pigeonpost. With `clientSecret`, the app names the user.'),
+    .describe('The Salesforce user that pigeonpost logs in as. With `clientSecret`, the app names the user.'),
   privateKey: signingKey.optional().describe('The key that signs the logins. Its certificate is in the app.'),
   apiVersion: text('a version such as v62.0', (found) => (/^v\d{2,3}\.0$/.test(found) ? found : undefined))
     .prefault('v62.0')

@@ -1,3 +1,4 @@
+import { lockedRow } from '../../sandbox/salesforce/record-faults.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome } from '../sink.js';
@@ -66,6 +67,28 @@ describe('a person who withdrew consent', () => {
     ]);
     expect(org.all('CampaignMember')).toEqual([]);
     expect(objectOf(outcome).Lead).toMatchObject({ written: [], member: null });
+  });
+
+  it('is not reported as forgotten if the user may not delete the membership', async () => {
+    const sink = sinkWith(campaign);
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.double.org.permissions.CampaignMember = { deletable: false };
+    const [outcome] = await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))]);
+    expect(outcome).toMatchObject({ kind: 'rejected', cause: 'salesforce:INSUFFICIENT_ACCESS_OR_READONLY' });
+    expect(org.all('Lead')).toMatchObject([{ Email: 'Ada@Example.com' }]);
+    expect(objectOf(outcome).Lead).toMatchObject({ member: { id: org.record('CampaignMember').id } });
+  });
+
+  it('is forgotten although the membership of another person cannot be deleted now', async () => {
+    const sink = sinkWith(campaign);
+    const before = await deliver(sink, [
+      attendee(ada),
+      attendee({ id: 8, Name: 'Hopper', Email: 'grace@example.com' }),
+    ]);
+    org.double.org.recordFaults.add(lockedRow('CampaignMember'));
+    const changes = [7, 8].map((id, index) => gone(id, 'consent-withdrawn', objectOf(before[index])));
+    expect(await deliver(sink, changes)).toMatchObject([{ kind: 'retry' }, { kind: 'delivered' }]);
+    expect(org.all('Lead').map(({ Email }) => Email)).toEqual(['Ada@Example.com', null]);
   });
 
   it('keeps the name on an existing record, and the values that the sink did not write', async () => {

@@ -42,7 +42,7 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], b
     if (people.has(job.step.known.id)) job.result = { kind: 'unsent' };
     else {
       job.remote = null;
-      job.done.push('no record any more');
+      job.done.push('record no longer exists');
     }
   }
 }
@@ -74,56 +74,75 @@ interface Clearing {
   readonly people: ReadonlyMap<string, Pick<RemoteRecord, 'id'>>;
 }
 
+/** Clears the memberships first, then the people. A person whose membership could not be cleared is left for later. */
 async function clear(org: Org, { type, groups, people }: Clearing, budget: CallBudget): Promise<void> {
+  const failures = new Map([
+    ...(await deleteMembers(org, groups.flat(), budget)),
+    ...(await clearMembers(org, groups.flat(), budget)),
+  ]);
+  const failureOf = (group: readonly Job<ForgetStep>[]): Failure | undefined =>
+    group.map(({ step }) => failures.get(step.known.member?.id ?? '')).find((failure) => failure !== undefined);
+  const failed = groups.filter((group) => failureOf(group) !== undefined);
+  settleAll(
+    failed,
+    failed.map((group) => failureOf(group)!),
+    'cleared',
+  );
+  const rest = groups.filter((group) => failureOf(group) === undefined);
+  if (rest.length === 0) return;
   const facts = await org.objects.of(type, budget);
-  const records = groups.map((group) => ({
+  const records = rest.map((group) => ({
     id: people.get(group[0]!.step.known.id)!.id,
     ...Object.assign({}, ...group.map(({ step }) => clearedFields(step, facts))),
   }));
-  const memberIds = groups.flat().flatMap(({ step: { known } }) => (known.member?.created ? [known.member.id] : []));
-  let stopped: Written | undefined;
-  if (memberIds.length > 0) {
-    const gone = await deleteRecords(org.client, [...new Set(memberIds)], budget);
-    stopped = gone.find((each) => each.kind === 'failed' || each.kind === 'not-begun');
-  }
-  stopped ??= await clearMembers(org, groups.flat(), budget);
-  if (stopped !== undefined) {
-    const each = stopped;
-    return settleAll(
-      groups,
-      groups.map(() => each),
-      'cleared',
-    );
-  }
-  settleAll(groups, await writeRecords(org.client, { how: 'update', type }, records, budget), 'cleared');
+  settleAll(rest, await writeRecords(org.client, { how: 'update', type }, records, budget), 'cleared');
 }
 
-/**
- * Clears the fields that this sink wrote in memberships that it did not create.
- * @returns the first result that is not a success; undefined if all were cleared
- */
+type Failure = Exclude<Written, { kind: 'written' }>;
+
+/** Deletes the memberships that this sink created. @returns the failures by the id of the membership */
+async function deleteMembers(
+  org: Org,
+  jobs: readonly Job<ForgetStep>[],
+  budget: CallBudget,
+): Promise<Map<string, Failure>> {
+  const ids = [...new Set(jobs.flatMap(({ step: { known } }) => (known.member?.created ? [known.member.id] : [])))];
+  if (ids.length === 0) return new Map();
+  return failuresOf(ids, await deleteRecords(org.client, ids, budget));
+}
+
+/** Clears the fields that this sink wrote in memberships that it did not create. @returns the failures by id */
 async function clearMembers(
   org: Org,
   jobs: readonly Job<ForgetStep>[],
   budget: CallBudget,
-): Promise<Exclude<Written, { kind: 'written' }> | undefined> {
+): Promise<Map<string, Failure>> {
   const members = new Map<string, Set<string>>();
   for (const { step } of jobs) {
     const { member } = step.known;
     if (member === null || member.created || member.written.length === 0) continue;
     members.set(member.id, new Set([...(members.get(member.id) ?? []), ...member.written]));
   }
-  if (members.size === 0) return undefined;
+  if (members.size === 0) return new Map();
   const { fields } = await org.objects.of('CampaignMember', budget);
   const records = [...members].map(([id, written]) => {
     const known = [...written].flatMap((field) => fields.get(field.toLowerCase()) ?? []);
     return { id, ...Object.fromEntries(known.map((field) => [field.name, conformValue(null, field) ?? null])) };
   });
   const cleared = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, budget);
-  return cleared.find((each): each is Exclude<Written, { kind: 'written' }> => {
-    if (each.kind !== 'refused') return each.kind !== 'written';
-    return classifyRecordErrors(each.errors, 'CampaignMember').kind !== 'gone';
-  });
+  return failuresOf([...members.keys()], cleared);
+}
+
+/** Returns the results about memberships that are not successes. A membership that no longer exists is a success. */
+function failuresOf(ids: readonly string[], results: readonly Written[]): Map<string, Failure> {
+  return new Map(
+    results.flatMap((each, index) => {
+      if (each.kind === 'written') return [];
+      const isGone =
+        each.kind === 'refused' && classifyRecordErrors(each.errors, 'CampaignMember', each.requestId).kind === 'gone';
+      return isGone ? [] : [[ids[index]!, each] as const];
+    }),
+  );
 }
 
 /**
@@ -167,10 +186,12 @@ function settle(job: Job<ForgetStep>, written: Written, done: 'cleared' | 'delet
       const failure = classifyRecordErrors(written.errors, known.type, written.requestId);
       if (failure.kind === 'gone') {
         job.remote = null;
-        job.done.push('no record any more');
+        job.done.push('record no longer exists');
       } else
         job.result =
-          failure.kind === 'converted' ? { kind: 'retry', detail: 'the lead was converted meanwhile' } : failure.result;
+          failure.kind === 'converted'
+            ? { kind: 'retry', detail: 'the lead has been converted in the meantime' }
+            : failure.result;
       return;
     }
     case 'not-begun':

@@ -28,7 +28,7 @@ interface LinkedCircumstances {
 
 /**
  * Writes records that belong to a person, such as a task for each question. A new record is created by its external id
- * and linked to the person. If the person does not exist, this does not create one.
+ * and linked to the person. Does not create a person who is not found.
  * @param jobs the jobs of one entry of `records`
  * @throws {CallFailure} @throws {CallsEnded}
  */
@@ -216,7 +216,7 @@ function settle(job: LinkedJob, written: Written): void {
       if ('result' in failure) job.result = failure.result;
       else {
         job.remote = null;
-        job.result = { kind: 'retry', detail: `the ${object} was deleted in Salesforce and is made again` };
+        job.result = { kind: 'retry', detail: `the ${object} was deleted in Salesforce and will be created again` };
       }
       return;
     }

@@ -178,7 +178,11 @@ export function fieldValue(value: unknown, key: string): FieldValue | undefined 
     });
     return texts.length === 0 ? undefined : texts.join(';');
   }
-  throw new FailedMapping(key, 'group', 'gave a group, which no Salesforce field can hold: choose one of its fields');
+  throw new FailedMapping(
+    key,
+    'group',
+    'returned a group, which no Salesforce field can hold: choose one of its fields',
+  );
 }
 
 /** Returns an e-mail address in lower case, as Salesforce compares them; null if the value cannot be one. */

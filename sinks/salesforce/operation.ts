@@ -21,7 +21,7 @@ interface OfRecord {
 export interface PersonStep extends OfRecord {
   readonly kind: 'person';
   readonly objectType: PersonType;
-  /** The entry's result of earlier changes. A known record is not searched. */
+  /** The entry's result from earlier changes. A known record is not searched for. */
   readonly known: RemoteRecord | null;
   readonly key: KeyValue | null;
   /** Lower case. */

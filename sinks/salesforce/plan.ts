@@ -19,7 +19,7 @@ import {
 } from './operation.js';
 import type { ListName } from '../../config/schema/list-names.js';
 
-/** Length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
+/** Maximum length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
 const LONGEST_CAMPAIGN_NAME = 80;
 
 /** An entry of `records`, and the name under which an item's object stores its result. */
@@ -261,7 +261,10 @@ async function keyValue({ field, value }: KeyField, view: MappingView, place: st
   return trimmed === '' ? null : { field, value: trimmed };
 }
 
-/** Returns when the item's sign-in or creation happened, or else the start of the event, or else when it was found. */
+/**
+ * Returns the time of the item's sign-in or creation; without one, the start of the event; without that, the time at
+ * which the change was found. Unix time in ms.
+ */
 function happenedAtMs({ change, pigeonhole }: Subject): number {
   const instants = [change.data?.signInTime, change.data?.signedInAt, change.data?.createdAt, pigeonhole?.startDate];
   const found = instants.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN));

@@ -23,7 +23,7 @@ export async function query(client: SalesforceClient, soql: string, budget: Call
     const page = refused === null ? pageSchema.safeParse(body) : undefined;
     if (!page?.success || pages === MAX_PAGES) {
       const why =
-        refused === null ? 'with something else than its rows' : `with ${[refused.code, ...refused.fields].join(' ')}`;
+        refused === null ? 'with something other than rows' : `with ${[refused.code, ...refused.fields].join(' ')}`;
       const at = requestId === undefined ? '' : ` (request ${requestId})`;
       throw new CallFailure({
         kind: 'retry',
@@ -40,7 +40,10 @@ export async function query(client: SalesforceClient, soql: string, budget: Call
 function nextPath(url: string | undefined): string {
   const path = /^\/services\/data\/v\d+\.\d\/(query\/[\w-]+)$/.exec(url ?? '')?.[1];
   if (path === undefined) {
-    throw new CallFailure({ kind: 'retry', detail: 'Salesforce announced more rows of a query and did not say where' });
+    throw new CallFailure({
+      kind: 'retry',
+      detail: 'Salesforce announced more rows of a query, but not where to read them',
+    });
   }
   return path;
 }
@@ -60,8 +63,8 @@ export function soqlText(text: string, { forLike = false }: { readonly forLike?:
 const escapes: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f' };
 
 /**
- * Returns a SOQL literal for a field that holds numbers, without quotes. Undefined if the text is not a number, so that
- * no record can have this value.
+ * Returns a SOQL literal for a field that holds numbers, without quotes. Undefined if the text is not a number; no
+ * record can have such a value.
  */
 export function soqlNumber(text: string): string | undefined {
   return /^-?\d{1,18}(\.\d{1,18})?$/.test(text) ? text : undefined;

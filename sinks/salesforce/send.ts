@@ -91,7 +91,10 @@ function ended({ done }: Job): Result {
 interface Circumstances {
   readonly budget: CallBudget;
   readonly newPeople: Exclusive;
-  /** E-mails of people whose record of an earlier entry of `records` is not written yet. A retry may create it. */
+  /**
+   * E-mail addresses of people whose record for an earlier entry of `records` is not written yet. A retry may create
+   * it.
+   */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -116,12 +119,12 @@ async function deliverPeople(
     for (const job of unknown) settleUnfound(job, found.get(job)!, waiting);
     const open = unknown.filter(isOpen);
     for (const job of await writePeople(org, groupPeople(open, found), budget)) {
-      job.result = { kind: 'retry', detail: 'the record that was found has been deleted or converted meanwhile' };
+      job.result = { kind: 'retry', detail: 'the record that was found has been deleted or converted in the meantime' };
     }
   });
 }
 
-/** @returns jobs whose record no longer exists, or belongs to another person now */
+/** @returns the jobs to search again, because their record no longer exists and has no contact of a converted lead */
 async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
   const found = new Map<PersonJob, Found>();

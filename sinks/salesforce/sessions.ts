@@ -161,13 +161,13 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [/invalid assertion|signature/i, 'compare "privateKey" with the certificate of the app'],
   [
     /client credentials user|no .*user.* enabled/i,
-    'choose the user to run as in the policies of the app (Client Credentials Flow)',
+    'in the policies of the app, choose the user that the Client Credentials Flow runs as',
   ],
   [/on this domain/i, 'set "loginUrl" to the My Domain of the org'],
   [/client credentials|client secret/i, 'compare "clientSecret" with the consumer secret of the app'],
-  [/client identifier/i, 'check "clientId"; a new app takes some minutes to be known'],
+  [/client identifier/i, 'check "clientId"; a new app is available only after a few minutes'],
   [/inactive user|user.*locked/i, 'activate the user'],
-  [/\bexpired|\bexp\b|expiration/i, 'set the clock of this machine'],
+  [/\bexpired|\bexp\b|expiration/i, 'correct the clock of this machine'],
 ];
 
 function originOf(found: unknown): string | undefined {

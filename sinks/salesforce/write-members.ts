@@ -212,7 +212,7 @@ function settle({ campaign, jobs, present, status, fields }: Membership, written
       case 'not-begun':
         job.result = {
           kind: 'retry',
-          detail: 'the record was written and its campaign member was not: its time was over',
+          detail: 'the record was written, but the time ended before its campaign member was written',
         };
     }
   }
@@ -222,7 +222,7 @@ function refusalOf({ errors, requestId }: Extract<Written, { kind: 'refused' }>)
   const failure = classifyRecordErrors(errors, 'CampaignMember', requestId);
   // Either another client created the membership, or the campaign, the person or the membership was deleted. The next
   // attempt reads them again.
-  if (failure.kind !== 'other') return { kind: 'retry', detail: 'the campaign member has changed meanwhile' };
+  if (failure.kind !== 'other') return { kind: 'retry', detail: 'the campaign member has changed in the meantime' };
   return failure.result;
 }
 

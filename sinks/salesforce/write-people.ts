@@ -87,7 +87,7 @@ function isFit(job: PersonJob, { type }: PersonGroup, facts: ObjectFacts): boole
     // A person may have been found as the other object. Fields that it does not have are left out.
     if (known === undefined && type !== step.objectType) continue;
     if (known === undefined) {
-      const detail = `${type} has no field ${field} that the user may see: make it, or take it out of "properties"`;
+      const detail = `${type} has no field ${field} that the user may see: create it, or remove it from "properties"`;
       job.result = { kind: 'rejected', cause: `salesforce:INVALID_FIELD:${field}`, detail };
       return false;
     }
@@ -131,8 +131,8 @@ function draftOf(group: PersonGroup, members: readonly PersonJob[], facts: Objec
 }
 
 /**
- * Whether the record has the external id of this item. This sink then wrote the record earlier, even if the ledger has
- * no result of that.
+ * Whether the record has the external id of this item. In that case, this sink wrote the record earlier, even if the
+ * ledger has no result for it.
  */
 function hasOurKey({ present }: PersonGroup, { key }: PersonJob['step'], facts: ObjectFacts): boolean {
   const known = key === null ? undefined : facts.fields.get(key.field.toLowerCase());

@@ -8,7 +8,7 @@ import { saidErrors, type SaidError } from './classify.js';
 export const MAX_RECORDS = 200;
 
 /**
- * Maximum number of refused calls. After that, the remaining records wait for the next attempt. To find one faulty
+ * Maximum number of refused calls. After that, the remaining records wait for the next attempt. Finding one faulty
  * record among 200 costs nine refused calls. If there are many more, the org has probably changed, and further halving
  * would cost a call for each record.
  */
@@ -77,7 +77,10 @@ export async function writeRecords(
   return written;
 }
 
-/** Deletes records by id, up to 200 in one call. A record that no longer exists counts as deleted. */
+/**
+ * Deletes records by id, up to 200 in one call. The result of a record that no longer exists is `refused`; the caller
+ * counts it as deleted.
+ */
 export async function deleteRecords(
   client: SalesforceClient,
   ids: readonly string[],
@@ -151,7 +154,7 @@ function writtenOf({ body, requestId, answeredAtMs }: CallAnswer, count: number)
 }
 
 function tooManyRefusals({ refused }: CallAnswer, count: number): Written[] {
-  const detail = `Salesforce refuses most calls as a whole (${refused?.code}): "pigeonpost check" looks for the reason`;
+  const detail = `Salesforce refuses most calls as a whole (${refused?.code}): run "pigeonpost check" to find the reason`;
   return Array.from({ length: count }, () => ({ kind: 'failed', result: { kind: 'retry', detail } }));
 }
 
