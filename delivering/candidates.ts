@@ -75,9 +75,9 @@ export interface CandidateRow {
 }
 
 /**
- * Returns SQL for a value of an earlier delivery of a person's own record (`ownRecords`): the last delivery before this
- * change that meets a condition. The statement repeats the condition of the partial index of migration 0027, because
- * the planner uses the index only then.
+ * Returns SQL that reads a value from the last delivery of a person's own record before this change that meets a
+ * condition. The statement repeats the condition of the partial index of migration 0027, because the planner uses the
+ * index only then.
  * @param what the value to read
  * @param where the condition
  */

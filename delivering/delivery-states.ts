@@ -6,15 +6,18 @@ import type { LaneLease } from '../ledger/lanes.js';
 /*
  * The states of a delivery, and the statements that move it from one to the next while a lane is being delivered.
  *
- * a change after the watermark ─► waiting      an earlier change of its item is not settled ├► withheld     consent,
- * the selection, or a list that the sink no longer receives ├► superseded   the sink receives only the latest revision,
- * and there is a later one ├► dead         an operator has to confirm it └► sending ─► delivered, withheld, dead └►
- * retry, waiting ─► sending
+ * ```
+ * a change after the watermark ─► waiting      an earlier change of its item is not settled
+ *                              ├► withheld     consent, the selection, or a list that the sink no longer receives
+ *                              ├► superseded   the sink receives only the latest revision, and there is a later one
+ *                              ├► dead         an operator has to confirm it
+ *                              └► sending ─► delivered, withheld, dead
+ *                                        └► retry, waiting ─► sending
+ * ```
  *
  * Five files change states for other reasons: `dead-letters.ts` (an operator redrives), `adopt-configuration.ts` (a
  * sink or its selection changed), `refresh-interactions.ts` (consent changed what an item may show),
- * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new
- * changes is one row in `ledger/batches-in-flight.ts` until its outcomes are known.
+ * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new changes is one row (`ledger/batches-in-flight.ts`) until its outcomes are known.
  */
 
 export type Decision =
@@ -155,7 +158,7 @@ export interface Settled {
   readonly retryInMs: number | null;
   /** The item's object at the destination, if it changed. Its `value` is null if nothing is left at the destination. */
   readonly object?: ItemObject;
-  /** The changed objects of the item's siblings. */
+  /** Changed objects of other, related items. */
   readonly siblings?: readonly ItemObject[];
 }
 
@@ -215,7 +218,7 @@ async function writeDelivered(
 /**
  * Writes outcomes of all kinds. If the item was erased while this change was being sent, the delivery ends like the
  * item's other deliveries (`supersedeDeliveries` in people/erase-items.ts): it keeps no text from the destination and
- * is never sent again. The item's last change is its removal and keeps its outcome.
+ * is never sent again. Only the last change, the item's removal, keeps its outcome.
  */
 async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   await tx.query(

@@ -6,12 +6,12 @@
  * ```
  * registrants
  *   (new) ──► null                     claimWhileStaging, claimFreeCodes: nobody held the code
- *   ended holder ──► null              claimHeldCodes: the row moves to this import, its old outcome to import_rows
+ *   row of an ended import ──► null    claimHeldCodes: the row moves to this import, its old outcome to import_rows
  *   null ──► created                   its chunk succeeded: stored in `import_chunks` (`sending/settle-chunk.ts`)
  *   null ──► existing | confirmed | rejected | unknown     settleRows: what an answer proves
  *   null ──► unknown                   markUnansweredUnknown: the import was cancelled during the request
  *   unknown ──► confirmed              confirmRefusedRows: every row of the unanswered request was refused
- *   unknown ──► rejected, confirmed ──► existing           revertUncertainRows: the request had created nothing
+ *   unknown ──► rejected; confirmed ──► existing           revertUncertainRows: the request had created nothing
  *   existing ──► conflict              markConflicts: the attendee has other data
  *
  * import_rows
@@ -111,7 +111,7 @@ export async function claimFreeCodes(
 }
 
 /**
- * Handles rows whose codes another import holds or held. Abandoned codes, and rejected ones with other data, move to
+ * Handles rows whose codes another import holds or held. Abandoned codes and codes rejected with other data move to
  * this import; the other rows receive the outcome known to the ledger. The import that loses a row keeps it in its
  * report.
  *
@@ -278,7 +278,7 @@ export async function settleRows(
  * Corrects the outcomes of rows whose request turned out to have created nothing: duplicates existed before, and rows
  * refused without a reason are rejected.
  * @param request.origin number of that request; null: none, so that only `refused` selects rows
- * @param request.refused whether the same holds for every refused request
+ * @param request.refused whether refused requests also created nothing
  */
 export async function revertUncertainRows(
   tx: Queryable,
@@ -310,7 +310,7 @@ export async function confirmRefusedRows(tx: Queryable, number: number): Promise
   );
 }
 
-/** Marks the rows that a request of a cancelled import may have created as `unknown`. Called when that import ends. */
+/** Marks as `unknown` the rows that a request of a cancelled import may have created. Called when that import ends. */
 export async function markUnansweredUnknown(tx: Queryable, number: number): Promise<void> {
   await tx.query(
     `update registrants r set outcome = 'unknown', origin = null, sent = null from import_chunks c

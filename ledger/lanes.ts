@@ -155,8 +155,8 @@ interface TakenRow {
 
 /**
  * Releases a lane that has nothing in flight, and stores when it is due again: the earliest due time of the open
- * deliveries that no earlier delivery blocks. If nothing is left to send, the lane no longer counts as failing and,
- * once every stream has been read completely, no longer as being filled.
+ * deliveries that no earlier delivery blocks. If nothing is left to send, the lane no longer counts as failing, and its
+ * initial fill ends if every stream has been read completely.
  */
 export async function releaseLane(ledger: Ledger, lease: LaneLease, order: 'item' | 'pigeonhole'): Promise<void> {
   await ledger.db.query(

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 
 /** Everything by which a person's data is found. Deleted once the data is erased from the ledger. */
 export interface ErasureNames {
-  /** The name in the request; null for an erasure that was taken over after a restore. */
+  /** The name in the request; null if the erasure was recreated after a restore. */
   readonly asked: string | null;
   readonly places: readonly PersonPlace[];
 }
@@ -105,7 +105,7 @@ export async function countErased(ledger: Ledger, erasure: number): Promise<numb
   return row!.items;
 }
 
-/** Returns the names of the workspaces that knew the people of an erasure. */
+/** Returns the names of the workspaces that had the person's data. */
 export async function workspacesOf(ledger: Ledger, erasure: number): Promise<string[]> {
   const rows = await ledger.db.query<{ workspace: string }>(
     `select workspace from forgotten where erasure = $1

@@ -40,7 +40,7 @@ export interface ServiceAnswer {
 
 /**
  * The result of parsing a body. `unreadable` is declared as JSON or has no media type, but does not parse; `other` is
- * not JSON, compressed, or nested too deep.
+ * compressed, nested too deep, or not JSON.
  */
 type Body =
   | { readonly kind: 'json'; readonly value: unknown }
@@ -50,9 +50,8 @@ type Body =
 
 /**
  * Distinguishes success from failure, and classifies the failure. The code in the body decides. The HTTP status decides
- * only if the body has no code, because the specification does not say which status goes with which code. An error code
- * counts under any status.
- * Source: docs/service-contract.md, "Errors".
+ * only if the body has no code, because the specification does not say which status goes with which code. Even a 2xx
+ * answer can be an error. Source: docs/service-contract.md, "Errors".
  * @throws {ApiError} for everything except a 2xx response without an error code
  */
 export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {

@@ -28,10 +28,10 @@ const sweepAgainMs = 3_600_000;
 
 /**
  * Runs one cycle of a stream. If the list is known to be in order, a poll finds new items: it reads from the checkpoint
- * onwards (ascending), or from the newest item down to a known one (descending). The sweep finds edited, late and deleted
- * items: it reads a few pages after each poll, or as many pages as the cycle allows when a complete sweep is due. Safe to
- * run twice, also concurrently: a page commits together with the walk's position, and only under the newest lease. If a
- * request fails, stores when the stream or the workspace is read again. Throws only if the store fails.
+ * onwards (ascending), or from the newest item down to a known one (descending). A sweep finds edits, deletions and
+ * items that polls miss: it reads a few pages after each poll, or as many as the cycle allows when a full sweep is due.
+ * Safe to run twice, also concurrently: a page commits together with the walk's position, and only under the newest
+ * lease. If a request fails, stores when the stream or the workspace is read again. Throws only if the store fails.
  */
 export async function readStream(
   deps: Collaborators,
@@ -100,8 +100,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     });
     if (ending === 'distrusted') return ending;
     if (ending === 'more' || pages === 0) return 'done';
-    // The poll has stored items. If one of them is deleted before the sweep reaches its page, that page looks
-    // unchanged.
+    // The poll has stored items. If one is deleted before the sweep reads its page, the page matches the last sweep.
     if (foundNews(cycle)) reading.lease = { ...reading.lease, differs: true };
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
@@ -171,7 +170,7 @@ function canPoll({ order, checkpoint, headId, pageCount }: StreamLease): boolean
 
 /**
  * Whether the sweep reads all the pages that the cycle allows: it is due, an earlier cycle started it that way, or no
- * poll can find new items (except in a live list in no order).
+ * poll can find new items (except in an unordered live list).
  */
 function isThrough(lease: StreamLease, polls: boolean, live: boolean): boolean {
   if (lease.sweeps === 0 || lease.sweepDue || lease.sweep?.through === true) return true;

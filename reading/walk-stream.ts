@@ -114,8 +114,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       writing.open();
       if (isDetection && result.created > 0) measureAge(reading, arrived.summary);
       await reportPage(reading, arrived.page, arrived.seen, result);
-      // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore compare keys
-      // when it ends, even if its pages have not changed.
+      // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore search for
+      // missing items, even if no page has changed.
       if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;

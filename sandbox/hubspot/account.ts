@@ -23,8 +23,9 @@ export type BatchErrors = 'whole-batch' | 'multi-status' | 'in-200';
 
 /**
  * The content of the account before a test.
- * - `freshAccount` a new HubSpot account as of November 2026, with an administrator who has set rules: `firstname` is required when a contact is created, and `hs_lead_status` if `lifecyclestage` is `salesqualifiedlead`. The token is a service key: it lacks the scope `oauth`, so it may not read the account's
- *   details, and it belongs to no private app.
+ * - `freshAccount` a new HubSpot account as of November 2026, with an administrator who has set rules: `firstname` is
+ *   required when a contact is created, and `hs_lead_status` if `lifecyclestage` is `salesqualifiedlead`. The token is a
+ *   service key: it lacks the scope `oauth`, so it may not read the account's details, and it belongs to no private app.
  * - `withoutRules` no rules, and the token of a private app that may read everything.
  */
 type Profile = 'freshAccount' | 'withoutRules';
