@@ -11,8 +11,9 @@ import {
   structured,
   type Arguments,
 } from './slack-call.js';
-import type { SlackChannel, MessageMetadata } from './slack-workspace.js';
+import type { SlackChannel, SlackMessage, MessageMetadata } from './slack-workspace.js';
 import { checkBlocks } from './check-blocks.js';
+import { isDeepStrictEqual } from 'node:util';
 
 /** Longer text is cut, not refused (https://docs.slack.dev/changelog/2018-truncating-really-long-messages). */
 const MAX_TEXT = 40_000;
@@ -79,7 +80,8 @@ const MAX_EDITED_TEXT = 4000;
 /**
  * Handles `chat.update` (https://docs.slack.dev/reference/methods/chat.update), only for the app's own messages. Text
  * without blocks removes the blocks, and blocks without text keep the text. Metadata stays unless it is sent; an empty
- * object removes it.
+ * object removes it. One call cannot both change the content and broadcast a reply, and a message with `rich_text`
+ * cannot lose it (`workspace.richTextStays`).
  */
 export function updateMessage(call: SlackCall): object {
   requireScope(call, 'chat:write');
@@ -99,6 +101,10 @@ export function updateMessage(call: SlackCall): object {
   }
   const content = readContent(call.args);
   if (content.text !== undefined && content.text.length > MAX_EDITED_TEXT) throw new SlackRefusal('msg_too_long');
+  if (broadcasts && changesContent(message, content)) throw new SlackRefusal('no_dual_broadcast_content_update');
+  if (call.workspace.richTextStays && hasRichText(message.blocks) && replacesBlocks(content)) {
+    if (!hasRichText(content.blocks)) throw new SlackRefusal('block_mismatch');
+  }
 
   if (content.text !== undefined) message.text = content.text;
   if (content.blocks !== undefined && content.blocks.length > 0) message.blocks = content.blocks;
@@ -109,6 +115,20 @@ export function updateMessage(call: SlackCall): object {
   message.edits += 1;
   message.editedAtMs = now();
   return { channel: channel.id, ts, text: message.text, message: messageJson(call.workspace, message, 'all') };
+}
+
+/** Whether an edit would change the text or the blocks of a message. Metadata is no content. */
+function changesContent(message: SlackMessage, content: MessageContent): boolean {
+  const changesText = content.text !== undefined && content.text !== message.text;
+  return changesText || (replacesBlocks(content) && !isDeepStrictEqual(content.blocks ?? [], message.blocks ?? []));
+}
+
+function replacesBlocks({ text, blocks }: MessageContent): boolean {
+  return blocks !== undefined || text !== undefined;
+}
+
+function hasRichText(blocks: readonly unknown[] = []): boolean {
+  return blocks.some((block) => (block as { readonly type?: unknown }).type === 'rich_text');
 }
 
 /** The content of a message in a call. Fields that the call omits are undefined. */

@@ -197,6 +197,18 @@ describe('a thread in the Slack double', () => {
     expect(history.messages.map(({ ts }) => ts)).toEqual([parent]);
   });
 
+  it('has a reply that is broadcast later, by a call that does not change its content', async () => {
+    const ts = await trial.post({ thread_ts: await trial.post(), text: 'reply' });
+    const broadcast = (args: object) => trial.call('chat.update', { channel, ts, reply_broadcast: true, ...args });
+    const blocks = [{ type: 'divider' }];
+    for (const args of [{ text: 'urgent' }, { text: 'reply', blocks }, { blocks }]) {
+      expect(await broadcast(args)).toMatchObject({ ok: false, error: 'no_dual_broadcast_content_update' });
+    }
+    expect(await broadcast({ text: 'reply' })).toMatchObject({ ok: true });
+    expect(await broadcast({ text: 'reply' })).toMatchObject({ error: 'cant_broadcast_message' });
+    expect(trial.double.workspace.channels.get(channel)!.find(ts)).toMatchObject({ text: 'reply', broadcast: true });
+  });
+
   it('posts a reply to a missing message in the channel, and returns it without thread_ts', async () => {
     trial.pass(1000);
     const answer = await trial.call('chat.postMessage', { channel, text: 'lost', thread_ts: '1.000000' });
@@ -378,6 +390,27 @@ describe('a new account of the Slack double', () => {
     expect([answer.ok, headers.get('x-oauth-scopes')]).toEqual([true, MANIFEST_SCOPES.join(',')]);
     expect(await trial.call('chat.postMessage', { channel, text: 'x' })).toMatchObject({ error: 'not_in_channel' });
     expect(await trial.call('oauth.v2.access', {})).toMatchObject({ error: 'token_rotation_not_enabled' });
+    await trial.double.close();
+  });
+
+  it('keeps the rich text of a message', async () => {
+    const trial = await slackTrial({
+      profile: 'freshAccount',
+      channels: [{ id: channel, name: 'questions', isMember: true }],
+    });
+    const section = { type: 'section', text: { type: 'plain_text', text: 'gone' } };
+    const richText = (text: string) => ({
+      type: 'rich_text',
+      elements: [{ type: 'rich_text_section', elements: [{ type: 'text', text }] }],
+    });
+    const ts = await trial.post({ blocks: [richText('a'), section] });
+    const update = (args: object) => trial.call('chat.update', { channel, ts, ...args });
+    for (const args of [{ blocks: [section] }, { text: 'gone' }, { text: 'gone', blocks: [] }]) {
+      expect(await update(args)).toMatchObject({ ok: false, error: 'block_mismatch' });
+    }
+    expect(await update({ text: 'b', blocks: [section, richText('b')] })).toMatchObject({ ok: true });
+    trial.double.workspace.richTextStays = false; // as in an established account
+    expect(await update({ text: 'gone', blocks: [section] })).toMatchObject({ ok: true });
     await trial.double.close();
   });
 

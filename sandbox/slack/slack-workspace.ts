@@ -153,6 +153,11 @@ export class SlackWorkspace {
   readonly tokens = new Map<string, { scopes: readonly string[]; failure?: string }>();
   /** Messages older than this cannot be edited. Undefined: the setting "Anyone can edit, any time". */
   editWindowMs: number | undefined;
+  /**
+   * Whether an edit that leaves a message without its `rich_text` is refused with `block_mismatch`. Slack documents the
+   * code, but not whether it applies to messages of apps.
+   */
+  richTextStays = false;
   /** The token rotation of the app; undefined if it has none. */
   readonly rotation: TokenRotation | undefined;
   /** User groups that the app may mention, and origins that it may link to (misuses.ts). */

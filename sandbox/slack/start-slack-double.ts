@@ -19,8 +19,9 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 export interface SlackDoubleOptions extends ServeOptions {
   /**
    * `freshAccount`, the default: the app was just created from the manifest in docs/sinks/slack.md and is in no
-   * channel. Its token has the manifest's scopes and never expires, because the manifest leaves token rotation off.
-   * `established`: the token has every scope, and the app is in all channels.
+   * channel. Its token has the manifest's scopes and never expires, because the manifest leaves token rotation off. An
+   * edit cannot remove the `rich_text` of a message, which is the stricter reading of Slack's pages.
+   * `established`: the token has every scope, the app is in all channels, and edits may remove `rich_text`.
    */
   readonly profile?: 'freshAccount' | 'established';
   /** Turns token rotation on: `ROTATING_APP`, whose access tokens expire, replaces the token. */
@@ -67,6 +68,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
     tokens: options.tokens ?? (options.rotation === true ? [] : [{ token: DEFAULT_TOKEN, scopes }]),
     rotation: options.rotation === true ? ROTATING_APP : undefined,
   });
+  workspace.richTextStays = isFresh;
   for (const webhook of options.webhooks ?? []) workspace.webhooks.set(webhook.path, { ...webhook, state: 'active' });
   const limits = new RateLimits({ ...DOCUMENTED_LIMITS, ...options.limits });
   const api = { workspace, limits };
@@ -106,6 +108,8 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
 /** Error codes that a fault can name, from the pages of the methods and the errors that all methods share. */
 const CODES: readonly string[] = [
   'account_inactive',
+  'block_mismatch',
+  'cant_broadcast_message',
   'cant_update_message',
   'channel_not_found',
   'edit_window_closed',
@@ -118,6 +122,7 @@ const CODES: readonly string[] = [
   'message_limit_exceeded',
   'message_not_found',
   'missing_scope',
+  'no_dual_broadcast_content_update',
   'not_in_channel',
   'org_login_required',
   'rate_limited',

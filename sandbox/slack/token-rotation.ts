@@ -17,8 +17,8 @@ export interface RotatingApp {
 
 /**
  * One installation of an app with token rotation (https://docs.slack.dev/authentication/using-token-rotation). A
- * refresh token works once, and only the answer contains its successor. Slack does not document a grace period in which
- * a used token still works. The stand-in has none unless a test sets `graceMs`.
+ * refresh token works once, and only the answer contains its successor. A used token still works for "a short grace
+ * period", whose length Slack does not document. The stand-in has none unless a test sets `graceMs`.
  */
 export class TokenRotation {
   /** Every issued refresh token with the instant of its use. */
