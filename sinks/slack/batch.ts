@@ -162,14 +162,17 @@ export class Batch {
 
   /**
    * Joins a public channel, once per channel while the process runs: if someone removes the app from the channel later,
-   * that is deliberate.
+   * that is deliberate. A call that was not made, or failed for a passing reason, does not count.
    * @returns whether the app joined
    */
   async join(channel: string): Promise<boolean> {
     const { joining } = this.account;
     const known = joining.get(channel);
     if (known !== undefined) return await known;
-    const tried = this.call('conversations.join', { channel }).then(({ kind }) => kind === 'ok');
+    const tried = this.call('conversations.join', { channel }).then(({ kind }) => {
+      if (kind === 'held' || kind === 'limited' || kind === 'later' || kind === 'maybe') joining.delete(channel);
+      return kind === 'ok';
+    });
     joining.set(channel, tried);
     return await tried;
   }

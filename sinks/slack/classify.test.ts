@@ -38,6 +38,8 @@ describe('a response from Slack', () => {
     ['message_not_found', failed('message_not_found'), 'no-message'],
     ['edit_window_closed', failed('edit_window_closed'), 'fixed'],
     ['cant_update_message', failed('cant_update_message'), 'fixed'],
+    ['block_mismatch', failed('block_mismatch'), 'fixed'],
+    ['ekm_access_denied, which can be about one channel', failed('ekm_access_denied'), 'channel'],
     ['invalid_blocks', failed('invalid_blocks'), 'refused'],
     ['an unknown code', failed('new_code'), 'refused'],
     ['a sentence instead of a code', failed('Ada Lovelace asked this'), 'refused'],

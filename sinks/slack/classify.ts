@@ -59,7 +59,6 @@ const byCode: Readonly<Record<string, ByCode>> = {
   access_denied: 'credential',
   not_allowed_token_type: 'credential',
   org_login_required: 'credential',
-  ekm_access_denied: 'credential',
   two_factor_setup_required: 'credential',
   team_access_not_granted: 'credential',
   enterprise_is_restricted: 'credential',
@@ -73,6 +72,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   restricted_action_thread_only_channel: 'channel',
   restricted_action_non_threadable_channel: 'channel',
   cannot_post_to_channel: 'channel',
+  ekm_access_denied: 'channel', // "admins have disabled sending messages to this channel", or to all of them
   not_in_channel: 'not-in-channel',
   message_not_found: 'no-message',
   thread_not_found: 'no-message',
@@ -80,6 +80,7 @@ const byCode: Readonly<Record<string, ByCode>> = {
   restricted_action_thread_locked: 'no-message',
   edit_window_closed: 'fixed',
   cant_update_message: 'fixed',
+  block_mismatch: 'fixed', // rich text cannot be replaced by other blocks
   cant_delete_message: 'fixed',
   compliance_exports_prevent_deletion: 'fixed',
 };

@@ -125,9 +125,10 @@ const abandonedAfterMs = 30 * 60_000;
 const maxAbandonedPerSend = 1;
 
 /**
- * Replaces the text of messages to which no operation refers any more. If a process dies while it posts a message, and
- * the item must no longer be shown (its attendee must not be named, or its session changed), no operation is planned
- * for the item, so `recover` never looks up the post. The message must not stay visible.
+ * Replaces the text of messages to which no operation refers any more; deletes a message that cannot be edited. If a
+ * process dies while it posts a message, and the item must no longer be shown (its attendee must not be named, or its
+ * session changed), no operation is planned for the item, so `recover` never looks up the post. The message must not
+ * stay visible.
  */
 export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): Promise<void> {
   const before = batch.now().atMs - abandonedAfterMs;
@@ -146,7 +147,9 @@ export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): 
     if (ts !== undefined) {
       const { channel } = intent;
       const verdict = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
-      if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') continue;
+      if (verdict.kind === 'fixed') {
+        if ((await removeMessage({ channel, ts }, batch)) !== null) continue; // Slack forbids the edit but may allow the deletion
+      } else if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') continue;
     }
     batch.notes.postIsSettled(itemKey);
   }

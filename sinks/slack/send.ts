@@ -9,6 +9,7 @@ import {
   redactedObject,
   shownObject,
   type ExistingMessage,
+  type SlackObject,
 } from './operation.js';
 import type { Batch } from './batch.js';
 import { ensureThread, postMessage, updatePlainly, removeMessage } from './messages.js';
@@ -161,7 +162,7 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
   }
   const { shown } = operation;
   const broadcast = shown.broadcast && !at.broadcast && at.threadTs !== null;
-  const args = { ...updateArgs(operation, at), ...(broadcast && { reply_broadcast: true }) };
+  const args = updateArgs(operation, at);
   const verdict = operation.votesOnly
     ? await batch.callWith(await account.rates.count(batch.signal), 'chat.update', args)
     : await batch.call('chat.update', args);
@@ -173,17 +174,13 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
         : verdict.outcome;
     case 'ok': {
       noteEdit(operation, batch);
-      const { thread } = operation.to;
-      const place = { ...at, threadKey: thread?.key ?? null };
-      return {
-        kind: 'delivered',
-        detail: verdict.detail,
-        object: shownObject(place, { ...shown, broadcast: broadcast || at.broadcast }),
-      };
+      if (broadcast) return await broadcastReply(operation, at, batch);
+      return { kind: 'delivered', detail: verdict.detail, object: editedObject(operation, at, at.broadcast) };
     }
     case 'no-message': // someone deleted it in Slack
       return await post(operation, batch);
     case 'fixed': {
+      if (verdict.code === 'block_mismatch') return await move(operation, at, batch); // an edit cannot replace its links and mentions
       if (!operation.mustHide) {
         return { ...outcomeOf(verdict, account.hasOneChannel), object: { ...at, state: 'fixed' } };
       }
@@ -193,6 +190,29 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
     default:
       return outcomeOf(verdict, account.hasOneChannel);
   }
+}
+
+/**
+ * Shows an edited reply in the channel as well. Slack does not do this in the call that changes the content
+ * (`no_dual_broadcast_content_update`), so this call repeats the content that the message already has. If Slack regards
+ * that as a change too, the reply is deleted and posted again, in thread and channel.
+ */
+async function broadcastReply(operation: ShowOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {
+  const verdict = await batch.call('chat.update', { ...updateArgs(operation, at), reply_broadcast: true });
+  if (verdict.kind === 'ok' || (verdict.kind === 'refused' && verdict.code === 'cant_broadcast_message')) {
+    // If the message cannot be broadcast, or already was by a call whose answer was lost, it is not tried again.
+    return { kind: 'delivered', detail: verdict.detail, object: editedObject(operation, at, true) };
+  }
+  if (verdict.kind === 'no-message') return await post(operation, batch);
+  if (verdict.kind === 'refused' && verdict.code === 'no_dual_broadcast_content_update') {
+    return await move(operation, at, batch);
+  }
+  const outcome = verdict.kind === 'held' ? verdict.outcome : outcomeOf(verdict, batch.account.hasOneChannel);
+  return { ...outcome, object: editedObject(operation, at, false) };
+}
+
+function editedObject({ to, shown }: ShowOperation, at: ExistingMessage, broadcast: boolean): SlackObject {
+  return shownObject({ ...at, threadKey: to.thread?.key ?? null }, { ...shown, broadcast });
 }
 
 async function redact(operation: RedactOperation, at: ExistingMessage, batch: Batch): Promise<Outcome> {

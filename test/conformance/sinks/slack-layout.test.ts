@@ -169,11 +169,82 @@ describe('a broadcast reply', () => {
     expect(stage.courier.object('qna-questions', '1')).toMatchObject({ broadcast: true });
   });
 
+  it('is edited first if its text changes at the same time', async () => {
+    await start({ broadcast: '$contains(item.content, "urgent")' });
+    stage.offer('1', { content: 'not yet' });
+    await stage.settle();
+    stage.offer('1', { content: 'urgent' });
+    await stage.settle();
+    expect([inChannel(), stage.courier.dead, stage.requestsTo('chat.update')]).toEqual([['Keynote', 'urgent'], [], 2]);
+    expect(stage.courier.object('qna-questions', '1')).toMatchObject({ broadcast: true });
+  });
+
+  it('keeps its new text, and appears in the channel, after the answer to the second call was lost', async () => {
+    await start({ broadcast: '$contains(item.content, "urgent")' });
+    stage.offer('1', { content: 'not yet' });
+    await stage.settle();
+    stage.fault('dropAfter', 'chat.update', { skip: 1 });
+    stage.offer('1', { content: 'urgent' });
+    await stage.settle();
+    expect([inChannel(), stage.courier.dead]).toEqual([['Keynote', 'urgent'], []]);
+    expect(stage.courier.object('qna-questions', '1')).toMatchObject({ broadcast: true });
+  });
+
+  it('is not tried again if Slack cannot broadcast it, and keeps its new text', async () => {
+    await start({ broadcast: '$contains(item.content, "urgent")' });
+    stage.offer('1', { content: 'not yet' });
+    await stage.settle();
+    stage.fault('cant_broadcast_message', 'chat.update', { skip: 1 });
+    stage.offer('1', { content: 'urgent' });
+    await stage.settle();
+    stage.offer('1', { content: 'urgent!' });
+    await stage.settle();
+    expect([reply().text, stage.courier.dead, stage.requestsTo('chat.update')]).toEqual(['urgent!\n0 votes', [], 3]);
+  });
+
+  it('is deleted and posted again if Slack regards the second call as a change of its content', async () => {
+    await start({ broadcast: '$contains(item.content, "urgent")' });
+    stage.offer('1', { content: 'not yet' });
+    await stage.settle();
+    stage.fault('no_dual_broadcast_content_update', 'chat.update', { skip: 1 });
+    stage.offer('1', { content: 'urgent' });
+    await stage.settle();
+    expect([inChannel(), stage.courier.dead, stage.shown()]).toEqual([['Keynote', 'urgent'], [], { 1: ['urgent'] }]);
+  });
+
   it('is an ordinary message if it is not a reply', async () => {
     await start({ broadcast: 'true', threadBy: 'item.nothing' });
     stage.offer('1', {});
     await stage.settle();
     expect(inChannel()).toEqual(['question 1']);
+  });
+});
+
+describe('a message with a link, whose rich text an edit cannot replace', () => {
+  it('is deleted if it is withdrawn', async () => {
+    await start({ links: layout.links });
+    stage.offer('1', {});
+    await stage.settle();
+    stage.offer('1', null);
+    await stage.settle();
+    expect([stage.shown(), stage.courier.dead]).toEqual([{}, []]);
+    expect(stage.courier.object('qna-questions', '1')).toBeNull();
+  });
+
+  it('is posted again if it loses its link', async () => {
+    await start({ links: [{ ...layout.links[0], when: 'item.votes > 2' }] });
+    stage.offer('1', { votes: 3 });
+    await stage.settle();
+    stage.offer('1', { votes: 3, content: 'edited' });
+    await stage.settle();
+    expect(stage.requestsTo('chat.delete')).toBe(0);
+    stage.offer('1', { votes: 1, content: 'edited' });
+    await stage.settle();
+    expect([stage.shown(), stage.courier.dead, reply().blocks]).toEqual([
+      { 1: ['edited'] },
+      [],
+      expect.not.arrayContaining([expect.objectContaining({ type: 'rich_text' })]),
+    ]);
   });
 });
 
@@ -189,6 +260,6 @@ describe('a workspace that already holds messages', () => {
     stage.offer('1', null);
     await stage.settle();
     expect(before.map(({ ts }) => channel.find(ts)!.text)).toEqual(['before 0', 'before 1', 'before 2']);
-    expect(stage.shown()).toEqual({ 1: ['This message has been withdrawn.'] });
+    expect(stage.shown()).toEqual({}); // it had a link, so it was deleted
   });
 });
