@@ -26,8 +26,8 @@ export interface SlackAccount {
   scopes: readonly string[] | undefined;
   /** Time of this sink's last edit of each message, by the account's clock. */
   readonly editedAt: Map<string, number>;
-  /** The attempts to join channels, by channel. Each resolves to whether the app joined. */
-  readonly joining: Map<string, Promise<boolean>>;
+  /** The attempts to join channels, by channel. */
+  readonly joining: Map<string, Promise<Verdict>>;
   /**
    * Whether the sink has only one channel. If that channel refuses everything, the sink stops. In a sink with several
    * channels, the changes for the refusing channel become dead letters, and the sink continues.
@@ -148,7 +148,11 @@ export class Batch {
     let held: Held | undefined;
     const read = async (method: SlackMethod, args: Readonly<Record<string, unknown>>): Promise<Verdict> => {
       let verdict = await this.call(method, args);
-      if (verdict.kind === 'not-in-channel' && (await this.join(channel))) verdict = await this.call(method, args);
+      if (verdict.kind === 'not-in-channel') {
+        const joined = await this.join(channel);
+        if (joined.kind === 'ok') verdict = await this.call(method, args);
+        else if (isPassing(joined)) return joined;
+      }
       if (verdict.kind !== 'held') return verdict;
       held = verdict;
       return { kind: 'later', detail: 'no permit was free in time for the look-up' };
@@ -162,19 +166,25 @@ export class Batch {
 
   /**
    * Joins a public channel, once per channel while the process runs: if someone removes the app from the channel later,
-   * that is deliberate. A call that was not made, or failed for a passing reason, does not count.
-   * @returns whether the app joined
+   * that is deliberate. An attempt that failed for a passing reason does not count.
+   * @returns never `maybe`, because joining again is harmless
    */
-  async join(channel: string): Promise<boolean> {
+  async join(channel: string): Promise<Verdict> {
     const { joining } = this.account;
     const known = joining.get(channel);
     if (known !== undefined) return await known;
-    const tried = this.call('conversations.join', { channel }).then(({ kind }) => {
-      if (kind === 'held' || kind === 'limited' || kind === 'later' || kind === 'maybe') joining.delete(channel);
-      return kind === 'ok';
-    });
+    const tried = this.#tryToJoin(channel);
     joining.set(channel, tried);
-    return await tried;
+    const verdict = await tried;
+    if (isPassing(verdict)) joining.delete(channel);
+    return verdict;
+  }
+
+  async #tryToJoin(channel: string): Promise<Verdict> {
+    const verdict = await this.call('conversations.join', { channel });
+    if (verdict.kind === 'maybe') return { kind: 'later', detail: verdict.detail };
+    if (verdict.kind !== 'held') return verdict;
+    return { kind: 'later', detail: 'no permit was free in time to join the channel' };
   }
 
   /** Runs `work` after all earlier work with the same key. */
@@ -184,6 +194,11 @@ export class Batch {
     this.#lines.set(key, mine);
     return await mine;
   }
+}
+
+/** Whether a call that failed in this way may succeed later without an operator. */
+export function isPassing({ kind }: Verdict): boolean {
+  return kind === 'limited' || kind === 'later';
 }
 
 /** Returns the permit, or, if none was granted, the outcome of the operation. */

@@ -1,6 +1,6 @@
 import { type Verdict, outcomeOf } from './classify.js';
 import type { MessageContent, MessagePlace, SlackOperation, ThreadPlan } from './operation.js';
-import { type Held, permitOf, type Batch, LOOK_UP_AFTER_MS } from './batch.js';
+import { type Held, isPassing, permitOf, type Batch, LOOK_UP_AFTER_MS } from './batch.js';
 import type { Outcome } from '../sink.js';
 import { redactedMessage } from './blocks.js';
 import { randomUUID } from 'node:crypto';
@@ -22,7 +22,9 @@ interface NewMessage {
 export async function postMessage(message: NewMessage, batch: Batch, intend: () => void): Promise<Verdict | Held> {
   const verdict = await postOnce(message, batch, intend);
   if (verdict.kind !== 'not-in-channel') return verdict;
-  return (await batch.join(message.channel)) ? await postOnce(message, batch, intend) : notAMember(message.channel);
+  const joined = await batch.join(message.channel);
+  if (joined.kind === 'ok') return await postOnce(message, batch, intend);
+  return isPassing(joined) ? joined : notAMember(message.channel);
 }
 
 async function postOnce(message: NewMessage, batch: Batch, intend: () => void): Promise<Verdict | Held> {

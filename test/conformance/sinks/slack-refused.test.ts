@@ -80,6 +80,18 @@ describe('the Slack sink after a refusal', () => {
     expect(stage.requestsTo('conversations.join')).toBe(1);
   });
 
+  it.each(['ratelimited', 'service_unavailable', 'dropBefore'])(
+    'joins the channel later if joining it failed with %s',
+    async (fault) => {
+      await start();
+      stage.fault(fault, 'conversations.join');
+      stage.offer('1', {});
+      await stage.settle();
+      expect([stage.courier.paused, stage.shown()]).toEqual([undefined, { 1: ['question 1'] }]);
+      expect(stage.requestsTo('conversations.join')).toBe(2);
+    },
+  );
+
   it('stops if its only channel is archived, and parks the messages of that channel if it has others', async () => {
     await start();
     stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!.isArchived = true;
