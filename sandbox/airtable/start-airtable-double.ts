@@ -9,10 +9,18 @@ export interface AirtableOptions extends ServeOptions {
    * arrived for 30 seconds.
    */
   readonly perSecond?: number;
+  /** Number of calls that the workspace accepts in a month. */
+  readonly perMonth?: number;
 }
 
-/** A new base. The limit of five requests in a second applies on every plan. */
-export const freshAccount = { perSecond: 5 } as const satisfies Omit<AirtableOptions, keyof ServeOptions>;
+/**
+ * A new base in a workspace of the free plan, whose calls are limited to 1,000 a month. The limit of five requests in a
+ * second applies on every plan.
+ */
+export const freshAccount = { perSecond: 5, perMonth: 1000 } as const satisfies Omit<
+  AirtableOptions,
+  keyof ServeOptions
+>;
 
 type Cell = string | number | null;
 
@@ -58,9 +66,10 @@ const rules: readonly RequestRule[] = [
  * Sources: sinks/http/README.md, "Airtable".
  */
 export async function startAirtableDouble(options: AirtableOptions = {}): Promise<AirtableDouble> {
-  const { perSecond } = { ...freshAccount, ...options };
+  const { perSecond, perMonth } = { ...freshAccount, ...options };
   const limit = new RollingLimit(perSecond, 1000);
   let refusesUntilMs = 0;
+  let calls = 0;
   const rows = new Map<string, Record<string, Cell>>([['rec0000000000ours', { Question: 'By hand', Votes: 99 }]]);
   let next = 1;
 
@@ -69,6 +78,8 @@ export async function startAirtableDouble(options: AirtableOptions = {}): Promis
       refusesUntilMs = Math.max(refusesUntilMs, atMs + 30_000);
       return refusal(429, 'RATE_LIMIT_REACHED');
     }
+    calls += 1;
+    if (calls > perMonth) return monthIsUsedUp;
     if (headers['authorization'] === undefined) return refusal(401, 'AUTHENTICATION_REQUIRED');
     if (headers['authorization'] !== `Bearer ${token}`) return refusal(401, 'UNAUTHORIZED');
     if (path !== table && !path.startsWith(`${table}/`)) return refusal(403, 'INVALID_PERMISSIONS_OR_MODEL_NOT_FOUND');
@@ -145,6 +156,12 @@ function problemOf(name: string, value: unknown, typecast: boolean): string | un
 function withoutEmpty(fields: Readonly<Record<string, Cell>>): Record<string, Cell> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== ''));
 }
+
+/** Reported by third parties; no page of Airtable describes it. */
+const monthIsUsedUp: DoubleAnswer = {
+  status: 429,
+  json: { errors: [{ error: 'PUBLIC_API_BILLING_LIMIT_EXCEEDED', message: 'API billing plan limit exceeded.' }] },
+};
 
 function refusal(status: number, type: string): DoubleAnswer {
   return { status, json: { error: { type, message: `${type} for the values that were sent` } } };

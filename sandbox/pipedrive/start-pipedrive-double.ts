@@ -53,9 +53,11 @@ export async function startPipedriveDouble(options: PipedriveOptions = {}): Prom
   const limit = new RollingLimit(per2s, 2000);
   const searchLimit = new RollingLimit(searchesPer2s, 2000);
   const persons = new Map<number, Person>();
+  let lastId = 0; // of deleted persons too, because Pipedrive never uses an id again
   const add = (name: string, email: string, fields: Person['custom_fields'] = {}): Person => {
+    lastId += 1;
     const person = {
-      id: persons.size + 1,
+      id: lastId,
       name,
       emails: [{ value: email, primary: true, label: 'work' }],
       custom_fields: { [eventField]: null, ...fields },

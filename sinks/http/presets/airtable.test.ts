@@ -97,6 +97,21 @@ describe('docs/sinks/http/airtable.md', () => {
     expect(fields()).toEqual([said('1', 'One'), said('3', 'Three')]);
   });
 
+  it('waits an hour after the calls of the month are used up, and says so', async () => {
+    const used = await startAirtableDouble({ perMonth: 1 });
+    const sink = await GuideSink.open({
+      page: 'airtable',
+      replace: { 'https://api.airtable.com': used.url },
+      variables: { AIRTABLE_TOKEN: used.token },
+    });
+    await sink.deliver([question('1', 'One')]);
+    expect(await sink.deliver([question('2', 'Two')])).toMatchObject([
+      { kind: 'retry', afterMs: 3_600_000, detail: expect.stringContaining('the calls of this month') as string },
+    ]);
+    await sink.close();
+    await used.close();
+  });
+
   it('waits 30 s after HTTP 429', async () => {
     airtable.faults.add({ effect: { kind: 'answer', answer: { status: 429 } } });
     expect(await table.deliver([question('1', 'One')])).toMatchObject([{ kind: 'retry', afterMs: 30_000 }]);

@@ -19,6 +19,12 @@ export const airtable: Preset = {
     batch: { size: 10 },
     check: { url: '"?maxRecords=1"' },
     accept: [
+      {
+        when: 'status = 429 and "PUBLIC_API_BILLING_LIMIT_EXCEEDED" in body.errors.error',
+        outcome: 'retry',
+        after: '1h',
+        detail: 'the calls of this month are used up: Airtable accepts more next month or on another plan',
+      },
       { when: 'status = 429', outcome: 'retry', after: '30s' },
       { when: 'status in [400, 413, 422]', outcome: 'rejected', cause: 'body.error.type' },
       {

@@ -54,6 +54,7 @@ describe('docs/sinks/http/pipedrive.md', () => {
     pipedrive.persons.delete(2);
     await stage.deliver([attendee('4711', ann, { revision: 3 })]);
     expect(people()).toContainEqual(['Ann Ray', 'Summit']);
+    expect([...pipedrive.persons.keys()]).toEqual([1, 3]);
   });
 
   it('deletes persons that it created, and asks an operator about existing ones', async () => {
