@@ -131,7 +131,7 @@ const ROUTES: Record<string, Handler> = {
   },
   'DELETE quota': ({ service }) => {
     service.quota.reset();
-    return { used: service.quota.used() };
+    return { used: service.quota.used(service.now()) };
   },
   'POST mutations': ({ service }, { body }) => {
     const results: MutationResult[] = [];
@@ -260,6 +260,6 @@ function stateOf(service: ServiceState, traffic: Traffic): unknown {
     subscriptions: conference.subscriptions.size,
     pigeonholes,
     requests: service.log.counts(),
-    quotaUsed: service.quota.used(),
+    quotaUsed: service.quota.used(service.now()),
   };
 }

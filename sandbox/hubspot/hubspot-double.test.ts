@@ -70,6 +70,20 @@ describe('a contact', () => {
     expect(await read(call, 'c@example.com', 'email')).toBe(kept!.id);
   });
 
+  it('keeps the additional e-mails of a contact that is merged into it', async () => {
+    const { double, call } = await hubspot();
+    const { portal, contacts } = double.account;
+    const records = [];
+    for (const email of ['a@example.com', 'b@example.com', 'c@example.com']) {
+      records.push(portal.byId(contacts, (await created(call, { email })).id)!);
+    }
+    const [a, b, c] = records;
+    portal.merge(b!, c!, false);
+    portal.merge(a!, b!, false);
+    expect(a!.values.get('hs_additional_emails')).toBe('b@example.com;c@example.com');
+    expect(await read(call, 'c@example.com', 'email')).toBe(a!.id);
+  });
+
   it('does not move back to an earlier lifecycle stage until the stage is cleared', async () => {
     const { call } = await hubspot();
     const { id } = await created(call, { email: 'a@example.com', lifecyclestage: 'customer' });

@@ -124,9 +124,10 @@ export class Portal {
     this.records.delete(record.id);
   }
 
-  /** Merges records as a person does in HubSpot: `gone` is deleted, and `kept` gets its e-mail as an additional one. */
+  /** Merges records as a person does in HubSpot: `gone` is deleted, and `kept` gets its e-mails as additional ones. */
   merge(kept: CrmRecord, gone: CrmRecord, redirects: boolean): void {
-    const emails = [kept.values.get('hs_additional_emails'), gone.values.get('email')].filter((email) => email);
+    const additional = ({ values }: CrmRecord) => values.get('hs_additional_emails');
+    const emails = [additional(kept), gone.values.get('email'), additional(gone)].filter((email) => email);
     this.erase(gone);
     this.merged.set(gone.id, { into: kept.id, redirects });
     this.index(kept, (entries, value) => entries.delete(value));

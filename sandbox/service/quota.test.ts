@@ -47,4 +47,11 @@ describe('the quota', () => {
       false,
     ]);
   });
+
+  it('has used nothing of a window that is over', () => {
+    const quota = new Quota();
+    quota.spend('a', LIMITS, 0);
+    quota.spend('b', LIMITS, 30_000);
+    expect([quota.used(59_999), quota.used(60_000), quota.used(90_000)]).toEqual([2, 1, 0]);
+  });
 });

@@ -39,8 +39,9 @@ export class Quota {
     this.#windows.clear();
   }
 
-  /** Returns the number of requests in the current window, for all keys. */
-  used(): number {
-    return [...this.#windows.values()].reduce((sum, window) => sum + window.used, 0);
+  /** Returns the number of requests in the current windows of all keys. */
+  used(nowMs: number): number {
+    const current = [...this.#windows.values()].filter(({ resetsAtMs }) => nowMs < resetsAtMs);
+    return current.reduce((sum, window) => sum + window.used, 0);
   }
 }

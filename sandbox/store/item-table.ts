@@ -64,9 +64,13 @@ export class ItemTable<Facts> implements AnyTable {
   readonly #seed: number;
   #blocks: readonly Block[];
   #generated: number;
+  /** The number of items that were generated before `clear`. */
+  readonly #everGenerated: number;
   readonly #stored = new Map<number, Stored<Facts>>();
   /** Removed items in their last form (null: as generated), for items that still refer to them. */
   readonly #removed = new Map<number, Stored<Facts> | null>();
+  /** Ids that `clear` removed, except those of generated items. */
+  readonly #cleared = new Set<number>();
   readonly #orders = new Map<string, { sessionId: number | null; order: IdOrder }>();
   #lastId: number;
   #version = 0;
@@ -76,6 +80,7 @@ export class ItemTable<Facts> implements AnyTable {
     this.#seed = seed;
     this.#blocks = source.blocks;
     this.#generated = source.blocks.reduce((sum, block) => sum + block.count, 0);
+    this.#everGenerated = this.#generated;
     this.#lastId = source.firstId + (this.#generated - 1) * ID_STRIDE;
   }
 
@@ -194,6 +199,7 @@ export class ItemTable<Facts> implements AnyTable {
     this.#version += 1;
     this.#blocks = [];
     this.#generated = 0;
+    for (const id of [...this.#stored.keys(), ...this.#removed.keys()]) this.#cleared.add(id);
     this.#stored.clear();
     this.#removed.clear();
     this.#orders.clear();
@@ -203,8 +209,13 @@ export class ItemTable<Facts> implements AnyTable {
   freeId(near?: number): number {
     if (near === undefined) return this.#lastId + ID_STRIDE;
     let id = near - 1;
-    while (this.has(id) || this.#removed.has(id)) id -= 1;
+    while (this.#wasUsed(id)) id -= 1;
     return id;
+  }
+
+  #wasUsed(id: number): boolean {
+    if (this.#stored.has(id) || this.#removed.has(id) || this.#cleared.has(id)) return true;
+    return this.#positionOf(id) < this.#everGenerated;
   }
 
   #store(id: number, stored: Stored<Facts>): void {
@@ -236,8 +247,14 @@ export class ItemTable<Facts> implements AnyTable {
   }
 
   #indexOf(id: number): number | null {
+    const index = this.#positionOf(id);
+    return index < this.#generated ? index : null;
+  }
+
+  /** Returns the position at which the source generates the id, were the list long enough; infinite if it never does. */
+  #positionOf(id: number): number {
     const index = (id - this.#source.firstId) / ID_STRIDE;
-    return Number.isInteger(index) && index >= 0 && index < this.#generated ? index : null;
+    return Number.isInteger(index) && index >= 0 ? index : Number.POSITIVE_INFINITY;
   }
 }
 

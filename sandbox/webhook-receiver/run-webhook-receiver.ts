@@ -107,7 +107,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
         plans.clear();
         return answer(response, 204);
       case 'POST /_control/answers': {
-        const plan = plannedAnswerSchema.safeParse(JSON.parse(String(await bodyOf(request))));
+        const plan = plannedAnswerSchema.safeParse(parsedJson(String(await bodyOf(request))));
         if (!plan.success) return answer(response, 400, `${plan.error.message}\n`);
         plans.add(plan.data);
         return answer(response, 204);
@@ -157,6 +157,15 @@ async function bodyOf(request: IncomingMessage): Promise<Buffer | undefined> {
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   return length <= MAX_BODY_BYTES ? Buffer.concat(chunks) : undefined;
+}
+
+/** Returns undefined, which no schema accepts, for a text that is not JSON. */
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
 }
 
 function* linesOf(receipts: readonly Receipt[]): Generator<string> {

@@ -151,6 +151,7 @@ describe('the webhook receiver', () => {
 
   it('refuses an invalid plan, and deletes plans on request', async () => {
     expect((await plan({ statuz: 500 })).status).toBe(400);
+    expect((await fetch(`${receiver.url}_control/answers`, { method: 'POST', body: '{"status":' })).status).toBe(400);
     await plan({ status: 500 });
     await fetch(`${receiver.url}_control/answers`, { method: 'DELETE' });
     expect(await (await fetch(`${receiver.url}_control/answers`)).json()).toEqual([]);
