@@ -97,7 +97,7 @@ function liveStreams(requests: readonly SeenRequest[]): number {
   return [...times.values()].filter((count) => count > 1).length;
 }
 
-/** Counts the events of a workflow's latest run in a period, by type. */
+/** Counts the events of a workflow in a period, by type, in all runs that the period includes. */
 async function eventsBetween(
   address: string,
   workflowId: string,
@@ -108,17 +108,27 @@ async function eventsBetween(
   try {
     const client = new Client({ connection });
     const counts = new Map<string, number>();
-    const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
-    for (const event of events ?? []) {
-      const atMs = Number(event.eventTime?.seconds ?? 0) * 1000 + Number(event.eventTime?.nanos ?? 0) / 1e6;
-      if (atMs < fromMs || atMs >= toMs) continue;
-      const type = kindOf(event);
-      counts.set(type, (counts.get(type) ?? 0) + 1);
-    }
+    let runId: string | undefined; // undefined: the latest run
+    do {
+      const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
+      const [started] = events ?? [];
+      for (const event of events ?? []) {
+        const atMs = timeOf(event);
+        if (atMs < fromMs || atMs >= toMs) continue;
+        const type = kindOf(event);
+        counts.set(type, (counts.get(type) ?? 0) + 1);
+      }
+      const previous = started?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId ?? '';
+      runId = previous !== '' && timeOf(started!) >= fromMs ? previous : undefined;
+    } while (runId !== undefined);
     return counts;
   } finally {
     await connection.close();
   }
+}
+
+function timeOf({ eventTime }: { readonly eventTime?: { seconds?: unknown; nanos?: number | null } | null }): number {
+  return Number(eventTime?.seconds ?? 0) * 1000 + Number(eventTime?.nanos ?? 0) / 1e6;
 }
 
 /** Returns the type of an event from the name of its attributes: `activityTaskScheduledEventAttributes`. */
