@@ -41,7 +41,7 @@ export async function act({ deps, starter }: ActingProcess, action: Action): Pro
     action.do === 'try-now'
       ? await tryItNow(deps, action)
       : await carryOut(deps, target.scope, { ...action, do: action.do });
-  if (refusal !== undefined && refusal !== notPaused) return { refused: refusal };
+  if (refusal !== undefined && refusal !== nothingToDo) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
   deps.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // the audit log has actor and reason, which may contain names
   // The reconciler starts workflows that are not running.
@@ -50,13 +50,14 @@ export async function act({ deps, starter }: ActingProcess, action: Action): Pro
   else await starter.signal(target.workflow.id, 'wake');
   if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
     await wakeErasures(deps, starter);
-  if (refusal !== notPaused) return 'done';
+  if (refusal !== nothingToDo) return 'done';
+  if (verb === 'poll-now') return { note: `no rehearsal of ${kind} ${name} was in progress` };
   const hint = kind === 'pigeonhole' ? '' : `. To end a wait, run "pigeonpost try-now ${kind}:${name}"`;
   return { note: `${kind} ${name} was not paused${hint}` };
 }
 
-/** Result of `resume` when there was no pause. */
-const notPaused = Symbol('not paused');
+/** Result of `resume` when there was no pause, and of `poll-now` when there was no rehearsal to end. */
+const nothingToDo = Symbol('nothing to do');
 
 /** @returns the reason why nothing was tried; undefined if it was tried */
 async function tryItNow(
@@ -74,11 +75,11 @@ async function carryOut(
   { ledger, sinks }: ActingProcess['deps'],
   scope: WorkScope,
   action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
-): Promise<string | typeof notPaused | undefined> {
+): Promise<string | typeof nothingToDo | undefined> {
   const { by, reason, list, forSeconds } = action;
   if (action.do !== 'approve') {
     const request = { do: action.do, list, forSeconds, by, reason };
-    return (await handleRequest(ledger, scope, request)) ? undefined : notPaused;
+    return (await handleRequest(ledger, scope, request)) ? undefined : nothingToDo;
   }
   const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;
   if (sink === undefined) return 'only a sink can be approved: write sink approve NAME';
@@ -179,7 +180,7 @@ interface OperatorRequest {
  * Writes an operator's request to the ledger, where the next cycle of the work finds it. `resume` lifts an operator's
  * pause, and for a sink or a workspace also an automatic one, because it means that the operator has fixed the cause. It also
  * tries a refused key again immediately, for all lists of the workspace. `sweep` of a workspace includes its pigeonholes.
- * @returns false for `resume` of something that was not paused
+ * @returns false for `resume` of something that was not paused, and for the end of a rehearsal that was not in progress
  */
 export async function handleRequest(ledger: Ledger, scope: WorkScope, request: OperatorRequest): Promise<boolean> {
   const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
@@ -210,10 +211,13 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
       if (scope.kind === 'pigeonhole') {
         const ref = await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
         const { forSeconds, by = null } = request;
-        if (forSeconds === 0) await endRehearsal(ledger, ref);
+        let hadEffect = true;
+        if (forSeconds === 0) hadEffect = await endRehearsal(ledger, ref);
         else if (forSeconds !== undefined) await startRehearsal(ledger, ref, { forSeconds, by });
         await pollNow(ledger, ref); // also applies the interval of a rehearsal, because each read decides when the next one is due
-      } else if (scope.kind === 'workspace') {
+        return hadEffect;
+      }
+      if (scope.kind === 'workspace') {
         await pollNow(ledger, await refOf(ledger, scope.name, 0));
       }
       return true;
@@ -245,10 +249,15 @@ async function startRehearsal(
   );
 }
 
-/** Ends the rehearsal in progress. A second call changes nothing. */
-async function endRehearsal(ledger: Ledger, ref: number): Promise<void> {
-  await ledger.db.query(
-    'update pigeonholes set rehearsal_until = clock_timestamp() where ref = $1 and rehearsal_until > clock_timestamp()',
+/**
+ * Ends the rehearsal in progress. A second call changes nothing.
+ * @returns false if no rehearsal was in progress
+ */
+async function endRehearsal(ledger: Ledger, ref: number): Promise<boolean> {
+  const ended = await ledger.db.query(
+    `update pigeonholes set rehearsal_until = clock_timestamp()
+     where ref = $1 and rehearsal_until > clock_timestamp() returning ref`,
     [ref],
   );
+  return ended.length > 0;
 }

@@ -7,14 +7,16 @@ import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 
 let api: AnsweringApi;
 let asked: unknown[] = [];
+let done: { readonly done: true; readonly note?: string };
 beforeAll(async () => {
   api = await answeringApi(({ body }) => {
     asked.push(JSON.parse(body));
-    return '{"done":true}';
+    return JSON.stringify(done);
   });
 });
 beforeEach(() => {
   asked = [];
+  done = { done: true };
 });
 afterAll(async () => await api.close());
 
@@ -69,10 +71,18 @@ describe('pause, resume, poll-now, sweep and approve', () => {
       90,
       'every list of pigeonhole acme/101 is read at the live interval for 90 s; end the rehearsal with: pigeonpost poll-now pigeonhole:acme/101 --end',
     ],
-    [{ end: true }, 0, 'no rehearsal: pigeonhole acme/101 is read at its usual intervals'],
+    [{ end: true }, 0, 'the rehearsal of pigeonhole acme/101 has ended'],
   ])('start or end a rehearsal with poll-now %j (for %d s)', async (more, forSeconds, sentence) => {
     expect((await run('poll-now', 'pigeonhole:acme/101', false, more)).lines).toEqual([sentence]);
     expect(asked).toMatchObject([{ do: 'poll-now', forSeconds }]);
+  });
+
+  it('print the note of the API instead if there was nothing to do', async () => {
+    done = { done: true, note: 'no rehearsal of pigeonhole acme/101 was in progress' };
+    expect(await run('poll-now', 'pigeonhole:acme/101', false, { end: true })).toEqual({
+      code: ExitCode.Done,
+      lines: ['no rehearsal of pigeonhole acme/101 was in progress'],
+    });
   });
 
   it.each([

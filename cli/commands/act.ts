@@ -157,7 +157,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });
   if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
   else if (note !== undefined) out.line(note);
-  else if (forSeconds === 0) out.line(`no rehearsal: ${kind} ${name} is read at its usual intervals`);
+  else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} has ended`);
   else if (forSeconds !== undefined)
     out.line(
       `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds)}; end the rehearsal with: pigeonpost poll-now ${what} --end`,

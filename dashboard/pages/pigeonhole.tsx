@@ -130,7 +130,7 @@ function RehearsalButton({ name, rehearsal }: Props) {
   return rehearsal === null ? (
     <Button onPress={() => start(name)}>Rehearse…</Button>
   ) : (
-    <Button look="main" onPress={() => poll(name, 0, `the rehearsal of ${name} is over`)}>
+    <Button look="main" onPress={() => poll(name, 0, `the rehearsal of ${name} has ended`)}>
       End rehearsal
     </Button>
   );
@@ -156,7 +156,7 @@ async function poll(name: string, forSeconds: number, done: string): Promise<voi
   const json = { do: 'poll-now', kind: 'pigeonhole', name, forSeconds } as const;
   await carryOut(
     () => post('/api/actions', { json }),
-    () => done,
+    ({ note }) => note ?? done,
   );
 }
 

@@ -267,7 +267,7 @@ suite('a pigeonhole', () => {
     await shows(/every list of acme\/101 is read at the live interval/i);
     await shows('every list at the live interval');
     await press('End rehearsal');
-    await shows(/the rehearsal of acme\/101 is over/i);
+    await shows(/the rehearsal of acme\/101 has ended/i);
     await page.getByRole('button', { name: 'Rehearse…' }).waitFor();
   });
 

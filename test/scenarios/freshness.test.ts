@@ -2,7 +2,8 @@ import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import type { Status } from '../../operations/status-view.js';
-import { handleRequest } from '../../operations/act.js';
+import { act } from '../../operations/act.js';
+import type { ActionResult } from '../../operations/action.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
@@ -104,13 +105,11 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     const scene = await liveEvent(stage);
     expect((await told(scene)).cadenceOf('questions')).toBe('every 5 min: the event is upcoming');
 
-    const rehearse = (forSeconds: number): Promise<boolean> =>
-      handleRequest(
-        scene.ledger,
-        { kind: 'pigeonhole', name: { workspace: 'acme', pigeonholeId: pigeonhole } },
-        { do: 'poll-now', forSeconds, by: 'ana' },
-      );
-    await rehearse(7200);
+    const starter = { ...scene.deps.orchestration, start: async () => undefined, signal: async () => true };
+    const name = `acme/${pigeonhole}`;
+    const rehearse = (forSeconds: number): Promise<ActionResult> =>
+      act({ deps: scene.deps, starter }, { do: 'poll-now', kind: 'pigeonhole', name, forSeconds, by: 'ana' });
+    expect(await rehearse(7200)).toBe('done');
     await scene.settle();
     const restarted = await stage.scene();
     await stage.put('questions', question(2, 1, 1));
@@ -123,9 +122,10 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(rehearsed.rehearsal).toMatchObject({ by: 'ana' });
     expect(Date.parse(rehearsed.rehearsal!.until) - Date.now()).toBeGreaterThan(7_000_000);
 
-    await rehearse(0);
+    expect(await rehearse(0)).toBe('done');
     await restarted.settle();
     const over = await told(restarted);
     expect([over.rehearsal, over.cadenceOf('questions')]).toEqual([null, 'every 5 min: the event is upcoming']);
+    expect(await rehearse(0)).toEqual({ note: `no rehearsal of pigeonhole ${name} was in progress` });
   });
 });

@@ -159,7 +159,10 @@ describe('start on a terminal', () => {
     await watch.untilShown(rehearsed);
     expect(await shownBy(['status'], 140)).toMatch(rehearsed);
     expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--end'], 140)).toBe(
-      'no rehearsal: pigeonhole acme/102 is read at its usual intervals',
+      'the rehearsal of pigeonhole acme/102 has ended',
+    );
+    expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--end'], 140)).toBe(
+      'no rehearsal of pigeonhole acme/102 was in progress',
     );
     await watch.untilShown(/^\S.* \(102\) .* next in \d+ (min|h)\n {2}\d+ lists every .*: the event has ended\b/m);
     await until('the rehearsal is over for every list', () => !watch.screen.text.includes('rehearsal'));
