@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { CheckLine } from '../sink.js';
 import { classifyFailure } from './classify.js';
 import type { S3Answer } from './client.js';
-import { markerKey, readMarker, md5, onlyIfNew, type Store } from './store.js';
+import { readMarker, md5, onlyIfNew, refusal, type Store } from './store.js';
 import { ObjectNames } from './objects.js';
 
 /**
@@ -51,8 +51,11 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
     });
   }
   const marker = await readMarker(store, signal);
-  if (marker.kind === 'foreign' || (marker.kind === 'owned' && marker.owner.sink !== sink))
-    bad(`${markerKey(config.prefix)} assigns the prefix to another sink or ledger: set another "prefix"`);
+  // The check does not know the ledger's id. The sink compares it before it sends for the first time.
+  const refused = refusal(marker, { sink }, config.prefix);
+  // A failed read of the marker is left out if the lines above report a failure, because the cause is the same.
+  const isRead = marker.kind === 'owned' || marker.kind === 'foreign';
+  if (refused !== undefined && (isRead || lines.every(({ ok }) => ok))) bad(refused.detail);
   return lines;
 
   /** Without the right to list the bucket, a missing object answers 403, and `recover` could not detect a lost write. */

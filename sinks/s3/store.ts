@@ -214,14 +214,24 @@ export async function claimPrefix(store: Store, owner: Owner, signal: AbortSigna
   return classifyFailure(answer, 'writing the marker', { isWrite: false });
 }
 
-function refusal(marker: Marker, owner: Owner, prefix: string): Failure | undefined {
-  if (marker.kind !== 'owned' && marker.kind !== 'foreign' && marker.kind !== 'fresh') return marker;
+/**
+ * Returns why this sink cannot use the prefix; undefined if the prefix is free or belongs to this sink.
+ * @param owner without a `ledgerId`, only the sink is compared
+ */
+export function refusal(
+  marker: Marker,
+  { ledgerId, sink }: Pick<Owner, 'sink'> & Partial<Owner>,
+  prefix: string,
+): Failure | undefined {
+  if (marker.kind === 'fresh') return undefined;
+  if (marker.kind !== 'owned' && marker.kind !== 'foreign') return marker;
   const found = marker.kind === 'owned' ? marker.owner : undefined;
-  if (found?.ledgerId === owner.ledgerId && found.sink === owner.sink) return undefined;
+  const isOurLedger = ledgerId === undefined || found?.ledgerId === ledgerId;
+  if (found?.sink === sink && isOurLedger) return undefined;
   const whose =
     found === undefined
       ? 'is not a marker that pigeonpost wrote'
-      : found.ledgerId === owner.ledgerId
+      : isOurLedger
         ? `says that the prefix belongs to the sink "${found.sink}"`
         : 'says that the prefix belongs to another ledger';
   return { kind: 'pause', cause: 'destination', detail: `${markerKey(prefix)} ${whose}: set another "prefix"` };

@@ -409,6 +409,11 @@ describe('objects of the s3 sink', () => {
 describe('the check of the s3 sink', () => {
   const check = async (keys: Record<string, unknown> = {}, clock = now): Promise<string[]> =>
     (await newSink(keys, clock).check(signal)).map(({ ok, text }) => `${ok ? 'ok' : 'bad'} ${text}`);
+  const markerName = 'live/2026/_pigeonpost/ledger.json';
+  const putMarker = (text: string): void => {
+    const { objects } = double.bucket;
+    objects.set(markerName, { ...objects.get(markerName)!, bytes: Buffer.from(text) });
+  };
 
   it.each<[Right, RegExp]>([
     ['put', /^bad writing an object in the object store failed \(HTTP 403 AccessDenied.*allow s3:PutObject/],
@@ -437,6 +442,33 @@ describe('the check of the s3 sink', () => {
     await start(options);
     expect((await check(keys)).join('\n')).toMatch(sentence);
     expect(double.bucket.objects.size).toBe(0);
+  });
+
+  it('reports a prefix that belongs to another sink', async () => {
+    await start();
+    expect(await check()).toEqual([expect.stringMatching(/^ok /)]);
+    await new Courier(newSink(), storyOf({ items: 1, revisions: 1 })).sendAll();
+    expect(await check()).toEqual([expect.stringMatching(/^ok /)]);
+    putMarker('{"ledgerId":"ledger-1","sink":"warehouse"}\n');
+    expect((await check()).at(-1)).toBe(
+      `bad ${markerName} says that the prefix belongs to the sink "warehouse": set another "prefix"`,
+    );
+  });
+
+  it('reports a marker in a format that pigeonpost does not write', async () => {
+    await start();
+    await new Courier(newSink(), storyOf({ items: 1, revisions: 1 })).sendAll();
+    putMarker('{"version":2}\n');
+    expect((await check()).at(-1)).toBe(
+      `bad ${markerName} is not a marker that pigeonpost wrote: set another "prefix"`,
+    );
+  });
+
+  it('reports a marker that cannot be read', async () => {
+    await start();
+    const effect = { kind: 'answer', answer: { status: 503, text: '' } } as const;
+    double.faults.add({ effect, method: 'GET', path: markerName });
+    expect((await check()).at(-1)).toMatch(/^bad reading the marker in the object store failed \(HTTP 503/);
   });
 
   it('reports that the clock of this machine is wrong', async () => {
