@@ -115,25 +115,31 @@ export class Lrs {
   }
 
   async #ask(call: Call, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+    const { header, answer } = await this.#askWithPermits(call, signal);
+    if (answer.kind !== 'answer' || answer.status !== 401) return answer;
+    // A token may become invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
+    // token.
+    return this.#options.authorization.refused(header) ? (await this.#askWithPermits(call, signal)).answer : answer;
+  }
+
+  async #askWithPermits(call: Call, signal: AbortSignal): Promise<Asked> {
     const permits = [];
     try {
       for (const limiter of this.#options.limiters) {
         const permit = await limiter.take(signal, MAX_PERMIT_WAIT_MS);
-        if (permit === undefined)
-          return { kind: 'silence', detail: 'the request received no permit under "limits"', mayHaveArrived: false };
+        if (permit === undefined) {
+          const detail = 'the request received no permit under "limits"';
+          return { header: '', answer: { kind: 'silence', detail, mayHaveArrived: false } };
+        }
         permits.push(permit);
       }
-      const { header, answer } = await this.#askNow(call, signal);
-      if (answer.kind !== 'answer' || answer.status !== 401) return answer;
-      // A token may become invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
-      // token.
-      return this.#options.authorization.refused(header) ? (await this.#askNow(call, signal)).answer : answer;
+      return await this.#askNow(call, signal);
     } finally {
       for (const permit of permits) permit.done();
     }
   }
 
-  async #askNow(call: Call, signal: AbortSignal): Promise<{ header: string; answer: LrsAnswer | LrsSilence }> {
+  async #askNow(call: Call, signal: AbortSignal): Promise<Asked> {
     const { rest, authorization } = this.#options;
     let header: string;
     try {
@@ -159,6 +165,12 @@ export class Lrs {
     if (answer.kind === 'no-answer') return { header, answer: { ...answer, kind: 'silence' } };
     return { header, answer: { ...answer, body: answer.status === 200 ? answer.body : undefined } };
   }
+}
+
+interface Asked {
+  /** The header `Authorization` of the request; empty if none was made. */
+  readonly header: string;
+  readonly answer: LrsAnswer | LrsSilence;
 }
 
 interface Call {

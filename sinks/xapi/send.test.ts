@@ -1,3 +1,4 @@
+import { Secret } from '../../config/secret.js';
 import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import type { Statement, LrsVersion } from '../../sandbox/lrs/lrs.js';
 import type { DoubleAnswer } from '../../sandbox/serve/double-request.js';
@@ -58,8 +59,12 @@ const valid = () =>
     .filter(({ id, verb }) => lrs.store.voiderOf(id) === undefined && !String(verb['id']).endsWith('/voided'))
     .map(({ id }) => id);
 
-function sinkWith(tuning: XapiTuning = {}, environment: Partial<SinkEnvironment> = {}): Sink<XapiOperation> {
-  const sink = createXapiSink(configurationFor(lrs.endpoint), environmentOf('lms', environment), {
+function sinkWith(
+  tuning: XapiTuning = {},
+  environment: Partial<SinkEnvironment> = {},
+  keys: Readonly<Record<string, unknown>> = {},
+): Sink<XapiOperation> {
+  const sink = createXapiSink(configurationFor(lrs.endpoint, keys), environmentOf('lms', environment), {
     requestTimeoutMs: 60_000,
     ...tuning,
   });
@@ -281,6 +286,23 @@ describe('an LRS', () => {
     stop.abort();
     expect(kindsOf((await third).outcomes)).toEqual(['retry']);
     expect(posted()).toHaveLength(2);
+  });
+
+  it('counts a request that is repeated with a new token as two requests under `limits`', async () => {
+    const oauth = { tokenUrl: lrs.tokenUrl, clientId: 'lrs-key', clientSecret: new Secret('lrs-s3cret') };
+    const keys = { username: undefined, password: undefined, oauth };
+    const sink = sinkWith({}, { limits: { per10s: 4 } }, keys); // the first request reads the version
+    const sending = await operations(sink, 3);
+    await sink.send(sending.slice(0, 1), lane, goingOn);
+    lrs.expireTokens();
+    const { outcomes } = await sink.send(sending.slice(1, 2), lane, goingOn);
+    expect([kindsOf(outcomes), posted().length]).toEqual([['delivered'], 3]);
+    const stop = new AbortController();
+    const third = sink.send(sending.slice(2), lane, stop.signal);
+    await fetch(`${lrs.endpoint}/about`); // an unlimited fifth request would have arrived by now
+    stop.abort();
+    expect(kindsOf((await third).outcomes)).toEqual(['retry']);
+    expect(posted()).toHaveLength(3);
   });
 });
 
