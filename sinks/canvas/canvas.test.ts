@@ -336,6 +336,27 @@ describe('the check of a canvas sink', () => {
     await start();
     const line = await lastLine({ record: { course: '"sis_course_id:" & pigeonhole.name' } });
     expect(line).toMatchObject({ ok: true, text: expect.stringContaining('from each item') });
+    const computed = await lastLine({ record: { course: '$lookup($lookup($, "pigeon" & "hole"), "name")' } });
+    expect(computed).toMatchObject({ ok: true, text: expect.stringContaining('from each item') });
+  });
+
+  it.each([
+    [
+      { course: '"sis_course_id:"' },
+      'records[0].course is empty for every item, so no grade is sent: correct the expression',
+    ],
+    [
+      { assignment: '".."' },
+      'records[0].assignment returned a value that is not an id: it consists only of dots. Correct the expression: every item becomes a dead letter',
+    ],
+    [
+      { assignment: '"Attendance"', createAssignment: { points: 10 } },
+      'records[0].assignment returned no name: "createAssignment" needs one, as in "name:Attendance". Correct the expression: every item becomes a dead letter',
+    ],
+    [{ course: '1 + "a"' }, expect.stringMatching(/^records\[0\]\.course failed: T2002, .* becomes a dead letter$/)],
+  ])('reports %j, which no item can change', async (record, text) => {
+    await start();
+    expect(await lastLine({ record })).toEqual({ ok: false, text });
   });
 });
 

@@ -4,7 +4,10 @@ import type { GradeKeys } from './config.js';
 import type { CanvasClient, Reply } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
-import { pathPart, referenceValue } from './grade-rules.js';
+import { nameValue, pathPart, referenceValue } from './grade-rules.js';
+import { nodesOf, type SyntaxNode } from '../mapping/check-syntax.js';
+import type { Expression } from '../mapping/expression.js';
+import { FailedMapping } from '../mapping/mapping-error.js';
 import { emptyView } from '../mapping/probe.js';
 
 /**
@@ -22,10 +25,12 @@ export async function checkCanvas(
   const lines: CheckLine[] = [{ ok: true, text: `${client.host} accepts the token` }];
   const seen = new Set<string>();
   for (const [index, keys] of records.entries()) {
-    const target = await constantTarget(keys);
-    if (target === undefined) {
+    const target = await constantTarget(keys, `records[${index}]`);
+    if (target === 'from-items') {
       const text = `records[${index}] reads course or assignment from each item, so they cannot be checked before a grade is sent`;
       lines.push({ ok: true, text });
+    } else if ('unusable' in target) {
+      lines.push({ ok: false, text: target.unusable });
     } else if (!seen.has(JSON.stringify(target))) {
       seen.add(JSON.stringify(target));
       lines.push(await lineFor(client, target, keys, budget));
@@ -34,18 +39,39 @@ export async function checkCanvas(
   return lines;
 }
 
-/** Returns course and assignment if they are the same for all items. */
-async function constantTarget({ course, assignment }: GradeKeys): Promise<Target | undefined> {
-  if ([course, assignment].some((expression) => mentionedFields(expression).length > 0)) return undefined;
+/**
+ * Returns course and assignment if they are the same for all items; `from-items` if they are not.
+ * @returns with `unusable`, a sentence: no item can have a grade, because an expression fails or returns nothing
+ */
+async function constantTarget(
+  { course, assignment, createAssignment }: GradeKeys,
+  path: string,
+): Promise<Target | 'from-items' | { readonly unusable: string }> {
+  if (readsItems(course) || readsItems(assignment)) return 'from-items';
   try {
     const names = {
-      course: await course.evaluate(emptyView, 'course', referenceValue),
-      assignment: await assignment.evaluate(emptyView, 'assignment', referenceValue),
+      course: await course.evaluate(emptyView, `${path}.course`, referenceValue),
+      assignment: await assignment.evaluate(
+        emptyView,
+        `${path}.assignment`,
+        createAssignment === undefined ? referenceValue : nameValue,
+      ),
     };
-    return names.course === null || names.assignment === null ? undefined : (names as Target);
-  } catch {
-    return undefined; // an expression that fails is reported for each item as a dead letter
+    if (names.course !== null && names.assignment !== null)
+      return { course: names.course, assignment: names.assignment };
+    const empty = names.course === null ? 'course' : 'assignment';
+    return { unusable: `${path}.${empty} is empty for every item, so no grade is sent: correct the expression` };
+  } catch (error) {
+    if (!(error instanceof FailedMapping)) throw error;
+    return { unusable: `${error.key} ${error.what}. Correct the expression: every item becomes a dead letter` };
   }
+}
+
+/** Whether the value may depend on the item: it names a field, or refers to the whole input. */
+function readsItems(expression: Expression): boolean {
+  const refersToInput = ({ type, value }: SyntaxNode): boolean =>
+    type === 'wildcard' || type === 'descendant' || (type === 'variable' && (value === '' || value === '$'));
+  return mentionedFields(expression).length > 0 || [...nodesOf(expression.tree)].some(refersToInput);
 }
 
 async function lineFor(

@@ -108,12 +108,19 @@ describe('a value of a mapping', () => {
     [undefined, null],
   ])('%j becomes the id %j', (value, id) => expect(referenceValue(value, 'grades.records[0].user')).toBe(id));
 
-  it.each(['.', '..', true, {}, 'x'.repeat(256), 'half \ud83d'])(
-    '%j is rejected as an id, and cannot change the path',
-    (value) => {
-      expect(() => referenceValue(value, 'grades.records[0].user')).toThrow('is not an id');
-    },
-  );
+  const wrongType = 'it must be a number, or a text of at most 255 characters';
+  it.each([
+    ['.', 'it consists only of dots'],
+    [' .. ', 'it consists only of dots'],
+    [true, wrongType],
+    [{}, wrongType],
+    ['x'.repeat(256), wrongType],
+    ['half \ud83d', 'it contains half of a surrogate pair, which is not a character'],
+  ])('%j is rejected as an id, and cannot change the path: %s', (value, why) => {
+    expect(() => referenceValue(value, 'grades.records[0].user')).toThrow(
+      `grades.records[0].user returned a value that is not an id: ${why}`,
+    );
+  });
 
   it.each([
     ['42', '42'],

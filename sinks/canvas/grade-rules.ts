@@ -131,14 +131,13 @@ export function gradeValue(value: unknown, key: string): string | null {
 export function referenceValue(value: unknown, key: string): string | null {
   if (value === undefined || value === null) return null;
   const text = typeof value === 'number' ? String(value) : value;
-  // a path cannot contain a lone surrogate
-  if (typeof text !== 'string' || text.length > 255 || /\p{Surrogate}/u.test(text) || /^\s*\.+\s*$/.test(text)) {
-    throw new FailedMapping(
-      key,
-      'not-an-id',
-      'returned a value that is not an id: it must be a number, or a text of at most 255 characters',
-    );
+  const refused = (why: string) => new FailedMapping(key, 'not-an-id', `returned a value that is not an id: ${why}`);
+  if (typeof text !== 'string' || text.length > 255) {
+    throw refused('it must be a number, or a text of at most 255 characters');
   }
+  if (/^\s*\.+\s*$/.test(text)) throw refused('it consists only of dots');
+  // a path cannot contain a lone surrogate
+  if (/\p{Surrogate}/u.test(text)) throw refused('it contains half of a surrogate pair, which is not a character');
   const reference = text.trim();
   return reference === '' || reference.endsWith(':') ? null : reference;
 }
