@@ -43,7 +43,8 @@ export function failingAccess(): { access: FileAccess; faults: Fault[] } {
             const [bytes, offset, , position] = args as [Buffer, number, number, number];
             await target.write(bytes, offset, fault.partialBytes ?? 0, position);
           }
-          throw Object.assign(new Error(`${fault.code}: made by a test`), { code: fault.code });
+          const syscall = { write: 'write', sync: 'fsync', truncate: 'ftruncate' }[fault.call];
+          throw Object.assign(new Error(`${fault.code}: made by a test`), { code: fault.code, syscall });
         };
       },
     });

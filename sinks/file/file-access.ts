@@ -64,13 +64,24 @@ export async function syncFolder(folder: string, access: FileAccess): Promise<vo
 const SENTENCES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full: free space there',
   EDQUOT: 'the disk quota is used up: free space there or raise the quota',
-  EACCES: 'the file system does not permit writing: give this user the right to write there',
-  EPERM: 'the file system does not permit writing: give this user the right to write there',
+  EACCES: 'the file system does not permit it: give this user the right to read and write there',
+  EPERM: 'the file system does not permit it: give this user the right to read and write there',
   EROFS: 'the file system is read-only: mount it for writing',
   EIO: 'the disk reports an error: check the system log',
   EFBIG: 'the file has reached the largest size that is allowed there: raise the limit',
   EMFILE: 'this process has too many files open: raise its limit',
   ENFILE: 'the machine has too many files open: raise its limit',
+};
+
+/** What could not be done to the folder, by the system call that failed. All other calls write. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  open: 'opened',
+  read: 'read',
+  scandir: 'read',
+  stat: 'read',
+  lstat: 'read',
+  fstat: 'read',
+  statfs: 'read',
 };
 
 /**
@@ -84,7 +95,14 @@ export function classifyFailure(error: unknown, folder: string): Extract<Outcome
     const detail = `${folder} holds a link, a file or a folder where something else is expected (${code}): remove it`;
     return { kind: 'pause', cause: 'destination', detail };
   }
-  return { kind: 'retry', detail: `${folder} could not be written: ${SENTENCES[code] ?? code}` };
+  const action = ACTIONS[systemCall(error) ?? ''] ?? 'written';
+  return { kind: 'retry', detail: `${folder} could not be ${action}: ${SENTENCES[code] ?? code}` };
+}
+
+/** Returns the name of the system call that failed; undefined if the error has none. */
+function systemCall(error: unknown): string | undefined {
+  const call = typeof error === 'object' && error !== null && 'syscall' in error ? error.syscall : undefined;
+  return typeof call === 'string' ? call : undefined;
 }
 
 /**

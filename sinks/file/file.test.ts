@@ -16,7 +16,7 @@ import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Outcome, SendResult, Sink } from '../sink.js';
 import { operationsFor } from '../plan-of.test-kit.js';
 import { failingAccess } from './failing-access.test-kit.js';
-import type { FileAccess } from './file-access.js';
+import { type FileAccess, nodeFileAccess } from './file-access.js';
 import { createFileSink } from './file.js';
 import type { FileOperation } from './day-file.js';
 import { MARKER_FILE } from './marker.js';
@@ -127,7 +127,7 @@ describe('a failed write', () => {
   it.each([
     ['ENOSPC', 'the disk is full'],
     ['EDQUOT', 'the disk quota'],
-    ['EROFS', 'read-only'],
+    ['EROFS', 'the file system is read-only'],
     ['EIO', 'the disk reports an error'],
   ])('with %s keeps earlier lines, and the retry leaves no trace of the failure', async (code, sentence) => {
     const { access, faults } = failingAccess();
@@ -138,7 +138,8 @@ describe('a failed write', () => {
     const failed = await sendAll(sink, changes, laneWith(first.memory));
 
     expect(kinds(failed)).toEqual(['delivered', 'retry', 'unsent']);
-    expect(failed.outcomes[1]).toHaveProperty('detail', expect.stringContaining(sentence));
+    const detail = expect.stringContaining(`${folder} could not be written: ${sentence}`) as string;
+    expect(failed.outcomes[1]).toHaveProperty('detail', detail);
     expect(statSync(join(folder, VOTES)).size).toBe(0);
 
     faults.length = 0;
@@ -170,6 +171,31 @@ describe('a failed write', () => {
     expect(kinds(failed)).toEqual(['retry', 'unsent']);
     expect(failed.memory).toEqual({});
     expect(statSync(join(folder, QUESTIONS)).size).toBe(memory[QUESTIONS]);
+  });
+});
+
+describe('a failed read', () => {
+  const failingWith = (call: 'readdir' | 'open', code: string): FileAccess => {
+    const syscall = { readdir: 'scandir', open: 'open' }[call];
+    const fail = () => Promise.reject(Object.assign(new Error(code), { code, syscall }));
+    return { ...nodeFileAccess, [call]: fail };
+  };
+  const notPermitted = 'the file system does not permit it: give this user the right to read and write there';
+
+  it.each([
+    ['readdir', 'EIO', 'could not be read: the disk reports an error: check the system log'],
+    ['readdir', 'EACCES', `could not be read: ${notPermitted}`],
+    ['open', 'EACCES', `could not be opened: ${notPermitted}`],
+  ] as const)('(%s, %s) is not reported as a failed write', async (call, code, sentence) => {
+    const { memory } = await sendAll(sinkNamed('archive'), [changeOf('questions', 1)]);
+    const sink = sinkNamed('archive', failingWith(call, code));
+    const operations = await operationsFor(sink, [changeOf('questions', 2)]);
+    const detail = `${folder} ${sentence}`;
+    const recovered = await sink.recover!(operations, laneWith(memory), live);
+    expect(recovered.outcomes).toEqual([{ kind: 'unknown', detail }]);
+    expect(await sink.check(live)).toEqual([{ ok: false, text: detail }]);
+    const erased = { keys: new Map([['questions', new Set(['k1'])]]), questions: new Set<string>() };
+    expect(await sink.erase!(erased, laneWith(memory), live)).toEqual({ kind: 'retry', detail });
   });
 });
 
