@@ -14,6 +14,7 @@ const problem = 'all 20 attendees lack a value for email: crm.records[0].match';
 let server: Server;
 let folder: string;
 let asked: (string | undefined)[] = [];
+let refusal: string | undefined;
 const token = `pp_${'a'.repeat(32)}`;
 beforeAll(async () => {
   server = createServer((request, response) => {
@@ -33,7 +34,9 @@ beforeAll(async () => {
       { list: 'votes', items: 7, withheld: {}, failed: 0, estimated: false },
     ];
     const preview = { items: [], more: false, counts, problems: [problem], notes: [note] };
-    request.resume().on('end', () => response.end(JSON.stringify(preview)));
+    if (refusal !== undefined) response.statusCode = 403;
+    const answer = refusal === undefined ? preview : { detail: refusal };
+    request.resume().on('end', () => response.end(JSON.stringify(answer)));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   folder = mkdtempSync(join(tmpdir(), 'check-sinks-'));
@@ -41,6 +44,7 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   asked = [];
+  refusal = undefined;
 });
 afterAll(async () => {
   server.closeAllConnections();
@@ -65,6 +69,15 @@ describe('the findings of check about sinks', () => {
       notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],
     });
     expect(asked).toEqual(['GET /instance', 'POST /api/preview']);
+  });
+
+  it('name the mappings that could not be checked if the running pigeonpost refuses, and why', async () => {
+    refusal = 'this token may not read workspace acme';
+    const config = configFor((server.address() as AddressInfo).port);
+    const crm = `the mapping of sink crm was not checked with stored items: ${refusal}`;
+    expect(await checkSinks(config)).toEqual({ problems: [], notes: [crm] });
+    const both = await checkSinks({ ...config, sinks: { ...config.sinks, hooks: config.sinks['crm']! } });
+    expect(both.notes).toEqual([`the mappings of sinks crm, hooks were not checked with stored items: ${refusal}`]);
   });
 
   it('are empty if no pigeonpost runs and nothing is stored', async () => {

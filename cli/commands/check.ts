@@ -34,8 +34,8 @@ const estimateTimeoutMs = 10 * 60_000;
 
 /**
  * `pigeonpost check`: checks the configuration, each key, each sink, the store and Temporal, and prints a line for
- * each. Notes list the number of people each sink receives, and fields that a mapping reads but no stored item has. A
- * mapping that withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest
+ * each. Notes list the number of people each sink receives, fields that a mapping reads but no stored item has, and
+ * mappings that could not be checked. A mapping that withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest
  * day of the calendar. Exit 0 without problems, 2 for an invalid configuration, 3 when something cannot be reached, 1
  * for a refusal. Notes do not change the exit code.
  */
@@ -119,7 +119,10 @@ function total({ live, idle, sweep }: { live: number; idle: number; sweep: numbe
 export interface SinkFindings {
   /** One sentence per sink with the lists that its mapping withholds entirely. */
   readonly problems: readonly { readonly sink: string; readonly text: string }[];
-  /** Number of people each sink receives, and fields that a mapping reads but no stored item has. */
+  /**
+   * Number of people each sink receives, fields that a mapping reads but no stored item has, and sinks whose mapping
+   * could not be checked.
+   */
   readonly notes: readonly string[];
 }
 
@@ -134,14 +137,16 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
   const problems: { sink: string; text: string }[] = [];
   const people: string[] = [];
   const fields: string[] = [];
+  const unchecked = new Map<string, string[]>();
   for (const sink of Object.keys(config.sinks)) {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
     const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
-      if (error instanceof CommandError) return error; // the findings about mappings are optional: without the API, `check` omits them
+      if (error instanceof CommandError) return error; // the findings about mappings are optional
       throw error;
     });
     if (preview instanceof CommandError) {
-      if (preview.exitCode === 3) return { problems, notes: (await storedFieldNotes(config)) ?? [] };
+      if (preview.exitCode === ExitCode.Unreachable) return { problems, notes: (await storedFieldNotes(config)) ?? [] };
+      unchecked.set(preview.message, [...(unchecked.get(preview.message) ?? []), sink]);
       continue;
     }
     problems.push(...preview.problems.map((text) => ({ sink, text })));
@@ -150,5 +155,11 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
       people.push(`sink ${sink}: of the attendees read so far ${plannedWords(count)}`);
     }
   }
-  return { problems, notes: [...people, ...fields] };
+  const reasons = [...unchecked].map(([why, sinks]) => uncheckedNote(sinks, why));
+  return { problems, notes: [...people, ...fields, ...reasons] };
+}
+
+function uncheckedNote(sinks: readonly string[], why: string): string {
+  const mappings = sinks.length === 1 ? 'the mapping of sink' : 'the mappings of sinks';
+  return `${mappings} ${sinks.join(', ')} ${sinks.length === 1 ? 'was' : 'were'} not checked with stored items: ${why}`;
 }
