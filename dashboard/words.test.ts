@@ -5,7 +5,9 @@ import {
   labelOf,
   readingState,
   sinkState,
+  stateChoices,
   troubleHeading,
+  wouldHaveSent,
 } from './words.js';
 
 describe('the texts of the page', () => {
@@ -30,6 +32,26 @@ describe('the texts of the page', () => {
       { text: '2026-11-21T09:30Z', instant: true },
       { text: '.', instant: false },
     ]);
+  });
+});
+
+describe('the filter by state', () => {
+  it('offers every state', () => {
+    expect(stateChoices).toEqual([
+      ['working', 'up to date'],
+      ['backfilling', 'first read'],
+      ['waiting', 'waiting'],
+      ['paused', 'paused'],
+      ['failing', 'failing'],
+    ]);
+  });
+});
+
+describe('the number of changes that an observing sink would have sent', () => {
+  it('includes the anonymous ones, which a note counts', () => {
+    const note = '1,200 of them anonymously';
+    expect(wouldHaveSent({ wouldSend: 40, wouldSendAnonymously: 1200 })).toEqual({ changes: 1240, note });
+    expect(wouldHaveSent({ wouldSend: 40, wouldSendAnonymously: 0 })).toEqual({ changes: 40, note: undefined });
   });
 });
 

@@ -81,6 +81,23 @@ export function readingState(state: WorkState, troubles: readonly TroubleKind[])
     : ['warning', counted(warnings, 'warning')];
 }
 
+/** The states of a pigeonhole with their labels, for a filter. */
+export const stateChoices = Object.entries(stateWords).map(([state, [, word]]): [string, string] => [state, word]);
+
+interface Observed {
+  readonly wouldSend: number;
+  readonly wouldSendAnonymously: number;
+}
+
+/** Returns the number of changes that an observing sink would have sent, and a note about those without the person. Pure. */
+export function wouldHaveSent({ wouldSend, wouldSendAnonymously }: Observed): {
+  readonly changes: number;
+  readonly note: string | undefined;
+} {
+  const note = wouldSendAnonymously === 0 ? undefined : `${grouped(wouldSendAnonymously)} of them anonymously`;
+  return { changes: wouldSend + wouldSendAnonymously, note };
+}
+
 interface SinkStatus {
   readonly state: WorkState;
   readonly backlog: number;

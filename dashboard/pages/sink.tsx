@@ -14,7 +14,7 @@ import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { grouped, counted } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
-import type { Tone } from '../words.js';
+import { type Tone, wouldHaveSent } from '../words.js';
 import { address } from '../route.js';
 
 /** The state of one sink. @param part section to scroll to */
@@ -111,8 +111,8 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
           {grouped(sum(Object.values(dead)))}
         </Fact>
         {observation === null ? null : (
-          <Fact label="Would have sent" note={`and ${grouped(observation.wouldSendAnonymously)} more anonymously`}>
-            {grouped(observation.wouldSend)}
+          <Fact label="Would have sent" note={wouldHaveSent(observation).note}>
+            {grouped(wouldHaveSent(observation).changes)}
           </Fact>
         )}
       </Facts>

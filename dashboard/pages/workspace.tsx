@@ -6,6 +6,7 @@ import { QuotaPanel } from '../parts/quota-panel.js';
 import { ReadingState } from '../parts/state-word.js';
 import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
+import { capitalized } from '../words.js';
 
 /** One workspace of the service: the quota of its API key and its pigeonholes. */
 export function Workspace({ name }: { readonly name: string }) {
@@ -13,7 +14,15 @@ export function Workspace({ name }: { readonly name: string }) {
   const overview = useAsked('/api/overview', {});
   const workspace = data?.workspaces.find((each) => each.name === name);
   const troubles = overview.data?.troubles.filter((each) => each.kind === 'workspace' && each.name === name) ?? [];
-  if ((data !== undefined && workspace === undefined) || problem !== undefined) {
+  if (problem !== undefined) {
+    return (
+      <>
+        <PageHead kind="Workspace" title={name} />
+        <p class="refused">{capitalized(problem.message)}.</p>
+      </>
+    );
+  }
+  if (data !== undefined && workspace === undefined) {
     return <PageHead kind="Workspace" title={name} note="No workspace with this name is configured." />;
   }
   return (

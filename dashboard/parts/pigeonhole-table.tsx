@@ -9,6 +9,7 @@ import { ReadAge } from './freshness.js';
 import { MinutesChart, perMinute } from './minutes-chart.js';
 import { ReadingState } from './state-word.js';
 import { Choice } from './inputs.js';
+import { stateChoices } from '../words.js';
 
 /**
  * Shows the pigeonholes that pigeonpost reads, those with problems first. It has a search field, because there may be
@@ -58,14 +59,7 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
         onInput={(event) => onFilter({ ...filter, text: event.currentTarget.value })}
       />
       <Choice label="State" value={filter.state} onChoose={(state) => onFilter({ ...filter, state })}>
-        {[
-          ['', 'any state'],
-          ['trouble', 'with problems'],
-          ['working', 'up to date'],
-          ['backfilling', 'first read'],
-          ['paused', 'paused'],
-          ['failing', 'failing'],
-        ]}
+        {[['', 'any state'], ['trouble', 'with problems'], ...stateChoices]}
       </Choice>
       <Choice
         label="Status in the service"

@@ -237,6 +237,23 @@ suite('a service that hangs', () => {
   });
 });
 
+suite('a workspace', () => {
+  it('that is not configured is one sentence', async () => {
+    await go('#/workspace/nowhere');
+    await shows('No workspace with this name is configured.');
+    expect(await page.locator('.refused').count()).toBe(0);
+  });
+
+  it('shows the refusal of the API if there is one', async () => {
+    const refusal = { status: 403, json: { detail: 'this token may not read the status' } };
+    await page.route('**/api/status', (route) => route.fulfill(refusal));
+    await go('#/workspace/acme');
+    await shows('This token may not read the status.');
+    expect(await page.getByText('No workspace with this name').count()).toBe(0);
+    await page.unrouteAll({ behavior: 'wait' });
+  });
+});
+
 suite('a pigeonhole', () => {
   it('shows its streams, and is read, swept, paused and resumed', async () => {
     await go('#/sync/acme/101');
