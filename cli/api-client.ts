@@ -150,7 +150,23 @@ export interface StreamedRequest {
   /** Path of a file that is streamed as the body. */
   readonly file?: string;
   readonly signal?: AbortSignal;
+  /** Message if the signal stops the request; it says what may have been done. */
+  readonly whenStopped?: string;
   readonly onSent?: (bytes: number) => void;
+}
+
+/**
+ * Yields the body of a successful response in parts.
+ * @throws {CommandError} also if the signal stops the response
+ */
+export async function* askBody(address: FindAddress, request: StreamedRequest): AsyncGenerator<Uint8Array> {
+  const answer: AsyncIterable<Uint8Array> = await askStreamed(address, request);
+  try {
+    yield* answer;
+  } catch (error) {
+    const { signal, whenStopped } = request;
+    throw signal?.aborted === true ? interrupted(signal, whenStopped, error) : error;
+  }
 }
 
 /**
@@ -160,7 +176,7 @@ export interface StreamedRequest {
  */
 export async function askStreamed(
   address: FindAddress,
-  { method, path, body, file, signal, onSent }: StreamedRequest,
+  { method, path, body, file, signal, whenStopped, onSent }: StreamedRequest,
 ): Promise<IncomingMessage> {
   const { url, token } = await address();
   const bytes = file === undefined ? undefined : createReadStream(file);
@@ -181,7 +197,7 @@ export async function askStreamed(
   if (bytes === undefined) sent.end(body);
   const [answer] = await answered.catch((error: unknown) => {
     bytes?.destroy();
-    if (signal?.aborted === true) throw interrupted(signal, error);
+    if (signal?.aborted === true) throw interrupted(signal, whenStopped, error);
     throw nobodyAnswers(url, error);
   });
   if (answer.statusCode !== undefined && answer.statusCode < 300) return answer;
@@ -191,17 +207,11 @@ export async function askStreamed(
   throw refusalOf(answer.statusCode ?? 0, problem);
 }
 
-function interrupted(signal: AbortSignal, cause: unknown): CommandError {
-  const tookTooLong = signal.reason instanceof Error && signal.reason.name === 'TimeoutError';
-  return tookTooLong
-    ? new CommandError(ExitCode.Unreachable, 'the running pigeonpost does not answer: check "pigeonpost status"', {
-        cause,
-      })
-    : new CommandError(
-        ExitCode.Failed,
-        'stopped: check "pigeonpost import list" to see whether the import had started',
-        { cause },
-      );
+function interrupted(signal: AbortSignal, whenStopped: string | undefined, cause: unknown): CommandError {
+  const { name } = signal.reason as { readonly name?: unknown };
+  if (name !== 'TimeoutError') return new CommandError(ExitCode.Failed, whenStopped ?? 'stopped', { cause });
+  const message = 'the running pigeonpost does not answer: check "pigeonpost status"';
+  return new CommandError(ExitCode.Unreachable, message, { cause });
 }
 
 function unreadable(file: string, error: unknown): never {

@@ -86,7 +86,7 @@ export async function importFile(context: Context, options: ImportOptions): Prom
     return ExitCode.Failed;
   }
   if (check.generatedCodes > 0) {
-    await writeWholeFile(codesFile, await client.generatedCodes(file, query, stop), { keep: true });
+    await writeWholeFile(codesFile, client.generatedCodes(file, query, stop), { keep: true });
     out.note(
       `${counted(check.generatedCodes, 'code')} written to ${codesFile}: keep this file, the codes are not stored anywhere else`,
     );

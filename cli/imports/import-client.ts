@@ -3,6 +3,7 @@ import { json as jsonOf } from 'node:stream/consumers';
 import type { ImportAction } from '../../importing/desk/import-request.js';
 import type { ImportCheck, ImportReportRow, ImportTarget, ImportView } from '../../importing/desk/import-views.js';
 import {
+  askBody,
   askStreamed,
   type FindAddress,
   type Part,
@@ -23,13 +24,16 @@ interface Upload {
 /** The import API of a running pigeonpost. All methods reject with CommandError. */
 export type ImportClient = ReturnType<typeof importClient>;
 
+const nothingImported = 'stopped: nothing was imported';
+const mayHaveStarted = 'stopped: check "pigeonpost import list" to see whether the import has started';
+
 /** Timeout of a response, except while the API reads a file. */
 const answerMs = 60_000;
 
 export function importClient(address: FindAddress) {
   const json = async (asked: StreamedRequest): Promise<unknown> => {
     const signal = asked.signal ?? AbortSignal.timeout(answerMs);
-    return await jsonOf(await askStreamed(address, { ...asked, signal }));
+    return await jsonOf(askBody(address, { ...asked, signal }));
   };
   const upload = (path: string, query: UploadQuery): string => `${path}?${new URLSearchParams(query).toString()}`;
   const of = (id: string): string => `/api/imports/${encodeURIComponent(id)}`;
@@ -37,12 +41,32 @@ export function importClient(address: FindAddress) {
     target: async (pigeonhole: string) =>
       (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
     check: async (file: string, query: UploadQuery, how: Upload) =>
-      (await json({ method: 'POST', path: upload('/api/imports/check', query), file, ...how })) as ImportCheck,
-    /** Returns a CSV with the codes that are generated for rows without one. */
-    generatedCodes: (file: string, query: UploadQuery, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>> =>
-      askStreamed(address, { method: 'POST', path: upload('/api/imports/codes', query), file, signal }),
-    start: async (file: string, query: UploadQuery, how: Upload) =>
-      (await json({ method: 'POST', path: upload('/api/imports', query), file, ...how })) as ImportView,
+      (await json({
+        method: 'POST',
+        path: upload('/api/imports/check', query),
+        file,
+        ...how,
+        whenStopped: nothingImported,
+      })) as ImportCheck,
+    /** Yields a CSV with the codes that are generated for rows without one. */
+    generatedCodes: (file: string, query: UploadQuery, signal: AbortSignal): AsyncIterable<Uint8Array> =>
+      askBody(address, {
+        method: 'POST',
+        path: upload('/api/imports/codes', query),
+        file,
+        signal,
+        whenStopped: nothingImported,
+      }),
+    start: async (file: string, query: UploadQuery, how: Upload) => {
+      const whenStopped = how.signal.aborted ? nothingImported : mayHaveStarted;
+      return (await json({
+        method: 'POST',
+        path: upload('/api/imports', query),
+        file,
+        ...how,
+        whenStopped,
+      })) as ImportView;
+    },
     list: async (part: PartAsked) => (await json({ path: `/api/imports?${partQuery(part)}` })) as Part<ImportView>,
     find: async (id: string) => (await json({ path: of(id) })) as ImportView,
     act: async (id: string, action: ImportAction) =>
