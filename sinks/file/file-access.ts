@@ -73,7 +73,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENFILE: 'the machine has too many files open: raise its limit',
 };
 
-/** What could not be done to the folder, by the system call that failed. All other calls write. */
+/** The action that failed, by its system call. All other calls write. */
 const ACTIONS: Readonly<Record<string, string>> = {
   open: 'opened',
   read: 'read',

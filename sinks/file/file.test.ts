@@ -194,7 +194,7 @@ describe('a failed read', () => {
     const recovered = await sink.recover!(operations, laneWith(memory), live);
     expect(recovered.outcomes).toEqual([{ kind: 'unknown', detail }]);
     expect(await sink.check(live)).toEqual([{ ok: false, text: detail }]);
-    const erased = { keys: new Map([['questions', new Set(['k1'])]]), questions: new Set<string>() };
+    const erased = { keys: new Map([['questions', new Set(['k1'])]]), questions: new Set<number>() };
     expect(await sink.erase!(erased, laneWith(memory), live)).toEqual({ kind: 'retry', detail });
   });
 });
