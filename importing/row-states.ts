@@ -12,7 +12,7 @@
  *   null ──► unknown                   markUnansweredUnknown: the import was cancelled during the request
  *   unknown ──► confirmed              confirmRefusedRows: every row of the unanswered request was refused
  *   unknown ──► rejected; confirmed ──► existing           revertUncertainRows: the request had created nothing
- *   existing ──► conflict              markConflicts: the attendee has other data
+ *   existing ──► conflict              markConflicts: the attendee has different data
  *
  * import_rows
  *   (new) ──► invalid                  storeInvalidRows
@@ -32,7 +32,7 @@ import { claimable, codeStatus, heldRowOutcome } from '../ledger/code-status.js'
 /**
  * The outcome of a row.
  * - `created`; `confirmed`: created, proven by a duplicate error after a lost answer
- * - `existing`: it existed before; `conflict`: its code existed with other data, which only the dashboard can change
+ * - `existing`: it existed before; `conflict`: its code existed with different data, which only the dashboard can change
  * - `rejected` by the service; `invalid`: never sent, because it has problems in the file
  * - `unknown`: no answer of the service tells whether it exists
  * - `waiting`: still to be sent, or a running import holds its code; `cancelled`: the import ended before it was sent
@@ -111,7 +111,7 @@ export async function claimFreeCodes(
 }
 
 /**
- * Handles rows whose codes another import holds or held. Abandoned codes and codes rejected with other data move to
+ * Handles rows whose codes another import holds or held. Abandoned codes and codes rejected with different data move to
  * this import; the other rows receive the outcome known to the ledger. The import that loses a row keeps it in its
  * report.
  *

@@ -46,7 +46,7 @@ const meaning: Readonly<Record<Earlier, keyof PlannedCounts>> = {
 };
 
 const problemTexts = {
-  conflict: 'an earlier import has created this code with other data; change it in the dashboard of the service',
+  conflict: 'an earlier import has created this code with different data; change it in the dashboard of the service',
   rejected: 'the service has refused this row before; correct it',
 } as const;
 
@@ -150,7 +150,7 @@ function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: re
  * What an import would do with a row, judging by the ledger:
  * - `new` it would be sent
  * - `sameCreated` an earlier import created it, or found it, with the same data: nothing is sent
- * - `otherData` the code exists with other data: change it in the dashboard
+ * - `otherData` the code exists with different data: change it in the dashboard
  * - `sameRejected` the service has refused the same row before: nothing is sent
  * - `claimedElsewhere` a running import holds its code
  */

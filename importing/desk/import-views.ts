@@ -81,7 +81,7 @@ const plannedCountsSchema = z.object({
   existing: z.int().describe('An earlier import has created them with the same data.'),
   conflict: z
     .int()
-    .describe('An earlier import has created their code with other data, which only the dashboard can change.'),
+    .describe('An earlier import has created their code with different data, which only the dashboard can change.'),
   rejected: z.int().describe('The service has refused the same data before.'),
   elsewhere: z.int().describe('Another import that has not ended holds their code.'),
   invalid: z.int().describe('Not sent, because they have problems.'),
@@ -230,7 +230,7 @@ function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): strin
 }
 
 const words: Readonly<Partial<Record<StoredReportRow['outcome'], string>>> = {
-  conflict: 'the code exists with other data; change it in the dashboard of the service',
+  conflict: 'the code exists with different data; change it in the dashboard of the service',
   unknown: 'no answer tells whether it exists; look it up in the dashboard of the service',
   rejected: 'the service refused it without a reason',
 };

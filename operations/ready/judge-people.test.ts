@@ -43,7 +43,7 @@ describe('the registrants of an event', () => {
       /500 rows still to be sent/,
     ],
     [
-      'get a warning if some already existed with other data',
+      'get a warning if some already existed with different data',
       {},
       { ...all, conflict: 4 },
       'warning',

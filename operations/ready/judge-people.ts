@@ -50,7 +50,7 @@ function judgeImported({ expectedParticipants }: RegistrantSettings, counts: Reg
     ...(givenUp === 0 ? [] : [`${counted(givenUp, 'row')} not sent before the import ended`]),
   ];
   const doubtful = [
-    ...(conflict === 0 ? [] : [`${counted(conflict, 'row')} already registered with other data`]),
+    ...(conflict === 0 ? [] : [`${counted(conflict, 'row')} already registered with different data`]),
     ...(expectedParticipants === undefined || there <= expectedParticipants
       ? []
       : [`the service expects ${counted(expectedParticipants, 'participant')} at most`]),
@@ -178,7 +178,7 @@ function withProfile({ workspace, pigeonholeId, profile, seen }: KnownFields): S
 export interface RegistrantCounts {
   /** Created or already there: these people can sign in. */
   readonly present: number;
-  /** Already there with other data than in the file. */
+  /** Already there with different data than in the file. */
   readonly conflict: number;
   /** Refused by the service. */
   readonly rejected: number;
