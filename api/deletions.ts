@@ -108,7 +108,10 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
     const detail = { deletions: hold.id, list: hold.list, items, decision };
     const done = await audited(c, ledger, { action: 'decide-deletions', target, detail }, async () => {
       if (hold.items !== items) {
-        throw new Refused(409, `${hold.items} items are missing now, not ${items}: look again before you decide`);
+        throw new Refused(
+          409,
+          `${hold.items} ${hold.items === 1 ? 'item is' : 'items are'} missing now, not ${items}: look again before you decide`,
+        );
       }
       const decided = await decideHold(ledger, hold.id, decision);
       if (decided === undefined)

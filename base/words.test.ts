@@ -34,5 +34,6 @@ describe('a formatted span', () => {
 describe('a formatted number', () => {
   it('has groups of thousands, and a noun in the plural', () => {
     expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
+    expect([counted('1', 'person', 'people'), counted(null, 'person', 'people')]).toEqual(['1 person', '0 people']);
   });
 });

@@ -5,7 +5,7 @@ export function grouped(n: string | number): string {
 
 /** Returns `1 row` or `12,345 rows`. */
 export function counted(n: string | number | null | undefined, one: string, many = `${one}s`): string {
-  return `${grouped(n ?? 0)} ${n === 1 ? one : many}`;
+  return `${grouped(n ?? 0)} ${Number(n) === 1 ? one : many}`;
 }
 
 /** Returns the sum of counts by name. */

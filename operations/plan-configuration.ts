@@ -1,3 +1,4 @@
+import { counted } from '../base/words.js';
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../work/collaborators.js';
 import type {
@@ -93,7 +94,10 @@ async function withNote(
   if (change.what !== 'sink') return change;
   if (change.kind === 'removed') {
     const left = await leftBehind(ledger, change.name);
-    const rest = left === 0 ? 'everything was delivered' : `up to ${left} changes are not delivered yet`;
+    const rest =
+      left === 0
+        ? 'everything was delivered'
+        : `up to ${counted(left, 'change')} ${left === 1 ? 'is' : 'are'} not delivered yet`;
     return { ...change, note: `archived with its watermark: ${rest}; if it returns, it continues where it was` };
   }
   if (change.kind === 'added' && (await knownLanes(ledger, [change.name])).length > 0) {

@@ -185,7 +185,7 @@ export async function actOnImport(context: Context, options: ActOnImportOptions)
     const left = view.counts.waiting;
     if (
       !(await confirm(
-        `Cancel import ${id}? Registrants that were created stay; pigeonpost does not send the remaining ${counted(left, 'row')}.`,
+        `Cancel import ${id}? Registrants that were created stay; pigeonpost does not send the remaining ${left === 1 ? 'row' : counted(left, 'row')}.`,
       ))
     ) {
       out.note('nothing was cancelled');

@@ -47,7 +47,7 @@ async function live(context: Context, { list, pigeonhole, recent, personal, json
       if (json) out.line(JSON.stringify(change));
       else printLine(out, changeLine(change));
     }
-    if (skipped > 0) out.note(`skipped ${counted(skipped, 'change')}: too many arrived to show them all`);
+    if (skipped > 0) out.note(`skipped ${counted(skipped, 'change')}: too many arrived at the same time`);
   }
   throw new Error('the stream of changes never ends');
 }

@@ -62,26 +62,38 @@ describe('contacts compared with attendees', () => {
       { contacts: [{ ...contactOfAnn, lastname: '' }] },
       '1 contact with a name that differs from the source',
     ],
-    ['two contacts for one person', { contacts: [contactOfAnn, contactOfAnn] }, '1 people have more than one contact'],
+    ['two contacts for one person', { contacts: [contactOfAnn, contactOfAnn] }, '1 person has more than one contact'],
     [
       'a contact without an attendee',
       { contacts: [contactOfAnn, { email: 'eve@example.com' }] },
-      '1 contacts belong to no attendee with consent',
+      '1 contact belongs to no attendee with consent',
     ],
-    ['a person who registered but did not attend', { participations: [] }, '1 people do not attend their event'],
+    ['a person who registered but did not attend', { participations: [] }, '1 person does not attend their event'],
     [
       'a person who attended another event',
       { participations: [{ event: '102', email: 'ann@example.com', state: 'ATTENDED' }] },
-      '1 people do not attend their event',
+      '1 person does not attend their event',
     ],
   ])('are reported as wrong with %s', (_, given, problem) => {
     expect(compareContacts([ann], hubSpot(given))).toEqual({ delivered: 1, problems: [problem] });
   });
 
+  it('are counted in words for several people', () => {
+    const bea = { ...ann, Email: 'bea@example.com' };
+    const contactOfBea = { ...contactOfAnn, email: 'bea@example.com' };
+    const strangers = [{ email: 'eve@example.com' }, { email: 'mallory@example.com' }];
+    const contacts = [contactOfAnn, contactOfAnn, contactOfBea, contactOfBea, ...strangers];
+    expect(compareContacts([ann, bea], hubSpot({ contacts, participations: [] })).problems).toEqual([
+      '2 people have more than one contact',
+      '2 contacts belong to no attendee with consent',
+      '2 people do not attend their event',
+    ]);
+  });
+
   it('disagree if a person withdrew consent and still has a contact', () => {
     expect(compareContacts([{ ...ann, consent: { obtained: false } }], hubSpot())).toEqual({
       delivered: 0,
-      problems: ['1 contacts belong to no attendee with consent'],
+      problems: ['1 contact belongs to no attendee with consent'],
     });
   });
 });
@@ -145,7 +157,7 @@ describe('messages compared with questions', () => {
     expect(compareMessages([withdrawn], people, slack(withdrawnText))).toEqual({ delivered: 1, problems: [] });
   });
 
-  const problem = '1 messages show a text that matches no approved question, or repeat one';
+  const problem = '1 message shows a text that matches no approved question, or repeats one';
   it.each<[string, readonly TrueQuestion[], SlackState, number]>([
     ['a question twice', [question('one')], slack('Ann: one', 'Ann: one'), 1],
     ['a question as it was before an edit', [question('one (edited)')], slack('Ann: one'), 0],
@@ -170,6 +182,6 @@ describe('messages compared with questions', () => {
 
 describe('the summary of Slack', () => {
   it('counts redacted messages separately', () => {
-    expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 questions in 1 threads, 1 redacted');
+    expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 question in 1 thread, 1 redacted');
   });
 });

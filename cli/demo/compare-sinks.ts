@@ -49,9 +49,17 @@ export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: Hub
     delivered,
     problems: [
       ...[...wrong].map(([field, n]) => `${counted(n, 'contact')} with a ${field} that differs from the source`),
-      ...(twice === 0 ? [] : [`${twice} people have more than one contact`]),
-      ...(strangers === 0 ? [] : [`${strangers} contacts belong to no attendee with consent`]),
-      ...(notAttending === 0 ? [] : [`${notAttending} people do not attend their event`]),
+      ...(twice === 0
+        ? []
+        : [`${counted(twice, 'person', 'people')} ${twice === 1 ? 'has' : 'have'} more than one contact`]),
+      ...(strangers === 0
+        ? []
+        : [`${counted(strangers, 'contact')} ${strangers === 1 ? 'belongs' : 'belong'} to no attendee with consent`]),
+      ...(notAttending === 0
+        ? []
+        : [
+            `${counted(notAttending, 'person', 'people')} ${notAttending === 1 ? 'does' : 'do'} not attend their event`,
+          ]),
     ],
   };
 }
@@ -120,8 +128,13 @@ export function compareMessages(
   const others = [...left.values()].reduce((sum, n) => sum + n, 0);
   return {
     delivered: standing + redacted, // a withdrawn question counts as delivered once its message is redacted
-    problems: others === 0 ? [] : [`${others} messages show a text that matches no approved question, or repeat one`],
+    problems: others === 0 ? [] : [wrongMessages(others)],
   };
+}
+
+function wrongMessages(n: number): string {
+  const [show, repeat] = n === 1 ? ['shows', 'repeats'] : ['show', 'repeat'];
+  return `${counted(n, 'message')} ${show} a text that matches no approved question, or ${repeat} one`;
 }
 
 /** Removes control characters and lone surrogates, which are invisible in a message. */

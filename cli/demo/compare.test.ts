@@ -93,7 +93,7 @@ describe('the report of a comparison', () => {
     const problems = receivingProblems({ deliveries: 9, refused: {}, lists: { votes: { ...good, outOfOrder: 2 } } });
     expect(reported(rows.slice(0, 3), problems)).toMatchObject({
       code: 1,
-      notes: ['2 changes of votes arrived after a later revision of their item'],
+      notes: ['2 changes of votes arrived after a later revision of the same item'],
     });
   });
 

@@ -1,3 +1,5 @@
+import { counted, grouped } from '../../base/words.js';
+
 /** Content of the sandbox, as its control API reports it. */
 export interface SandboxState {
   /** Live events so far. */
@@ -72,7 +74,7 @@ export async function hubSpotState(hubSpotUrl: string): Promise<HubSpotState> {
 
 /** Returns a short summary. Pure. */
 export function hubSpotSummary({ contacts, marketingEvents, participations }: HubSpotState): string {
-  return `${contacts.length} contacts, ${participations.length} attendances at ${marketingEvents.length} events`;
+  return `${counted(contacts.length, 'contact')}, ${counted(participations.length, 'attendance')} at ${counted(marketingEvents.length, 'event')}`;
 }
 
 /** Content of the stand-in for Slack that the demo uses. */
@@ -112,7 +114,7 @@ export function slackSummary({ channels }: SlackState): string {
   const threads = channels.flatMap(({ messages }) => messages);
   const replies = threads.flatMap((thread) => thread.replies.map(readText));
   const withdrawn = replies.filter((text) => text === withdrawnText).length;
-  return `${replies.length - withdrawn} questions in ${threads.length} threads, ${withdrawn} redacted`;
+  return `${counted(replies.length - withdrawn, 'question')} in ${counted(threads.length, 'thread')}, ${grouped(withdrawn)} redacted`;
 }
 
 /** Counts of the webhook receiver. */
@@ -140,16 +142,16 @@ export async function receiverSummary(receiverUrl: string): Promise<ReceiverSumm
 /** Returns violations of the delivery guarantees, one sentence each. Pure. */
 export function receivingProblems(summary: ReceiverSummary): string[] {
   const lists = Object.entries(summary.lists).flatMap(([list, counts]) => [
-    ...sentence(counts.differingRepeats, `repeats of changes of ${list} differed from the first delivery`),
-    ...sentence(counts.outOfOrder, `changes of ${list} arrived after a later revision of their item`),
-    ...sentence(counts.missingRevisions, `revisions of ${list} were skipped`),
+    ...sentence(counts.differingRepeats, 'repeat', `of changes of ${list} differed from the first delivery`),
+    ...sentence(counts.outOfOrder, 'change', `of ${list} arrived after a later revision of the same item`),
+    ...sentence(counts.missingRevisions, 'revision', `of ${list} never arrived`),
   ]);
   const refused = Object.entries(summary.refused).flatMap(([status, n]) =>
-    sentence(n, `requests were refused with HTTP ${status}`),
+    sentence(n, 'request', `received the refusal HTTP ${status}`),
   );
   return [...lists, ...refused];
 }
 
-function sentence(n: number, what: string): string[] {
-  return n === 0 ? [] : [`${n} ${what}`];
+function sentence(n: number, noun: string, rest: string): string[] {
+  return n === 0 ? [] : [`${counted(n, noun)} ${rest}`];
 }

@@ -51,8 +51,8 @@ function Held({ held }: { readonly held: HeldDeletions }) {
     >
       <div class="inside">
         <p>
-          {grouped(items)} of the {grouped(ofItems)} items in the list are no longer in the service.{' '}
-          <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the pigeonhole</a>
+          {grouped(items)} of {counted(ofItems, 'item')} in the list {items === 1 ? 'is' : 'are'} no longer in the
+          service. <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the pigeonhole</a>
         </p>
         {sessions.length === 0 ? null : (
           <ul class="counts">
@@ -65,7 +65,7 @@ function Held({ held }: { readonly held: HeldDeletions }) {
         )}
         <div class="actions">
           <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>
-            {shown ? 'Hide the items' : 'Show the items'}
+            {`${shown ? 'Hide' : 'Show'} the ${items === 1 ? 'item' : 'items'}`}
           </button>
           <Decide held={held} />
         </div>
@@ -77,14 +77,15 @@ function Held({ held }: { readonly held: HeldDeletions }) {
 
 function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readonly held: HeldDeletions }) {
   if (!useMay('operate')) return null;
+  const them = items === 1 ? 'it' : 'them';
   const decide = async (decision: Decision['decision']): Promise<void> => {
     const confirmed = decision === 'confirmed';
     const given = await askPerson({
       title: confirmed ? `Delete ${counted(items, 'item')}?` : `Keep ${counted(items, 'item')}?`,
       body: confirmed
         ? `pigeonpost notifies every sink of the deletion of ${counted(items, 'item')} of ${list} in ${workspace}/${pigeonholeId}.`
-        : 'The items stay as they are, and no sink is notified.',
-      confirm: confirmed ? 'Delete them' : 'Keep them',
+        : `${items === 1 ? 'The item stays as it is' : 'The items stay as they are'}, and no sink is notified.`,
+      confirm: `${confirmed ? 'Delete' : 'Keep'} ${them}`,
       grave: confirmed,
     });
     if (given === null) return;
@@ -96,10 +97,10 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
   return (
     <>
       <Button look="main" onPress={() => decide('rejected')}>
-        Keep them…
+        Keep {them}…
       </Button>
       <Button look="grave" onPress={() => decide('confirmed')}>
-        Delete them…
+        Delete {them}…
       </Button>
     </>
   );

@@ -50,7 +50,7 @@ export function Live() {
         </form>
         {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}
         {skipped > 0 ? (
-          <p class="dim">Skipped {counted(skipped, 'change')}: too many arrived to show them all.</p>
+          <p class="dim">Skipped {counted(skipped, 'change')}: too many arrived at the same time.</p>
         ) : null}
         {state === 'lost' && changes.length === 0 ? (
           <p class="empty">The latest changes appear here once the page is connected.</p>

@@ -159,8 +159,9 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
         )}
         {generatedCodes === 0 ? null : (
           <p>
-            pigeonpost generates codes for {counted(generatedCodes, 'row')}. The page saves them to a file first. Keep
-            that file: the codes are not shown anywhere else.
+            {generatedCodes === 1
+              ? 'pigeonpost generates a code for 1 row. The page saves it to a file first. Keep that file: the code is not shown anywhere else.'
+              : `pigeonpost generates codes for ${counted(generatedCodes, 'row')}. The page saves them to a file first. Keep that file: the codes are not shown anywhere else.`}
           </p>
         )}
       </>

@@ -126,6 +126,20 @@ describe('the text of a message', () => {
       '/imports/7',
     ],
     [
+      message('import-ended', '7', { ...ended, created: 1, confirmed: 0, existing: 1 }, 'happened'),
+      'An import into pigeonhole acme/101 has ended',
+      /^1 registrant created, 1 was there before\.$/,
+      null,
+      '/imports/7',
+    ],
+    [
+      message('quota-short', 'acme', { ...quota, left: 1 }),
+      'The request quota of workspace acme will not last',
+      /^1 of 10,000 requests is left\. /,
+      /check --estimate/,
+      '/',
+    ],
+    [
       message('import-ended', '7', { pigeonhole: 'acme/101', state: 'cancelled', cancelled: 40 }, 'happened'),
       'An import into pigeonhole acme/101 was cancelled',
       /^0 registrants created, 40 cancelled\.$/,

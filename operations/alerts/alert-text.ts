@@ -91,11 +91,13 @@ const unsettled = ['rejected', 'invalid', 'conflict', 'unknown', 'cancelled'] as
 function importWords(id: string, facts: AlertFacts): Words {
   const made = Number(facts['created'] ?? 0) + Number(facts['confirmed'] ?? 0);
   const left = unsettled.flatMap((outcome) => (facts[outcome] ? [`${grouped(facts[outcome])} ${outcome}`] : []));
-  const there = facts['existing'] ? [`${grouped(facts['existing'])} were there before`] : [];
+  const there = facts['existing']
+    ? [`${grouped(facts['existing'])} ${facts['existing'] === 1 ? 'was' : 'were'} there before`]
+    : [];
   const how = facts['state'] === 'cancelled' ? 'was cancelled' : 'has ended';
   return {
     title: `An import into pigeonhole ${String(facts['pigeonhole'])} ${how}`,
-    says: `${[`${grouped(made)} registrants created`, ...there, ...left].join(', ')}.`,
+    says: `${[`${counted(made, 'registrant')} created`, ...there, ...left].join(', ')}.`,
     todo:
       left.length === 0
         ? null
