@@ -151,7 +151,7 @@ describe('start on a terminal', () => {
   });
 
   it('reads an ended event at the live interval during a rehearsal, which status shows with its end', async () => {
-    expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--for', '2h'], 140)).toBe(
+    expect(await shownBy(['poll-now', 'pigeonhole:acme/102', '--for', '2h'], 200)).toBe(
       'every list of pigeonhole acme/102 is read at the live interval for 2 h; end the rehearsal with: pigeonpost poll-now pigeonhole:acme/102 --end',
     );
     const rehearsed =
