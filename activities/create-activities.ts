@@ -22,8 +22,8 @@ const heartbeatEveryMs = 2000;
 export type Activities = ReturnType<typeof createActivities>;
 
 /**
- * Creates the activities that workflows call. Each accepts ids, returns counts, is safe to run twice, and keeps using the
- * configuration that was current when it started. Do not rename them: recorded histories contain their names.
+ * Creates the activities that workflows call. Each accepts ids, returns counts, is safe to run twice, and keeps using
+ * the configuration that was current when it started. Do not rename them: recorded histories contain their names.
  */
 export const createActivities = (current: InUse) => ({
   async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingResult> {

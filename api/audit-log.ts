@@ -22,8 +22,8 @@ interface Audited {
 }
 
 /**
- * Runs an action and records it in the audit log: the request before the action, so that no action is unrecorded, and the
- * outcome afterwards. If the process dies in between, the log has the action without an outcome.
+ * Runs an action and records it in the audit log: the request before the action, so that no action is unrecorded, and
+ * the outcome afterwards. If the process dies in between, the log has the action without an outcome.
  * @throws {Refused} 429 once a named token has had too many requests of this action refused: see RefusedActions
  */
 export async function audited<Result>(
@@ -97,9 +97,9 @@ interface Counted {
 }
 
 /**
- * Limits the lines that a named token can add to the audit log with requests that change nothing. Each such request adds
- * two lines, because an action is recorded before it runs. After 120 requests for one action within an hour, further ones
- * are refused before they are recorded. Other actions of the token are not affected.
+ * Limits the lines that a named token can add to the audit log with requests that change nothing. Each such request
+ * adds two lines, because an action is recorded before it runs. After 120 requests for one action within an hour,
+ * further ones are refused before they are recorded. Other actions of the token are not affected.
  */
 export class RefusedActions {
   readonly #counted = new Map<string, Counted>();

@@ -80,8 +80,8 @@ export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
 }
 
 /**
- * Checks that the caller may send a text as a configuration. The answer compares it with the whole running configuration,
- * so the caller needs the right to all workspaces and to the configuration.
+ * Checks that the caller may send a text as a configuration. The answer compares it with the whole running
+ * configuration, so the caller needs the right to all workspaces and to the configuration.
  * @throws {Refused} 403
  */
 export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {

@@ -8,8 +8,8 @@ import { hashToken, tokenIdOf } from './credentials.js';
 import { type InstanceAnswer, prove, realPath, storeName } from './instance-proof.js';
 
 /**
- * `GET /instance?challenge=…` proves which pigeonpost this is. Clients call it before they send their token, because they
- * must not send it to another process. The answer names no person, no event and no path.
+ * `GET /instance?challenge=…` proves which pigeonpost this is. Clients call it before they send their token, because
+ * they must not send it to another process. The answer names no person, no event and no path.
  */
 export function serveInstance(app: ApiApp, sources: ApiSources): void {
   app.get('/instance', async (c) => {

@@ -22,8 +22,8 @@ export function pageOf<Item extends z.ZodType>(item: Item) {
 }
 
 /**
- * Encodes where a part of a list ended, with the values by which the list is sorted. Unlike a number of rows to skip, it
- * still names the same position after rows before it are added or removed.
+ * Encodes where a part of a list ended, with the values by which the list is sorted. Unlike a number of rows to skip,
+ * it still names the same position after rows before it are added or removed.
  */
 function toCursor(values: readonly (string | number)[]): string {
   return Buffer.from(JSON.stringify(values)).toString('base64url');

@@ -22,9 +22,9 @@ export interface ApiServer {
 }
 
 /**
- * Time limits of a connection: for the headers, for the whole request, and for silence during an answer. Without limits,
- * idle connections would use up the maximum number. An upload takes as long as the store needs to write its rows. A live
- * stream sends something every 15 s, and the longest request (a preview of everything) takes 5 min.
+ * Time limits of a connection: for the headers, for the whole request, and for silence during an answer. Without
+ * limits, idle connections would use up the maximum number. An upload takes as long as the store needs to write its
+ * rows. A live stream sends something every 15 s, and the longest request (a preview of everything) takes 5 min.
  */
 export const patience = {
   headersMs: 10_000,

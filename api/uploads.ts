@@ -96,9 +96,9 @@ export const startRoute = createRoute({
 });
 
 /**
- * `POST /api/imports/check`, `/codes` and `POST /api/imports`. The body is the file, and the query contains the options;
- * see `importRequestSchema`. The route checks the options itself, with the same schema, so that it can read the rest of
- * the body before it refuses a request. A client that is still sending would not see the refusal otherwise.
+ * `POST /api/imports/check`, `/codes` and `POST /api/imports`. The body is the file, and the query contains the
+ * options; see `importRequestSchema`. The route checks the options itself, with the same schema, so that it can read
+ * the rest of the body before it refuses a request. A client that is still sending would not see the refusal otherwise.
  */
 export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 'ledger' | 'imports'>): void {
   app.openAPIRegistry.registerPath(checkRoute);

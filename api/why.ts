@@ -42,8 +42,8 @@ const whyRevisionSchema = z.object({
 export type WhyRevision = z.infer<typeof whyRevisionSchema>;
 
 /**
- * Everything that is known about one item, without its text: where it was read, what each sink received and answered, or
- * why nothing was sent.
+ * Everything that is known about one item, without its text: where it was read, what each sink received and answered,
+ * or why nothing was sent.
  */
 export const whySchema = z
   .object({

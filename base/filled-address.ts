@@ -1,8 +1,8 @@
 type Value = string | number;
 
 /**
- * Returns an address such as `/api/sinks/{name}/lanes` with its parameters filled in, and with the query parameters that
- * have a value. Pure.
+ * Returns an address such as `/api/sinks/{name}/lanes` with its parameters filled in, and with the query parameters
+ * that have a value. Pure.
  */
 export function filledAddress(
   path: string,

@@ -2,7 +2,8 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 
 /**
  * Confirms that this process still holds a lease. It runs before each call that only the holder may make. If it returns
- * undefined, the call may start immediately. Otherwise the call waits for the promise, and does not start if it rejects.
+ * undefined, the call may start immediately. Otherwise the call waits for the promise, and does not start if it
+ * rejects.
  */
 export type ConfirmHeld = () => Promise<void> | undefined;
 

@@ -8,9 +8,9 @@ import { defaultStore, storeSetting } from './schema/process.js';
 import { Secret } from './secret.js';
 
 /**
- * Checks rules that a schema cannot express: that names refer to existing entries, and that settings which need each other
- * are present. It reads the document and not the schema's result, so it can report its problems together with those that
- * the schema finds.
+ * Checks rules that a schema cannot express: that names refer to existing entries, and that settings which need each
+ * other are present. It reads the document and not the schema's result, so it can report its problems together with
+ * those that the schema finds.
  * @param folder absolute folder of the file; relative paths start here
  */
 export function checkReferences(document: ConfigDocument, folder: string): Problem[] {

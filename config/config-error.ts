@@ -13,8 +13,8 @@ export interface Problem {
 }
 
 /**
- * `missing`, `unreadable` and `empty` concern the file itself; `syntax`: the file is not YAML; `invalid`: it contains a key
- * or a value that is not allowed.
+ * `missing`, `unreadable` and `empty` concern the file itself; `syntax`: the file is not YAML; `invalid`: it contains a
+ * key or a value that is not allowed.
  */
 export type ConfigErrorKind = 'missing' | 'unreadable' | 'empty' | 'syntax' | 'invalid';
 

@@ -4,8 +4,8 @@ import type { SinkSchemas } from './parse-sinks.js';
 import { configSchema } from './schema/config-schema.js';
 
 /**
- * Returns docs/configuration.md as Markdown: every key of the schema with its allowed values, default and description. The
- * text ends with a line break. tools/write-configuration-reference.mjs writes the file, and a test compares it.
+ * Returns docs/configuration.md as Markdown: every key of the schema with its allowed values, default and description.
+ * The text ends with a line break. tools/write-configuration-reference.mjs writes the file, and a test compares it.
  * @param sinkSchemas schemas of the sink types whose own keys are included
  */
 export function configurationReference(sinkSchemas: SinkSchemas): string {

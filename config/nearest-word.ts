@@ -1,6 +1,6 @@
 /**
- * Returns the known word that was probably meant: the one with the fewest typing errors. At most one error for each three
- * letters is allowed.
+ * Returns the known word that was probably meant: the one with the fewest typing errors. At most one error for each
+ * three letters is allowed.
  */
 export function nearestWord(found: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;

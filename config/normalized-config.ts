@@ -8,9 +8,10 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 /**
  * Returns the document that processes sharing a ledger compare: workspaces, syncs, sinks, drop folders, alerts and
  * retention, with all defaults. The order of keys and of unordered lists does not matter. Settings of a single process
- * (store, temporal, server, network) are left out. A secret appears as `{ "$secret": fingerprint }`, so that a new secret
- * makes a new configuration, but nobody can read it.
- * @param fingerprint a keyed hash, such as an HMAC with the ledger's key: a short secret could be guessed from a plain hash
+ * (store, temporal, server, network) are left out. A secret appears as `{ "$secret": fingerprint }`, so that a new
+ * secret makes a new configuration, but nobody can read it.
+ * @param fingerprint a keyed hash, such as an HMAC with the ledger's key: a short secret could be guessed from a plain
+ *   hash
  */
 export function normalizedConfig(
   config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'> & Partial<Pick<Config, 'imports' | 'alerts' | 'retention'>>,

@@ -23,9 +23,9 @@ export function parseTree<Schema extends z.ZodType>(
 }
 
 /**
- * Replaces Secrets with their texts where the schema accepts only plain values. Every reference resolves to a Secret, and
- * only the schema knows whether its key is one. If the schema requires a number or a boolean, the text is converted. If it
- * accepts a value that JSON Schema has no type for, as `secret()` does, the Secret stays.
+ * Replaces Secrets with their texts where the schema accepts only plain values. Every reference resolves to a Secret,
+ * and only the schema knows whether its key is one. If the schema requires a number or a boolean, the text is
+ * converted. If it accepts a value that JSON Schema has no type for, as `secret()` does, the Secret stays.
  */
 function withTextsRevealed(tree: unknown, schemas: readonly JsonSchema[]): unknown {
   const shapes = schemas.flatMap(variants);
@@ -98,8 +98,8 @@ interface FlatIssue {
 type Issue = z.core.$ZodIssue;
 
 /**
- * Flattens an issue into those that the author of the file can fix. For a union, it returns the issues of the alternative
- * that was probably meant: the one with the type of the value.
+ * Flattens an issue into those that the author of the file can fix. For a union, it returns the issues of the
+ * alternative that was probably meant: the one with the type of the value.
  */
 function flattenIssue(issue: Issue, parent: readonly PropertyKey[] = []): FlatIssue[] {
   const path = [...parent, ...issue.path].map((step) => (typeof step === 'number' ? step : String(step)));

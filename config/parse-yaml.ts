@@ -1,8 +1,8 @@
 import { Composer, Lexer, type LineCounter, Parser, type Document, type ErrorCode, type ParsedNode } from 'yaml';
 
 /**
- * Limits of a text, far above any configuration and event file. Parsing a text at these limits takes less than a second.
- * Without them, a deeply nested text takes minutes or crashes the process.
+ * Limits of a text, far above any configuration and event file. Parsing a text at these limits takes less than a
+ * second. Without them, a deeply nested text takes minutes or crashes the process.
  */
 export const yamlLimits = {
   characters: 1_000_000,
@@ -33,8 +33,8 @@ export interface ParsedYaml {
 }
 
 /**
- * Parses one YAML document without resolving aliases. The limits are checked while the text is parsed, before the document
- * is composed: composing recurses into each level, and each error costs time.
+ * Parses one YAML document without resolving aliases. The limits are checked while the text is parsed, before the
+ * document is composed: composing recurses into each level, and each error costs time.
  * @throws {YamlLimitError}
  */
 export function parseYaml(text: string, lines: LineCounter): ParsedYaml {

@@ -4,7 +4,8 @@ import { isLoopback } from './loopback.js';
 
 /**
  * A text that must not be shown: an API key, a token, a URL with a password. If it is printed, logged or serialised, it
- * appears as `[secret]`. Only `reveal`, `revealPlain` and `compared` return the text, so that a search for them finds every use.
+ * appears as `[secret]`. Only `reveal`, `revealPlain` and `compared` return the text, so that a search for them finds
+ * every use.
  *
  * Every value from the environment or a file starts as a Secret. A key whose schema is `secret()` keeps it; for every
  * other key, the loader reveals it (parse-tree.ts).
@@ -45,8 +46,8 @@ export class Secret {
 }
 
 /**
- * Replaces a secret in a configuration sent to the API. Its text has the same form as the secret but does not depend on it.
- * Only `compared` returns the secret itself, so that an unchanged secret is not reported as a change.
+ * Replaces a secret in a configuration sent to the API. Its text has the same form as the secret but does not depend on
+ * it. Only `compared` returns the secret itself, so that an unchanged secret is not reported as a change.
  */
 export class StandIn extends Secret {
   readonly #value: string;

@@ -5,9 +5,9 @@ import { Secret } from './secret.js';
 /**
  * Value types of pigeonpost.yaml, for the schemas here and of the sink types.
  *
- * If a message begins with `allowed: `, the loader completes it to `found "5x", allowed: …`, or to `is missing, allowed: …`.
- * Any other message is printed unchanged. docs/configuration.md shows the same text from `allowed` in the schema's
- * metadata. No message of a schema repeats a value, because the value may be a secret at the wrong key.
+ * If a message begins with `allowed: `, the loader completes it to `found "5x", allowed: …`, or to `is missing,
+ * allowed: …`. Any other message is printed unchanged. docs/configuration.md shows the same text from `allowed` in the
+ * schema's metadata. No message of a schema repeats a value, because the value may be a secret at the wrong key.
  */
 
 const unitMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -74,9 +74,9 @@ export const secret = () =>
     .meta({ allowed: 'a secret, written as `${NAME}` or `${file:/path}`', secret: true });
 
 /**
- * A secret that is sent in a header or compared with one, such as an API key or a token. Secret files and copied keys often
- * end with a line break, which would make every request fail. The text is refused and not trimmed, because programs that
- * trim differently would have different secrets.
+ * A secret that is sent in a header or compared with one, such as an API key or a token. Secret files and copied keys
+ * often end with a line break, which would make every request fail. The text is refused and not trimmed, because
+ * programs that trim differently would have different secrets.
  */
 export const headerSecret = () =>
   secret().refine((found) => !(found instanceof Secret) || /^[\x21-\x7e]+$/.test(found.reveal()), {

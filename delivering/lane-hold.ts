@@ -12,8 +12,8 @@ const checkEveryMs = 1000;
 const usableMs = leaseMs * 0.8;
 
 /**
- * Renews a lane's lease while its holder sends. Aborts the signal if the lease was lost, or is about to expire without a
- * renewal, so that open calls end before another process takes the lane. Timers do not run while the machine is
+ * Renews a lane's lease while its holder sends. Aborts the signal if the lease was lost, or is about to expire without
+ * a renewal, so that open calls end before another process takes the lane. Timers do not run while the machine is
  * suspended, so each call confirms the lease first (`confirm`).
  */
 export class LaneHold {

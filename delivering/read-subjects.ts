@@ -205,8 +205,8 @@ function parsed(payload: string | null): Fields | null {
 }
 
 /**
- * Builds the envelope of a change. Deterministic: a repeat has the same bytes, unless the identity is no longer visible.
- * A replayed change has its own id, so that a receiver that remembers ids accepts it again.
+ * Builds the envelope of a change. Deterministic: a repeat has the same bytes, unless the identity is no longer
+ * visible. A replayed change has its own id, so that a receiver that remembers ids accepts it again.
  */
 function toChange(candidate: Candidate, identity: boolean, place: PigeonholeName): Change {
   const isRemoval = takesBack(candidate, identity);

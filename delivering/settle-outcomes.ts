@@ -69,9 +69,9 @@ export interface BatchVerdict {
  * attempts. If nothing in the batch passed, but it has at most `fewRecords` records and all are at fault, the lane does
  * not fail and continues with other records.
  *
- * A rejection is judged in the same way (decision 0078). If another record passed in the same batch, or has passed since
- * the first rejection, the rejected record becomes a dead letter. Otherwise the destination may reject everything, so the
- * record is tried again.
+ * A rejection is judged in the same way (decision 0078). If another record passed in the same batch, or has passed
+ * since the first rejection, the rejected record becomes a dead letter. Otherwise the destination may reject
+ * everything, so the record is tried again.
  * @param random 0 to 1, for jitter
  */
 export function settleOutcomes(

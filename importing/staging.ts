@@ -135,8 +135,8 @@ function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
 }
 
 /**
- * Concurrent batches. While the store writes one, the next is read and hashed. The third is for the moments in which one
- * side would wait for the other (decision 0025).
+ * Concurrent batches. While the store writes one, the next is read and hashed. The third is for the moments in which
+ * one side would wait for the other (decision 0025).
  */
 const batchesAtOnce = 3;
 
@@ -172,9 +172,9 @@ export async function stageAll(
 
 /**
  * Registrants per request until the service shows that it accepts fewer. At 200 to 300 bytes a row, the body has 300
- * kB, a third of the megabyte that gateways often allow. 20,000 registrants take 20 requests. If the service accepts only
- * 500, each workspace loses one refused request. With more rows, the body would come close to a megabyte, and finding a
- * bad row that a refusal does not name would take more than 12 requests.
+ * kB, a third of the megabyte that gateways often allow. 20,000 registrants take 20 requests. If the service accepts
+ * only 500, each workspace loses one refused request. With more rows, the body would come close to a megabyte, and
+ * finding a bad row that a refusal does not name would take more than 12 requests.
  */
 export const firstChunkSize = 1000;
 

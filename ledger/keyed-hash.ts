@@ -9,8 +9,8 @@ export interface LedgerKeys {
 }
 
 /**
- * Computes every hash that the ledger stores. Hashes are keyed, because anyone who sees a bare hash of an anonymous item
- * could try all attendee ids. Each purpose has a key of its own, so values of two purposes never match in a join.
+ * Computes every hash that the ledger stores. Hashes are keyed, because anyone who sees a bare hash of an anonymous
+ * item could try all attendee ids. Each purpose has a key of its own, so values of two purposes never match in a join.
  */
 export class KeyedHash {
   readonly #content: Hmac;

@@ -178,8 +178,9 @@ interface OperatorRequest {
 
 /**
  * Writes an operator's request to the ledger, where the next cycle of the work finds it. `resume` lifts an operator's
- * pause, and for a sink or a workspace also an automatic one, because it means that the operator has fixed the cause. It also
- * tries a refused key again immediately, for all lists of the workspace. `sweep` of a workspace includes its pigeonholes.
+ * pause, and for a sink or a workspace also an automatic one, because it means that the operator has fixed the cause.
+ * It also tries a refused key again immediately, for all lists of the workspace. `sweep` of a workspace includes its
+ * pigeonholes.
  * @returns false for `resume` of something that was not paused, and for the end of a rehearsal that was not in progress
  */
 export async function handleRequest(ledger: Ledger, scope: WorkScope, request: OperatorRequest): Promise<boolean> {

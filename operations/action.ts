@@ -3,8 +3,8 @@ import { printable } from '../base/printable.js';
 import { serviceLists } from '../config/schema/list-names.js';
 
 /**
- * Longest rehearsal. A rehearsal reads every list of one pigeonhole at the live interval, whatever the event's status and
- * the session times. The ledger stores its end, so a rehearsal survives restarts, and the reader and all views of
+ * Longest rehearsal. A rehearsal reads every list of one pigeonhole at the live interval, whatever the event's status
+ * and the session times. The ledger stores its end, so a rehearsal survives restarts, and the reader and all views of
  * freshness use the same end. The quota lengthens the interval as it does for live lists.
  */
 const longestRehearsalSeconds = 24 * 3600;

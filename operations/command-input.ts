@@ -84,8 +84,8 @@ export type { ListName };
 const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /**
- * Parses an instant: `2026-11-21` (the start of that day in UTC), `2026-11-21T09:30Z` (without a zone, in this machine's
- * zone), or a duration before `now`, such as `2h`. Returns undefined for anything else.
+ * Parses an instant: `2026-11-21` (the start of that day in UTC), `2026-11-21T09:30Z` (without a zone, in this
+ * machine's zone), or a duration before `now`, such as `2h`. Returns undefined for anything else.
  */
 export function instantNamed(word: string, now: Date): Date | undefined {
   const agoMs = parseDurationMs(word);

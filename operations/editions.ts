@@ -134,10 +134,10 @@ export async function openEdition(
 }
 
 /**
- * Stores the configuration's syncs in the ledger. If the selection of a sync has changed, the pigeonholes that it no longer
- * selects leave it, whatever their status. A removed sync is archived. Pigeonholes and syncs return when the configuration
- * selects or names them again. A second run changes nothing. The syncs are stored last, so the next run completes an
- * interrupted one.
+ * Stores the configuration's syncs in the ledger. If the selection of a sync has changed, the pigeonholes that it no
+ * longer selects leave it, whatever their status. A removed sync is archived. Pigeonholes and syncs return when the
+ * configuration selects or names them again. A second run changes nothing. The syncs are stored last, so the next run
+ * completes an interrupted one.
  */
 export async function adoptSyncs(config: Config, ledger: Ledger): Promise<void> {
   const syncs = registered(config);

@@ -244,8 +244,8 @@ function withNames(place: SeenFields, names: readonly string[]): SeenFields {
 }
 
 /**
- * Returns the notes about the fields that mappings read, for a command that reads the ledger while no process runs. Neither
- * creates nor migrates a store.
+ * Returns the notes about the fields that mappings read, for a command that reads the ledger while no process runs.
+ * Neither creates nor migrates a store.
  * @returns undefined if there is no ledger, or it cannot be read: a process uses it, or it belongs to another version
  */
 export async function storedFieldNotes(config: Config): Promise<string[] | undefined> {

@@ -4,12 +4,12 @@ import { z } from '@hono/zod-openapi';
 import { instant } from '../base/printable.js';
 
 /**
- * How fresh the data of a pigeonhole is. This file is the only definition; docs/operations.md#freshness describes it. Status, page, API, metrics
- * and alerts show what it returns.
+ * How fresh the data of a pigeonhole is. This file is the only definition; docs/operations.md#freshness describes it.
+ * Status, page, API, metrics and alerts show what it returns.
  *
- * Each list is judged against the polling interval in force for it, which the reader stores with its reason at the end of each read. A list
- * that is rarely read on purpose (its session does not run, the event has ended) is therefore never stale, and a list that misses its own
- * interval always is.
+ * Each list is judged against the polling interval in force for it, which the reader stores with its reason at the end
+ * of each read. A list that is rarely read on purpose (its session does not run, the event has ended) is therefore
+ * never stale, and a list that misses its own interval always is.
  */
 
 /** Reasons of lists in which nothing new is expected. The age of such a list does not count for the pigeonhole. */
@@ -54,9 +54,9 @@ const startGraceMs = 2 * 60_000;
 const shortestGraceMs = graceMs.least;
 
 /**
- * Returns the milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move that
- * instant, so a list that the service refuses becomes late. A list that was never read should have been read when it was
- * due.
+ * Returns the milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move
+ * that instant, so a list that the service refuses becomes late. A list that was never read should have been read when
+ * it was due.
  * @param upMs milliseconds since the process started or a hindrance of reading ended; by default long ago
  */
 export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date, upMs = Infinity): number {
@@ -73,10 +73,10 @@ function expectedAt({ everyMs, readAt, dueAt }: Pick<ListReading, 'everyMs' | 'r
 }
 
 /**
- * Remembers how long each pigeonhole could not be read because of a pause, a quota or a service that does not answer. When
- * such a hindrance ends, all lists are overdue. If it lasted at least two minutes, the lists get the same time as after a
- * start before they count as late. A shorter one gives them no time. Otherwise a service that often requests a wait could
- * hide lists that are never read.
+ * Remembers how long each pigeonhole could not be read because of a pause, a quota or a service that does not answer.
+ * When such a hindrance ends, all lists are overdue. If it lasted at least two minutes, the lists get the same time as
+ * after a start before they count as late. A shorter one gives them no time. Otherwise a service that often requests a
+ * wait could hide lists that are never read.
  */
 export class HindranceMemory {
   readonly #seen = new Map<string, { fromMs: number; toMs: number; isOver: boolean }>();
@@ -107,8 +107,8 @@ export class HindranceMemory {
 
 export interface Freshness {
   /**
-   * `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an operator or pigeonpost
-   * paused reading. `unread`: no list that counts was read yet.
+   * `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an operator or
+   * pigeonpost paused reading. `unread`: no list that counts was read yet.
    */
   readonly state: 'current' | 'late' | 'paused' | 'unread';
   /** Lists that are live now. */

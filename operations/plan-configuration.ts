@@ -108,8 +108,8 @@ async function withNote(
 }
 
 /**
- * Counts the dead letters that `redriveLane` sends again after a change of the sink. Dead letters that only an operator can
- * decide about are not among them.
+ * Counts the dead letters that `redriveLane` sends again after a change of the sink. Dead letters that only an operator
+ * can decide about are not among them.
  */
 async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkConfig): Promise<CausedDeliveries[]> {
   const groups = await deadLetterGroups(ledger, { sink });

@@ -30,8 +30,8 @@ interface Both {
 }
 
 /**
- * Counts the stored changes that a configuration would send, by sink and list. Each is decided with the same rules as when
- * it is sent.
+ * Counts the stored changes that a configuration would send, by sink and list. Each is decided with the same rules as
+ * when it is sent.
  */
 export async function planDeliveries(ledger: Ledger, both: Both): Promise<CausedDeliveries[]> {
   const { now } = both;

@@ -337,8 +337,8 @@ function sinkPaused(name: string, facts: AlertFacts): ProblemWords {
 }
 
 /**
- * Returns the sentences about dead letters. If the mapping failed on a change, the change never reached the destination,
- * and sending it again is useless until the mapping is corrected.
+ * Returns the sentences about dead letters. If the mapping failed on a change, the change never reached the
+ * destination, and sending it again is useless until the mapping is corrected.
  */
 function deadLetters(name: string, { letters, mapping }: AlertFacts): ProblemWords {
   const list = `"pigeonpost dead-letters list --sink ${name}"`;

@@ -59,8 +59,8 @@ interface ReplayLane {
 }
 
 /**
- * Sends stored items again, to one sink or all, or counts them. Each item is decided again when it is sent, so the counts
- * are an estimate.
+ * Sends stored items again, to one sink or all, or counts them. Each item is decided again when it is sent, so the
+ * counts are an estimate.
  */
 export async function startReplay(
   { deps, starter }: { deps: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>; starter: WorkflowStarter },

@@ -193,8 +193,8 @@ const rememberedMs = 30_000;
 const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
 
 /**
- * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out. Reads the
- * stored fields only if there is such a list, and at most twice a minute.
+ * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out.
+ * Reads the stored fields only if there is such a list, and at most twice a minute.
  * @param lanes the lanes on which sinks still receive changes
  */
 export async function findWithholding(

@@ -192,8 +192,8 @@ export function addressesIn(records: readonly Fields[]): Set<string> {
 }
 
 /**
- * Counts other people who have the same e-mail address as a person named by id or code. They may be a family that shares
- * an address, or one person who signed in twice: only an operator can tell. Reads whole lists.
+ * Counts other people who have the same e-mail address as a person named by id or code. They may be a family that
+ * shares an address, or one person who signed in twice: only an operator can tell. Reads whole lists.
  * @param workspace search only this workspace; null: all
  */
 export async function countSharing(

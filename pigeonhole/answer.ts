@@ -162,8 +162,8 @@ export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
 
 /**
  * Classifies an error without a code by its status. A 404 may come from a proxy during a deployment, so it does not
- * prove that anything was deleted. A 403 counts as transient, because it may come from a firewall. The service answers an
- * invalid key with 401 or code 4501, and only these pause a workspace.
+ * prove that anything was deleted. A 403 counts as transient, because it may come from a firewall. The service answers
+ * an invalid key with 401 or code 4501, and only these pause a workspace.
  */
 function kindOfStatus(status: number, body: Body): ApiErrorKind {
   switch (status) {

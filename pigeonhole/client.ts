@@ -78,8 +78,8 @@ export interface PigeonholeClient {
   /** Not idempotent, like `createPigeonhole`. */
   createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<CreatedEntity<Session>>;
   /**
-   * Creates registrants in one request; an empty list sends no request. It is not documented whether the service creates
-   * some registrants when it rejects others. If the call fails and `mayHaveTakenEffect` is not false, look the
+   * Creates registrants in one request; an empty list sends no request. It is not documented whether the service
+   * creates some registrants when it rejects others. If the call fails and `mayHaveTakenEffect` is not false, look the
    * registrants up before you repeat the call.
    */
   createRegistrants(

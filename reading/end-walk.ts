@@ -23,8 +23,8 @@ interface LastPage extends WalkEnd {
 }
 
 /**
- * Ends a walk in the transaction of its last page. Stores where the next poll starts, the known order, and when the stream
- * is due again. After a sweep, also detects missing items.
+ * Ends a walk in the transaction of its last page. Stores where the next poll starts, the known order, and when the
+ * stream is due again. After a sweep, also detects missing items.
  * @returns the number of deleted items
  */
 export async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage): Promise<number> {

@@ -18,9 +18,10 @@ const maxSets = 10;
 const maxItems = 500;
 
 /**
- * Looks up the items that a sweep did not show, if the list has a filter that is narrow enough. An item was deleted if a
- * response with the whole filtered set lacks it. In a list without ids, also looks up each row of which the sweep showed
- * more copies than the ledger holds: either the service holds more copies now, or the sweep showed one of them twice.
+ * Looks up the items that a sweep did not show, if the list has a filter that is narrow enough. An item was deleted if
+ * a response with the whole filtered set lacks it. In a list without ids, also looks up each row of which the sweep
+ * showed more copies than the ledger holds: either the service holds more copies now, or the sweep showed one of them
+ * twice.
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { deps, place, lease, readLimits } = reading;
@@ -154,8 +155,8 @@ interface FilteredSet {
 
 /**
  * Returns the smallest filtered set that contains an item. Returns undefined if the list has no filter that is narrow
- * enough, or if the filter's value is not known, like the attendee of an anonymous vote. A filter by session is not used
- * without another filter, because items move between sessions. Pure.
+ * enough, or if the filter's value is not known, like the attendee of an anonymous vote. A filter by session is not
+ * used without another filter, because items move between sessions. Pure.
  */
 export function filteredSet(
   pigeonholeId: number,

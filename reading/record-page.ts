@@ -26,8 +26,8 @@ interface PageBasics {
   /** Instant of the request. Rows that a later request has seen are newer than this page and are not changed. */
   readonly requestedAt: Date;
   /**
-   * Sinks to wake if the page has changes: those that want this list, and those that may show a person differently after
-   * this page (`sinkIdsFor`).
+   * Sinks to wake if the page has changes: those that want this list, and those that may show a person differently
+   * after this page (`sinkIdsFor`).
    */
   readonly sinkIds: readonly number[];
 }

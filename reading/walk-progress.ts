@@ -116,8 +116,8 @@ export function advanceWalk(walk: WalkProgress, page: WalkedPage): WalkProgress 
 
 /**
  * Returns the direction from one page to the next. Compares first items with first items and last with last. Comparing
- * the last item of one page with the first of the next would be wrong: if cursors are positions and rows move during the
- * walk, a page may start with the last items of the previous page although the list is in order.
+ * the last item of one page with the first of the next would be wrong: if cursors are positions and rows move during
+ * the walk, a page may start with the last items of the previous page although the list is in order.
  */
 function acrossPages(walk: WalkProgress, { firstValue, lastValue }: PageSummary): WalkProgress['direction'] {
   if (walk.pageFirst === null || walk.pageLast === null || firstValue === null || lastValue === null) return null;

@@ -2,8 +2,8 @@ import { setFlagsFromString } from 'node:v8';
 import { dropWeakTls } from '../config/environment.js';
 
 /**
- * Keeps the heaps close to the size of their live objects. Call it before anything else is loaded, because a heap rarely
- * shrinks.
+ * Keeps the heaps close to the size of their live objects. Call it before anything else is loaded, because a heap
+ * rarely shrinks.
  */
 export function boundHeap(): void {
   // Without it, V8 rarely collects garbage while modules load: 80 MB of heap for 20 MB of live objects. It does not

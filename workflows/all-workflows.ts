@@ -47,8 +47,8 @@ export async function deliverToSink(sink: string): Promise<void> {
 }
 
 /**
- * Sends the rows of one import until all are settled or an operator cancels it. Rows, chunks and their outcomes stay in the
- * ledger (claim check); the history holds only counts.
+ * Sends the rows of one import until all are settled or an operator cancels it. Rows, chunks and their outcomes stay in
+ * the ledger (claim check); the history holds only counts.
  * @param id the id of the import
  */
 export async function importRegistrants(id: string): Promise<void> {

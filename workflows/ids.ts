@@ -1,6 +1,6 @@
 /**
- * Workflow ids, one function for each workflow. Names are URL-encoded, so they contain no slash and ids joined with slashes
- * stay unique.
+ * Workflow ids, one function for each workflow. Names are URL-encoded, so they contain no slash and ids joined with
+ * slashes stay unique.
  */
 
 export function discoverPigeonholesId(workspace: string): string {

@@ -1,6 +1,6 @@
 /**
- * Reads a file of registrants as an import does, as a separate process that measures itself and prints one line of JSON.
- * Usage: node dist/bench/registrant-files/read-main.js FILE
+ * Reads a file of registrants as an import does, as a separate process that measures itself and prints one line of
+ * JSON. Usage: node dist/bench/registrant-files/read-main.js FILE
  */
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';

@@ -35,9 +35,9 @@ const estimateTimeoutMs = 10 * 60_000;
 /**
  * `pigeonpost check`: checks the configuration, each key, each sink, the store and Temporal, and prints a line for
  * each. Notes list the number of people each sink receives, fields that a mapping reads but no stored item has, and
- * mappings that could not be checked. A mapping that withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest
- * day of the calendar. Exit 0 without problems, 2 for an invalid configuration, 3 when something cannot be reached, 1
- * for a refusal. Notes do not change the exit code.
+ * mappings that could not be checked. A mapping that withholds a whole list is a problem. With `--estimate` it also
+ * estimates the requests for the busiest day of the calendar. Exit 0 without problems, 2 for an invalid configuration,
+ * 3 when something cannot be reached, 1 for a refusal. Notes do not change the exit code.
  */
 export async function check(
   { config, out }: Context,

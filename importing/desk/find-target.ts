@@ -155,8 +155,8 @@ const attendeeFields = ['attendeeCode', 'signInTime'];
 const maxAttendees = 30;
 
 /**
- * Returns the profile fields of a pigeonhole: from the ledger, or else from a page of attendees requested from the service.
- * Empty if the pigeonhole has no attendees yet or the service cannot be reached.
+ * Returns the profile fields of a pigeonhole: from the ledger, or else from a page of attendees requested from the
+ * service. Empty if the pigeonhole has no attendees yet or the service cannot be reached.
  */
 export async function profileFieldsOf(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log'>,

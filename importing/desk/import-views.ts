@@ -1,6 +1,6 @@
 /**
- * Imports as the API shows them: the schemas, and the functions that fill them. They contain personal data only from the
- * caller's own file.
+ * Imports as the API shows them: the schemas, and the functions that fill them. They contain personal data only from
+ * the caller's own file.
  */
 import { z } from '@hono/zod-openapi';
 import type { StoredReportRow } from '../import-report.js';
@@ -269,7 +269,7 @@ export function storedColumns(mapping: unknown): StoredColumns {
 }
 
 /**
- * Outcomes that a person has to correct: the service does not have the row as it is in the file, and pigeonpost will not
- * try it again.
+ * Outcomes that a person has to correct: the service does not have the row as it is in the file, and pigeonpost will
+ * not try it again.
  */
 export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;

@@ -290,8 +290,8 @@ export function parseMapping(flags: readonly string[]): MappingWishes {
 }
 
 /**
- * Columns of a report that describe the import and not the registrant. They are not sent when a report is imported again.
- * Do not rename them: the columns of older reports would then be sent.
+ * Columns of a report that describe the import and not the registrant. They are not sent when a report is imported
+ * again. Do not rename them: the columns of older reports would then be sent.
  */
 export const reportColumns = [
   'Import row',

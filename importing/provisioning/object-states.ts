@@ -175,8 +175,9 @@ export interface Surroundings {
 }
 
 /**
- * Decides the states of the objects of one list (the pigeonhole, or all sessions), by key. Objects with a lost answer are
- * decided first, because an existing object that a look-up assigns to one of them is no candidate for the others. Pure.
+ * Decides the states of the objects of one list (the pigeonhole, or all sessions), by key. Objects with a lost answer
+ * are decided first, because an existing object that a look-up assigns to one of them is no candidate for the others.
+ * Pure.
  */
 export function decideObjectStates(siblings: readonly Sibling[], around: Surroundings): Map<string, ObjectState> {
   const objectStates = new Map<string, ObjectState>();

@@ -18,8 +18,8 @@ export interface PlanOptions {
   readonly workspace: string;
   readonly decisions: Decisions;
   /**
-   * Milliseconds between a request without an answer and the look-up of its object. After that time the request has ended,
-   * and its result is visible.
+   * Milliseconds between a request without an answer and the look-up of its object. After that time the request has
+   * ended, and its result is visible.
    */
   readonly lookUpAfterMs: number;
 }

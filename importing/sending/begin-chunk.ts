@@ -109,8 +109,8 @@ export interface NextRow {
 }
 
 /**
- * Creates a chunk from the next rows that are in no chunk yet. One statement finds the rows, stores the chunk, counts the
- * request and builds its body. No request has contained these rows before, so none is suspected and all are sent.
+ * Creates a chunk from the next rows that are in no chunk yet. One statement finds the rows, stores the chunk, counts
+ * the request and builds its body. No request has contained these rows before, so none is suspected and all are sent.
  *
  * The statement searches a window of row numbers. If the window holds too few rows, because other imports hold most of
  * them, the next search uses a wider one. Without an upper bound, the database would sort all remaining rows: it has no

@@ -69,8 +69,8 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
 }
 
 /**
- * Ends an import that has no request left to send. If a request got no answer and the service later refused all its rows
- * without a reason, this assumes that the request created them.
+ * Ends an import that has no request left to send. If a request got no answer and the service later refused all its
+ * rows without a reason, this assumes that the request created them.
  * @throws {LedgerError} kind `stale`
  */
 export async function endImport(ledger: Ledger, lease: ImportLease): Promise<void> {
@@ -111,9 +111,9 @@ async function end(
 const pageAttendees = 1000;
 
 /**
- * Compares each row whose code existed before the import with the attendee who signed in with that code. If the attendee
- * has another value in a field of the row, the row becomes `conflict`. The service does not show registrants who have
- * not signed in, so their rows stay `existing`. Safe to run twice.
+ * Compares each row whose code existed before the import with the attendee who signed in with that code. If the
+ * attendee has another value in a field of the row, the row becomes `conflict`. The service does not show registrants
+ * who have not signed in, so their rows stay `existing`. Safe to run twice.
  */
 export async function reviewExisting(ledger: Ledger, lease: ImportLease): Promise<void> {
   const [any] = await ledger.db.query(`select 1 from registrants where import = $1 and outcome = 'existing' limit 1`, [

@@ -79,8 +79,9 @@ export function countToSend({ rows, suspects, next }: Piece): number {
  * Decides, from the answer to a request, the outcomes of rows and the pieces to send next. Pure.
  *
  * If a refusal names rows, those rows get their outcomes, and the rest is sent again. If it names none, a binary search
- * finds the bad row: the first half of the suspected rows is sent. If that half is created, the other half is suspected;
- * if it is refused, the search continues in it. The rows behind the bad one stay in one piece (decision 0025).
+ * finds the bad row: the first half of the suspected rows is sent. If that half is created, the other half is
+ * suspected; if it is refused, the search continues in it. The rows behind the bad one stay in one piece (decision
+ * 0025).
  * @param count number of the piece's first rows that were sent
  * @param request the number of that request
  * @param refusesWhole the service is known to create no row of a request that it refuses

@@ -107,9 +107,9 @@ interface TestedReceiver {
 }
 
 /**
- * Sends alerts (decision 0030). Every few seconds, one of the processes checks all conditions and writes the messages to
- * the ledger. Each receiver gets its messages separately, so that a receiver that fails or hangs delays no other. The
- * ledger holds all state, so the process may end at any instant.
+ * Sends alerts (decision 0030). Every few seconds, one of the processes checks all conditions and writes the messages
+ * to the ledger. Each receiver gets its messages separately, so that a receiver that fails or hangs delays no other.
+ * The ledger holds all state, so the process may end at any instant.
  */
 export class AlertDesk {
   readonly #stopping = new AbortController();

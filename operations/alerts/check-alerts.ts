@@ -33,8 +33,8 @@ import { alertOccasion } from '../problems.js';
 const tellImportsWithinMs = 24 * 60 * 60_000;
 
 /**
- * Checks all conditions once and writes the messages, unless another process has checked within the interval or checks at
- * the same time.
+ * Checks all conditions once and writes the messages, unless another process has checked within the interval or checks
+ * at the same time.
  * @returns the number of messages written for each receiver; also 0 if another process has checked
  */
 export async function checkAlerts(

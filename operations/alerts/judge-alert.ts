@@ -154,8 +154,8 @@ export function limitMessages(
 }
 
 /**
- * Merges messages of one occasion and kind. Counts are added up, the earliest instant is kept, and any other fact is kept
- * if all messages agree on it. Pure.
+ * Merges messages of one occasion and kind. Counts are added up, the earliest instant is kept, and any other fact is
+ * kept if all messages agree on it. Pure.
  */
 export function gatherMessages(messages: readonly NewAlertMessage[]): NewAlertMessage {
   const [first] = messages;

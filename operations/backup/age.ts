@@ -41,7 +41,8 @@ export async function isEncrypted(file: string): Promise<boolean> {
 }
 
 /**
- * Returns the plain bytes of an encrypted backup. If the file was cut off or changed, the stream ends with a BackupError.
+ * Returns the plain bytes of an encrypted backup. If the file was cut off or changed, the stream ends with a
+ * BackupError.
  * @param identityFile a file as age-keygen writes it
  * @throws {BackupError} if the backup was not encrypted to any identity of that file
  */

@@ -91,8 +91,9 @@ export async function readBackupFacts(folder: string): Promise<BackupFacts> {
 }
 
 /**
- * Removes erased and overwritten rows from a copied store. The database has only marked them as dead, and the write-ahead
- * log contains them, too. A separate thread rewrites every table of the copy, so the original store continues to work.
+ * Removes erased and overwritten rows from a copied store. The database has only marked them as dead, and the
+ * write-ahead log contains them, too. A separate thread rewrites every table of the copy, so the original store
+ * continues to work.
  * @param folder the folder that contains the copy, in `postgres/`
  */
 async function cleanCopy(folder: string): Promise<void> {
@@ -181,8 +182,8 @@ export async function packUnusedStore(folder: string, use: (bytes: BackupBytes) 
 export type Encrypt = (bytes: BackupBytes) => BackupBytes;
 
 /**
- * Writes a backup and checks that it can be read before the file gets its name. An encrypted backup is checked before it
- * is encrypted, because this process cannot decrypt it.
+ * Writes a backup and checks that it can be read before the file gets its name. An encrypted backup is checked before
+ * it is encrypted, because this process cannot decrypt it.
  * @throws {BackupError}
  */
 export async function writeBackup(file: string, bytes: BackupBytes, encrypt?: Encrypt): Promise<void> {
@@ -215,8 +216,8 @@ async function* readAlong(bytes: BackupBytes): BackupBytes {
 }
 
 /**
- * Writes a file under a temporary name and renames it once it is complete and on the disk, so that a file with a backup's
- * name is always complete. No other user of this machine may read it.
+ * Writes a file under a temporary name and renames it once it is complete and on the disk, so that a file with a
+ * backup's name is always complete. No other user of this machine may read it.
  * @throws {BackupError} kind `inUse` if the file exists already
  */
 export async function writeWhole(file: string, write: (part: string) => Promise<void>): Promise<void> {

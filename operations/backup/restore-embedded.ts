@@ -50,8 +50,8 @@ export function requireBackupFile(file: string): void {
  * kept. Temporal's data is deleted: it is newer than the backup, and the ledger has everything that is needed. People
  * who were forgotten after the backup, according to the old store and the given list, are forgotten again.
  *
- * A backup does not contain the ledger's key. The key comes from the folder, the configuration or `key`. Only a backup of
- * a version before decision 0048 contains its key, which is then put into the folder.
+ * A backup does not contain the ledger's key. The key comes from the folder, the configuration or `key`. Only a backup
+ * of a version before decision 0048 contains its key, which is then put into the folder.
  * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
  */
 export async function restoreEmbedded(
@@ -207,8 +207,8 @@ async function keyOfBackup(
 }
 
 /**
- * Writes the key file. Call it before the store is replaced: if the process is killed in between, the next start refuses a
- * key that does not match the store, and says so.
+ * Writes the key file. Call it before the store is replaced: if the process is killed in between, the next start
+ * refuses a key that does not match the store, and says so.
  */
 async function placeKey(folder: string, key: LedgerKey): Promise<void> {
   const file = join(folder, ledgerKeyFile);

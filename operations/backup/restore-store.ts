@@ -12,12 +12,13 @@ import { instant } from '../../base/printable.js';
 
 /**
  * Marks a store that was restored by other means (pg_restore, a snapshot, point-in-time recovery): every sink and every
- * import in progress is paused, so that nothing is sent without an operator's decision. A second run changes nothing more.
+ * import in progress is paused, so that nothing is sent without an operator's decision. A second run changes nothing
+ * more.
  * @param terms.erasures erasures that were made after the backup; null: no list was given
  * @returns the number of erasures that will run again, null if they are not known; and the problem that would stop the
  *   next start, null if there is none
- * @throws {BackupError} kind `inUse` while processes use the store; {LedgerError} kind `otherLedger` if the list belongs to
- *   another ledger: then everything except the list is done
+ * @throws {BackupError} kind `inUse` while processes use the store; {LedgerError} kind `otherLedger` if the list
+ *   belongs to another ledger: then everything except the list is done
  */
 export async function markStoreRestored(
   store: Config['store'],
@@ -85,10 +86,10 @@ export interface RestoredFrom {
 const restoredCause = 'restored';
 
 /**
- * Returns a script that must run after a restore, before pigeonpost starts. Changes that were delivered after the backup
- * would be delivered again. Therefore the script pauses every sink and every running import until an operator resumes it,
- * and each lane first checks what its sink has. The script is a text, so that `psql` can run it in the transaction of the
- * restore itself, whatever version made the backup.
+ * Returns a script that must run after a restore, before pigeonpost starts. Changes that were delivered after the
+ * backup would be delivered again. Therefore the script pauses every sink and every running import until an operator
+ * resumes it, and each lane first checks what its sink has. The script is a text, so that `psql` can run it in the
+ * transaction of the restore itself, whatever version made the backup.
  */
 export function markRestored({ madeAt, sinks, by, requestId }: RestoredFrom): string {
   const since = madeAt === null ? 'a backup' : `the backup of ${madeAt.toISOString()}`;

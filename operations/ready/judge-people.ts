@@ -132,8 +132,8 @@ interface KnownFields {
 }
 
 /**
- * Checks that the fields that mappings read exist in this event. Every event has its own profile fields, and without this
- * check a wrong name shows only when the CRM stays empty. Pure.
+ * Checks that the fields that mappings read exist in this event. Every event has its own profile fields, and without
+ * this check a wrong name shows only when the CRM stays empty. Pure.
  * @param config with only the sinks that receive data of this pigeonhole
  */
 export function judgeFields(config: Config, known: KnownFields): ReadyCheck {

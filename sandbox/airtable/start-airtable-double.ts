@@ -61,9 +61,9 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * Starts one table of an Airtable base, whose rows can be listed, upserted and deleted. Checks keys, the limit of ten rows
- * a request, and the names and types of fields. Answers an upsert with its rows in reverse, since Airtable promises no order.
- * Sources: sinks/http/README.md, "Airtable".
+ * Starts one table of an Airtable base, whose rows can be listed, upserted and deleted. Checks keys, the limit of ten
+ * rows a request, and the names and types of fields. Answers an upsert with its rows in reverse, since Airtable
+ * promises no order. Sources: sinks/http/README.md, "Airtable".
  */
 export async function startAirtableDouble(options: AirtableOptions = {}): Promise<AirtableDouble> {
   const { perSecond, perMonth } = { ...freshAccount, ...options };

@@ -25,8 +25,8 @@ const STATES: Readonly<Record<string, AttendanceState>> = {
 };
 
 /**
- * Marketing events and their participants. Documented: "Marketing events". An upsert finds only events that the same app
- * created. Every app of the account can access an event by its `objectId`.
+ * Marketing events and their participants. Documented: "Marketing events". An upsert finds only events that the same
+ * app created. Every app of the account can access an event by its `objectId`.
  */
 export const marketingEventRoutes: readonly Route[] = [
   route('POST', `${ROOT}/events/upsert`, 'write', upsert),

@@ -15,8 +15,8 @@ export interface LrsChoices {
   /** Larger bodies get 413. */
   readonly maxBytes: number;
   /**
-   * Answer to a stored statement that is sent again with the same content: `accepted` (200 or 204, nothing is stored) or
-   * `conflict` (409, as for other content). The specification allows both.
+   * Answer to a stored statement that is sent again with the same content: `accepted` (200 or 204, nothing is stored)
+   * or `conflict` (409, as for other content). The specification allows both.
    */
   readonly repeats: 'accepted' | 'conflict';
   /**

@@ -45,8 +45,8 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * Starts the persons resource of a Pipedrive company, API version 2. Accepts the token only as a header, and only fields
- * that exist. The company starts with one person. Sources: sinks/http/README.md, "Pipedrive".
+ * Starts the persons resource of a Pipedrive company, API version 2. Accepts the token only as a header, and only
+ * fields that exist. The company starts with one person. Sources: sinks/http/README.md, "Pipedrive".
  */
 export async function startPipedriveDouble(options: PipedriveOptions = {}): Promise<PipedriveDouble> {
   const { per2s, searchesPer2s } = { ...freshAccount, ...options };

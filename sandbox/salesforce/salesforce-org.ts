@@ -18,8 +18,8 @@ export interface SalesforceOptions {
    */
   readonly profile?: 'freshAccount' | 'noRules';
   /**
-   * The kind of the app, which decides about the audience of assertions: an `external` client app accepts only the org's
-   * My Domain (the host of `instanceUrl`), a `connected` app only the login host.
+   * The kind of the app, which decides about the audience of assertions: an `external` client app accepts only the
+   * org's My Domain (the host of `instanceUrl`), a `connected` app only the login host.
    */
   readonly app?: 'external' | 'connected';
   readonly clientId?: string;

@@ -54,8 +54,8 @@ const rules: readonly RequestRule[] = [
 ];
 
 /**
- * Starts the batch endpoint of Segment's HTTP Tracking API. Like Segment, it answers 200 to every body that is JSON and not
- * too large, then drops invalid events; `dropped` holds the reasons. Sources: sinks/http/README.md, "Segment".
+ * Starts the batch endpoint of Segment's HTTP Tracking API. Like Segment, it answers 200 to every body that is JSON and
+ * not too large, then drops invalid events; `dropped` holds the reasons. Sources: sinks/http/README.md, "Segment".
  */
 export async function startSegmentDouble(options: SegmentOptions = {}): Promise<SegmentDouble> {
   const { maxRequestBytes, maxEventBytes } = { ...freshAccount, ...options };

@@ -3,8 +3,8 @@ import { type Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { z } from 'zod';
 
 /**
- * The change envelope, written from docs/change-envelope.md and not from the sender's types, so that a mistake in the sender
- * is found here. Strict: an unknown field is a mistake as well.
+ * The change envelope, written from docs/change-envelope.md and not from the sender's types, so that a mistake in the
+ * sender is found here. Strict: an unknown field is a mistake as well.
  */
 const receivedChangeSchema = z
   .strictObject({
@@ -46,8 +46,8 @@ type SignedChange =
   | { readonly refusedWith: number; readonly reason: string };
 
 /**
- * Accepts a request only if its signature is valid for one of the secrets (checked by the `standardwebhooks` library), its
- * body is a change, and its id is the change's id.
+ * Accepts a request only if its signature is valid for one of the secrets (checked by the `standardwebhooks` library),
+ * its body is a change, and its id is the change's id.
  */
 export function readSignedChange(
   body: Buffer,

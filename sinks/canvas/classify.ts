@@ -33,8 +33,8 @@ type Verdict =
 const THROTTLED_WAIT_MS = 15_000;
 
 /**
- * Returns the meaning of an answer. Canvas throttles with a 403 whose body is "403 Forbidden (Rate Limit Exceeded)", and answers
- * 401 both to an unknown token and to a user who lacks a right. Sources: Canvas LMS, "Throttling",
+ * Returns the meaning of an answer. Canvas throttles with a 403 whose body is "403 Forbidden (Rate Limit Exceeded)",
+ * and answers 401 both to an unknown token and to a user who lacks a right. Sources: Canvas LMS, "Throttling",
  * "Errors".
  */
 export function classifyAnswer(answer: CanvasAnswer): Verdict {

@@ -105,7 +105,8 @@ const REPLACEMENT = '\\ufffd';
 
 /**
  * Serializes a value to JSON that PostgreSQL accepts as `jsonb`. U+0000 and lone surrogates are legal in JSON, but
- * PostgreSQL refuses them ("unsupported Unicode escape sequence"), so each becomes U+FFFD. Source: PostgreSQL 15, 8.14, "JSON Types".
+ * PostgreSQL refuses them ("unsupported Unicode escape sequence"), so each becomes U+FFFD. Source: PostgreSQL 15, 8.14,
+ * "JSON Types".
  */
 export function storableJson(value: unknown): string {
   // JSON.stringify writes these characters as escapes. The pattern matches every escape completely, so that the escaped

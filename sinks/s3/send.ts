@@ -73,8 +73,8 @@ export async function writeBatch(
 
 /**
  * Settles the objects that a crashed attempt may have written. If an object has exactly the lines of these operations,
- * they are delivered. If it has other lines (an attendee was erased or hidden since), it is deleted, and the lines are sent
- * again under the next number. A second run has the same result.
+ * they are delivered. If it has other lines (an attendee was erased or hidden since), it is deleted, and the lines are
+ * sent again under the next number. A second run has the same result.
  */
 export async function recoverBatch(
   store: Store,

@@ -158,8 +158,8 @@ export class CampaignStatuses {
   }
 
   /**
-   * Adds the missing statuses after the last place, because a `SortOrder` is unique in its campaign. Returns false if the
-   * user may not add any: in some orgs, only administrators may.
+   * Adds the missing statuses after the last place, because a `SortOrder` is unique in its campaign. Returns false if
+   * the user may not add any: in some orgs, only administrators may.
    */
   async #add(
     campaignId: string,

@@ -178,8 +178,8 @@ async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: stri
 }
 
 /**
- * Plans a record that belongs to a person: writes it, or deletes it if its item is deleted, its condition no longer holds,
- * or its person must not be known. It may be deleted because this sink wrote all of it.
+ * Plans a record that belongs to a person: writes it, or deletes it if its item is deleted, its condition no longer
+ * holds, or its person must not be known. It may be deleted because this sink wrote all of it.
  */
 async function linkedStep(
   subject: Subject,

@@ -111,8 +111,8 @@ export function tokenUrlOf({ baseUrl, loginUrl }: Pick<SalesforceConfig, 'baseUr
 }
 
 /**
- * Returns the grants to try, in order. Source: Salesforce Help, "OAuth 2.0 JWT Bearer Flow for Server-to-Server Integration" and "OAuth 2.0 Client Credentials
- * Flow for Server-to-Server Integration".
+ * Returns the grants to try, in order. Source: Salesforce Help, "OAuth 2.0 JWT Bearer Flow for Server-to-Server
+ * Integration" and "OAuth 2.0 Client Credentials Flow for Server-to-Server Integration".
  */
 function grantsOf({ clientId, clientSecret, username, privateKey, loginUrl }: SalesforceConfig): Grant[] {
   if (clientSecret !== undefined) {
@@ -134,7 +134,8 @@ const testOrg = /(?:\.sandbox|\.scratch|--[^.]+(?:\.cs\d+)?)\.my\.salesforce\.co
 /**
  * Returns the audiences of an assertion, in the order in which they are tried. An external client app accepts only the
  * org's My Domain. A connected app accepts the login host of production, or that of sandboxes and scratch orgs. For a
- * host that does not belong to Salesforce, the audience is the host itself. The README says which of this is documented.
+ * host that does not belong to Salesforce, the audience is the host itself. The README says which of this is
+ * documented.
  */
 export function audiencesOf(loginUrl: string): readonly string[] {
   const { hostname, origin } = new URL(loginUrl);

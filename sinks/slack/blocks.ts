@@ -171,7 +171,8 @@ export function literalOrigins(expression: Expression): ReadonlySet<string> {
 
 /**
  * Checks the value of a link's expression and returns it as an address; undefined if it is empty.
- * @throws {FailedMapping} `not-a-link` unless it is an address at one of the origins; the message never repeats the value
+ * @throws {FailedMapping} `not-a-link` unless it is an address at one of the origins; the message never repeats the
+ *   value
  */
 export function linkAddress(value: unknown, key: string, origins: ReadonlySet<string>): string | undefined {
   if (value === undefined || value === null || value === '') return undefined;

@@ -13,8 +13,8 @@ import { evidenceOf, toStatement, voidingStatement } from './to-statement.js';
 import { markOf } from './conflict.js';
 
 /**
- * The statements of one change. They are sent in one request, which an LRS stores completely or not at all. At any time,
- * exactly one of the old and the new statement is therefore valid.
+ * The statements of one change. They are sent in one request, which an LRS stores completely or not at all. At any
+ * time, exactly one of the old and the new statement is therefore valid.
  */
 export interface XapiOperation extends Operation {
   /** `<list>:<key>`, for messages. */

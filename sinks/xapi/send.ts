@@ -48,7 +48,8 @@ class Sending {
   }
 
   /**
-   * @param isRefused the rest of a refused batch was stored, so this part contains the refused statement: it is halved without a request
+   * @param isRefused the rest of a refused batch was stored, so this part contains the refused statement: it is halved
+   *   without a request
    * @returns whether all of it was stored
    */
   async deliver(batch: readonly Parcel[], isRefused = false): Promise<boolean> {

@@ -92,8 +92,8 @@ export function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): bool
 const sameResetMs = 5000;
 
 /**
- * Whether a response reports something about the quota that the ledger does not know. Only such a response is written to
- * the ledger, because most responses merely confirm the count. Pure.
+ * Whether a response reports something about the quota that the ledger does not know. Only such a response is written
+ * to the ledger, because most responses merely confirm the count. Pure.
  * @param known the last state read from the ledger; @param ageMs its age
  */
 export function updatesQuota(known: QuotaState | undefined, ageMs: number, reported: Quota | null): boolean {
@@ -106,8 +106,8 @@ export function updatesQuota(known: QuotaState | undefined, ageMs: number, repor
 }
 
 /**
- * Whether the service reports clearly more remaining requests than the ledger knows. If it reports no reset, this is the
- * only sign of a new window.
+ * Whether the service reports clearly more remaining requests than the ledger knows. If it reports no reset, this is
+ * the only sign of a new window.
  */
 function hasRisen({ limit, remaining: left }: QuotaState, reported: number | null): boolean {
   if (reported === null || left === null) return false;

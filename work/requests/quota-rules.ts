@@ -36,8 +36,8 @@ export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
  */
 const floorShare = 0.05;
 /**
- * If at most this share of the limit remains (bounded to 5 to 50 requests), requests are made one at a time, so that the
- * count is exact.
+ * If at most this share of the limit remains (bounded to 5 to 50 requests), requests are made one at a time, so that
+ * the count is exact.
  */
 const exclusiveShare = 0.02;
 /** Maximum factor for an interval, so that every list is still read now and then. */

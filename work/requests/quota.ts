@@ -58,8 +58,8 @@ const millisecondsTo = (instant: string): string =>
 const usedNow = (name: string): string => `(case when ${isOver} then 0 else ${name} end)`;
 
 /**
- * Length of a window: the longest reported time until a reset. It bounds the wait in a later window for which the service
- * reports no reset. An estimate that is too short costs one refusal, which the service does not count.
+ * Length of a window: the longest reported time until a reset. It bounds the wait in a later window for which the
+ * service reports no reset. An estimate that is too short costs one refusal, which the service does not count.
  */
 const reportedWindow = (resetInMs: string): string =>
   `greatest(case when window_told then window_ms else 1000 end, ${resetInMs}::float8::int8)`;
@@ -85,8 +85,8 @@ const columns = `${limitNow} as request_limit, limit_until is null as limit_repo
   ${millisecondsTo('wait_until')} as wait_ms, ${millisecondsTo('alone_until')} as exclusive_ms`;
 
 /**
- * Lets the statement commit without waiting for the disk (decision 0013). If the database crashes and loses the count, the
- * service's next response corrects it.
+ * Lets the statement commit without waiting for the disk (decision 0013). If the database crashes and loses the count,
+ * the service's next response corrects it.
  */
 const withoutWaiting = `set_config('synchronous_commit', 'off', true) = 'off'`;
 
@@ -151,7 +151,8 @@ export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]
  * new window.
  * @param terms.limit the limit for which the caller computed the terms; no permit if the limit has changed
  * @param terms.mustRemain requests that must still be left after this one
- * @param terms.exclusiveBelow at or below this many remaining requests, and after a refusal, requests are made one at a time
+ * @param terms.exclusiveBelow at or below this many remaining requests, and after a refusal, requests are made one at a
+ *   time
  * @returns null if there is no permit; `readQuota` shows why
  */
 export async function spendPermit(
@@ -274,8 +275,8 @@ export async function noteAnswer(
 }
 
 /**
- * Drops the limit that the service reported, because it has stopped reporting one. Otherwise a new plan without a limit,
- * or a proxy that strips headers, would make pigeonpost wait for the end of a window that does not exist.
+ * Drops the limit that the service reported, because it has stopped reporting one. Otherwise a new plan without a
+ * limit, or a proxy that strips headers, would make pigeonpost wait for the end of a window that does not exist.
  */
 export async function forgetReportedLimit(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
   const [row] = await ledger.db.query<QuotaRow>(
@@ -289,9 +290,9 @@ export async function forgetReportedLimit(ledger: Ledger, fingerprint: string): 
 }
 
 /**
- * Stores that the service refused a request because the quota is used up (code 8000). The refused request does not count.
- * If the service reports no limit, and the start of the window was observed, the number of requests that certainly
- * arrived in the window becomes the limit (a learnt limit).
+ * Stores that the service refused a request because the quota is used up (code 8000). The refused request does not
+ * count. If the service reports no limit, and the start of the window was observed, the number of requests that
+ * certainly arrived in the window becomes the limit (a learnt limit).
  */
 export async function noteRefusal(
   ledger: Ledger,

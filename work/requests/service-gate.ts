@@ -160,8 +160,8 @@ export class ServiceGate {
   }
 
   /**
-   * Takes the permit for the probable next request while the current one is in progress, so that the next request does not
-   * wait for its permit. The permit is spent immediately; return it with `returnPermit` if it is not used.
+   * Takes the permit for the probable next request while the current one is in progress, so that the next request does
+   * not wait for its permit. The permit is spent immediately; return it with `returnPermit` if it is not used.
    * @returns undefined if only one request at a time is allowed, or the quota has no room; `request` then reports why
    */
   async takePermitAhead(

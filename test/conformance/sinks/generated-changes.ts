@@ -39,8 +39,8 @@ export const anyChange: fc.Arbitrary<Change> = fc
   }));
 
 /**
- * Returns changes of `items` items in the order of the ledger, each with revisions 1 to `revisions`, interleaved. The result
- * is the same every time.
+ * Returns changes of `items` items in the order of the ledger, each with revisions 1 to `revisions`, interleaved. The
+ * result is the same every time.
  */
 export function storyOf({ items, revisions }: { items: number; revisions: number }): Change[] {
   return Array.from({ length: items * revisions }, (_, index): Change => {

@@ -11,8 +11,8 @@ export interface SinkHarness<D extends Destination> {
 }
 
 /**
- * Tests the contract of `sinks/sink.ts` that the delivery engine relies on. Each sink provides a destination on this machine
- * and the failures of that destination, and must pass all of these tests.
+ * Tests the contract of `sinks/sink.ts` that the delivery engine relies on. Each sink provides a destination on this
+ * machine and the failures of that destination, and must pass all of these tests.
  */
 export function describeSink<D extends Destination>(name: string, harness: SinkHarness<D>): void {
   describe(`the ${name} sink`, () => {
