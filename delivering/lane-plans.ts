@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Selected } from '../ledger/pigeonholes.js';
-import { pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
+import { pigeonholeLists, workspaceLists } from '../base/list-names.js';
 import { derivedLists, type SentListName, sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
 

@@ -1,4 +1,4 @@
-import type { ListName } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 
 /**
  * Whether sinks may see the identity of the person who created an item. `unknown` is treated as anonymous, but may
@@ -21,7 +21,7 @@ export type EffectiveVisibility = 'named' | 'anonymous';
  */
 export type PersonRule = 'none' | 'own-record' | 'flagged' | 'judged';
 
-const personRules: Readonly<Record<ListName | 'engagement' | 'registrants', PersonRule>> = {
+const personRules: Readonly<Record<ServiceListName | 'engagement' | 'registrants', PersonRule>> = {
   pigeonholes: 'none',
   subscriptions: 'none',
   sessions: 'none',

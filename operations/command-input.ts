@@ -1,5 +1,5 @@
 import { nearestWord } from '../config/nearest-word.js';
-import { type ListName, listNames, serviceLists } from '../config/schema/list-names.js';
+import { type ListName, listNames, serviceLists } from '../base/list-names.js';
 import { parseDurationMs } from '../config/values.js';
 import { type ClientConfig, loadClientConfig, loadStoreConfig } from '../config/client-config.js';
 import { type Environment, processEnvironment } from '../config/environment.js';

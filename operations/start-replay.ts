@@ -5,7 +5,7 @@ import { requestReplay } from '../delivering/replays.js';
 import { addCounts, countDeliverable } from './count-deliverable.js';
 import { delivering, type WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
-import { listNames } from '../config/schema/list-names.js';
+import { listNames } from '../base/list-names.js';
 import { configuredName, pigeonholeName, printable } from '../base/printable.js';
 
 /** An operator's request to send stored items again. */

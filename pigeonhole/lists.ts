@@ -1,31 +1,7 @@
-/**
- * The lists of the service by name, and the parameters of a request for each. The names are spelled as in the service's
- * paths. The whole product uses them as identifiers: in ledger rows, change types and the configuration. Source:
- * docs/service-contract.md, "Lists and filters".
- */
-
-/** Lists of one pigeonhole. A request for `votes`, `answer_ratings` or `answers` covers only one session. */
-export const pigeonholeLists = [
-  'sessions',
-  'attendees',
-  'questions',
-  'votes',
-  'answer_ratings',
-  'answers',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'qna-questions',
-] as const;
-
-/** Lists of the workspace that the API key belongs to. */
-export const workspaceLists = ['pigeonholes', 'subscriptions'] as const;
-
-export type PigeonholeListName = (typeof pigeonholeLists)[number];
-export type WorkspaceListName = (typeof workspaceLists)[number];
-export type ListName = PigeonholeListName | WorkspaceListName;
+import type { ServiceListName } from '../base/list-names.js';
 
 /**
- * One list and its parameters. Required parameters are at the top level (`sessionId` of the per-session lists),
+ * One list and the parameters of its requests. Required parameters are at the top level (`sessionId` of the per-session lists),
  * optional ones in `filters`. The service ignores filters that it does not support, so a caller that relies on a filter
  * has to check the items.
  */
@@ -81,7 +57,7 @@ export interface PollVoteFilters {
 }
 
 /** Lists that are read per session, and the session type that fills them. */
-export const perSessionLists: ReadonlyMap<ListName, string> = new Map([
+export const perSessionLists: ReadonlyMap<ServiceListName, string> = new Map([
   ['votes', 'qna'],
   ['answer_ratings', 'qna'],
   ['answers', 'poll_word_cloud'],

@@ -1,8 +1,8 @@
 import { checkItems, peekNextCursor } from './page.js';
-import { type ListName, pigeonholeLists, workspaceLists } from './lists.js';
+import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
 
 /** One documented item per list, each with an unknown field. */
-const documented: Record<ListName, Record<string, unknown>> = {
+const documented: Record<ServiceListName, Record<string, unknown>> = {
   pigeonholes: { id: 1, name: 'Day', status: 'a status never seen', links: { admin: 'x' }, extra: 1 },
   subscriptions: { id: 1, name: 'Team', extra: 1 },
   sessions: { id: 1, type: 'a type never seen', anonymousResponses: true, extra: 1 },

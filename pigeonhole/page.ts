@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
-import type { ListName } from './lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 import type { Quota } from './response-headers.js';
 import { type WireItem, itemShapes } from './wire-types.js';
 
@@ -52,7 +52,7 @@ const envelopeSchema = z.object({
  * @throws {ApiError} kind `protocol` if the envelope is not as documented, or if it announces more pages and has no
  * items, no cursor, a cursor that is not text, or the cursor of this request; kind `transient` if the body is missing
  */
-export function readPage(call: Call, list: ListName, cursor: string | null, answer: ServiceAnswer): Page {
+export function readPage(call: Call, list: ServiceListName, cursor: string | null, answer: ServiceAnswer): Page {
   const broken = (problem: string): ApiError => new ApiError(call, { kind: 'protocol', problem, ...factsOf(answer) });
 
   if (answer.body === undefined) {
@@ -116,7 +116,7 @@ interface CheckedItems {
  * Checks the elements of a page and returns every object as received, including the irregular ones. Discards the copies
  * that the schemas make, because a copy lacks the unknown fields, and an item is stored as the service wrote it.
  */
-export function checkItems(list: ListName, data: readonly unknown[]): CheckedItems {
+export function checkItems(list: ServiceListName, data: readonly unknown[]): CheckedItems {
   const { schema, idWithin } = itemShapes[list];
   const items: WireItem[] = [];
   const irregular: Irregular[] = [];

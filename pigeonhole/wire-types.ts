@@ -6,7 +6,7 @@
  * "Shapes".
  */
 import { z } from 'zod';
-import type { ListName } from './lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 
 const text = z.string().nullish();
 const flag = z.boolean().nullish();
@@ -167,7 +167,7 @@ interface ItemShape {
 }
 
 /** One entry per list. A vote has no id of its own, so `question.id` is required: it says which question got the vote. */
-export const itemShapes: Readonly<Record<ListName, ItemShape>> = {
+export const itemShapes: Readonly<Record<ServiceListName, ItemShape>> = {
   pigeonholes: { schema: pigeonholeSchema, idWithin: null },
   subscriptions: { schema: subscriptionSchema, idWithin: null },
   sessions: { schema: sessionSchema, idWithin: null },

@@ -1,5 +1,6 @@
 import type { Intervals } from '../config/config.js';
-import { type ListName, perSessionLists } from '../pigeonhole/lists.js';
+import { perSessionLists } from '../pigeonhole/lists.js';
+import { type ServiceListName } from '../base/list-names.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 import { longestQuietMs, longestEndedMs, liveInterval } from '../work/reading-plan.js';
 
@@ -13,7 +14,7 @@ export const noWindow: TimeWindow = { startsAt: null, endsAt: null };
 
 /** The facts that decide how often a stream is read. Instants are epoch ms. */
 export interface StreamFacts {
-  readonly list: ListName;
+  readonly list: ServiceListName;
   /** Type of the session of a per-session stream; undefined for other streams, or if the service reports none. */
   readonly sessionType: string | undefined;
   /** Times of the session of a per-session stream; `noWindow` for other streams. */
@@ -65,7 +66,7 @@ export interface Cadence {
 }
 
 /** Lists in which moderators of a live session change items on any page, so each poll also sweeps a part of the list. */
-const moderatedLists: ReadonlySet<ListName> = new Set(['questions', 'qna-questions']);
+const moderatedLists: ReadonlySet<ServiceListName> = new Set(['questions', 'qna-questions']);
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -174,7 +175,7 @@ export function isLive({ reason }: Pick<Cadence, 'reason'>): boolean {
  * Returns the maximum interval outside the window. A list's own interval is kept unless `quiet` is longer than both it
  * and `live`.
  */
-function longestQuiet(list: ListName, every: Intervals): number {
+function longestQuiet(list: ServiceListName, every: Intervals): number {
   const own = liveInterval(list, every);
   if (every.quiet !== undefined) return every.quiet <= every.live ? own : Math.max(every.quiet, own);
   return list in every.lists ? own : Math.max(longestQuietMs, own);

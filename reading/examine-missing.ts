@@ -5,7 +5,8 @@ import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemTo
 import { recordPage } from './record-page.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
-import type { ListName, ListRef } from '../pigeonhole/lists.js';
+import type { ListRef } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
 import { requestPage } from '../work/requests/request-page.js';
 import { reportPage } from './walk-stream.js';
@@ -25,7 +26,7 @@ const maxItems = 500;
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { deps, place, lease, readLimits } = reading;
-  const list = lease.list as ListName;
+  const list = lease.list as ServiceListName;
   const missing = await missingItems(deps.ledger, lease, maxItems);
   const doubled = hasIds(list) ? [] : await doubledItems(deps.ledger, lease, maxItems);
   const groups = new Map<string, Group>();
@@ -67,7 +68,7 @@ async function lookUpGroup(reading: StreamReading, group: Group): Promise<void> 
 /** Requests a filtered set and stores its items if the response contains the complete set. */
 async function readSet(reading: StreamReading, { set, missing }: Group): Promise<LookUpResult> {
   const { deps, place, lease, cycle } = reading;
-  const list = lease.list as ListName;
+  const list = lease.list as ServiceListName;
   reading.cursor = null;
   const page = await requestSet(reading, set);
   if (page === undefined) return { requested: missing, found: [], gone: [], at: deps.ledger.clock.now() };
@@ -131,7 +132,7 @@ async function requestSet({ deps, place, readLimits }: StreamReading, set: Filte
 
 async function storeResult(reading: StreamReading, result: LookUpResult): Promise<void> {
   const { deps, lease, cycle } = reading;
-  const list = lease.list as ListName;
+  const list = lease.list as ServiceListName;
   if (result.requested.length === 0) return;
   const { deleted, woken } = await deps.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
@@ -163,7 +164,7 @@ export function filteredSet(
   { list, sessionId }: { list: string; sessionId: number },
   { attendeeId, payload }: Pick<ItemToLookUp, 'attendeeId' | 'payload'>,
 ): FilteredSet | undefined {
-  switch (list as ListName) {
+  switch (list as ServiceListName) {
     case 'votes':
     case 'answer_ratings': {
       const questionId = idIn(JSON.parse(payload) as Row, 'question');

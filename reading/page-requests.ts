@@ -8,7 +8,8 @@ import type { Page } from '../pigeonhole/page.js';
 import { requestPage, type Priority } from '../work/requests/request-page.js';
 import type { AheadPermit } from '../work/requests/service-gate.js';
 import type { StreamReading } from './stream-reading.js';
-import type { ListName, ListRef } from '../pigeonhole/lists.js';
+import type { ListRef } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 
 export interface WalkBudget {
   /** Pages that the walk may read in this cycle. */
@@ -156,7 +157,7 @@ export function createGate<T = void>(): { readonly opened: Promise<T>; readonly 
 
 /** Returns the reference by which the client requests a stream's list. */
 function listRef(pigeonholeId: number, { list, sessionId }: { list: string; sessionId: number }): ListRef {
-  const name = list as ListName;
+  const name = list as ServiceListName;
   switch (name) {
     case 'pigeonholes':
     case 'subscriptions':

@@ -1,6 +1,6 @@
 import { zoneOffsetMs } from '../base/zoned-instant.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { ListName } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 import { noWindow, type StreamFacts, type TimeWindow } from './cadence.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 
@@ -42,7 +42,7 @@ export function factsOf(
 ): StreamFacts {
   const session = schedule.sessions.get(stream.sessionId);
   return {
-    list: stream.list as ListName,
+    list: stream.list as ServiceListName,
     sessionType: session?.type,
     session: session ?? noWindow,
     status: schedule.status,

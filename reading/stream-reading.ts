@@ -1,7 +1,7 @@
 import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { WaitReason } from '../ledger/workspaces.js';
-import type { ListName } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
@@ -68,7 +68,7 @@ export interface StreamReading {
 export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): number[] {
   // Sessions and Q&A questions decide who is anonymous in all lists.
   const decidesAnonymity = list === 'sessions' || list === 'qna-questions';
-  const lists = decidesAnonymity ? [...place.plan.sinks.keys()] : [list as ListName];
+  const lists = decidesAnonymity ? [...place.plan.sinks.keys()] : [list as ServiceListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
   const allNames = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];

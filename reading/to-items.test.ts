@@ -1,5 +1,5 @@
 import { KeyedHash } from '../ledger/keyed-hash.js';
-import { type ListName, pigeonholeLists, workspaceLists } from '../pigeonhole/lists.js';
+import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
 import { toItems } from './to-items.js';
 
 const hash = new KeyedHash({
@@ -8,9 +8,9 @@ const hash = new KeyedHash({
   fingerprint: Buffer.alloc(32, 3),
 });
 type Row = Readonly<Record<string, unknown>>;
-const read = (list: ListName, rows: readonly Row[], more: { sessionId?: number; drop?: string[] } = {}) =>
+const read = (list: ServiceListName, rows: readonly Row[], more: { sessionId?: number; drop?: string[] } = {}) =>
   toItems(rows, { list, sessionId: more.sessionId ?? 0, drop: more.drop ?? [], hash });
-const one = (list: ListName, row: Row, more: { sessionId?: number; drop?: string[] } = {}) =>
+const one = (list: ServiceListName, row: Row, more: { sessionId?: number; drop?: string[] } = {}) =>
   read(list, [row], more).items[0]!;
 
 const at = '2026-11-21T08:00:00.000Z';
@@ -23,7 +23,7 @@ const flagged = {
 };
 
 describe('the conversion of a row', () => {
-  it.each<[ListName, Row, { key: string; sessionId: number | null; attendeeId: number | null }]>([
+  it.each<[ServiceListName, Row, { key: string; sessionId: number | null; attendeeId: number | null }]>([
     ['pigeonholes', { id: 101, name: 'E' }, { key: '101', sessionId: null, attendeeId: null }],
     ['subscriptions', { id: 7 }, { key: '7', sessionId: null, attendeeId: null }],
     ['sessions', { id: 1, anonymousResponses: true }, { key: '1', sessionId: 1, attendeeId: null }],
@@ -60,7 +60,7 @@ describe('the conversion of a row', () => {
     expect(read('votes', [said, said, said]).items.map(({ key }) => key)).toEqual([keys[0], keys[2], keys[3]]);
   });
 
-  it.each<[ListName, Row]>([
+  it.each<[ServiceListName, Row]>([
     ['attendees', { Name: 'No id' }],
     ['attendees', { id: '7' }],
     ['sessions', { id: 1.5 }],

@@ -4,7 +4,7 @@ import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
 import { personRuleOf } from '../ledger/visibility.js';
-import type { ListName } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 
 /** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
 export interface PageItems {
@@ -32,7 +32,7 @@ const member = (name: string) => (fields: Fields) => object(fields[name])?.['id'
 const ownId = (fields: Fields): unknown => fields['id'];
 
 /** Reads the service's id from a row of each list; null if the list has no ids. */
-const idIn: Readonly<Record<ListName, ReadId | null>> = {
+const idIn: Readonly<Record<ServiceListName, ReadId | null>> = {
   pigeonholes: ownId,
   subscriptions: ownId,
   sessions: ownId,
@@ -47,12 +47,12 @@ const idIn: Readonly<Record<ListName, ReadId | null>> = {
 };
 
 /** Whether the items of a list have their own ids in the service. */
-export function hasIds(list: ListName): boolean {
+export function hasIds(list: ServiceListName): boolean {
   return idIn[list] !== null;
 }
 
 export interface ToItemsOptions {
-  readonly list: ListName;
+  readonly list: ServiceListName;
   /** The session that a per-session stream requests; 0: the list is not read by session. */
   readonly sessionId: number;
   /** Names of top-level fields that never enter the ledger. */

@@ -6,7 +6,7 @@ import { type PageResult, recordPage, recordSamePage } from './record-page.js';
 import { distrustStream } from '../ledger/streams.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
 import { defaultCount } from '../pigeonhole/list-request.js';
-import type { ListName } from '../pigeonhole/lists.js';
+import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
 import {
   breaksOrder,
@@ -144,7 +144,7 @@ async function pagesKnown({ deps, lease, place }: StreamReading, walk: OpenWalk)
   const { pages, cursor } = walk;
   const isInCircle =
     cursor !== null &&
-    (await walksInCircle(deps.ledger, lease, { pages, cursor, hasIds: hasIds(lease.list as ListName) }));
+    (await walksInCircle(deps.ledger, lease, { pages, cursor, hasIds: hasIds(lease.list as ServiceListName) }));
   if (isInCircle) throw circleError({ place, lease });
   return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
@@ -167,7 +167,7 @@ function checkDigest(
 
 function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
   const { deps, place, lease } = reading;
-  const list = lease.list as ListName;
+  const list = lease.list as ServiceListName;
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
@@ -179,7 +179,7 @@ function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): 
 }
 
 function rulesOf({ place, lease }: StreamReading): string {
-  return readingRules(place.plan.drop[lease.list as ListName] ?? []);
+  return readingRules(place.plan.drop[lease.list as ServiceListName] ?? []);
 }
 
 /**
@@ -196,7 +196,8 @@ async function checkProgress(
   const keys = seen?.items.map(({ key }) => key) ?? [];
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
   if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
-  const isRepeated = walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(lease.list as ListName) });
+  const isRepeated =
+    walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(lease.list as ServiceListName) });
   if (isRepeated && page.hasMore) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
   // Rows of other sessions mean that the service ignored the filter, so the order of the list can no longer be trusted.
@@ -312,7 +313,7 @@ function compareIds(
   { lease, highestId }: StreamReading,
   { low, high }: PageSummary,
 ): { highestId: number | null; allNew: boolean } {
-  if (!hasIds(lease.list as ListName)) return { highestId: null, allNew: false };
+  if (!hasIds(lease.list as ServiceListName)) return { highestId: null, allNew: false };
   return { highestId: high, allNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
 }
 

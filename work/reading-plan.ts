@@ -2,7 +2,8 @@ import type { Config, Intervals, SinkConfig } from '../config/config.js';
 import type { DeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
 import { judgedLists } from '../ledger/visibility.js';
-import { type ListName, pigeonholeLists, workspaceLists, perSessionLists } from '../pigeonhole/lists.js';
+import { perSessionLists } from '../pigeonhole/lists.js';
+import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
 import { countedLists, engagementList } from '../ledger/engagement.js';
 import { registrantsList } from '../ledger/registrant-item.js';
 import { allSinks } from '../sinks/all-sinks.js';
@@ -15,12 +16,12 @@ const dayMs = 24 * 60 * minuteMs;
 export type DerivedListName = typeof engagementList | typeof registrantsList;
 
 /** A list whose changes a sink can receive. */
-export type SentListName = ListName | DerivedListName;
+export type SentListName = ServiceListName | DerivedListName;
 
 export const derivedLists: readonly DerivedListName[] = [registrantsList, engagementList];
 
 /** The service's lists from which each derived list is computed. They are read wherever a sink wants the derived list. */
-const sourceLists: Readonly<Record<DerivedListName, readonly ListName[]>> = {
+const sourceLists: Readonly<Record<DerivedListName, readonly ServiceListName[]>> = {
   registrants: ['attendees'],
   engagement: ['sessions', 'attendees', ...countedLists],
 };
@@ -32,7 +33,7 @@ function isDerived(list: SentListName): list is DerivedListName {
 /** Lists to read from a pigeonhole, combined over all syncs that select it. */
 export interface ReadingPlan {
   /** In reading order. */
-  readonly lists: readonly ListName[];
+  readonly lists: readonly ServiceListName[];
   readonly everyMs: Intervals;
   readonly drop: Readonly<Partial<Record<SentListName, readonly string[]>>>;
   /** The strictest limits of all syncs. */
@@ -42,7 +43,7 @@ export interface ReadingPlan {
 }
 
 /** Lists whose items belong to an attendee. The attendee's record decides about consent. */
-const byAttendees: ReadonlySet<ListName> = new Set(
+const byAttendees: ReadonlySet<ServiceListName> = new Set(
   pigeonholeLists.filter((list) => list !== 'sessions' && list !== 'attendees'),
 );
 
@@ -52,14 +53,14 @@ const byAttendees: ReadonlySet<ListName> = new Set(
  * lists that the sink's mapping joins. Lists that decide whose identity is visible are read first.
  */
 export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
-  const all: readonly ListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
+  const all: readonly ServiceListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
   const sinks = new Map<SentListName, string[]>();
   const derived = scope === 'workspace' ? [] : derivedLists;
   for (const list of [...all, ...derived]) {
     const wanting = syncs.flatMap((name) => sinksWanting(config, name, list));
     if (wanting.length > 0) sinks.set(list, [...new Set(wanting)]);
   }
-  const wanted = new Set<ListName>(all.filter((list) => sinks.has(list)));
+  const wanted = new Set<ServiceListName>(all.filter((list) => sinks.has(list)));
   if (scope === 'workspace') wanted.add('pigeonholes');
   else {
     for (const list of derived) if (sinks.has(list)) for (const each of sourceLists[list]) wanted.add(each);
@@ -80,7 +81,7 @@ export function planReading(config: Config, syncs: readonly string[], scope: 'wo
   };
 }
 
-const readingOrder: readonly ListName[] = [
+const readingOrder: readonly ServiceListName[] = [
   ...workspaceLists,
   'sessions',
   'attendees',
@@ -147,7 +148,7 @@ export const longestQuietMs = 5 * minuteMs;
 export const longestEndedMs = dayMs;
 
 /** Returns the interval that the configuration states for a list, or else the list's default. */
-export function liveInterval(list: ListName, every: Intervals): number {
+export function liveInterval(list: ServiceListName, every: Intervals): number {
   const otherwise = { pigeonholes: workspaceIntervalMs, subscriptions: every.sweep } as const;
   return every.lists[list] ?? (list === 'pigeonholes' || list === 'subscriptions' ? otherwise[list] : every.live);
 }
@@ -155,8 +156,8 @@ export function liveInterval(list: ListName, every: Intervals): number {
 /** Returns the shortest of each interval over several syncs, because a pigeonhole is read once for all its syncs. */
 export function shortest(all: readonly Intervals[]): Intervals {
   const min = (pick: (every: Intervals) => number): number => Math.min(...all.map(pick));
-  const lists: Partial<Record<ListName, number>> = {};
-  for (const list of all.flatMap((every) => Object.keys(every.lists) as ListName[])) {
+  const lists: Partial<Record<ServiceListName, number>> = {};
+  for (const list of all.flatMap((every) => Object.keys(every.lists) as ServiceListName[])) {
     // For a sync that states no interval for this list, the list's default is used.
     lists[list] = min((every) => liveInterval(list, every));
   }

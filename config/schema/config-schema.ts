@@ -21,7 +21,7 @@ import {
   oneOf,
   wholeNumber,
 } from '../values.js';
-import { listNames } from './list-names.js';
+import { listNames } from '../../base/list-names.js';
 
 const consentStates = ['obtained', 'not-asked', 'not-known', 'refused'] as const;
 

@@ -11,7 +11,7 @@ import {
   secret,
   wholeNumber,
 } from '../values.js';
-import { listNames } from './list-names.js';
+import { listNames } from '../../base/list-names.js';
 
 /** Schemas of telemetry, alerts, drop folders and retention. */
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ListName } from '../../config/schema/list-names.js';
+import type { ListName } from '../../base/list-names.js';
 import { nearestWord } from '../../config/nearest-word.js';
 import type { Secret } from '../../config/secret.js';
 import type { Expression } from '../mapping/expression.js';

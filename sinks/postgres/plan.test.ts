@@ -1,4 +1,4 @@
-import { listNames } from '../../config/schema/list-names.js';
+import { listNames } from '../../base/list-names.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { columnValue, planRow, isStorable, storableJson } from './plan.js';

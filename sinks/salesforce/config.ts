@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
-import { listNames } from '../../config/schema/list-names.js';
+import { listNames } from '../../base/list-names.js';
 import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
 import { expression, writtenValue } from '../mapping/expression-schema.js';

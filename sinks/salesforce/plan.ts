@@ -17,7 +17,7 @@ import {
   type RemoteMember,
   remoteRecordOf,
 } from './operation.js';
-import type { ListName } from '../../config/schema/list-names.js';
+import type { ListName } from '../../base/list-names.js';
 
 /** Maximum length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
 const LONGEST_CAMPAIGN_NAME = 80;

@@ -1,4 +1,4 @@
-import { pigeonholeLists, workspaceLists } from '../../pigeonhole/lists.js';
+import { pigeonholeLists, workspaceLists } from '../../base/list-names.js';
 import { truthOf } from './truth.js';
 
 /** A change in a sink. */
