@@ -52,7 +52,7 @@ describe('the configuration', () => {
     [
       'a second value for the external id',
       { properties: { Email: 'x', Id__c: '1' } },
-      'records.0.properties: gives Id__c',
+      'records.0.properties: sets Id__c, which "externalId" already sets',
     ],
     [
       'nothing to match by',
@@ -84,7 +84,7 @@ describe('the configuration', () => {
     [
       'a condition for a field of a task',
       { object: 'Task', email: 'x', properties: { Subject: { value: '"x"', write: 'if-empty' } } },
-      'records.0.properties: writes Subject always',
+      'records.0.properties: must write Subject with "always"',
     ],
     ['a person for a person', { person: { Lead: 'A__c' } }, 'records.0.person: belongs to Task'],
     ['a campaign without statuses', { campaign: { externalId: { A__c: '1' } } }, 'records.0.campaign.status'],
