@@ -80,9 +80,11 @@ export class ModelService implements PigeonholeClient {
       // The answer contains the current lists, even if it is delayed.
       if (fault !== undefined) throw errorOf(fault, call);
       const page = this.#answer(call, { list, cursor, count }, requestedAt, glitch);
+      const passedMs = this.#passedMs;
       await held;
       refuseAborted(call, signal);
-      return page;
+      // Simulated time moves the instants in the ledger into the past. The instant of this request is as old as they are.
+      return { ...page, requestedAt: page.requestedAt - (this.#passedMs - passedMs) };
     } finally {
       this.underWay -= 1;
     }

@@ -181,6 +181,7 @@ class Life {
     if (end.kind === 'overtaken') {
       const isHeld = await Promise.race([first.then(() => false), reached.opened.then(() => true)]);
       if (isHeld) {
+        await this.#untilIdle(1);
         await this.#pause(end.pausedMs);
         for (const mutation of end.meanwhile) mutate(this.#world, mutation);
         await this.#read(pigeonholeId, { db: this.store, stopping: this.scene.deps.stopping });
@@ -241,11 +242,14 @@ class Life {
     }
   }
 
-  /** Waits for the other streams of a failed attempt to end. */
-  async #untilIdle(): Promise<void> {
+  /**
+   * Waits until only `held` requests are in progress: for the other streams of a failed attempt to end, or before time
+   * passes, because simulated time does not reach an answer that was received but not stored.
+   */
+  async #untilIdle(held = 0): Promise<void> {
     for (let calm = 0; calm < 3; calm += 1) {
       await this.store.untilIdle();
-      if (this.service.underWay > 0) calm = 0;
+      if (this.service.underWay > held) calm = 0;
       await new Promise(setImmediate);
     }
   }
