@@ -148,7 +148,7 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
       const places = await namedPerson(ledger, attendee, workspace);
       if (places.length === 0 && (await latestErasureFor(ledger, attendee)) === undefined) throw nobody();
       const sharing = await countSharing(ledger, places, workspace);
-      return { people: places.map(viewPlace), ...(await countPerson(ledger, places)), sharing };
+      return { people: places.map(viewPlace), ...(await countPerson(ledger, places, attendee)), sharing };
     });
     return c.json(plan, 200);
   });

@@ -7,7 +7,7 @@ import { Refused } from './problem.js';
 import { instant } from '../base/printable.js';
 import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
-import { findPerson, type PersonName, type PersonPlace } from '../people/find-person.js';
+import { findPerson, type PersonPlace, waysToName } from '../people/find-person.js';
 
 /** Identifies a person. It is in the body of a request because proxies log addresses. */
 export const personText = z
@@ -104,26 +104,11 @@ export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger 
           'no person has this id, code or e-mail address: "pigeonpost status" shows what has been read',
         );
       }
-      return await exportPerson(ledger, places);
+      return await exportPerson(ledger, places, attendee);
     });
     const people = places.map(({ ref: _, ...each }) => each);
     return c.json({ exportedAt: new Date().toISOString(), people, ...person, notListed }, 200);
   });
-}
-
-/**
- * Returns the kinds of identifier that a text may be. An ID identifies one attendee. A code or an address identifies
- * everyone who has it, in every pigeonhole. Pure.
- */
-export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
-  const [, by, rest] = /^(id|code|email):(.+)$/s.exec(text) ?? [];
-  if (by !== undefined && rest !== undefined) return [{ by: by as PersonName['by'], text: rest.trim() }];
-  const isId = /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
-  return [
-    ...(isId ? [{ by: 'id' as const, text }] : []),
-    ...(text.includes('@') ? [{ by: 'email' as const, text }] : []),
-    { by: 'code', text },
-  ];
 }
 
 /**

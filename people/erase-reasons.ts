@@ -1,6 +1,6 @@
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureNames } from './erasures.js';
-import { personFields, addressesIn } from './find-person.js';
+import { personFields, addressesIn, waysToName } from './find-person.js';
 import type { Fields } from '../ledger/item-form.js';
 
 /**
@@ -50,7 +50,7 @@ export function namingTexts({ asked, places }: ErasureNames, records: readonly F
     ),
   );
   const texts = [
-    ...(asked === null ? [] : [asked]),
+    ...(asked === null ? [] : waysToName(asked).map(({ text }) => text)),
     ...places.flatMap(({ attendeeIds, codes }) => [...attendeeIds.map(String), ...codes]),
     ...addressesIn(records),
     ...named.filter((text) => text.trim().length >= minWordLength),

@@ -1,6 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureNames } from './erasures.js';
+import { unusableRowsOf } from './find-person.js';
 
 /** Message of a row whose person was erased before the import sent it. */
 const forgottenMessage = 'this person was erased on request before the import sent the row';
@@ -39,10 +40,7 @@ export async function eraseRegistrants(
   let rows = 0;
   let beingSent = 0;
   for (const each of await importsOf(ledger, erasure, places)) {
-    const names = [
-      ...(asked === null ? [] : [asked]),
-      ...places.flatMap((place) => (place.ref === each.ref ? place.codes : [])),
-    ];
+    const names = { asked, codes: places.flatMap((place) => (place.ref === each.ref ? place.codes : [])) };
     // One after another, because each is a transaction that locks the import.
     const done = await ledger.db.transaction((tx) => eraseFromImport(tx, erasure, each, names));
     rows += done.rows;
@@ -51,6 +49,9 @@ export async function eraseRegistrants(
   }
   return { rows, imports, beingSent };
 }
+
+/** The person's codes in the pigeonhole of the import, and the text of the request. */
+type RowNames = Parameters<typeof unusableRowsOf>[2];
 
 interface ImportRow extends ErasedImport {
   readonly ref: number;
@@ -68,7 +69,7 @@ async function eraseFromImport(
   tx: Queryable,
   erasure: number,
   { number }: ImportRow,
-  names: readonly string[],
+  names: RowNames,
 ): Promise<{ rows: number; beingSent: number }> {
   const [held] = await tx.query<{ running: boolean; round: number; position: number }>(
     `select state in ('staging', 'running') as running, round, position from imports where number = $1 for update`,
@@ -112,26 +113,15 @@ async function eraseFromImport(
   return { rows: registrants!.erased + others.length, beingSent: registrants!.under_way };
 }
 
-/**
- * Returns the numbers of the import's rows in `import_rows` that belong to a forgotten person. A row matches if its
- * code was forgotten. Because it may have no readable code, it also matches if one of its values equals one of the
- * `names`.
- */
-async function otherRows(tx: Queryable, erasure: number, number: number, names: readonly string[]): Promise<number[]> {
-  const rows = await tx.query<{ row_number: number; by_code: boolean; text: string }>(
-    `select w.row_number, f.code_hash is not null as by_code, w.profile::text as text
-     from import_rows w join imports i on i.number = w.import
-       left join forgotten_codes f on f.erasure = $2 and f.ref = i.ref and f.code_hash = w.code_hash
-     where w.import = $1 and (f.code_hash is not null or exists (
-       select 1 from unnest($3::text[]) as n (name) where position(lower(n.name) in lower(w.profile::text)) > 0))`,
-    [number, erasure, names.map((name) => JSON.stringify(name).slice(1, -1))],
+/** Returns the numbers of the import's rows in `import_rows` that belong to a forgotten person. */
+async function otherRows(tx: Queryable, erasure: number, number: number, names: RowNames): Promise<number[]> {
+  const withCode = await tx.query<{ row: number }>(
+    `select w.row_number as row from import_rows w join imports i on i.number = w.import
+       join forgotten_codes f on f.erasure = $2 and f.ref = i.ref and f.code_hash = w.code_hash
+     where w.import = $1`,
+    [number, erasure],
   );
-  const wanted = new Set(names.map((name) => name.toLowerCase()));
-  const isTheirs = (text: string): boolean =>
-    Object.values(JSON.parse(text) as Record<string, unknown>).some(
-      (value) => typeof value === 'string' && wanted.has(value.trim().toLowerCase()),
-    );
-  return rows.filter(({ by_code: byCode, text }) => byCode || isTheirs(text)).map(({ row_number: row }) => row);
+  return [...withCode, ...(await unusableRowsOf(tx, { import: number }, names))].map(({ row }) => row);
 }
 
 /** Returns which of these codes belong to forgotten people, as hashes in hex. */

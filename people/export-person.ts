@@ -1,6 +1,8 @@
+import type { SqlValue } from '../ledger/drivers/sql-values.js';
 import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { PersonPlace } from './find-person.js';
+import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
+import { type PersonPlace, unusableRowsOf } from './find-person.js';
 
 /** A delivery of an item to a sink. */
 interface ExportedDelivery {
@@ -50,19 +52,51 @@ interface ItemRow extends Omit<ExportedItem, 'data' | 'earlier' | 'sent'> {
 }
 
 /**
+ * SQL: the named items of a person. Items of the list `registrants` have no subject before the person has signed in, so
+ * they are found by their keys as well.
+ */
+const ownItems = `with own as (
+    select i.ref, i.list, i.key from unnest($1::int4[], $2::bytea[]) as n (ref, subject)
+      join items i on i.ref = n.ref and i.subject = n.subject
+    union
+    select i.ref, i.list, i.key from unnest($3::int4[], $4::text[]) as n (ref, key)
+      join items i on i.ref = n.ref and i.list = '${registrantsList}' and i.key = n.key)`;
+
+/** Returns the parameters of `ownItems`. */
+function ownItemsOf(ledger: Ledger, places: readonly PersonPlace[]): (readonly SqlValue[])[] {
+  const people = places.flatMap(({ ref, workspace, attendeeIds }) =>
+    attendeeIds.map((id) => ({ ref, subject: ledger.hash.subject(workspace, id, 'named') })),
+  );
+  const registrants = places.flatMap(({ ref, codes }) =>
+    codes.map((code) => ({ ref, key: registrantKey(ledger.hash, ref, ledger.hash.attendeeCode(code)) })),
+  );
+  return [
+    people.map(({ ref }) => ref),
+    people.map(({ subject }) => subject),
+    registrants.map(({ ref }) => ref),
+    registrants.map(({ key }) => key),
+  ];
+}
+
+/**
  * Returns the stored items and import rows of a person, and the sinks that received them. Excludes anonymous items:
  * only an erasure determines who wrote them, and it shows that to nobody.
+ * @param asked the text by which the person was named
  */
-export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedPerson> {
+export async function exportPerson(
+  ledger: Ledger,
+  places: readonly PersonPlace[],
+  asked: string,
+): Promise<ExportedPerson> {
   const subjects = places.flatMap(({ workspace, attendeeIds }) =>
     attendeeIds.map((id) => ledger.hash.subject(workspace, id, 'named')),
   );
   const rows = await ledger.db.query<ItemRow>(
-    `select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision, i.payload is null as deleted,
-       i.payload
-     from items i join pigeonholes p on p.ref = i.ref
-     where i.ref = any($1::int4[]) and i.subject = any($2::bytea[]) order by p.workspace, p.pigeonhole_id, i.list, i.key`,
-    [places.map(({ ref }) => ref), subjects],
+    `${ownItems} select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision,
+       i.payload is null as deleted, i.payload
+     from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key join pigeonholes p on p.ref = i.ref
+     order by p.workspace, p.pigeonhole_id, i.list, i.key`,
+    ownItemsOf(ledger, places),
   );
   const items: ExportedItem[] = [];
   for (const { ref, payload, ...row } of rows) {
@@ -70,7 +104,7 @@ export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[
     const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
     items.push({ ...row, data: payload === null ? null : (JSON.parse(payload) as Fields), earlier, sent });
   }
-  return { items, importRows: await importRowsOf(ledger, places), looks: await looksOf(ledger, subjects) };
+  return { items, importRows: await importRowsOf(ledger, places, asked), looks: await looksOf(ledger, subjects) };
 }
 
 interface OwnItem {
@@ -108,7 +142,8 @@ async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<Expo
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
 
-async function importRowsOf(ledger: Ledger, places: readonly PersonPlace[]): Promise<ExportedRow[]> {
+async function importRowsOf(ledger: Ledger, places: readonly PersonPlace[], asked: string): Promise<ExportedRow[]> {
+  const unusable = await unusableRows(ledger, places, asked);
   const codes = places.flatMap(({ ref, codes: own }) =>
     own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
   );
@@ -121,10 +156,27 @@ async function importRowsOf(ledger: Ledger, places: readonly PersonPlace[]): Pro
        select i.ref, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
        from import_rows w join imports i on i.number = w.import
          join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash) on i.ref = n.ref and w.code_hash = n.code_hash
+       union all
+       select i.ref, w.import, w.row_number, w.profile, w.outcome, w.field, w.message
+       from unnest($3::int4[], $4::int4[]) as n (import, row_number)
+         join import_rows w on w.import = n.import and w.row_number = n.row_number join imports i on i.number = w.import
      ) f join pigeonholes p on p.ref = f.ref order by f.import, f.row_number`,
-    [codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
+    [
+      codes.map(({ ref }) => ref),
+      codes.map(({ codeHash }) => codeHash),
+      unusable.map((row) => row.import),
+      unusable.map(({ row }) => row),
+    ],
   );
   return rows.map((row) => ({ ...row, profile: JSON.parse(row.profile) as Fields }));
+}
+
+async function unusableRows(
+  { db }: Ledger,
+  places: readonly PersonPlace[],
+  asked: string,
+): Promise<{ readonly import: number; readonly row: number }[]> {
+  return (await Promise.all(places.map(({ ref, codes }) => unusableRowsOf(db, { ref }, { codes, asked })))).flat();
 }
 
 async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<ExportedPerson['looks']> {
@@ -147,16 +199,18 @@ interface PersonCounts {
   readonly sinks: readonly string[];
 }
 
-export async function countPerson(ledger: Ledger, places: readonly PersonPlace[]): Promise<PersonCounts> {
-  const people = places.flatMap(({ ref, workspace, attendeeIds }) =>
-    attendeeIds.map((id) => ({ ref, subject: ledger.hash.subject(workspace, id, 'named') })),
-  );
-  const refs = people.map(({ ref }) => ref);
-  const subjects = people.map(({ subject }) => subject);
+/** @param asked the text by which the person was named */
+export async function countPerson(
+  ledger: Ledger,
+  places: readonly PersonPlace[],
+  asked: string,
+): Promise<PersonCounts> {
+  const own = ownItemsOf(ledger, places);
   const items = await ledger.db.query<{ list: string; items: number }>(
-    `select i.list, count(*)::int as items from unnest($1::int4[], $2::bytea[]) as n (ref, subject)
-       join items i on i.ref = n.ref and i.subject = n.subject and i.payload is not null group by i.list order by i.list`,
-    [refs, subjects],
+    `${ownItems} select i.list, count(*)::int as items
+     from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key and i.payload is not null
+     group by i.list order by i.list`,
+    own,
   );
   const codes = places.flatMap(({ ref, codes: own }) =>
     own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
@@ -169,15 +223,15 @@ export async function countPerson(ledger: Ledger, places: readonly PersonPlace[]
     [codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
   );
   const sinks = await ledger.db.query<{ name: string }>(
-    `select distinct s.name from unnest($1::int4[], $2::bytea[]) as n (ref, subject)
-       join items i on i.ref = n.ref and i.subject = n.subject cross join sinks s
+    `${ownItems} select distinct s.name
+     from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key cross join sinks s
        join deliveries d on d.sink_id = s.id and d.ref = i.ref and d.sequence = i.last_sequence and d.state = 'delivered'
      order by s.name`,
-    [refs, subjects],
+    own,
   );
   return {
     items: Object.fromEntries(items.map(({ list, items: count }) => [list, count])),
-    importRows: rows!.rows,
+    importRows: rows!.rows + (await unusableRows(ledger, places, asked)).length,
     sinks: sinks.map(({ name }) => name),
   };
 }

@@ -1,4 +1,4 @@
-import { waysToName } from './persons.js';
+import { waysToName } from './find-person.js';
 
 describe('the text that identifies a person', () => {
   it.each([

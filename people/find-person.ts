@@ -1,3 +1,4 @@
+import type { Queryable } from '../ledger/drivers/database.js';
 import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
 
@@ -7,6 +8,21 @@ export interface PersonName {
   readonly text: string;
   /** Search only this workspace; null: all workspaces. */
   readonly workspace: string | null;
+}
+
+/**
+ * Returns the kinds of identifier that a text may be. An ID identifies one attendee. A code or an address identifies
+ * everyone who has it, in every pigeonhole. Pure.
+ */
+export function waysToName(text: string): Pick<PersonName, 'by' | 'text'>[] {
+  const [, by, rest] = /^(id|code|email):(.+)$/s.exec(text) ?? [];
+  if (by !== undefined && rest !== undefined) return [{ by: by as PersonName['by'], text: rest.trim() }];
+  const isId = /^[1-9]\d{0,15}$/.test(text) && Number.isSafeInteger(Number(text));
+  return [
+    ...(isId ? [{ by: 'id' as const, text }] : []),
+    ...(text.includes('@') ? [{ by: 'email' as const, text }] : []),
+    { by: 'code', text },
+  ];
 }
 
 /** The ids and codes of a person in one pigeonhole. */
@@ -212,4 +228,38 @@ export async function countSharing(
     }
   }
   return others.size;
+}
+
+/**
+ * Returns the import rows of a person for which no hash of a code is stored, because the rows could not be used. A row
+ * with a code is theirs if it has one of their codes. A row without a code is theirs if any of its values is one of
+ * their codes or the e-mail address by which they were named.
+ * @param place one pigeonhole (`ref`) or one import
+ * @param asked the text by which the person was named, as in a request; null: unknown
+ */
+export async function unusableRowsOf(
+  db: Queryable,
+  place: { readonly ref: number } | { readonly import: number },
+  { codes, asked }: { readonly codes: readonly string[]; readonly asked: string | null },
+): Promise<{ readonly import: number; readonly row: number }[]> {
+  const lowerCodes = new Set(codes.map((code) => code.toLowerCase()));
+  const address =
+    asked === null
+      ? undefined
+      : waysToName(asked)
+          .find(({ by }) => by === 'email')
+          ?.text.toLowerCase();
+  const names = [...lowerCodes, ...(address === undefined ? [] : [address])];
+  const rows = await db.query<{ import: number; row: number; text: string }>(
+    `select w.import, w.row_number as row, w.profile::text as text from import_rows w join imports i on i.number = w.import
+     where ${'ref' in place ? 'i.ref' : 'i.number'} = $1 and w.code_hash is null
+       and exists (select 1 from unnest($2::text[]) as n (name) where position(n.name in lower(w.profile::text)) > 0)`,
+    ['ref' in place ? place.ref : place.import, names.map((name) => JSON.stringify(name).slice(1, -1))],
+  );
+  const lower = (value: unknown): string => (typeof value === 'string' ? value.trim().toLowerCase() : '');
+  const isTheirs = ({ attendeeCode, ...others }: Fields): boolean =>
+    lower(attendeeCode) !== ''
+      ? lowerCodes.has(lower(attendeeCode))
+      : Object.values(others).some((value) => lower(value) !== '' && names.includes(lower(value)));
+  return rows.filter(({ text }) => isTheirs(JSON.parse(text) as Fields)).map(({ text: _, ...row }) => row);
 }

@@ -8,12 +8,19 @@ import type { Stage } from './stage.js';
 
 const never = new AbortController().signal;
 
-/** Requests the erasure of a person, like a request to the API. @returns the id of the erasure */
-export async function askToForget({ ledger }: Scene, name: Omit<PersonName, 'workspace'>): Promise<string> {
+/**
+ * Requests the erasure of a person, like a request to the API.
+ * @param name with `asked` if the text of the request is not the name itself, such as `email:…`
+ * @returns the id of the erasure
+ */
+export async function askToForget(
+  { ledger }: Scene,
+  { asked, ...name }: Omit<PersonName, 'workspace'> & { readonly asked?: string },
+): Promise<string> {
   const id = randomUUID();
   const places = await findPerson(ledger, { ...name, workspace: null });
   const sharing = await countSharing(ledger, places, null);
-  await requestErasure(ledger, { id, names: { asked: name.text, places }, by: null, reason: null, sharing });
+  await requestErasure(ledger, { id, names: { asked: asked ?? name.text, places }, by: null, reason: null, sharing });
   return id;
 }
 

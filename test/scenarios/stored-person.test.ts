@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { beginImport, stageRows, startImport } from '../../importing/staging.js';
+import { storeInvalidRows } from '../../importing/row-states.js';
+import { refOf } from '../../ledger/pigeonholes.js';
+import { countPerson, exportPerson } from '../../people/export-person.js';
+import { findPerson } from '../../people/find-person.js';
+import { finish, rowsOf } from '../imports/importing.js';
+import { dumpLedger } from '../kit/dump-ledger.js';
+import { askToForget, forget } from '../kit/forget.js';
+import { kinds } from '../kit/scenario-kinds.js';
+import type { Scene } from '../kit/scene.js';
+import { everyone, useStages } from '../kit/stage.js';
+
+const stages = useStages();
+
+/** Imports MARK, and rows that cannot be used: one of MARK without a code, and one of a person at table 42. */
+async function importPeople({ ledger, deps }: Scene): Promise<string> {
+  const id = randomUUID();
+  const about = { id, file: 'people.csv', mapping: {}, requestedBy: null, canary: null };
+  const number = await beginImport(ledger, { ...about, ref: await refOf(ledger, 'acme', 101) });
+  await stageRows(ledger, number, rowsOf({ attendeeCode: '42', Name: 'MARK-name', Email: 'MARK@example.com' }));
+  const problems = [{ field: 'Email', problem: 'invalid' }];
+  await storeInvalidRows(deps.ledger.db, number, [
+    { row: 7, values: { Name: 'MARK-name', Email: 'mark@EXAMPLE.com' }, problems },
+    { row: 8, values: { attendeeCode: '43', Name: 'Grace', Table: '42' }, problems },
+  ]);
+  await startImport(ledger, number, 3);
+  return id;
+}
+
+describe.each(kinds)('a registrant who never signed in, on %s', (kind) => {
+  it('is exported and erased with every row of the file that is about them, and no other', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.webhookScene(`${everyone}, lists: [registrants]`);
+    await scene.settle();
+    await finish(scene, await importPeople(scene));
+    await scene.settle();
+    expect(stage.received('registrants')).toHaveLength(1);
+
+    const name = { by: 'email', text: 'mark@example.com' } as const;
+    const places = await findPerson(scene.ledger, { ...name, workspace: null });
+    for (const asked of ['mark@example.com', 'email:mark@example.com']) {
+      const { items, importRows } = await exportPerson(scene.ledger, places, asked);
+      expect(items).toMatchObject([
+        { list: 'registrants', data: { Name: 'MARK-name' }, sent: [{ sink: 'hooks', state: 'delivered' }] },
+      ]);
+      expect(importRows.map(({ row }) => row)).toEqual([2, 7]);
+      expect(await countPerson(scene.ledger, places, asked)).toEqual({
+        items: { registrants: 1 },
+        importRows: 2,
+        sinks: ['hooks'],
+      });
+    }
+
+    await forget(stage, scene, await askToForget(scene, { ...name, asked: 'email:mark@example.com' }));
+    const left = await dumpLedger(stage.db);
+    expect(left.toLowerCase()).not.toContain('mark');
+    expect(left).toContain('Grace');
+  });
+});
