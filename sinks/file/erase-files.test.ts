@@ -105,6 +105,21 @@ describe('files of a forgotten person', () => {
     },
   );
 
+  it('can be written and erased after an earlier version removed the empty file with its folders and then ended', async () => {
+    const sink = sinkWith();
+    const result = await sink.send(await operationsFor(sink, [theirs]), lane(), live);
+    Object.assign(memory, result.memory, { [QUESTIONS]: 0, erasing: QUESTIONS });
+    rmSync(join(base, 'archive', 'acme'), { recursive: true });
+    const next = sinkWith();
+    await next.recover!([], lane(), live);
+    expect(memory).toMatchObject({ erasing: null });
+    const sent = await next.send(await operationsFor(next, [others]), lane(), live);
+    expect(sent.outcomes).toEqual([{ kind: 'delivered' }]);
+    Object.assign(memory, sent.memory);
+    expect(await next.erase!(erased, lane(), live)).toEqual({ kind: 'erased', count: 0, missing: 0 });
+    expect(idsIn(QUESTIONS)).toEqual(['b']);
+  });
+
   it('are counted as missing if they are not where they were written', async () => {
     await write();
     rmSync(join(base, 'archive', QUESTIONS));

@@ -125,6 +125,10 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
   } catch (error) {
     if (errorCode(error) !== 'ENOENT') throw error; // the file was already replaced, and only the lane's memory was not updated
   }
-  await syncFolder(dirname(place), access);
+  try {
+    await syncFolder(dirname(place), access);
+  } catch (error) {
+    if (errorCode(error) !== 'ENOENT') throw error; // an earlier version removed empty files together with their folders
+  }
   await lane.remember({ [pendingKey]: null });
 }
