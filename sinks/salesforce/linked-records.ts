@@ -112,11 +112,12 @@ async function writeUnflagged(
   creations.end(type, free.filter((_, index) => isOver(written[index]!)).map(keyOf));
 }
 
-/** Postpones a creation while an earlier one, whose answer was lost, may still be carried out. */
+/**
+ * Postpones a creation while an earlier one, whose answer was lost, may still be carried out. The outcome has no
+ * detail, because a detail would mean that Salesforce accepts other records, and nothing shows that.
+ */
 function hold(job: LinkedJob, openForMs: number | undefined): void {
-  if (openForMs === undefined) return;
-  const detail = `Salesforce may still create the ${job.step.object} of an earlier attempt, whose answer was lost: pigeonpost looks again later`;
-  job.result = { kind: 'unsent', afterMs: openForMs, detail };
+  if (openForMs !== undefined) job.result = { kind: 'unsent', afterMs: openForMs };
 }
 
 async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget): Promise<Map<LinkedJob, Found>> {

@@ -90,7 +90,8 @@ describe('a task without External ID flag, whose creation got no answer', () => 
     befall({ kind: 'dropBefore' });
     // The copy of the lane loses the memory that the outcome contains, but not what the sink stored before the call.
     await deliver(dying, [question()], { ...lane, memory: {} });
-    expect(await send(newSink())).toMatchObject({ kind: 'unsent', detail: expect.stringContaining('answer was lost') });
+    // Without a detail, which would end the lane's failing state although Salesforce has accepted nothing.
+    expect(await send(newSink())).toEqual({ kind: 'unsent', afterMs: 12 * 60_000 });
     expect(creations()).toHaveLength(1);
   });
 
