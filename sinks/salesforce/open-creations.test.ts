@@ -103,6 +103,25 @@ describe('a task without External ID flag, whose creation got no answer', () => 
     expect(org.all('Task')).toHaveLength(1);
   });
 
+  it('is forgotten after 12 minutes, with the digest of its key', async () => {
+    befall({ kind: 'dropBefore' });
+    await send(newSink());
+    nowMs += 12 * 60_000;
+    const { attributes: _, ...sent } = JSON.parse(creations()[0]!.body).records[0];
+    org.add('Task', { ...sent, Engagement_Key__c: 'question-9002' });
+    await send(newSink(), { id: 9002 }); // finds its task, so it begins no creation
+    expect(lane.memory).toEqual({ 'open creations': {} });
+  });
+
+  it('waits at most 12 minutes if the clock was set back', async () => {
+    befall({ kind: 'dropBefore' });
+    await send(newSink());
+    nowMs -= 24 * 60 * 60_000;
+    expect(await send(newSink())).toEqual({ kind: 'unsent', afterMs: 12 * 60_000 });
+    nowMs += 12 * 60_000;
+    expect(await send(newSink())).toMatchObject({ kind: 'delivered' });
+  });
+
   it('delays no other task', async () => {
     befall({ kind: 'dropBefore' });
     const sink = newSink();

@@ -28,8 +28,12 @@ export class OpenCreations {
     private readonly now: () => number,
   ) {
     const found = openSchema.safeParse(lane.memory[MEMORY_KEY]);
-    this.#open = found.success ? found.data : {};
-    this.#isStored = Object.keys(this.#open).length > 0;
+    const stored = Object.entries(found.success ? found.data : {});
+    this.#isStored = stored.length > 0;
+    const nowMs = now();
+    // A time in the future is from a clock that was set back, and would hold the creation for longer than `OPEN_FOR_MS`.
+    const notLater = stored.map(([name, atMs]) => [name, Math.min(atMs, nowMs)] as const);
+    this.#open = Object.fromEntries(notLater.filter(([, atMs]) => atMs + OPEN_FOR_MS > nowMs));
   }
 
   /** Returns for how many milliseconds an earlier creation may still happen; undefined if there is none. */
