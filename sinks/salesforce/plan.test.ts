@@ -85,6 +85,17 @@ describe('a plan', () => {
     });
   });
 
+  it.each(['Email', 'email'])('never clears %s, because it identifies the person', async (field) => {
+    const record = { email: 'item.Email', properties: { [field]: 'item.none', Rating: 'item.none' } };
+    const written = { created: true, keyed: true, written: [field, 'Rating'], writtenAtMs: 0, member: null };
+    const object = { Lead: { type: 'Lead', id: '00Q1', ...written } };
+    const cleared = { operation: { steps: [{ writes: [{ field: 'Rating', value: null }] }] } };
+    expect(await planned(record, attendee(ada, { object }), attendee({ ...ada, none: null }))).toMatchObject([
+      cleared,
+      cleared,
+    ]);
+  });
+
   it('matches nobody by an invalid e-mail address', async () => {
     expect(await planned({}, attendee({ ...ada, Email: 'n/a' }))).toMatchObject([
       { operation: { steps: [{ email: null }] } },

@@ -160,10 +160,13 @@ async function writesOf(
   const writes: FieldWrite[] = [];
   for (const [field, { value, write }] of Object.entries(properties)) {
     const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
-    if (given !== undefined) writes.push({ field, value: given, policy: write });
-    // Fields that identify the person are never cleared.
-    else if (write === 'always' && field !== 'Email' && written.includes(field))
-      writes.push({ field, value: null, policy: write });
+    // An item that no longer has a value clears the field that this sink has written.
+    const cleared = write === 'always' && written.includes(field) ? null : undefined;
+    const wanted = given === undefined ? cleared : given;
+    if (wanted === undefined) continue;
+    // The address identifies the person, so it is never cleared.
+    if (wanted === null && field.toLowerCase() === 'email') continue;
+    writes.push({ field, value: wanted, policy: write });
   }
   return writes;
 }
