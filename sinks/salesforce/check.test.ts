@@ -96,6 +96,16 @@ describe('a check', () => {
     expect(told).toContain('the user may not delete a Lead');
   });
 
+  it.each([
+    ['clear-our-fields', 'attendees', true],
+    ['delete', 'attendees', false],
+    ['delete', 'qna-questions', true], // the item can become anonymous
+  ])('with onForget: %s for %s reports memberships that it may not delete: %s', async (onForget, from, isReported) => {
+    org.double.org.permissions.CampaignMember = { deletable: false };
+    const text = `${place}.campaign: the user may not delete a CampaignMember, which is necessary when a person is forgotten`;
+    expect(await problems({ from, campaign: campaignKeys }, { onForget })).toEqual(isReported ? [text] : []);
+  });
+
   it('says why the login fails', async () => {
     const sink = createSalesforceSink(sampleConfig(org, {}, { clientId: 'other' }), sampleEnvironment);
     const lines = await sink.check(new AbortController().signal);

@@ -7,7 +7,7 @@ import { targetOf } from './linked-records.js';
 import type { Expression } from '../mapping/expression.js';
 import { emptyWhen, nameWarnings } from '../mapping/probe.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
-import type { NamedRecord } from './plan.js';
+import { canBecomeAnonymous, type NamedRecord } from './plan.js';
 
 /**
  * Checks whether the org accepts what the mapping writes: the login, and for each object its fields, types, values,
@@ -49,7 +49,7 @@ async function checkRecord(
   onForget: NonNullable<SinkEnvironment['onForget']>,
   budget: CallBudget,
 ): Promise<CheckLine[]> {
-  const { object, externalId, create, campaign, properties, lookups, person } = keys;
+  const { from, object, externalId, create, campaign, properties, lookups, person } = keys;
   const facts = await org.objects.of(object, budget);
   const problems: string[] = [];
   if (create && !facts.createable) problems.push(`${place}: the user may not create a ${object}`);
@@ -93,8 +93,10 @@ async function checkRecord(
       );
   }
   if (campaign !== undefined) {
+    // A deleted person takes the memberships along. A person who is only cleared keeps them, so they are deleted.
+    const deletesMembers = onForget === 'clear-our-fields' || canBecomeAnonymous(from);
     const found = await orFailure(async () =>
-      (await checkCampaign(org, campaign, `${place}.campaign`, budget)).map((text) => bad(text)),
+      (await checkCampaign(org, { campaign, deletesMembers, place: `${place}.campaign` }, budget)).map(bad),
     );
     problems.push(...found.map(({ text }) => text));
   }
@@ -246,10 +248,16 @@ async function emptyWarnings(
   return warnings;
 }
 
+interface CampaignPart {
+  readonly campaign: NonNullable<NamedRecord['keys']['campaign']>;
+  /** Whether this sink deletes memberships that it created. */
+  readonly deletesMembers: boolean;
+  readonly place: string;
+}
+
 async function checkCampaign(
   org: Org,
-  { externalId, properties, status, memberProperties }: NonNullable<NamedRecord['keys']['campaign']>,
-  place: string,
+  { campaign: { externalId, properties, status, memberProperties }, deletesMembers, place }: CampaignPart,
   budget: CallBudget,
 ): Promise<string[]> {
   const facts = await org.objects.of('Campaign', budget);
@@ -267,6 +275,9 @@ async function checkCampaign(
   }
   const members = await org.objects.of('CampaignMember', budget);
   if (!members.createable || !members.updateable) problems.push(`${place}: the user may not write a CampaignMember`);
+  if (deletesMembers && !members.deletable) {
+    problems.push(`${place}: the user may not delete a CampaignMember, which is necessary when a person is forgotten`);
+  }
   for (const [field, { value }] of Object.entries(memberProperties)) {
     const { problem } = await checkField(members, 'CampaignMember', field, value);
     if (problem !== undefined) problems.push(`${place}.memberProperties.${field}: ${problem}`);

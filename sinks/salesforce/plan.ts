@@ -283,9 +283,14 @@ const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
   'subscriptions',
 ]);
 
+/** Whether items of a list can lose the identity of the attendee who created them. */
+export function canBecomeAnonymous(list: string): boolean {
+  return !notDoneByPeople.has(list);
+}
+
 /** Whether the item was created by an attendee whose identity is not visible: it has no attendee id and no record. */
 export function isAnonymous({ change, attendee }: Subject): boolean {
-  if (attendee !== null || notDoneByPeople.has(change.list)) return false;
+  if (attendee !== null || !canBecomeAnonymous(change.list)) return false;
   const { attendeeId, attendee: person } = change.data ?? {};
   const named = typeof person === 'object' && person !== null && 'id' in person && person.id !== undefined;
   return attendeeId === undefined && !named;
