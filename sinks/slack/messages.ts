@@ -85,12 +85,19 @@ export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Out
   return removed(verdict, batch);
 }
 
+/**
+ * Whether a channel is archived, deleted or in another workspace, so that no message in it can be changed. All other
+ * refusals of a channel can end, and the message in it must not be forgotten.
+ */
+function isClosed(code: string): boolean {
+  return ['channel_not_found', 'is_archived', 'is_inactive', 'team_not_found'].includes(code);
+}
+
 function removed(verdict: Verdict | Held, batch: Batch): Outcome | null {
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
-  // In a channel that is archived, deleted or in another workspace, no message can be changed. The old message stays,
-  // and the caller continues.
-  if (verdict.kind === 'channel' || verdict.kind === 'not-in-channel') return null;
+  // The old message stays, and the caller continues.
+  if (verdict.kind === 'not-in-channel' || (verdict.kind === 'channel' && isClosed(verdict.code))) return null;
   return outcomeOf(verdict, batch.account.hasOneChannel);
 }
 

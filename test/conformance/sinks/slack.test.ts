@@ -289,6 +289,50 @@ describe('the Slack sink that moves a message', () => {
   );
 });
 
+describe('the Slack sink that moves a message out of a channel that refuses the deletion', () => {
+  const tokyo = 'C0TOKYO0001';
+  const inTokyo = { pigeonhole: { timezone: 'Asia/Tokyo' } };
+
+  async function postedBeforeMove(): Promise<void> {
+    await start({
+      double: {
+        channels: [
+          { id: DEFAULT_CHANNEL, name: 'questions' },
+          { id: tokyo, name: 'tokyo' },
+        ],
+      },
+      keys: { routes: [{ when: 'pigeonhole.timezone = "Asia/Tokyo"', channel: tokyo }] },
+    });
+    stage.offer('1', {});
+    await stage.settle();
+  }
+
+  it.each(['ekm_access_denied', 'restricted_action', 'restricted_action_read_only_channel'])(
+    'does not forget the message after %s, and deletes it when its item is deleted',
+    async (code) => {
+      await postedBeforeMove();
+      stage.fault(code, 'chat.delete');
+      stage.offer('1', {}, inTokyo);
+      await stage.settle();
+      expect([stage.shown(), stage.shown(tokyo)]).toEqual([{ 1: ['question 1'] }, {}]);
+      expect(stage.courier.dead).toMatchObject([{ key: '1', cause: `slack:${code}` }]);
+      stage.offer('1', null, inTokyo);
+      await stage.settle();
+      expect([stage.shown(), stage.shown(tokyo)]).toEqual([{}, {}]);
+      expect(Object.keys(stage.courier.memory).filter((key) => key.startsWith('post '))).toEqual([]);
+    },
+  );
+
+  it('leaves the message in an archived channel, where nothing can be changed', async () => {
+    await postedBeforeMove();
+    stage.fault('is_archived', 'chat.delete');
+    stage.offer('1', {}, inTokyo);
+    await stage.settle();
+    expect([stage.shown(), stage.shown(tokyo)]).toEqual([{ 1: ['question 1'] }, { 1: ['question 1'] }]);
+    expect(stage.courier.dead).toEqual([]);
+  });
+});
+
 describe('the Slack sink with an intent of a change that no longer exists', () => {
   it.each([
     ['redacts the message', {}, [redacted]],
