@@ -29,10 +29,11 @@ export interface SlackAccount {
   /** The attempts to join channels, by channel. */
   readonly joining: Map<string, Promise<Verdict>>;
   /**
-   * Whether the sink has only one channel. If that channel refuses everything, the sink stops. In a sink with several
-   * channels, the changes for the refusing channel become dead letters, and the sink continues.
+   * The sink's channel if it has only one. If that channel refuses everything, the sink stops. If another channel does
+   * (one of several, or one that an earlier configuration named), its changes become dead letters, and the sink
+   * continues.
    */
-  readonly hasOneChannel: boolean;
+  readonly onlyChannel: string | undefined;
 }
 
 /** A call that was not made because no permit was free in time. `outcome` is the outcome of its operation. */

@@ -135,11 +135,11 @@ function neededScope({ needed }: Readonly<Record<string, unknown>>): string {
 }
 
 /**
- * Returns the outcome of a change whose call failed, if the call is harmless to repeat. If a channel refuses
- * everything, a sink without another channel stops. In a sink with several channels, only the changes for that channel
- * become dead letters.
+ * Returns the outcome of a change whose call failed, if the call is harmless to repeat.
+ * @param isOnlyChannel whether the call was for the sink's only channel. If that channel refuses everything, the sink
+ * stops. If any other channel does, only its changes become dead letters
  */
-export function outcomeOf(verdict: Exclude<Verdict, { kind: 'ok' }>, hasOneChannel: boolean): Outcome {
+export function outcomeOf(verdict: Exclude<Verdict, { kind: 'ok' }>, isOnlyChannel: boolean): Outcome {
   const { detail } = verdict;
   switch (verdict.kind) {
     case 'limited':
@@ -152,7 +152,7 @@ export function outcomeOf(verdict: Exclude<Verdict, { kind: 'ok' }>, hasOneChann
       return { kind: 'pause', cause: 'credential', detail };
     case 'channel':
     case 'not-in-channel':
-      if (hasOneChannel) return { kind: 'pause', cause: 'destination', detail };
+      if (isOnlyChannel) return { kind: 'pause', cause: 'destination', detail };
       return { kind: 'rejected', cause: `slack:${verdict.code}`, detail };
     case 'no-message':
     case 'fixed':

@@ -80,9 +80,9 @@ export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Out
   const verdict = await batch.call('chat.delete', { channel, ts });
   if (verdict.kind === 'fixed') {
     const redacted = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
-    return removed(redacted, batch);
+    return removed(redacted, channel, batch);
   }
-  return removed(verdict, batch);
+  return removed(verdict, channel, batch);
 }
 
 /**
@@ -93,12 +93,12 @@ function isClosed(code: string): boolean {
   return ['channel_not_found', 'is_archived', 'is_inactive', 'team_not_found'].includes(code);
 }
 
-function removed(verdict: Verdict | Held, batch: Batch): Outcome | null {
+function removed(verdict: Verdict | Held, channel: string, batch: Batch): Outcome | null {
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
   // The old message stays, and the caller continues.
   if (verdict.kind === 'not-in-channel' || (verdict.kind === 'channel' && isClosed(verdict.code))) return null;
-  return outcomeOf(verdict, batch.account.hasOneChannel);
+  return outcomeOf(verdict, batch.account.onlyChannel === channel);
 }
 
 /**
@@ -139,7 +139,7 @@ async function findOrPost(
       }
     } else if (posted.kind === 'failed') {
       const { verdict } = posted;
-      if (!isImpossible(verdict)) return { outcome: outcomeOf(verdict, batch.account.hasOneChannel) };
+      if (!isImpossible(verdict)) return { outcome: outcomeOf(verdict, batch.account.onlyChannel === channel) };
       if (known.parked !== operation.changeId) {
         notes.noteThread(channel, thread.key, { ...known, parked: operation.changeId });
         const detail = `the message of its thread may have been posted and cannot be looked up (${verdict.detail}): look in the channel, and redrive this to post it again`;
@@ -180,7 +180,7 @@ async function postThread(
       break;
     default:
       notes.forgetThread(channel, thread.key);
-      return { outcome: outcomeOf(verdict, batch.account.hasOneChannel) };
+      return { outcome: outcomeOf(verdict, batch.account.onlyChannel === channel) };
   }
   return {
     outcome: {

@@ -127,7 +127,7 @@ async function post(operation: ShowOperation, batch: Batch): Promise<Outcome> {
     batch.notes.forgetThread(channel, to.thread.key); // the thread was deleted; the next attempt starts a new one
     return { kind: 'retry', detail: verdict.detail };
   }
-  return outcomeOf(verdict, batch.account.hasOneChannel);
+  return outcomeOf(verdict, batch.account.onlyChannel === channel);
 }
 
 /**
@@ -182,13 +182,13 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
     case 'fixed': {
       if (verdict.code === 'block_mismatch') return await move(operation, at, batch); // an edit cannot replace its links and mentions
       if (!operation.mustHide) {
-        return { ...outcomeOf(verdict, account.hasOneChannel), object: { ...at, state: 'fixed' } };
+        return { ...outcomeOf(verdict, account.onlyChannel === at.channel), object: { ...at, state: 'fixed' } };
       }
       const refused = await removeMessage(at, batch);
       return refused ?? { kind: 'unsent', object: null }; // the engine plans the change again and posts it without the attendee
     }
     default:
-      return outcomeOf(verdict, account.hasOneChannel);
+      return outcomeOf(verdict, account.onlyChannel === at.channel);
   }
 }
 
@@ -207,7 +207,8 @@ async function broadcastReply(operation: ShowOperation, at: ExistingMessage, bat
   if (verdict.kind === 'refused' && verdict.code === 'no_dual_broadcast_content_update') {
     return await move(operation, at, batch);
   }
-  const outcome = verdict.kind === 'held' ? verdict.outcome : outcomeOf(verdict, batch.account.hasOneChannel);
+  const outcome =
+    verdict.kind === 'held' ? verdict.outcome : outcomeOf(verdict, batch.account.onlyChannel === at.channel);
   return { ...outcome, object: editedObject(operation, at, false) };
 }
 
@@ -220,7 +221,7 @@ async function redact(operation: RedactOperation, at: ExistingMessage, batch: Ba
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail, object: redactedObject(at) };
   if (verdict.kind === 'no-message') return { kind: 'delivered', detail: verdict.detail, object: null };
-  if (verdict.kind !== 'fixed') return outcomeOf(verdict, batch.account.hasOneChannel);
+  if (verdict.kind !== 'fixed') return outcomeOf(verdict, batch.account.onlyChannel === at.channel);
   const refused = await removeMessage(at, batch); // Slack forbids the edit but may allow the deletion
   return refused ?? { kind: 'delivered', detail: `${verdict.detail}; deleted instead`, object: null };
 }

@@ -125,7 +125,7 @@ function tokenMode({
     scopes: undefined,
     editedAt: new Map(),
     joining: new Map(),
-    hasOneChannel: channels.length === 1,
+    onlyChannel: channels.length === 1 ? channels[0] : undefined,
   };
   return {
     check: (signal) => checkSlack({ ...calling, channels }, signal),
@@ -176,5 +176,5 @@ async function sendTestByToken(
   if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail };
   return verdict.kind === 'maybe'
     ? { kind: 'unknown', detail: verdict.detail }
-    : outcomeOf(verdict, account.hasOneChannel);
+    : outcomeOf(verdict, account.onlyChannel === channel);
 }

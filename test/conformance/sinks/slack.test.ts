@@ -323,6 +323,27 @@ describe('the Slack sink that moves a message out of a channel that refuses the 
     },
   );
 
+  it('does not stop a sink that posts only to another channel now', async () => {
+    await start(joined);
+    stage.offer('1', {});
+    await stage.settle();
+    const { sink, memory } = stage.courier;
+    const object = { ...stage.courier.object('qna-questions', '1')!, channel: 'C0EARLIER01' };
+    const change = questionOf('1', {}, { sequence: 2, revision: 2 });
+    const [planned] = await sink.plan([subjectOf(change, { object })]);
+    if (planned?.kind !== 'send') throw new Error('nothing is sent');
+    stage.fault('restricted_action', 'chat.delete');
+    const lane = {
+      workspace: 'acme',
+      pigeonholeId: 101,
+      ledgerId: 'ledger-1',
+      memory,
+      remember: async () => undefined,
+    };
+    const { outcomes } = await sink.send([planned.operation], lane, new AbortController().signal);
+    expect(outcomes).toMatchObject([{ kind: 'rejected', cause: 'slack:restricted_action' }]);
+  });
+
   it('leaves the message in an archived channel, where nothing can be changed', async () => {
     await postedBeforeMove();
     stage.fault('is_archived', 'chat.delete');
