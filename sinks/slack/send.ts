@@ -180,7 +180,13 @@ async function edit(operation: ShowOperation, at: ExistingMessage, batch: Batch)
     case 'no-message': // someone deleted it in Slack
       return await post(operation, batch);
     case 'fixed': {
-      if (verdict.code === 'block_mismatch') return await move(operation, at, batch); // an edit cannot replace its links and mentions
+      // An edit cannot replace its links and mentions.
+      if (verdict.code === 'block_mismatch') {
+        if (!operation.votesOnly) return await move(operation, at, batch);
+        // The message keeps its old number of votes, because a new message would notify the channel of each vote.
+        noteEdit(operation, batch);
+        return { kind: 'delivered', detail: `${verdict.detail}; the number of votes stays as it is` };
+      }
       if (!operation.mustHide) {
         return { ...outcomeOf(verdict, account.onlyChannel === at.channel), object: { ...at, state: 'fixed' } };
       }

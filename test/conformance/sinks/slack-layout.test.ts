@@ -231,6 +231,25 @@ describe('a message with a link, whose rich text an edit cannot replace', () => 
     expect(stage.courier.object('qna-questions', '1')).toBeNull();
   });
 
+  it('keeps its old number of votes if Slack refuses to edit it', async () => {
+    await start({ links: layout.links });
+    stage.offer('1', { votes: 1 });
+    await stage.settle();
+    const before = stage.courier.object('qna-questions', '1')!;
+    await stage.clock.pass(60_000);
+    stage.fault('block_mismatch', 'chat.update');
+    stage.offer('1', { votes: 2 });
+    await stage.settle();
+    expect([stage.requestsTo('chat.delete'), stage.courier.dead]).toEqual([0, []]);
+    expect(stage.courier.object('qna-questions', '1')).toEqual(before);
+    stage.offer('1', { votes: 2, content: 'edited' });
+    await stage.settle();
+    expect([stage.shown(), stage.courier.object('qna-questions', '1')]).toMatchObject([
+      { 1: ['edited'] },
+      { ts: before['ts'], votes: 2 },
+    ]);
+  });
+
   it('is posted again if it loses its link', async () => {
     await start({ links: [{ ...layout.links[0], when: 'item.votes > 2' }] });
     stage.offer('1', { votes: 3 });
