@@ -26,6 +26,8 @@ export interface SlackAccount {
   scopes: readonly string[] | undefined;
   /** Time of this sink's last edit of each message, by the account's clock. */
   readonly editedAt: Map<string, number>;
+  /** Time of the last attempt to clear each abandoned post, by the id of its intent and the account's clock. */
+  readonly clearedAt: Map<string, number>;
   /** The attempts to join channels, by channel. */
   readonly joining: Map<string, Promise<Verdict>>;
   /**

@@ -121,36 +121,42 @@ function isAsWanted(operation: SlackOperation, { channel, threadKey, shown }: Po
 
 /** Longer than the 20 minutes for which the engine looks up an operation with an unknown outcome once a minute. */
 const abandonedAfterMs = 30 * 60_000;
-/** Only one, because a look-up can take all the time of a `send`. */
-const maxAbandonedPerSend = 1;
+/** Interval between two attempts for the same intent. A message in a closed channel, for example, cannot be cleared. */
+const clearAgainAfterMs = 5 * 60_000;
 
 /**
  * Replaces the text of messages to which no operation refers any more; deletes a message that cannot be edited. If a
  * process dies while it posts a message, and the item must no longer be shown (its attendee must not be named, or its
  * session changed), no operation is planned for the item, so `recover` never looks up the post. The message must not
- * stay visible.
+ * stay visible. Each call tries only one intent, because a look-up can take all the time of a `send`. It is the one
+ * whose last attempt is the longest ago, so that an intent that cannot be cleared does not hold up the others.
  */
 export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): Promise<void> {
+  const { clearedAt, clock } = batch.account;
   const before = batch.now().atMs - abandonedAfterMs;
-  const abandoned = batch.notes.intents
+  const triedBefore = clock.now() - clearAgainAfterMs;
+  const triedAt = ({ id }: PostIntent): number => clearedAt.get(id) ?? Number.NEGATIVE_INFINITY;
+  const [next] = batch.notes.intents
     .filter(({ itemKey, intent }) => !asked.has(itemKey) && intent.atMs < before && intent.parked === undefined)
-    .slice(0, maxAbandonedPerSend);
-  for (const { itemKey, intent } of abandoned) {
-    if (!batch.canStart) return;
-    if (intent.replaces !== undefined) {
-      if ((await removeMessage(intent.replaces, batch)) === null) batch.notes.postIsSettled(itemKey);
-      continue;
-    }
-    const posted = await batch.posted(intent.channel, intent.threadTs, intent);
-    if (posted.kind !== 'read') continue;
-    const ts = posted.tsById.get(intent.id);
-    if (ts !== undefined) {
-      const { channel } = intent;
-      const verdict = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
-      if (verdict.kind === 'fixed') {
-        if ((await removeMessage({ channel, ts }, batch)) !== null) continue; // Slack forbids the edit but may allow the deletion
-      } else if (verdict.kind !== 'ok' && verdict.kind !== 'no-message') continue;
-    }
-    batch.notes.postIsSettled(itemKey);
-  }
+    .filter(({ intent }) => triedAt(intent) <= triedBefore)
+    .toSorted((a, b) => triedAt(a.intent) - triedAt(b.intent));
+  if (next === undefined || !batch.canStart) return;
+  clearedAt.set(next.intent.id, clock.now());
+  if (!(await isCleared(next.intent, batch))) return;
+  batch.notes.postIsSettled(next.itemKey);
+  clearedAt.delete(next.intent.id);
+}
+
+/** Clears the message of an intent. @returns whether nothing of it is visible any more */
+async function isCleared(intent: PostIntent, batch: Batch): Promise<boolean> {
+  if (intent.replaces !== undefined) return (await removeMessage(intent.replaces, batch)) === null;
+  const { channel } = intent;
+  const posted = await batch.posted(channel, intent.threadTs, intent);
+  if (posted.kind !== 'read') return false;
+  const ts = posted.tsById.get(intent.id);
+  if (ts === undefined) return true;
+  const verdict = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
+  // Slack may allow the deletion although it forbids the edit.
+  if (verdict.kind === 'fixed') return (await removeMessage({ channel, ts }, batch)) === null;
+  return verdict.kind === 'ok' || verdict.kind === 'no-message';
 }

@@ -124,6 +124,7 @@ function tokenMode({
     aheadMs: 0,
     scopes: undefined,
     editedAt: new Map(),
+    clearedAt: new Map(),
     joining: new Map(),
     onlyChannel: channels.length === 1 ? channels[0] : undefined,
   };

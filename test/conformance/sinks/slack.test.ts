@@ -393,6 +393,44 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     expect([stage.shown()['1'], stage.shown()['2']]).toEqual([texts, ['question 2']]);
     expect([ts !== undefined, noted]).toEqual([true, [false, true]]);
   });
+
+  it('clears the message although an earlier intent cannot be cleared, which it tries again 5 minutes later', async () => {
+    await start(joined);
+    stage.offer('1', {});
+    await stage.settle();
+    const { ts: _, ...placed } = stage.courier.object('qna-questions', '1')!;
+    const atMs = stage.clock.wallNow() - 31 * 60_000;
+    const intentOf = (sequence: number, place: object): object => {
+      const id = `00000000-0000-5000-8000-01010000000${sequence}`;
+      return { ...placed, ...place, id, atMs, sinceMs: atMs, shown: {} };
+    };
+    let memory: Record<string, unknown> = {
+      ...stage.courier.memory,
+      'post qna-questions/0': intentOf(9, { channel: 'C0NOTHERE01', threadTs: null }),
+      'post qna-questions/1': intentOf(1, {}),
+    };
+    const lookUps: number[] = [];
+    const send = async (): Promise<void> => {
+      const lane = {
+        workspace: 'acme',
+        pigeonholeId: 101,
+        ledgerId: 'ledger-1',
+        memory,
+        remember: async () => undefined,
+      };
+      const result = await stage.courier.sink.send([], lane, new AbortController().signal);
+      memory = { ...memory, ...result.memory };
+      lookUps.push(stage.requestsTo('conversations.history'));
+    };
+    await send();
+    expect(stage.shown()).toEqual({ 1: ['question 1'] });
+    await send();
+    expect(stage.shown()).toEqual({ 1: [redacted] });
+    await send();
+    await stage.clock.pass(5 * 60_000);
+    await send();
+    expect(lookUps).toEqual([1, 1, 1, 2]);
+  });
 });
 
 describe('five hundred questions in a channel, some edited, some withdrawn, answers lost, the process killed', () => {
