@@ -60,12 +60,7 @@ export async function settleIntent(
     await batch.wait(youngForMs);
     if (batch.signal.aborted) return { kind: 'unknown', detail: 'stopped before the message was looked up' };
   }
-  let place = intent;
-  let posted = await batch.posted(place.channel, place.threadTs, intent);
-  if (posted.kind === 'no-thread') {
-    place = { ...intent, threadTs: null, threadKey: null };
-    posted = await batch.posted(place.channel, null, intent);
-  }
+  const { place, posted } = await lookUp(intent, batch);
   if (posted.kind === 'held') return { kind: 'unknown', detail: 'no permit was free in time to look the message up' };
   if (posted.kind !== 'read') {
     const verdict = posted.kind === 'failed' ? posted.verdict : noThread;
@@ -85,6 +80,17 @@ export async function settleIntent(
   const object = shownObject({ channel, ts, threadTs, threadKey }, shown);
   if (isAsWanted(operation, place)) return { kind: 'delivered', detail: 'found by its metadata', object };
   return { kind: 'unsent', object }; // planned again, now that the message is known
+}
+
+/** Looks a message up in its thread, or in the channel itself if the thread was deleted: Slack posts a reply there then. */
+async function lookUp(
+  intent: PostIntent,
+  batch: Batch,
+): Promise<{ readonly place: PostIntent; readonly posted: Awaited<ReturnType<Batch['posted']>> }> {
+  const posted = await batch.posted(intent.channel, intent.threadTs, intent);
+  if (posted.kind !== 'no-thread') return { place: intent, posted };
+  const place = { ...intent, threadTs: null, threadKey: null };
+  return { place, posted: await batch.posted(place.channel, null, intent) };
 }
 
 /** Rejects the change, so that an operator has to decide; returns `clear` if the operator has redriven this change. */
@@ -151,7 +157,7 @@ export async function clearAbandoned(asked: ReadonlySet<string>, batch: Batch): 
 async function isCleared(intent: PostIntent, batch: Batch): Promise<boolean> {
   if (intent.replaces !== undefined) return (await removeMessage(intent.replaces, batch)) === null;
   const { channel } = intent;
-  const posted = await batch.posted(channel, intent.threadTs, intent);
+  const { posted } = await lookUp(intent, batch);
   if (posted.kind !== 'read') return false;
   const ts = posted.tsById.get(intent.id);
   if (ts === undefined) return true;

@@ -394,6 +394,25 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     expect([ts !== undefined, noted]).toEqual([true, [false, true]]);
   });
 
+  it('redacts a reply that Slack posted to the channel itself because its thread was deleted', async () => {
+    await start({ ...joined, message: { threadBy: undefined } });
+    stage.offer('1', {});
+    await stage.settle();
+    const { ts: _, ...placed } = stage.courier.object('qna-questions', '1')!;
+    const atMs = stage.clock.wallNow() - 31 * 60_000;
+    const id = '00000000-0000-5000-8000-010100000001';
+    const intent = { ...placed, threadTs: '1000000000.000100', threadKey: 'k', id, atMs, sinceMs: atMs, shown: {} };
+    const lane = {
+      workspace: 'acme',
+      pigeonholeId: 101,
+      ledgerId: 'ledger-1',
+      memory: { 'post qna-questions/1': intent },
+      remember: async () => undefined,
+    };
+    await stage.courier.sink.send([], lane, new AbortController().signal);
+    expect(stage.shown()).toEqual({ 1: [redacted] });
+  });
+
   it('clears the message although an earlier intent cannot be cleared, which it tries again 5 minutes later', async () => {
     await start(joined);
     stage.offer('1', {});
