@@ -1,8 +1,11 @@
 // Fuzzes the API from its own description: a sandbox, a pigeonpost on it, and schemathesis (PyPI) against both.
-// python3 -m venv venv && venv/bin/pip install schemathesis npm run build && node tools/fuzz-api.mjs
-// venv/bin/schemathesis [seconds]  Fails on an answer of 500 or above, and on one that does not match its description.
-// Requests may be refused for reasons that a schema cannot express (a cursor must come from a list, a file must be
-// usable), and the stream of live changes never ends. Both are excluded from the checks.
+//
+//   python3 -m venv venv && venv/bin/pip install schemathesis
+//   npm run build && node tools/fuzz-api.mjs venv/bin/schemathesis [seconds]
+//
+// Fails on an answer of 500 or above, and on one that does not match its description. Requests may be refused for
+// reasons that a schema cannot express (a cursor must come from a list, a file must be usable), and the stream of live
+// changes never ends. Both are excluded from the checks.
 import { spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
