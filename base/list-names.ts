@@ -22,12 +22,13 @@ export const workspaceLists = ['pigeonholes', 'subscriptions'] as const;
 export const serviceLists = [...pigeonholeLists, ...workspaceLists] as const;
 
 /** Lists that pigeonpost derives: registrants with their sign-in, and counts per attendee. */
-const derivedLists = ['registrants', 'engagement'] as const;
+export const derivedLists = ['registrants', 'engagement'] as const;
 
 export const listNames = [...serviceLists, ...derivedLists] as const;
 
 export type PigeonholeListName = (typeof pigeonholeLists)[number];
 export type WorkspaceListName = (typeof workspaceLists)[number];
 export type ServiceListName = (typeof serviceLists)[number];
+export type DerivedListName = (typeof derivedLists)[number];
 /** A list of the service, or a derived one. */
 export type ListName = (typeof listNames)[number];

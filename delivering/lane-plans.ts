@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Selected } from '../ledger/pigeonholes.js';
-import { pigeonholeLists, workspaceLists } from '../base/list-names.js';
-import { derivedLists, type SentListName, sinksWanting } from '../work/reading-plan.js';
+import { derivedLists, type ListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
+import { sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
 
 /**
@@ -11,7 +11,7 @@ import type { Ledger } from '../ledger/ledger.js';
 export interface PlannedLane {
   readonly workspace: string;
   readonly pigeonholeId: number;
-  readonly lists: readonly SentListName[];
+  readonly lists: readonly ListName[];
   /** For a workspace's own lists: the keys of the pigeonholes that the sink's syncs selected. */
   readonly selected: readonly string[];
 }
@@ -31,7 +31,7 @@ export function plannedLanes(
   selected: readonly Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'>[],
 ): PlannedLane[] {
   const syncs = syncsTo(config, sink);
-  const wanted = (lists: readonly SentListName[], names: readonly string[]): SentListName[] =>
+  const wanted = (lists: readonly ListName[], names: readonly string[]): ListName[] =>
     lists.filter((list) => names.some((name) => sinksWanting(config, name, list).includes(sink)));
   const lanes = selected.map(({ workspace, pigeonholeId, syncs: names }) => ({
     workspace,

@@ -3,22 +3,20 @@ import type { DeletionLimits } from '../ledger/missing-evidence.js';
 import type { StreamName } from '../ledger/streams.js';
 import { judgedLists } from '../ledger/visibility.js';
 import { perSessionLists } from '../pigeonhole/lists.js';
-import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
-import { countedLists, engagementList } from '../ledger/engagement.js';
-import { registrantsList } from '../ledger/registrant-item.js';
+import {
+  type DerivedListName,
+  derivedLists,
+  type ListName,
+  type ServiceListName,
+  pigeonholeLists,
+  workspaceLists,
+} from '../base/list-names.js';
+import { countedLists } from '../ledger/engagement.js';
 import { allSinks } from '../sinks/all-sinks.js';
 import type { Join } from '../sinks/sink.js';
 
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
-
-/** A list that pigeonpost computes from other lists. The service does not offer it. */
-export type DerivedListName = typeof engagementList | typeof registrantsList;
-
-/** A list whose changes a sink can receive. */
-export type SentListName = ServiceListName | DerivedListName;
-
-export const derivedLists: readonly DerivedListName[] = [registrantsList, engagementList];
 
 /** The service's lists from which each derived list is computed. They are read wherever a sink wants the derived list. */
 const sourceLists: Readonly<Record<DerivedListName, readonly ServiceListName[]>> = {
@@ -26,7 +24,7 @@ const sourceLists: Readonly<Record<DerivedListName, readonly ServiceListName[]>>
   engagement: ['sessions', 'attendees', ...countedLists],
 };
 
-function isDerived(list: SentListName): list is DerivedListName {
+function isDerived(list: ListName): list is DerivedListName {
   return (derivedLists as readonly string[]).includes(list);
 }
 
@@ -35,11 +33,11 @@ export interface ReadingPlan {
   /** In reading order. */
   readonly lists: readonly ServiceListName[];
   readonly everyMs: Intervals;
-  readonly drop: Readonly<Partial<Record<SentListName, readonly string[]>>>;
+  readonly drop: Readonly<Partial<Record<ListName, readonly string[]>>>;
   /** The strictest limits of all syncs. */
   readonly deletions: DeletionLimits;
   /** Names of the sinks that want changes of each list, derived lists included. */
-  readonly sinks: ReadonlyMap<SentListName, readonly string[]>;
+  readonly sinks: ReadonlyMap<ListName, readonly string[]>;
 }
 
 /** Lists whose items belong to an attendee. The attendee's record decides about consent. */
@@ -54,7 +52,7 @@ const byAttendees: ReadonlySet<ServiceListName> = new Set(
  */
 export function planReading(config: Config, syncs: readonly string[], scope: 'workspace' | 'pigeonhole'): ReadingPlan {
   const all: readonly ServiceListName[] = scope === 'workspace' ? workspaceLists : pigeonholeLists;
-  const sinks = new Map<SentListName, string[]>();
+  const sinks = new Map<ListName, string[]>();
   const derived = scope === 'workspace' ? [] : derivedLists;
   for (const list of [...all, ...derived]) {
     const wanting = syncs.flatMap((name) => sinksWanting(config, name, list));
@@ -90,7 +88,7 @@ const readingOrder: readonly ServiceListName[] = [
 ];
 
 /** Returns the names of the sync's sinks that want a list. */
-export function sinksWanting(config: Config, syncName: string, list: SentListName): string[] {
+export function sinksWanting(config: Config, syncName: string, list: ListName): string[] {
   const sync = config.syncs[syncName]!;
   if (sync.lists !== 'auto' && !sync.lists.includes(list)) return [];
   return sync.sinks.filter((name) => usesList(config.sinks[name]!, list));
@@ -100,12 +98,12 @@ export function sinksWanting(config: Config, syncName: string, list: SentListNam
  * Fields that never enter the ledger, whatever the configuration says. An event's passcode is a credential: anyone who
  * has it can join the event, and no sink needs it.
  */
-const credentials = { pigeonholes: ['passcode'] } as const satisfies Partial<Record<SentListName, readonly string[]>>;
+const credentials = { pigeonholes: ['passcode'] } as const satisfies Partial<Record<ListName, readonly string[]>>;
 
-function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<SentListName, readonly string[]>> {
-  const drop: Partial<Record<SentListName, readonly string[]>> = { ...credentials };
+function unitedDrop(config: Config, syncs: readonly string[]): Partial<Record<ListName, readonly string[]>> {
+  const drop: Partial<Record<ListName, readonly string[]>> = { ...credentials };
   for (const name of syncs) {
-    for (const [list, fields] of Object.entries(config.syncs[name]!.drop) as [SentListName, readonly string[]][]) {
+    for (const [list, fields] of Object.entries(config.syncs[name]!.drop) as [ListName, readonly string[]][]) {
       drop[list] = [...new Set([...(drop[list] ?? []), ...fields])];
     }
   }
@@ -184,10 +182,7 @@ export function shortest(all: readonly Intervals[]): Intervals {
  * Whether a sink receives a list. A sink receives the lists that its type can use with its settings, narrowed by the
  * key `lists`. A sink that can use every list receives a derived one only if `lists` names it.
  */
-function usesList(
-  { type, settings, lists }: Pick<SinkConfig, 'type' | 'settings' | 'lists'>,
-  list: SentListName,
-): boolean {
+function usesList({ type, settings, lists }: Pick<SinkConfig, 'type' | 'settings' | 'lists'>, list: ListName): boolean {
   const usable = allSinks.get(type)?.lists(settings) ?? 'all';
   if (usable !== 'all') return usable.includes(list) && (lists?.includes(list) ?? true);
   return lists?.includes(list) ?? !isDerived(list);
