@@ -190,7 +190,11 @@ const records = z.strictObject({
     .optional()
     .describe('Sent before `create`: if `idFrom` reads an id from the answer, the record exists and `update` is sent.'),
   create: request().optional().describe('Sent for a new item.'),
-  update: request().optional().describe('Sent for a changed item that was sent before; `create` by default.'),
+  update: request()
+    .optional()
+    .describe(
+      'Sent for a changed item that was sent before. Without it, the sink sends `create` again, or nothing if `find` is set.',
+    ),
   delete: request()
     .optional()
     .describe('Sent when the item is deleted, when `when` is no longer true, or when its attendee is forgotten.'),
