@@ -48,7 +48,7 @@ export const isExpiring = (ref: string): string =>
 interface RetentionTerms {
   /** Retention by list, counted from the end of the event. */
   readonly listsMs: Readonly<Record<string, number>>;
-  /** Retention of earlier revisions, counted from the change. */
+  /** Retention of earlier revisions, each counted from its own change, not from the change that replaced it. */
   readonly changesMs: number;
 }
 

@@ -156,7 +156,7 @@ export const retentionSchema = z
     changes: duration()
       .optional()
       .meta({ shownDefault: '30d' })
-      .describe('Content of earlier revisions, each counted from the change that replaced it.'),
+      .describe('Content of earlier revisions, each counted from the time that pigeonpost recorded it.'),
   })
   .optional()
   .describe(

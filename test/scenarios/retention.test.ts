@@ -74,4 +74,23 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     expect(dump).not.toContain('MARK-first');
     expect(dump).toContain('MARK-second');
   });
+
+  it('counts the period of an earlier revision from its own change, not from the change that replaced it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(11, { Name: 'MARK-first' }));
+    const scene = await stage.scene({ sinks });
+    await scene.settle();
+    await stage.db.query(`update pigeonholes set created_at = created_at - interval '2 days'`);
+    await stage.db.query(`update changes set found_at = found_at - interval '2 days'`);
+    for (const Name of ['MARK-second', 'MARK-third']) {
+      await stage.patch('attendees', 11, { Name });
+      await stage.pollsAreDue();
+      await scene.settle();
+    }
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    await keepRetention(deps, 'acme', never);
+    const dump = await dumpLedger(stage.db);
+    expect(dump).not.toContain('MARK-first');
+    expect(dump).toContain('MARK-second');
+  });
 });
