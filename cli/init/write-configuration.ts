@@ -17,7 +17,7 @@ syncs:
     workspace: main
 ${choice(pigeonholes)}
     # every: { live: 5s, upcoming: 5m, ended: 6h } # polling intervals; "pigeonpost check --estimate" shows the requests they need
-    # drop: { attendees: [linkedIn, "Dietary needs"] } # fields that never enter the ledger
+    # drop: { attendees: [linkedIn, "Dietary needs"] } # fields of items that are not stored
     sinks: [${name}]
 
 sinks:

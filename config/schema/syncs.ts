@@ -110,7 +110,7 @@ const dropSchema = z
   )
   .prefault({})
   .describe(
-    "Fields that never enter the ledger, by list, e.g. `attendees: [linkedIn]`. Names are those of the service, at an item's top level.",
+    "Fields of items that pigeonpost does not store, by list, e.g. `attendees: [linkedIn]`. Names are those of the service, at an item's top level. Rows of imported files keep all their fields.",
   );
 
 /** `syncs`: what is read and where it goes. */
