@@ -76,7 +76,7 @@ const deletionsSchema = z
     settle: duration()
       .prefault('24h')
       .describe(
-        'If nothing else proves a deletion: minimum time between the two identical complete reads without the item that confirm it.',
+        'If nothing else proves a deletion: minimum time during which every sweep must lack the item and show the same other items in the same order.',
       ),
     confirm: duration()
       .prefault('30s')
