@@ -63,7 +63,7 @@ export const reportRoute = createRoute({
   summary:
     'Download the result of each row; as CSV, the report contains the rows, so that you can correct them and import them again',
   description:
-    'Rows and the messages of the service are shown only to the token that started the import and to the roles privacy and admin. Others see only outcomes.',
+    'Rows and the messages of the service are shown only to the token that started the import, and to a token that may import and also has the role privacy or admin. Others see only outcomes.',
   ...needs({ right: 'import', looksLike: 'a report may have "format" (csv) and "only" (problems)' }),
   request: {
     params: idParams,
@@ -154,7 +154,7 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
       const needed = rolesWith('personal').join(' or ');
       throw new Refused(
         403,
-        `the rows of an import are for the token that started it, and for the role ${needed}; without "format" its outcomes are shown`,
+        `the rows of an import are only for the token that started it, and for a token that may import and also has the role ${needed}; without "format", the report has the outcomes`,
       );
     }
     // The rows contain the names of people.

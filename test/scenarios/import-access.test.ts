@@ -23,14 +23,20 @@ async function serve(scene: Scene): Promise<string> {
   return api.url;
 }
 
-async function holder(scene: Scene, name: string, role: Role, workspace: string | null = 'acme'): Promise<string> {
-  expect(rightsOf([role]).size).toBeGreaterThan(0);
+async function holder(
+  scene: Scene,
+  name: string,
+  given: Role | readonly Role[],
+  workspace: string | null = 'acme',
+): Promise<string> {
+  const roles = [given].flat();
+  for (const role of roles) expect(rightsOf([role]).size).toBeGreaterThan(0);
   const { id, hash, text } = makeToken();
   const added = await addToken(scene.ledger, {
     id,
     name,
     hash,
-    roles: [role],
+    roles,
     workspace,
     createdBy: 'local',
     expiresAt: null,
@@ -70,13 +76,23 @@ describe.each(kinds)('the rows of an import on %s', (kind) => {
       expect((await ask(report, own)).text).toContain('Ada Lovelace is taken');
     }
     const refused = await ask(`${report}?format=csv`, ben);
-    expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('the token that started it')]);
+    expect([refused.status, refused.text]).toEqual([
+      403,
+      expect.stringContaining(
+        'only for the token that started it, and for a token that may import and also has the role privacy or admin',
+      ),
+    ]);
     const outcomes = await ask(report, ben);
     expect([outcomes.status, outcomes.text]).toEqual([200, expect.stringContaining('"outcome":"rejected"')]);
     expect(outcomes.text).not.toContain('Lovelace');
     expect((await ask(`${report}?format=csv`, eve)).status).toBe(403); // no permission to import
-    const admin = await holder(scene, 'root', 'admin', null);
-    expect((await ask(`${report}?format=csv`, admin)).text).toContain('Ada Lovelace');
+    for (const reader of [
+      await holder(scene, 'both', ['importer', 'privacy']),
+      await holder(scene, 'root', 'admin', null),
+    ]) {
+      expect((await ask(`${report}?format=csv`, reader)).text).toContain('Ada Lovelace');
+      expect((await ask(report, reader)).text).toContain('Ada Lovelace is taken');
+    }
   });
 
   it('are not visible to a later token of the same name', async () => {
