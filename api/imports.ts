@@ -63,7 +63,7 @@ export const reportRoute = createRoute({
   summary:
     'Download the result of each row; as CSV, the report contains the rows, so that you can correct them and import them again',
   description:
-    'Rows and the messages of the service are shown only to the token that started the import, and to a token that may import and also has the role privacy or admin. Others see only outcomes.',
+    'Rows and the messages of the service are shown only to the token that started the import, and to a token that may import and also has the role privacy or admin. The audit log records each such report. Others see only outcomes.',
   ...needs({ right: 'import', looksLike: 'a report may have "format" (csv) and "only" (problems)' }),
   request: {
     params: idParams,
@@ -146,10 +146,11 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
     const { id, workspace, pigeonholeId } = await find(c, c.req.valid('param').id);
     const { format, only = 'all' } = c.req.valid('query');
     const mayRead = await mayReadRows(c, id);
-    if (format !== 'csv') {
-      const rows = streamOf(lines(imports.report(id, only, mayRead ? 'everything' : 'outcomes')));
-      return new Response(rows, { headers: { 'content-type': 'application/x-ndjson' } }) as never;
-    }
+    const ndjson = (shows: 'everything' | 'outcomes'): Response =>
+      new Response(streamOf(lines(imports.report(id, only, shows))), {
+        headers: { 'content-type': 'application/x-ndjson' },
+      });
+    if (!mayRead && format !== 'csv') return ndjson('outcomes') as never;
     if (!mayRead) {
       const needed = rolesWith('personal').join(' or ');
       throw new Refused(
@@ -157,13 +158,15 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
         `the rows of an import are only for the token that started it, and for a token that may import and also has the role ${needed}; without "format", the report has the outcomes`,
       );
     }
-    // The rows contain the names of people.
+    // The rows contain the names of people, and a message of the service may quote a row.
     const entry = {
       action: 'download-report',
       target: `pigeonhole:${workspace}/${pigeonholeId}`,
-      detail: { import: id },
+      detail: { import: id, format: format ?? 'ndjson' },
     };
-    return (await audited(c, ledger, entry, async () => csv(streamOf(imports.reportCsv(id))))) as never;
+    return (await audited(c, ledger, entry, async () =>
+      format === 'csv' ? csv(streamOf(imports.reportCsv(id))) : ndjson('everything'),
+    )) as never;
   });
   app.openapi(actRoute, async (c) => {
     const action = c.req.valid('json');

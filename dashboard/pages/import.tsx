@@ -182,17 +182,20 @@ function Rows({ view: { counts } }: { readonly view: ImportView }) {
 
 const maxListed = 100;
 
-/** Rows that need attention. The report lists all rows. */
-function Problems({ view: { id, counts } }: { readonly view: ImportView }) {
+/**
+ * Rows that need attention. The report lists all rows. The audit log records each request, so the page repeats it once a
+ * minute while the import runs, and every hour after its end.
+ */
+function Problems({ view: { id, counts, endedAt } }: { readonly view: ImportView }) {
   const path = `/api/imports/${encodeURIComponent(id)}/report?only=problems`;
   const asked = useAsking(
-    `${path} ${needsAPerson(counts)}`,
+    endedAt === null ? path : `${path} ${needsAPerson(counts)}`,
     async (signal) => {
       const text = await (await askFor(path, { signal, patienceMs: 120_000 })).text();
       const lines = text.split('\n').filter(Boolean);
       return { all: lines.length, rows: lines.slice(0, maxListed).map((line) => JSON.parse(line) as ImportReportRow) };
     },
-    60_000,
+    endedAt === null ? 60_000 : 60 * 60_000,
   );
   return (
     <Panel

@@ -3,6 +3,7 @@ import { rightsOf, type Role } from '../../api/authenticate.js';
 import { type ApiServer, startApi } from '../../api/start-api.js';
 import { makeToken } from '../../api/credentials.js';
 import { saveMapping } from '../../importing/desk/saved-mappings.js';
+import { auditEntries } from '../../ledger/audit.js';
 import { addToken } from '../../ledger/tokens.js';
 import { deskIn } from '../imports/desk.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -93,6 +94,29 @@ describe.each(kinds)('the rows of an import on %s', (kind) => {
       expect((await ask(`${report}?format=csv`, reader)).text).toContain('Ada Lovelace');
       expect((await ask(report, reader)).text).toContain('Ada Lovelace is taken');
     }
+  });
+
+  it('leave an entry in the audit log each time that they are shown, in either format', async () => {
+    const scene = await (await stages.open(kind)).scene();
+    const url = await serve(scene);
+    const ann = await holder(scene, 'ann', 'importer');
+    const ben = await holder(scene, 'ben', 'importer');
+    const begun = await ask(`${url}/api/imports?pigeonhole=acme/101&name=people.csv`, ann, file);
+    const { id } = JSON.parse(begun.text) as { id: string };
+    const report = `${url}/api/imports/${id}/report`;
+
+    for (const path of [report, `${report}?only=problems`, `${report}?format=csv`]) {
+      expect((await ask(path, ann)).status).toBe(200);
+    }
+    expect((await ask(report, ben)).status).toBe(200); // only outcomes
+    const entries = await auditEntries(
+      scene.ledger,
+      { who: null, action: 'download-report', target: null },
+      { before: null, limit: 10 },
+    );
+    expect(entries.map(({ who, target, detail, outcome }) => [who, target, detail, outcome])).toEqual(
+      ['csv', 'ndjson', 'ndjson'].map((format) => ['ann', 'pigeonhole:acme/101', { import: id, format }, 'done']),
+    );
   });
 
   it('are not visible to a later token of the same name', async () => {
