@@ -16,20 +16,20 @@ import type { Operation, Planned, SinkType, Subject } from '../../sinks/sink.js'
 
 const configSchema = z
   .strictObject({
-    baseUrl: sinkUrl().describe('Where documents stand, less their id.'),
+    baseUrl: sinkUrl().describe('The address of the store. The sink appends the id of each document.'),
     token: headerSecret().describe('Sent as a bearer token.'),
-    document: expression().describe('What is kept of an item; of one for which it gives nothing, nothing is kept.'),
+    document: expression().describe('The document of an item. Without a value, the sink deletes it.'),
     ...networkKeys,
   })
   .superRefine(plainHttpStaysPrivate('baseUrl'));
 type DocumentsConfig = z.infer<typeof configSchema>;
 
-/** One document an item, so that a repeat replaces and never adds; null: it is removed. */
+/** Writes one item's document under the item's own id, so a repeat replaces it; null deletes the document. */
 type DocumentOperation = Operation & { readonly itemKey: string; readonly document: unknown };
 
 const timeoutMs = 30_000;
 
-/** A document store or search index: `PUT <baseUrl>/<id>` keeps a document, `DELETE` removes it. */
+/** A document store or search index: `PUT <baseUrl>/<id>` writes an item's document, `DELETE` removes it. */
 export const documentsSinkType: SinkType<DocumentsConfig> = {
   type: 'documents',
   configSchema,
@@ -52,7 +52,7 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
         return meaningOf(method, answer.statusCode, answer.headers);
       }).catch((error: unknown) => {
         const detail = noAnswerSentence(error, { host: url.host, name: 'the store', timeoutMs });
-        return { kind: 'retry', detail } as const; // harmless, should it have arrived
+        return { kind: 'retry', detail } as const; // the call may have arrived, but a repeat is harmless
       });
     return {
       traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'harmless', batchSize: 50 },
@@ -85,13 +85,13 @@ async function plan(subject: Subject, config: DocumentsConfig, name: string): Pr
   }
 }
 
-/** By the status alone: the body may quote what was sent. */
+/** Classifies a response by its status only. The body may quote the document that was sent, so it is never reported. */
 function meaningOf(method: string, status: number, headers: IncomingHttpHeaders) {
   const detail = `the store answered HTTP ${status}`;
   if (status < 300 || (status === 404 && method !== 'PUT')) return { kind: 'delivered', detail } as const;
   if (status === 401 || status === 403) return { kind: 'pause', cause: 'credential', detail } as const;
-  const isAboutThisOne = status >= 400 && status < 500 && status !== 429; // a redirect is not: it is never followed
-  if (isAboutThisOne) return { kind: 'rejected', cause: `http:${status}`, detail } as const;
+  const isAboutDocument = status >= 400 && status < 500 && status !== 429; // not 3xx: the sink follows no redirect
+  if (isAboutDocument) return { kind: 'rejected', cause: `http:${status}`, detail } as const;
   const afterMs = retryAfterMs(headerText(headers['retry-after']), answeredAtMs(headers.date, Date.now));
   return { kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) } as const;
 }
