@@ -67,7 +67,7 @@ export async function writeWholeFile(
     if (keep && (await isAnother(file, draft))) {
       throw new CommandError(
         ExitCode.WrongUse,
-        `${file} already exists with other codes: move it first, because codes are not shown again`,
+        `${file} already exists with other codes: move it first, because pigeonpost does not replace it`,
       );
     }
     await rename(draft, file);

@@ -47,14 +47,19 @@ function optionsOf(given: Partial<ImportOptions>): ImportOptions {
 describe('pigeonpost import', () => {
   it('continues after a canary with the codes next to the file, and never overwrites them', async () => {
     const codes = join(api.folder, 'people.codes.csv');
-    const { context } = telling();
+    const { context, lines } = telling();
     expect(await importFile(context, optionsOf({ generateCodes: true, canary: 1 }))).toBe(ExitCode.Done);
+    expect(lines).toContain(
+      `1 code written to ${codes}: keep this file for invitations and badges. After the import, its report has the codes as well`,
+    );
     expect(await importFile(context, optionsOf({ generateCodes: true }))).toBe(ExitCode.Done);
     asked = [];
     writeFileSync(codes, 'codes of another list');
     await expect(importFile(context, optionsOf({ generateCodes: true }))).rejects.toMatchObject({
       exitCode: ExitCode.WrongUse,
-      message: expect.stringContaining('people.codes.csv already exists with other codes'),
+      message: expect.stringMatching(
+        /people\.codes\.csv already exists with other codes: move it first, because pigeonpost does not replace it$/,
+      ),
     });
     expect(asked).not.toContain('POST /api/imports');
     expect(readFileSync(codes, 'utf8')).toBe('codes of another list');

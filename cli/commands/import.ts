@@ -88,7 +88,7 @@ export async function importFile(context: Context, options: ImportOptions): Prom
   if (check.generatedCodes > 0) {
     await writeWholeFile(codesFile, client.generatedCodes(file, query, stop), { keep: true });
     out.note(
-      `${counted(check.generatedCodes, 'code')} written to ${codesFile}: keep this file, ${check.generatedCodes === 1 ? 'the code is' : 'the codes are'} not stored anywhere else`,
+      `${counted(check.generatedCodes, 'code')} written to ${codesFile}: keep this file for invitations and badges. After the import, its report has the codes as well`,
     );
   }
   const started = await showing(out, options, 'uploading', (onSent) =>
