@@ -34,7 +34,10 @@ const doneWords: Readonly<Record<Action['do'], string>> = {
   approve: 'is approved and sends',
 };
 
-/** Runs an action on a sink, a pigeonhole or a workspace. Pausing and approving are confirmed first. */
+/**
+ * Runs an action on a sink, a pigeonhole or a workspace. Pausing and approving are confirmed first. If there was nothing
+ * to do, the notice shows the API's note.
+ */
 export async function act(action: Action): Promise<void> {
   const called = `${action.kind} ${action.name}`;
   let reason = '';
@@ -58,7 +61,7 @@ export async function act(action: Action): Promise<void> {
   }
   await carryOut(
     () => post('/api/actions', { json: reason === '' ? action : { ...action, reason } }),
-    () => `${called} ${doneWords[action.do]}`,
+    ({ note }) => note ?? `${called} ${doneWords[action.do]}`,
   );
 }
 
