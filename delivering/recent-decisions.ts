@@ -1,18 +1,28 @@
 import { isLacking } from './decide-delivery.js';
 
-/** Weighted counts of the recent decisions about a list: older decisions lose weight as newer ones arrive. */
-export interface Recent {
+interface Decisions {
   /** Changes sent, whether the destination accepted them or not. */
   readonly sent: number;
   /** Changes withheld because the mapping found no value. */
   readonly lacking: number;
 }
 
+/** Weighted counts of the recent decisions about a list: older decisions lose weight as newer ones arrive. */
+export interface Recent extends Decisions {
+  /**
+   * The decisions that are no longer recent, as the measure of what is usual. While many recent decisions lack a value,
+   * none are added: otherwise, a lasting fault would soon count as usual. Absent on lanes of older versions.
+   */
+  readonly usual?: Decisions;
+}
+
 /** By list. */
 export type RecentByList = Readonly<Record<string, Recent>>;
 
-/** Approximate number of decisions that the counts cover. */
+/** Maximum number of decisions that the counts cover. */
 const remembered = 200;
+/** From this share of recent decisions without a value on, they do not count as usual. */
+const unusualShare = 0.25;
 
 /** A settled change. */
 export interface Decided {
@@ -34,15 +44,29 @@ export function addDecisions(before: RecentByList, decided: readonly Decided[]):
   }
   if (added.size === 0) return before;
   const after: Record<string, Recent> = { ...before };
-  for (const [list, sum] of added) {
-    const old = before[list] ?? { sent: 0, lacking: 0 };
-    const kept = Math.max(0, 1 - (sum.sent + sum.lacking) / remembered);
-    after[list] = {
-      sent: rounded(old.sent * kept + sum.sent),
-      lacking: rounded(old.lacking * kept + sum.lacking),
-    };
-  }
+  for (const [list, sum] of added) after[list] = withAdded(before[list] ?? { sent: 0, lacking: 0 }, sum);
   return after;
+}
+
+function withAdded(old: Recent, added: Decisions): Recent {
+  const sum = { sent: old.sent + added.sent, lacking: old.lacking + added.lacking };
+  const kept = Math.max(0, 1 - (added.sent + added.lacking) / remembered);
+  const scale = Math.min(1, remembered / (added.sent + added.lacking));
+  const recent = {
+    sent: rounded(old.sent * kept + added.sent * scale),
+    lacking: rounded(old.lacking * kept + added.lacking * scale),
+  };
+  const usual = old.usual ?? { sent: 0, lacking: 0 };
+  if ([old, recent].some(({ sent, lacking }) => lacking > 0 && lacking / (sent + lacking) >= unusualShare)) {
+    return { ...recent, usual };
+  }
+  return {
+    ...recent,
+    usual: {
+      sent: rounded(usual.sent + sum.sent - recent.sent),
+      lacking: rounded(usual.lacking + sum.lacking - recent.lacking),
+    },
+  };
 }
 
 /** Rounds to one decimal place, which keeps the stored text short. */

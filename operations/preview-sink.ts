@@ -210,7 +210,7 @@ function problemOf(
       { state: 'delivered', reason: '', changes: items + failed },
       ...Object.entries(withheld).map(([reason, changes]) => ({ state: 'withheld' as const, reason, changes })),
     ],
-    recent: { sent: 0, lacking: 0 },
+    recent: [],
   };
   const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
   const lack =

@@ -290,7 +290,8 @@ function quotaShort(name: string, facts: AlertFacts): ProblemWords {
 function quotaLeft({ left, limit, lastsUntil, resetAt }: AlertFacts): string {
   const of = limit == null ? counted(left, 'request') : `${grouped(left ?? 0)} of ${counted(limit, 'request')}`;
   const has = left == null ? 'The service does not say how much is left.' : `${of} ${left === 1 ? 'is' : 'are'} left.`;
-  const lasts = lastsUntil == null ? '' : ` At this rate they last until ${formatInstant(lastsUntil)}.`;
+  const lasts =
+    lastsUntil == null ? '' : ` At the configured intervals, they would last until ${formatInstant(lastsUntil)}.`;
   return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${formatInstant(resetAt)}.`}`;
 }
 

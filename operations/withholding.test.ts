@@ -6,6 +6,7 @@ import {
   withholdingText,
   lackOf,
 } from './withholding.js';
+import { addDecisions, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import type { SeenFields } from '../ledger/seen-fields.js';
 import { Expression } from '../sinks/mapping/expression.js';
@@ -18,10 +19,10 @@ const withheld = (reason: string, changes: number): ListOutcomes['counts'][numbe
 });
 const delivered = (changes: number): ListOutcomes['counts'][number] => ({ state: 'delivered', reason: '', changes });
 const judge = (counts: ListOutcomes['counts'], recent = none): ReturnType<typeof judgeWithholding> =>
-  judgeWithholding({ list: 'attendees', counts, recent });
+  judgeWithholding({ list: 'attendees', counts, recent: [recent] });
 
 describe('a condition', () => {
-  const list = (...counts: ListOutcomes['counts']): ListOutcomes => ({ list: 'questions', counts, recent: none });
+  const list = (...counts: ListOutcomes['counts']): ListOutcomes => ({ list: 'questions', counts, recent: [none] });
 
   it('is reported if it excludes all items of a list, and at least ten', () => {
     expect(withheldByCondition(list(withheld('condition', 10), delivered(0)))).toMatchObject({
@@ -77,6 +78,40 @@ describe('a sink that withholds', () => {
     expect(judge(counts, { sent: 190, lacking: 10 })).toBeNull();
     expect(judge([withheld('no-match', 1000), delivered(1000)], { sent: 90, lacking: 110 })).toBeNull(); // as before
     expect(judge([delivered(2162)], { sent: 40, lacking: 160 })).toBeNull(); // a replay has delivered them since
+  });
+
+  it.each([
+    ['one event', 1250, 0],
+    ['a small event', 300, 0],
+    ['an event beside one that ended', 1250, 121],
+    ['an event beside a large one that ended', 300, 5000],
+  ])('stays reported while it withholds every attendee of %s', (_, sentBefore, sentElsewhere) => {
+    const decided = (state: string, reason: string | null, count: number) =>
+      Array.from({ length: count }, () => ({ list: 'attendees', state, reason }));
+    const ended = addDecisions({}, decided('delivered', null, sentElsewhere));
+    let live = addDecisions({}, decided('delivered', null, sentBefore));
+    const reported: boolean[] = [];
+    for (let lacking = 1; lacking <= 2000; lacking += 1) {
+      live = addDecisions(live, decided('withheld', 'no-match', 1));
+      const counts = [delivered(sentBefore + sentElsewhere), withheld('no-match', lacking)];
+      const recent = [live, ended].flatMap((lists) => lists['attendees'] ?? []);
+      reported.push(judgeWithholding({ list: 'attendees', counts, recent })?.kind === 'more');
+    }
+    expect(reported.indexOf(true)).toBeLessThan(150);
+    expect(reported.slice(150)).not.toContain(false);
+  });
+
+  it('is not reported if two of three attendees lack the value from the beginning', () => {
+    let recent: RecentByList = {};
+    for (let n = 1; n <= 1000; n += 1) {
+      const isSent = n % 3 === 0;
+      recent = addDecisions(recent, [
+        { list: 'attendees', state: isSent ? 'delivered' : 'withheld', reason: isSent ? null : 'no-match' },
+      ]);
+      const sent = Math.floor(n / 3);
+      const counts = [delivered(sent), withheld('no-match', n - sent)];
+      if (n > 250) expect(judge(counts, recent['attendees'])).toBeNull();
+    }
   });
 
   it('is described by fields and counts', () => {

@@ -11,7 +11,8 @@ import type { Ledger } from '../ledger/ledger.js';
 export interface ListOutcomes {
   readonly list: string;
   readonly counts: readonly Pick<OutcomeCount, 'state' | 'reason' | 'changes'>[];
-  readonly recent: Recent;
+  /** The recent decisions of each lane. A lane without new changes, such as that of an ended event, keeps its own. */
+  readonly recent: readonly Recent[];
 }
 
 /** A list that a sink withholds and should probably send. */
@@ -49,11 +50,32 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
     .filter((each) => each.state === 'withheld' && isLacking(each.reason))
     .toSorted((one, other) => other.changes - one.changes)[0]!.reason;
   if (sent === 0) return lacking >= minAll ? { list, kind: 'all', reason, changes: lacking } : null;
-  const decided = recent.sent + recent.lacking;
-  if (decided < minRecent || recent.lacking / decided < manyOfRecent) return null;
-  const before = Math.max(1, sent + lacking - decided);
-  if (Math.max(0, lacking - recent.lacking) / before >= fewBefore) return null;
-  return { list, kind: 'more', reason, changes: Math.round((recent.lacking / decided) * 100) };
+  const share = Math.max(...[...recent, sumOf(recent)].map((each) => suddenShare(each, { sent, lacking })));
+  return share === 0 ? null : { list, kind: 'more', reason, changes: Math.round(share * 100) };
+}
+
+/**
+ * Returns the share of recent decisions that lack a value, or 0 if it is small or usual.
+ * @param all all decisions about the list, from which the usual share follows on lanes that do not know it
+ */
+function suddenShare({ sent, lacking, usual }: Recent, all: { sent: number; lacking: number }): number {
+  const decided = sent + lacking;
+  if (decided < minRecent || lacking / decided < manyOfRecent) return 0;
+  const isKnown = usual !== undefined && usual.sent + usual.lacking >= minRecent;
+  const before = isKnown ? usual : { sent: all.sent - sent, lacking: all.lacking - lacking };
+  const isUsual = Math.max(0, before.lacking) / Math.max(1, before.sent + before.lacking) >= fewBefore;
+  return isUsual ? 0 : lacking / decided;
+}
+
+function sumOf(recent: readonly Recent[]): Recent {
+  const sum = { sent: 0, lacking: 0, usual: { sent: 0, lacking: 0 } };
+  for (const { sent, lacking, usual } of recent) {
+    sum.sent += sent;
+    sum.lacking += lacking;
+    sum.usual.sent += usual?.sent ?? 0;
+    sum.usual.lacking += usual?.lacking ?? 0;
+  }
+  return sum;
 }
 
 /**
@@ -270,21 +292,15 @@ async function rememberedText(
 
 /** Adds up the outcomes of a sink's lanes by list. Pure. */
 export function byList(lanes: readonly Pick<Lane, 'outcomes' | 'recent'>[]): ListOutcomes[] {
-  const lists = new Map<
-    string,
-    { list: string; counts: ListOutcomes['counts'][number][]; recent: ListOutcomes['recent'] }
-  >();
-  const of = (list: string): { counts: ListOutcomes['counts'][number][]; recent: ListOutcomes['recent'] } => {
-    const known = lists.get(list) ?? { list, counts: [], recent: { sent: 0, lacking: 0 } };
+  const lists = new Map<string, { list: string; counts: ListOutcomes['counts'][number][]; recent: Recent[] }>();
+  const of = (list: string): { counts: ListOutcomes['counts'][number][]; recent: Recent[] } => {
+    const known = lists.get(list) ?? { list, counts: [], recent: [] };
     lists.set(list, known);
     return known;
   };
   for (const { outcomes, recent } of lanes) {
     for (const { list, ...count } of outcomes) of(list).counts.push(count);
-    for (const [list, { sent, lacking }] of Object.entries(JSON.parse(recent) as RecentByList)) {
-      const known = of(list);
-      known.recent = { sent: known.recent.sent + sent, lacking: known.recent.lacking + lacking };
-    }
+    for (const [list, each] of Object.entries(JSON.parse(recent) as RecentByList)) of(list).recent.push(each);
   }
   return [...lists.values()];
 }

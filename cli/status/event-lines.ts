@@ -153,7 +153,7 @@ function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): Tex
     quota.lastsUntil === null
       ? []
       : [
-          `at this rate the quota is used up ${formatDistance(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
+          `at the configured intervals, the quota would be used up ${formatDistance(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
         ];
   return [`requests: ${parts.join('; ')}`, ...short].flatMap((text) =>
     wrapText(text, { columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),

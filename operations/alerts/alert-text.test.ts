@@ -100,7 +100,7 @@ describe('the text of a message', () => {
     [
       message('quota-short', 'acme', quota),
       'The request quota of workspace acme will not last',
-      /^1,200 of 10,000 requests are left\. At this rate they last until 2026-11-21 11:00 UTC\. The window ends at 2026-11-22 00:00 UTC\. /,
+      /^1,200 of 10,000 requests are left\. At the configured intervals, they would last until 2026-11-21 11:00 UTC\. The window ends at 2026-11-22 00:00 UTC\. /,
       /check --estimate/,
       '/',
     ],
