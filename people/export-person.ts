@@ -2,7 +2,7 @@ import type { SqlValue } from '../ledger/drivers/sql-values.js';
 import type { Fields } from '../ledger/item-form.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
-import { type PersonPlace, unusableRowsOf } from './find-person.js';
+import { hashesOf, type PersonPlace, unusableRowsOf } from './find-person.js';
 
 /** A delivery of an item to a sink. */
 interface ExportedDelivery {
@@ -62,19 +62,15 @@ const ownItems = `with own as (
     select i.ref, i.list, i.key from unnest($3::int4[], $4::text[]) as n (ref, key)
       join items i on i.ref = n.ref and i.list = '${registrantsList}' and i.key = n.key)`;
 
+type Hashes = ReturnType<typeof hashesOf>;
+
 /** Returns the parameters of `ownItems`. */
-function ownItemsOf(ledger: Ledger, places: readonly PersonPlace[]): (readonly SqlValue[])[] {
-  const people = places.flatMap(({ ref, workspace, attendeeIds }) =>
-    attendeeIds.map((id) => ({ ref, subject: ledger.hash.subject(workspace, id, 'named') })),
-  );
-  const registrants = places.flatMap(({ ref, codes }) =>
-    codes.map((code) => ({ ref, key: registrantKey(ledger.hash, ref, ledger.hash.attendeeCode(code)) })),
-  );
+function ownItemsOf({ hash }: Ledger, { subjects, codes }: Hashes): (readonly SqlValue[])[] {
   return [
-    people.map(({ ref }) => ref),
-    people.map(({ subject }) => subject),
-    registrants.map(({ ref }) => ref),
-    registrants.map(({ key }) => key),
+    subjects.map(({ ref }) => ref),
+    subjects.map(({ subject }) => subject),
+    codes.map(({ ref }) => ref),
+    codes.map(({ ref, codeHash }) => registrantKey(hash, ref, codeHash)),
   ];
 }
 
@@ -88,15 +84,13 @@ export async function exportPerson(
   places: readonly PersonPlace[],
   asked: string,
 ): Promise<ExportedPerson> {
-  const subjects = places.flatMap(({ workspace, attendeeIds }) =>
-    attendeeIds.map((id) => ledger.hash.subject(workspace, id, 'named')),
-  );
+  const hashes = hashesOf(ledger, places);
   const rows = await ledger.db.query<ItemRow>(
     `${ownItems} select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision,
        i.payload is null as deleted, i.payload
      from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key join pigeonholes p on p.ref = i.ref
      order by p.workspace, p.pigeonhole_id, i.list, i.key`,
-    ownItemsOf(ledger, places),
+    ownItemsOf(ledger, hashes),
   );
   const items: ExportedItem[] = [];
   for (const { ref, payload, ...row } of rows) {
@@ -104,7 +98,8 @@ export async function exportPerson(
     const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
     items.push({ ...row, data: payload === null ? null : (JSON.parse(payload) as Fields), earlier, sent });
   }
-  return { items, importRows: await importRowsOf(ledger, places, asked), looks: await looksOf(ledger, subjects) };
+  const unusable = await unusableRows(ledger, places, asked);
+  return { items, importRows: await importRowsOf(ledger, hashes, unusable), looks: await looksOf(ledger, hashes) };
 }
 
 interface OwnItem {
@@ -142,11 +137,11 @@ async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<Expo
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
 
-async function importRowsOf(ledger: Ledger, places: readonly PersonPlace[], asked: string): Promise<ExportedRow[]> {
-  const unusable = await unusableRows(ledger, places, asked);
-  const codes = places.flatMap(({ ref, codes: own }) =>
-    own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
-  );
+async function importRowsOf(
+  ledger: Ledger,
+  { codes }: Hashes,
+  unusable: Awaited<ReturnType<typeof unusableRowsOf>>,
+): Promise<ExportedRow[]> {
   const rows = await ledger.db.query<Omit<ExportedRow, 'profile'> & { profile: string }>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.import, f.row_number as row, f.profile, f.outcome, f.field, f.message
      from (
@@ -175,14 +170,14 @@ async function unusableRows(
   { db }: Ledger,
   places: readonly PersonPlace[],
   asked: string,
-): Promise<{ readonly import: number; readonly row: number }[]> {
+): ReturnType<typeof unusableRowsOf> {
   return (await Promise.all(places.map(({ ref, codes }) => unusableRowsOf(db, { ref }, { codes, asked })))).flat();
 }
 
-async function looksOf(ledger: Ledger, subjects: readonly Buffer[]): Promise<ExportedPerson['looks']> {
+async function looksOf(ledger: Ledger, { subjects }: Hashes): Promise<ExportedPerson['looks']> {
   const rows = await ledger.db.query<{ at: Date; who: string | null; action: string | null }>(
     'select at, who, action from audit where subject = any($1::bytea[]) order by number',
-    [subjects],
+    [subjects.map(({ subject }) => subject)],
   );
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
@@ -205,15 +200,14 @@ export async function countPerson(
   places: readonly PersonPlace[],
   asked: string,
 ): Promise<PersonCounts> {
-  const own = ownItemsOf(ledger, places);
+  const hashes = hashesOf(ledger, places);
+  const { codes } = hashes;
+  const own = ownItemsOf(ledger, hashes);
   const items = await ledger.db.query<{ list: string; items: number }>(
     `${ownItems} select i.list, count(*)::int as items
      from own o join items i on i.ref = o.ref and i.list = o.list and i.key = o.key and i.payload is not null
      group by i.list order by i.list`,
     own,
-  );
-  const codes = places.flatMap(({ ref, codes: own }) =>
-    own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
   );
   const [rows] = await ledger.db.query<{ rows: number }>(
     `select (select count(*)::int from registrants r join unnest($1::int4[], $2::bytea[]) as n (ref, code_hash)

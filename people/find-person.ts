@@ -174,12 +174,20 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
   }
 }
 
+/** Returns the hashes of the people's named items and of their codes, each with its pigeonhole. */
+export function hashesOf({ hash }: Pick<Ledger, 'hash'>, places: readonly PersonPlace[]) {
+  return {
+    subjects: places.flatMap(({ ref, workspace, attendeeIds }) =>
+      attendeeIds.map((id) => ({ ref, subject: hash.subject(workspace, id, 'named') })),
+    ),
+    codes: places.flatMap(({ ref, codes }) => codes.map((code) => ({ ref, codeHash: hash.attendeeCode(code) }))),
+  };
+}
+
 /** Returns the attendee records and imported registrant records of people, with one primary-key look-up for each. */
 export async function personFields(ledger: Ledger, places: readonly PersonPlace[]): Promise<Fields[]> {
   const attendees = places.flatMap(({ ref, attendeeIds }) => attendeeIds.map((id) => ({ ref, key: String(id) })));
-  const codes = places.flatMap(({ ref, codes: own }) =>
-    own.map((code) => ({ ref, codeHash: ledger.hash.attendeeCode(code) })),
-  );
+  const { codes } = hashesOf(ledger, places);
   const rows = await ledger.db.query<{ text: string }>(
     `select i.text from unnest($1::int4[], $2::text[]) as n (ref, key)
        cross join lateral (select payload::text as text from items
@@ -242,14 +250,9 @@ export async function unusableRowsOf(
   place: { readonly ref: number } | { readonly import: number },
   { codes, asked }: { readonly codes: readonly string[]; readonly asked: string | null },
 ): Promise<{ readonly import: number; readonly row: number }[]> {
-  const lowerCodes = new Set(codes.map((code) => code.toLowerCase()));
-  const address =
-    asked === null
-      ? undefined
-      : waysToName(asked)
-          .find(({ by }) => by === 'email')
-          ?.text.toLowerCase();
-  const names = [...lowerCodes, ...(address === undefined ? [] : [address])];
+  const lowerCodes = codes.map((code) => code.toLowerCase());
+  const address = waysToName(asked ?? '').find(({ by }) => by === 'email');
+  const names = address === undefined ? lowerCodes : [...lowerCodes, address.text.toLowerCase()];
   const rows = await db.query<{ import: number; row: number; text: string }>(
     `select w.import, w.row_number as row, w.profile::text as text from import_rows w join imports i on i.number = w.import
      where ${'ref' in place ? 'i.ref' : 'i.number'} = $1 and w.code_hash is null
@@ -258,8 +261,8 @@ export async function unusableRowsOf(
   );
   const lower = (value: unknown): string => (typeof value === 'string' ? value.trim().toLowerCase() : '');
   const isTheirs = ({ attendeeCode, ...others }: Fields): boolean =>
-    lower(attendeeCode) !== ''
-      ? lowerCodes.has(lower(attendeeCode))
-      : Object.values(others).some((value) => lower(value) !== '' && names.includes(lower(value)));
+    lower(attendeeCode) === ''
+      ? Object.values(others).some((value) => names.includes(lower(value)))
+      : lowerCodes.includes(lower(attendeeCode));
   return rows.filter(({ text }) => isTheirs(JSON.parse(text) as Fields)).map(({ text: _, ...row }) => row);
 }
