@@ -1,10 +1,17 @@
-import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import type { Fields, Lane, Result } from '../sink.js';
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type Org, type ObjectFields } from './object-fields.js';
-import { type CampaignStep, type FieldValue, CallFailure, CallsEnded, type Job, type LeaveStep } from './operation.js';
+import {
+  type CampaignStep,
+  type FieldValue,
+  CallFailure,
+  CallsEnded,
+  digest,
+  type Job,
+  type LeaveStep,
+} from './operation.js';
 import { writeRecords } from './write-records.js';
 import type { SalesforceClient } from './client.js';
 import { query, soqlText, queriesFor } from './query.js';
@@ -99,11 +106,6 @@ export class Campaigns {
   }
 }
 
-/** Returns a digest, which shows whether values differ without containing them. */
-export function digest(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24);
-}
-
 /** Time for which a campaign's statuses are cached. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
@@ -135,10 +137,11 @@ export class CampaignStatuses {
   async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
     const known = this.#known.get(campaignId);
     if (known !== undefined && this.now() < known.untilMs && hasAll(known.statuses, wanted)) return known.statuses;
-    let { statuses, lastPlace } = await this.#ask(campaignId, budget);
+    const present = await this.#ask(campaignId, budget);
+    let { statuses } = present;
     const missing = [...wanted].filter(([label]) => !statuses.has(label));
-    if (statuses.size > 0 && missing.length > 0 && (await this.#add(campaignId, missing, lastPlace, budget))) {
-      ({ statuses, lastPlace } = await this.#ask(campaignId, budget));
+    if (statuses.size > 0 && missing.length > 0 && (await this.#add(campaignId, missing, present.lastPlace, budget))) {
+      ({ statuses } = await this.#ask(campaignId, budget));
     }
     if (hasAll(statuses, wanted)) this.#known.set(campaignId, { statuses, untilMs: this.now() + BELIEVED_FOR_MS });
     return statuses;

@@ -80,15 +80,12 @@ async function clear(org: Org, { type, groups, people }: Clearing, budget: CallB
     ...(await deleteMembers(org, groups.flat(), budget)),
     ...(await clearMembers(org, groups.flat(), budget)),
   ]);
-  const failureOf = (group: readonly Job<ForgetStep>[]): Failure | undefined =>
-    group.map(({ step }) => failures.get(step.known.member?.id ?? '')).find((failure) => failure !== undefined);
-  const failed = groups.filter((group) => failureOf(group) !== undefined);
-  settleAll(
-    failed,
-    failed.map((group) => failureOf(group)!),
-    'cleared',
-  );
-  const rest = groups.filter((group) => failureOf(group) === undefined);
+  const rest: (typeof groups)[number][] = [];
+  for (const group of groups) {
+    const [failure] = group.flatMap(({ step: { known } }) => failures.get(known.member?.id ?? '') ?? []);
+    if (failure === undefined) rest.push(group);
+    else settleAll([group], [failure], 'cleared');
+  }
   if (rest.length === 0) return;
   const facts = await org.objects.of(type, budget);
   const records = rest.map((group) => ({

@@ -103,21 +103,17 @@ async function writeUnflagged(
   };
   await write(org, { how: 'update', type }, changes, budget);
   const missing = [...drafts.keys()].filter((at) => idOf(at) === undefined);
-  for (const at of missing) hold(drafts[at]!.job, creations.openForMs(type, keyOf(at)));
+  for (const at of missing) {
+    const afterMs = creations.openForMs(type, keyOf(at));
+    // Without a detail, which would mean that Salesforce accepts other records: nothing shows that.
+    if (afterMs !== undefined) drafts[at]!.job.result = { kind: 'unsent', afterMs };
+  }
   const free = missing.filter((at) => isOpen(drafts[at]!.job));
   await creations.begin(type, free.map(keyOf));
   const created = { drafts: free.map((at) => drafts[at]!), records: free.map((at) => records[at]!) };
   const written = await write(org, { how: 'create', type }, created, budget);
   const isOver = (each: Written): boolean => each.kind !== 'failed' || each.mayBeOpen !== true;
   creations.end(type, free.filter((_, index) => isOver(written[index]!)).map(keyOf));
-}
-
-/**
- * Postpones a creation while an earlier one, whose answer was lost, may still be carried out. The outcome has no
- * detail, because a detail would mean that Salesforce accepts other records, and nothing shows that.
- */
-function hold(job: LinkedJob, openForMs: number | undefined): void {
-  if (openForMs !== undefined) job.result = { kind: 'unsent', afterMs: openForMs };
 }
 
 async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget): Promise<Map<LinkedJob, Found>> {

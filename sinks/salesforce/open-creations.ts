@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Lane } from '../sink.js';
-import { digest } from './campaigns.js';
+import { digest } from './operation.js';
 
 /**
  * Time after which a creation without an answer has happened or never will. Salesforce ends a request after 10 minutes.
@@ -45,9 +45,8 @@ export class OpenCreations {
   /** Stores creations before their call. @throws if another process took over the lane */
   async begin(type: string, keys: readonly string[]): Promise<void> {
     if (keys.length === 0) return;
-    const now = this.now();
-    const stillOpen = Object.entries(this.#open).filter(([, atMs]) => atMs + OPEN_FOR_MS > now);
-    this.#open = Object.fromEntries([...stillOpen, ...keys.map((key) => [nameOf(type, key), now] as const)]);
+    const nowMs = this.now();
+    this.#open = { ...this.#open, ...Object.fromEntries(keys.map((key) => [nameOf(type, key), nowMs])) };
     this.#isStored = true;
     await this.lane.remember({ [MEMORY_KEY]: this.#open });
   }

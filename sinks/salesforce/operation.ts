@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Operation, Fields, Result } from '../sink.js';
 import type { WritePolicy } from '../mapping/expression-schema.js';
 import type { MatchBy, OnSeveral, PersonType } from './config.js';
@@ -246,4 +247,9 @@ export class CallFailure extends Error {
 /** Thrown instead of a call if no more calls may start, because the signal was aborted or the time is used up. */
 export class CallsEnded extends Error {
   override readonly name = 'CallsEnded';
+}
+
+/** Returns a digest, which shows whether values differ without containing them. */
+export function digest(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 24);
 }

@@ -98,7 +98,7 @@ function loginWith(options: Omit<TokenSourceOptions, 'advise'>): Login {
       advise({ error, description }) {
         const said = error === 'app_not_found' ? 'external client app is not installed' : description;
         const found = advice.find(([known]) => known.test(said));
-        login.isAudienceRefused = /external client app is not installed|audience/i.test(said);
+        login.isAudienceRefused = found?.[2] === 'audience';
         return found?.[1];
       },
     }),
@@ -145,11 +145,12 @@ export function audiencesOf(loginUrl: string): readonly string[] {
   return origin === loginHost ? [loginHost] : [origin, loginHost];
 }
 
-/** Advice for a refused login, by the text of Salesforce's message. */
-const advice: readonly (readonly [RegExp, string])[] = [
+/** Advice for a refused login, by the text of Salesforce's message; `audience` marks refusals of the audience. */
+const advice: readonly (readonly [RegExp, string, 'audience'?])[] = [
   [
     /external client app is not installed/i,
     'set "loginUrl" to the My Domain of the org (https://NAME.my.salesforce.com), and create the app in this org',
+    'audience',
   ],
   [
     /hasn.t approved this consumer|not admin approved/i,
@@ -158,6 +159,7 @@ const advice: readonly (readonly [RegExp, string])[] = [
   [
     /audience/i,
     'set "loginUrl" to https://test.salesforce.com for a sandbox or scratch org, or to the My Domain of the org',
+    'audience',
   ],
   [/invalid assertion|signature/i, 'compare "privateKey" with the certificate of the app'],
   [
