@@ -120,15 +120,13 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
   if (typeof path !== 'string' || !isSafePath(path)) return;
   await confirmHeld();
   const place = join(root, path);
-  try {
-    await access.rename(newVersionOf(place), place);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error; // the file was already replaced, and only the lane's memory was not updated
-  }
-  try {
-    await syncFolder(dirname(place), access);
-  } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error; // an earlier version removed empty files together with their folders
-  }
+  // The new version is missing if only the lane's memory was not updated.
+  await access.rename(newVersionOf(place), place).catch(unlessMissing);
+  // The folder is missing if an earlier version of pigeonpost removed the empty file together with its folders.
+  await syncFolder(dirname(place), access).catch(unlessMissing);
   await lane.remember({ [pendingKey]: null });
+}
+
+function unlessMissing(error: unknown): void {
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
