@@ -159,9 +159,8 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
         )}
         {generatedCodes === 0 ? null : (
           <p>
-            {generatedCodes === 1
-              ? 'pigeonpost generates a code for 1 row. The page saves it to a file first. Keep that file: the code is not shown anywhere else.'
-              : `pigeonpost generates codes for ${counted(generatedCodes, 'row')}. The page saves them to a file first. Keep that file: the codes are not shown anywhere else.`}
+            {counted(generatedCodes, 'row')} without a code: pigeonpost generates codes, and the page first saves a file
+            with them. Keep that file for invitations and badges. After the import, its report has the codes as well.
           </p>
         )}
       </>
