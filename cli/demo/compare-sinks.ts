@@ -49,17 +49,9 @@ export function compareContacts(attendees: readonly TrueAttendee[], hubSpot: Hub
     delivered,
     problems: [
       ...[...wrong].map(([field, n]) => `${counted(n, 'contact')} with a ${field} that differs from the source`),
-      ...(twice === 0
-        ? []
-        : [`${counted(twice, 'person', 'people')} ${twice === 1 ? 'has' : 'have'} more than one contact`]),
-      ...(strangers === 0
-        ? []
-        : [`${counted(strangers, 'contact')} ${strangers === 1 ? 'belongs' : 'belong'} to no attendee with consent`]),
-      ...(notAttending === 0
-        ? []
-        : [
-            `${counted(notAttending, 'person', 'people')} ${notAttending === 1 ? 'does' : 'do'} not attend their event`,
-          ]),
+      ...problem(twice, ['person has', 'people have'], 'more than one contact'),
+      ...problem(strangers, ['contact belongs', 'contacts belong'], 'to no attendee with consent'),
+      ...problem(notAttending, ['person does', 'people do'], 'not attend their event'),
     ],
   };
 }
@@ -128,13 +120,17 @@ export function compareMessages(
   const others = [...left.values()].reduce((sum, n) => sum + n, 0);
   return {
     delivered: standing + redacted, // a withdrawn question counts as delivered once its message is redacted
-    problems: others === 0 ? [] : [wrongMessages(others)],
+    problems: problem(
+      others,
+      ['message shows', 'messages show'],
+      `a text that matches no approved question, or ${others === 1 ? 'repeats' : 'repeat'} one`,
+    ),
   };
 }
 
-function wrongMessages(n: number): string {
-  const [show, repeat] = n === 1 ? ['shows', 'repeats'] : ['show', 'repeat'];
-  return `${counted(n, 'message')} ${show} a text that matches no approved question, or ${repeat} one`;
+/** Returns a sentence about `n` things, or nothing if there are none. */
+function problem(n: number, [one, many]: readonly [string, string], rest: string): string[] {
+  return n === 0 ? [] : [`${counted(n, one, many)} ${rest}`];
 }
 
 /** Removes control characters and lone surrogates, which are invisible in a message. */

@@ -1,22 +1,11 @@
+import { pigeonholeLists } from '../../base/list-names.js';
 import type { DemoView } from './demo-screen.js';
 import type { SandboxState } from './stand-in-state.js';
 import { statusOf } from '../status/status.test-kit.js';
 
-const lists = [
-  'sessions',
-  'attendees',
-  'questions',
-  'votes',
-  'answer_ratings',
-  'answers',
-  'poll-mcq-votes',
-  'poll-quiz-votes',
-  'qna-questions',
-];
-
 /** A source with three pigeonholes and a thousand items of each list in each. */
 function sourceOf(given: Partial<SandboxState> = {}): SandboxState {
-  const counts = { ...Object.fromEntries(lists.map((list) => [list, 1000])), registrants: 9 };
+  const counts = { ...Object.fromEntries(pigeonholeLists.map((list) => [list, 1000])), registrants: 9 };
   return {
     emitted: 12_345,
     subscriptions: 2,
@@ -27,7 +16,7 @@ function sourceOf(given: Partial<SandboxState> = {}): SandboxState {
 
 /** Returns a demo that has delivered everything, with the given changes. */
 export function viewOf(given: Partial<DemoView> = {}): DemoView {
-  const items = lists.map((list) => ({ workspace: 'sandbox', pigeonholeId: 101, list, items: 2999 }));
+  const items = pigeonholeLists.map((list) => ({ workspace: 'sandbox', pigeonholeId: 101, list, items: 2999 }));
   return {
     note: null,
     runningForMs: 125_000,

@@ -36,36 +36,24 @@ export function importClient(address: FindAddress) {
     return await jsonOf(askBody(address, { ...asked, signal }));
   };
   const upload = (path: string, query: UploadQuery): string => `${path}?${new URLSearchParams(query).toString()}`;
+  const sending = (
+    path: string,
+    file: string,
+    query: UploadQuery,
+    how: Pick<StreamedRequest, 'signal' | 'onSent' | 'whenStopped'>,
+  ): StreamedRequest => ({ method: 'POST', path: upload(path, query), file, ...how });
   const of = (id: string): string => `/api/imports/${encodeURIComponent(id)}`;
   return {
     target: async (pigeonhole: string) =>
       (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
     check: async (file: string, query: UploadQuery, how: Upload) =>
-      (await json({
-        method: 'POST',
-        path: upload('/api/imports/check', query),
-        file,
-        ...how,
-        whenStopped: nothingImported,
-      })) as ImportCheck,
+      (await json(sending('/api/imports/check', file, query, { ...how, whenStopped: nothingImported }))) as ImportCheck,
     /** Yields a CSV with the codes that are generated for rows without one. */
     generatedCodes: (file: string, query: UploadQuery, signal: AbortSignal): AsyncIterable<Uint8Array> =>
-      askBody(address, {
-        method: 'POST',
-        path: upload('/api/imports/codes', query),
-        file,
-        signal,
-        whenStopped: nothingImported,
-      }),
+      askBody(address, sending('/api/imports/codes', file, query, { signal, whenStopped: nothingImported })),
     start: async (file: string, query: UploadQuery, how: Upload) => {
       const whenStopped = how.signal.aborted ? nothingImported : mayHaveStarted;
-      return (await json({
-        method: 'POST',
-        path: upload('/api/imports', query),
-        file,
-        ...how,
-        whenStopped,
-      })) as ImportView;
+      return (await json(sending('/api/imports', file, query, { ...how, whenStopped }))) as ImportView;
     },
     list: async (part: PartAsked) => (await json({ path: `/api/imports?${partQuery(part)}` })) as Part<ImportView>,
     find: async (id: string) => (await json({ path: of(id) })) as ImportView,
