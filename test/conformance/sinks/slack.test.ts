@@ -1,3 +1,4 @@
+import type { Lane } from '../../../sinks/sink.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
 import {
@@ -289,6 +290,11 @@ describe('the Slack sink that moves a message', () => {
   );
 });
 
+/** A lane with this memory. It commits nothing. */
+function laneWith(memory: Readonly<Record<string, unknown>>): Lane {
+  return { workspace: 'acme', pigeonholeId: 101, ledgerId: 'ledger-1', memory, remember: async () => undefined };
+}
+
 describe('the Slack sink that moves a message out of a channel that refuses the deletion', () => {
   const tokyo = 'C0TOKYO0001';
   const inTokyo = { pigeonhole: { timezone: 'Asia/Tokyo' } };
@@ -333,14 +339,7 @@ describe('the Slack sink that moves a message out of a channel that refuses the 
     const [planned] = await sink.plan([subjectOf(change, { object })]);
     if (planned?.kind !== 'send') throw new Error('nothing is sent');
     stage.fault('restricted_action', 'chat.delete');
-    const lane = {
-      workspace: 'acme',
-      pigeonholeId: 101,
-      ledgerId: 'ledger-1',
-      memory,
-      remember: async () => undefined,
-    };
-    const { outcomes } = await sink.send([planned.operation], lane, new AbortController().signal);
+    const { outcomes } = await sink.send([planned.operation], laneWith(memory), new AbortController().signal);
     expect(outcomes).toMatchObject([{ kind: 'rejected', cause: 'slack:restricted_action' }]);
   });
 
@@ -377,14 +376,11 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
       const intent = { ...placed, id, atMs, sinceMs: atMs, shown: {} };
       const [planned] = await sink.plan([subjectOf(questionOf('3', {}, { sequence: 3, revision: 1 }))]);
       if (planned?.kind !== 'send') throw new Error('nothing is sent');
-      const lane = {
-        workspace: 'acme',
-        pigeonholeId: 101,
-        ledgerId: 'ledger-1',
-        memory: { ...memory, 'post qna-questions/1': intent },
-        remember: async () => undefined,
-      };
-      const result = await sink.send([planned.operation], lane, new AbortController().signal);
+      const result = await sink.send(
+        [planned.operation],
+        laneWith({ ...memory, 'post qna-questions/1': intent }),
+        new AbortController().signal,
+      );
       noted.push(Object.keys(result.memory ?? {}).includes('post qna-questions/1'));
     };
     await send(0);
@@ -402,14 +398,7 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     const atMs = stage.clock.wallNow() - 31 * 60_000;
     const id = '00000000-0000-5000-8000-010100000001';
     const intent = { ...placed, threadTs: '1000000000.000100', threadKey: 'k', id, atMs, sinceMs: atMs, shown: {} };
-    const lane = {
-      workspace: 'acme',
-      pigeonholeId: 101,
-      ledgerId: 'ledger-1',
-      memory: { 'post qna-questions/1': intent },
-      remember: async () => undefined,
-    };
-    await stage.courier.sink.send([], lane, new AbortController().signal);
+    await stage.courier.sink.send([], laneWith({ 'post qna-questions/1': intent }), new AbortController().signal);
     expect(stage.shown()).toEqual({ 1: [redacted] });
   });
 
@@ -430,14 +419,7 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     };
     const lookUps: number[] = [];
     const send = async (): Promise<void> => {
-      const lane = {
-        workspace: 'acme',
-        pigeonholeId: 101,
-        ledgerId: 'ledger-1',
-        memory,
-        remember: async () => undefined,
-      };
-      const result = await stage.courier.sink.send([], lane, new AbortController().signal);
+      const result = await stage.courier.sink.send([], laneWith(memory), new AbortController().signal);
       memory = { ...memory, ...result.memory };
       lookUps.push(stage.requestsTo('conversations.history'));
     };
