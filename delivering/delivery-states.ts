@@ -17,7 +17,8 @@ import type { LaneLease } from '../ledger/lanes.js';
  *
  * Five files change states for other reasons: `dead-letters.ts` (an operator redrives), `adopt-configuration.ts` (a
  * sink or its selection changed), `refresh-interactions.ts` (consent changed what an item may show),
- * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new changes is one row (`ledger/batches-in-flight.ts`) until its outcomes are known.
+ * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new changes
+ * is one row (`ledger/batches-in-flight.ts`) until its outcomes are known.
  */
 
 export type Decision =

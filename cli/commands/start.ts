@@ -81,7 +81,9 @@ interface StartOptions {
 
 /**
  * `pigeonpost start`, `pigeonpost worker` and `pigeonpost api`: run until SIGTERM or Ctrl-C, then drain and exit with
- * 0. On a terminal, `start` shows a screen and logs to a file. Otherwise the log goes to standard error, and standard output has the address of the page (except for `worker`) and a line with "ready". That line appears after the first page from the service, or for `api`, once it serves.
+ * 0. On a terminal, `start` shows a screen and logs to a file. Otherwise the log goes to standard error, and standard
+ * output has the address of the page (except for `worker`) and a line with "ready". That line appears after the first
+ * page from the service, or for `api`, once it serves.
  */
 async function start({ config, out }: Context, options: StartOptions): Promise<ExitCode> {
   const { startProcess } = await import('../../worker/start-process.js');

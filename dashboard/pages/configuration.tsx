@@ -101,7 +101,7 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           ))}
           {pigeonholes.map(({ sync, added, removed, unread }) => (
             <li key={`selection ${sync}`}>
-              <b>Sync {sync}</b> starts reading {counted(added.length, 'pigeonhole')}{' '}
+              <b>Sync {sync}</b> starts reading {counted(added.length, 'pigeonhole')}
               {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and stops reading {grouped(removed.length)}
             </li>
           ))}

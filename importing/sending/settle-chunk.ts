@@ -284,10 +284,9 @@ interface SettledRow {
 }
 
 /**
- * Handles the usual case, in which all rows of a chunk were created: stores the result and
- * marks the next rows of the file in one statement, so that each request costs one round trip and one commit.
- * `beginChunk` handles the other cases in a transaction: pieces that are due again, rows beyond the window, and a chunk
- * of another size.
+ * Handles the usual case, in which all rows of a chunk were created: stores the result and marks the next rows of the
+ * file in one statement, so that each request costs one round trip and one commit. `beginChunk` handles the other cases
+ * in a transaction: pieces that are due again, rows beyond the window, and a chunk of another size.
  * @param count null: send nothing next
  * @returns the chunk that was marked, or why none was; undefined if `count` is null
  * @throws {LedgerError} kind `stale` if a newer attempt has taken over the import; that attempt treats the chunk as
