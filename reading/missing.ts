@@ -351,8 +351,10 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items of which the last sweep showed more copies than the ledger holds. Either
- * the copies exist, or a row moved to the next page during the sweep and was shown twice.
+ * For a list without ids: returns the items of which the last sweep showed several copies on different pages, if the
+ * ledger holds fewer, or if the texts that they copy from other items are outdated in the last one. Each page counts
+ * its own copies, so only a response with all of them shows the further ones. Or only one exists, which moved to the
+ * next page during the sweep and was shown twice.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(
@@ -362,11 +364,11 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, max: numb
        group by 1 having count(*) > 1)
      select i.key, i.session_id as "sessionId", i.attendee_id as "attendeeId", i.payload, 0 as "walksWithout"
      from seen s
-       cross join lateral (select key, session_id, attendee_id, payload from items
+       cross join lateral (select key, session_id, attendee_id, payload, copies_hash from items
          where ref = $2 and list = $3 and key = s.base and payload is not null limit 1) i
-       left join lateral (select true as held from items
+       left join lateral (select copies_hash from items
          where ref = $2 and list = $3 and key = s.base || '#' || s.copies and payload is not null limit 1) c on true
-     where c.held is null
+     where c.copies_hash is distinct from i.copies_hash
      order by i.key limit $4`,
     [lease.streamId, lease.ref, lease.list, max],
   );

@@ -210,6 +210,30 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(archived(scene, 'votes')).toHaveLength(1002);
   });
 
+  it('keeps the copied texts of identical votes up to date even if they are on different pages', async () => {
+    const stage = await stages.open(kind);
+    await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    const votes = [vote(12, 7, 1), ...upTo(12).map((id) => vote(11, id, 1)), vote(12, 7, 1)];
+    const at = { list: 'votes', pigeonhole, exact: true };
+    const inserts = votes.map((item, index) => ({ ...at, op: 'insert', id: index + 1, item }));
+    await stage.control('POST', 'mutations', inserts);
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'votes')).toHaveLength(14);
+    for (const { id, item } of inserts) {
+      await stage.patch('votes', id, { session: { ...(item['session'] as object), name: 'Renamed' } });
+    }
+    const names = async (): Promise<unknown> => {
+      await stage.sweepsAreDue();
+      await scene.settle();
+      return await stage.db.query(
+        `select payload::json #>> '{session,name}' as name, count(*)::int as votes from items where list = 'votes' group by 1`,
+      );
+    };
+    expect(await names()).toEqual([{ name: 'Renamed', votes: 14 }]);
+  });
+
   it('sets a row without an id aside, and stores the rest of its page', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1), attendee(3));
