@@ -162,6 +162,33 @@ describe('the model of the service', () => {
     expect([await lengthShown(), await lengthShown()]).toEqual([0, 3]);
   });
 
+  it('delays a refusal like an answer', async () => {
+    const { service } = open();
+    let release = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    service.plan([
+      { request: 1, happen: () => held },
+      { request: 1, happen: () => 'pigeonhole not found' },
+    ]);
+    let ended = false;
+    const refused = expect(service.page(attendees).finally(() => (ended = true))).rejects.toThrow('not found');
+    for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+    expect({ ended, underWay: service.underWay }).toEqual({ ended: false, underWay: 1 });
+    release();
+    await refused;
+  });
+
+  it('lets requests arrive in another order than they were sent', async () => {
+    const { world } = open();
+    const service = new ModelService(world, [20, 0]);
+    insert(world, 'sessions', 1);
+    const lists: ListRef[] = [attendees, { list: 'sessions', pigeonholeId: 101 }];
+    await Promise.all(lists.map((list) => service.page(list)));
+    expect(service.answered.map(({ list }) => list.list)).toEqual(['sessions', 'attendees']);
+  });
+
   it('has the same digest only for the same page', async () => {
     const { world, service } = open({ perPage: 5 });
     insert(world, 'attendees', 2);

@@ -48,7 +48,13 @@ export class ModelService implements PigeonholeClient {
   readonly #shownShort = new Map<string, number>();
   #passedMs = 0;
 
-  constructor(readonly world: ModelWorld) {}
+  #sent = 0;
+
+  /** @param delays turns of the event loop that one request after another takes to arrive, from the first again at the end */
+  constructor(
+    readonly world: ModelWorld,
+    readonly delays: readonly number[] = [],
+  ) {}
 
   /** Plans the events from the next request on; discards the rest of an earlier plan. */
   plan(occasions: readonly Occasion[]): void {
@@ -74,14 +80,19 @@ export class ModelService implements PigeonholeClient {
     this.underWay += 1;
     try {
       refuseAborted(call, signal);
+      await this.#travel();
       const { fault, glitch, held } = this.#arrive();
       const requestedAt = await this.#instant();
       refuseAborted(call, signal);
-      // The answer contains the current lists, even if it is delayed.
-      if (fault !== undefined) throw errorOf(fault, call);
-      const page = this.#answer(call, { list, cursor, count }, requestedAt, glitch);
+      // The answer contains the current lists, even if it is delayed. A refusal is delayed like a page.
       const passedMs = this.#passedMs;
-      await held;
+      let page: Page;
+      try {
+        if (fault !== undefined) throw errorOf(fault, call);
+        page = this.#answer(call, { list, cursor, count }, requestedAt, glitch);
+      } finally {
+        await held;
+      }
       refuseAborted(call, signal);
       // Simulated time moves the instants in the ledger into the past. The instant of this request is as old as they are.
       return { ...page, requestedAt: page.requestedAt - (this.#passedMs - passedMs) };
@@ -127,6 +138,13 @@ export class ModelService implements PigeonholeClient {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  /** Lets concurrent requests arrive in another order than they were sent. */
+  async #travel(): Promise<void> {
+    const turns = this.delays[this.#sent % this.delays.length] ?? 0;
+    this.#sent += 1;
+    for (let turn = 0; turn < turns; turn += 1) await new Promise(setImmediate);
   }
 
   #arrive(): { fault: Fault | undefined; glitch: Glitch | undefined; held: Promise<void> | undefined } {

@@ -77,7 +77,7 @@ export async function play(script: Script, db: Database): Promise<Played> {
   await forgetEverything(db);
   const store = watched(db);
   const world = new ModelWorld(script.shape);
-  const service = new ModelService(world);
+  const service = new ModelService(world, script.delays);
   for (const mutation of script.start) mutate(world, mutation);
   const scene = await openScene({
     db: store,

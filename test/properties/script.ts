@@ -49,6 +49,8 @@ export interface Script {
   readonly lists: readonly PigeonholeListName[];
   readonly start: readonly Mutation[];
   readonly steps: readonly Step[];
+  /** Turns of the event loop until each request arrives, repeated (`ModelService`). */
+  readonly delays: readonly number[];
 }
 
 const second = 1000;
@@ -217,5 +219,6 @@ export const anyScript: fc.Arbitrary<Script> = fc
       lists: fc.constant(lists),
       start: startOf(lists),
       steps: fc.array(stepOf(mutationOf(lists), touchOf(lists)), { minLength: 1, maxLength: 12, size: 'max' }),
+      delays: fc.array(fc.nat(30), { minLength: 7, maxLength: 30, size: 'max' }),
     }),
   );
