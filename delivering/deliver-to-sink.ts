@@ -100,9 +100,9 @@ export async function deliverToSink(
 }
 
 /**
- * Logs a lane whose delivery threw an error. The cause is a bug, or another worker that took the lane over. The lane
- * stays leased until the lease expires; the other lanes continue. If the store itself failed, the next statement of the
- * cycle fails too and ends the cycle.
+ * Logs a lane whose delivery threw an error. The cause is a bug, or another worker that took the lane over, or the
+ * store. The lane stays leased until the lease expires; the other lanes continue. If the store does not answer, the
+ * next statement of the cycle fails too and ends the cycle.
  */
 function failedLane(
   deps: Collaborators,
@@ -119,7 +119,7 @@ function isDue({ dueInMs }: LaneWork): boolean {
   return dueInMs !== null && dueInMs <= 0;
 }
 
-/** Returns the sink's lanes by the ledger's number for their pigeonhole. */
+/** Returns the sink's lanes by their pigeonhole's number in the ledger (`ref`). */
 async function laneSettings(deps: Collaborators, sink: OpenSink): Promise<Map<number, LaneSettings>> {
   const selected = await selectedPigeonholes(deps.ledger, syncsTo(deps.config, sink.name));
   const lanesByRef = new Map<number, LaneSettings>();

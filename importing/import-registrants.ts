@@ -61,13 +61,16 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
     refusalBehavior: await readRefusalBehavior(deps.ledger, lease.workspace),
   };
   const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
-  // There are at most `chunksAtOnce` of them, because no more run at the same time.
+  // An earlier attempt leaves at most `chunksAtOnce` of them, because it sends no more at the same time.
   for (const chunk of await unsettledChunks(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
   return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
 }
 
-/** Returns the cause of a pause that blocks the import. A rejected API key does not: `requestPermission` decides when to retry it. */
+/**
+ * Returns the cause of a pause that blocks the import. A pause because of a rejected API key blocks nothing here:
+ * `requestPermission` decides when the key is tried again.
+ */
 function whyBlocked({ pauses }: ImportStatus): string | undefined {
   return pauses.find(({ scope, pausedBy }) => scope === 'import' || pausedBy === 'person')?.cause;
 }

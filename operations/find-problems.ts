@@ -241,7 +241,7 @@ export const troubleSchema = z
     severity: z
       .enum(severities)
       .describe(
-        '`error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should.',
+        '`error`: data that should flow does not, and an operator should act now; `warning`: data flows, but something needs attention; `notice`: for information.',
       ),
     stops: z
       .boolean()

@@ -1,6 +1,8 @@
 import type { AlertFacts } from './alerts/alert-store.js';
 
-/** Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one. */
+/**
+ * Codes are a contract with programs: `GET /api/status`, the label `code` of `pigeonpost_problems`. Never rename one.
+ */
 export const problemCodes = [
   'process-failing',
   'service-down',
@@ -22,7 +24,10 @@ export const problemCodes = [
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
 
-/** `error`: data does not flow as configured, and an operator should act now; `warning`: it flows, but not as it should. */
+/**
+ * `error`: data that should flow does not, and an operator should act now; `warning`: data flows, but something needs
+ * attention; `notice`: for information.
+ */
 export const severities = ['error', 'warning', 'notice'] as const;
 export type Severity = (typeof severities)[number];
 

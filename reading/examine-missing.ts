@@ -20,8 +20,8 @@ const maxItems = 500;
 
 /**
  * Looks up the items that a sweep did not show, if the list has a filter that is narrow enough. An item was deleted if
- * a response with the whole filtered set lacks it. In a list without ids, also looks up rows of which the sweep showed
- * copies on several pages (`doubledItems`).
+ * a response with the whole filtered set lacks it. In a list without ids, also looks up identical rows that the sweep
+ * showed on several pages (`doubledItems`).
  */
 export async function examineMissing(reading: StreamReading): Promise<void> {
   const { deps, place, lease, readLimits } = reading;

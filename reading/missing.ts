@@ -156,8 +156,8 @@ async function confirmedKeys(
   );
   const { items, lost, lostFrom } = stream!;
   const waitMs = confirmAfterMs(limits, Math.max(keys.length, lost), items);
-  // While many items are missing, items that an earlier walk did not show wait too, because that walk may have proved
-  // nothing.
+  // While many items are missing, the wait also applies to items that an earlier walk did not show, because that walk
+  // may have proved nothing.
   const doubtMs = confirmAfterMs(limits, lost, items);
   const doubtfulUntil = lostFrom !== null && doubtMs > 0 ? new Date(lostFrom.getTime() + doubtMs) : null;
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
@@ -351,10 +351,10 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items of which the last sweep showed several copies on different pages, if the
- * ledger holds fewer, or if the texts that they copy from other items are outdated in the last one. Each page counts
- * its own copies, so only a response with all of them shows the further ones. Or only one exists, which moved to the
- * next page during the sweep and was shown twice.
+ * For a list without ids: returns the items of which the last sweep showed several identical rows on different pages,
+ * if the ledger holds fewer of them, or if the last one held has outdated texts of other items. Identical rows are
+ * numbered from 1 on each page, so only a response with all of them shows the second and later ones. If there is only one
+ * row, it moved to the next page during the sweep and was shown twice.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(

@@ -39,17 +39,17 @@ export interface PageRecord extends PageBasics, Source {
   readonly rules: string;
   /** Highest id on the page; null if the list has no ids. */
   readonly highestId: number | null;
-  /** True if every id is above all ids that the stream has stored: then all items are new and need no comparison. */
+  /** True if the ids prove that all items are new, so that they need no comparison (`compareIds` in walk-stream.ts). */
   readonly allNew: boolean;
   /** Result of `prepareNewItems`, used if all items are new and the walk continues. */
   readonly prepared?: NewItems | undefined;
   /** The digest and keys that a sweep stores about the page; null for pages of other reads. */
   readonly swept: SweptPage | null;
-  /** Called when all statements have been sent, so that the caller can work while the store writes. */
+  /** Called when the store begins to write, so that the caller can work meanwhile. */
   readonly onWriting?: (() => void) | undefined;
 }
 
-/** A page that is identical, byte for byte, to the one that the previous sweep saw. */
+/** A page whose rows are identical, byte for byte, to those that the previous sweep saw. */
 interface SamePage extends PageBasics {
   readonly walk: OpenWalk;
   readonly swept: Pick<SweptPage, 'ordinal' | 'cursor' | 'digest'>;
@@ -184,8 +184,8 @@ async function sendWithCommit(
   });
   const woken = created > 0 ? wakeSinks(tx, page.sinkIds) : Promise.resolve([]);
   woken.catch(() => undefined);
-  // If the server reports an error, the commit fails. If a statement fails in this process before it is sent, the commit
-  // would succeed without that statement, so the error is thrown here.
+  // If the server reports an error, the commit fails. If a statement fails in this process before it is sent, the
+  // commit would succeed without that statement, so the error is thrown here.
   await nextTurn();
   if (failure !== undefined) throw failure;
   return { created, updated: 0, deleted: 0, woken, reviewsLeft: false };
@@ -216,7 +216,9 @@ export async function recordSamePage(
   );
 }
 
-/** Stores the walk's position and the page's digest, and drops the digests of other pages that hold the changed rows. */
+/**
+ * Stores the walk's position and the page's digest, and drops the digests of other pages that hold the changed rows.
+ */
 async function rememberPage(
   tx: Queryable,
   lease: StreamLease,

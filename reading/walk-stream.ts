@@ -239,7 +239,7 @@ export async function distrust(
 interface StoreOptions {
   /** Undefined if the walk continues after this page. */
   readonly planNextReads: WalkBudget['planNextReads'] | undefined;
-  /** Called when all statements have been sent. */
+  /** Called when the store begins to write (`recordPage`). */
   readonly onWriting: () => void;
 }
 

@@ -51,7 +51,9 @@ const forecastMs = 60_000;
  */
 const maxAttempts = 5;
 
-/** After this many consecutive successes without quota headers, the limit that the service reported before is dropped. */
+/**
+ * After this many consecutive successes without quota headers, the limit that the service reported before is dropped.
+ */
 const maxSilentResponses = 3;
 
 /** Deadline of the request with which `watch` checks the service. Shorter than that of other requests. */
@@ -196,8 +198,8 @@ export class ServiceGate {
   }
 
   /**
-   * Returns the permit that was taken ahead if it is still valid: same key, and no refusal by the service since it was
-   * taken. Otherwise, adds it to the quota again and returns undefined.
+   * The result is the permit taken ahead if it is still valid: same key, and no refusal by the service since then.
+   * Otherwise, the permit goes back to the quota, and the result is undefined.
    */
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
