@@ -20,8 +20,8 @@ const cycleMs = 10_000;
 const maxSleepMs = 30_000;
 
 /**
- * For each sink, the time of the last "try now" request that this process has carried out. If the ledger has another
- * time, that request is still to be carried out.
+ * For each sink, the time of the last "try now" request that this process has carried out. If the time in the ledger
+ * differs, it belongs to a newer request, which is still to be carried out.
  */
 const triedNow = new WeakMap<OpenSink, number | null>();
 

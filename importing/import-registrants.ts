@@ -61,7 +61,7 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
     refusalBehavior: await readRefusalBehavior(deps.ledger, lease.workspace),
   };
   const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
-  // An earlier attempt leaves at most `chunksAtOnce` of them, because it sends no more at the same time.
+  // An earlier attempt leaves at most `chunksAtOnce` unsettled chunks, because it sends no more at the same time.
   for (const chunk of await unsettledChunks(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
   return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });

@@ -132,9 +132,9 @@ function toChange(scope: PageScope, differing: DifferingItem): Change {
 }
 
 /**
- * Copies the payload of each item `n (key, sequence)` of the list `$2` into its change, as the change's snapshot. Looks
- * each change up by primary key and upserts it, because for `update … from` the planner may read all changes of the
- * pigeonhole (decision 0038).
+ * For each row of `n (key, sequence)`: copies the payload of the item with this key in list `$2` into the change with
+ * this sequence, as its snapshot. Looks each change up by primary key and upserts it, because for `update … from` the
+ * planner may read all changes of the pigeonhole (decision 0038).
  */
 export const keepSnapshotSql = `insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
   select c.ref, c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.found_at, i.payload

@@ -65,7 +65,9 @@ export interface Cadence {
   readonly dormant: boolean;
 }
 
-/** Lists in which moderators of a live session change items on any page, so each poll also sweeps a part of the list. */
+/**
+ * Lists in which moderators of a live session change items on any page, so each poll also sweeps a part of the list.
+ */
 const moderatedLists: ReadonlySet<ServiceListName> = new Set(['questions', 'qna-questions']);
 
 const minuteMs = 60_000;
@@ -97,13 +99,13 @@ const dueSlicePages = 10;
 const unorderedPages = 10;
 
 /**
- * Returns how often a stream is read, and why. Afterwards, only `nextReads` in read-stream.ts lengthens the interval:
- * if the stream has to rest after a long walk (`whole-walk`). Pure.
+ * Returns how often a stream is read, and why. Only `nextReads` in read-stream.ts may lengthen the returned interval,
+ * when the stream has to rest after a long walk (`whole-walk`). Pure.
  *
  * A live stream is read at the configured interval. In a live pigeonhole, a stream is live during its window and the
- * margins around it, and for `activeForMs` after a change. An unknown status counts as live and an unknown window as
- * open, because reading too often does less harm than reading too rarely. During a rehearsal, every stream is live
- * unless the session's type leaves its list empty.
+ * margins around it, and for `activeForMs` after a change; outside the window also if the configuration states the
+ * interval. An unknown status counts as live and an unknown window as open, because reading too often does less harm
+ * than reading too rarely. During a rehearsal, every stream is live unless the session's type leaves its list empty.
  *
  * Outside its window, a list with an interval of its own in the configuration keeps it, unless `quiet` is longer
  * (`longestQuiet`). For all other lists, the interval doubles with each read that finds nothing, but the stream is read
@@ -291,7 +293,9 @@ function backedOff(intervalMs: number, quietReads: number, longestMs: number): n
   return Math.min(intervalMs * 2 ** Math.min(quietReads, 30), longestMs);
 }
 
-/** Maximum interval that is aligned to ticks. A longer one starts at the end of each read: aligning it saves nothing. */
+/**
+ * Maximum interval that is aligned to ticks. A longer one starts at the end of each read: aligning it saves nothing.
+ */
 const longestTickMs = 60_000;
 
 /**

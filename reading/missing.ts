@@ -156,8 +156,8 @@ async function confirmedKeys(
   );
   const { items, lost, lostFrom } = stream!;
   const waitMs = confirmAfterMs(limits, Math.max(keys.length, lost), items);
-  // While many items are missing, the wait also applies to items that an earlier walk did not show, because that walk
-  // may have proved nothing.
+  // While many items are missing, even an item that an earlier walk lacked has to wait: the service may have left out
+  // rows then, too.
   const doubtMs = confirmAfterMs(limits, lost, items);
   const doubtfulUntil = lostFrom !== null && doubtMs > 0 ? new Date(lostFrom.getTime() + doubtMs) : null;
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
@@ -254,9 +254,9 @@ const settledAfterMs = 60_000;
  * can confirm them.
  *
  * If `walksAgain` is true (each read of the stream includes all its pages), the stream is also due immediately after
- * the first walk that showed an item's neighbours but not the item. A second such walk proves the absence. This does
- * not apply to items that the ledger has held for less than `settledAfterMs`. Each item causes only one such repeat: if
- * walks cannot prove its absence, they would otherwise follow each other without end.
+ * the first walk that showed an item's neighbours but not the item. A second such walk proves the absence. An item that
+ * the ledger has held for less than `settledAfterMs` does not make the stream due. Each item causes only one such
+ * repeat: if walks cannot prove its absence, they would otherwise follow each other without end.
  */
 export async function confirmMissing(
   ledger: Ledger,
@@ -286,7 +286,8 @@ export async function confirmMissing(
 }
 
 /**
- * An item to look up with a filtered request. The response shows whether the item still exists, without another walk.
+ * An item to look up with a filtered request. The response is evidence of whether the item still exists, without
+ * another walk.
  */
 export interface ItemToLookUp {
   readonly key: string;
@@ -351,10 +352,10 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items of which the last sweep showed several identical rows on different pages,
- * if the ledger holds fewer of them, or if the last one held has outdated texts of other items. Identical rows are
- * numbered from 1 on each page, so only a response with all of them shows the second and later ones. If there is only one
- * row, it moved to the next page during the sweep and was shown twice.
+ * For a list without ids: returns the items of which the last sweep showed identical rows on several pages, if the
+ * ledger holds fewer of these rows, or if a session's name or a question's text in the last of them is outdated. Rows
+ * are numbered on each page separately, so identical rows on different pages all get the number 1. Only one response
+ * with all of them shows how many there are. It may also show just one, which moved to the next page during the sweep.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(

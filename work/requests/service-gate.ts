@@ -76,7 +76,10 @@ export interface AheadPermit {
 export interface Permit {
   readonly workspace: string;
   readonly priority: Priority;
-  /** From `takePermitAhead`, for the same workspace and priority. `request` uses or returns it. */
+  /**
+   * From `takePermitAhead`, for the same workspace and priority. `request` either uses it or gives it back to the
+   * quota.
+   */
   readonly ahead?: Promise<AheadPermit | undefined> | undefined;
 }
 
@@ -132,7 +135,7 @@ export class ServiceGate {
 
   /**
    * Makes one request under a permit.
-   * @param quotaOf returns the quota that the result reports; absent if the call's result holds none
+   * @param quotaOf returns the quota that the result reports; omitted for calls whose results never report one
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
    * @throws {ApiError} and other errors of `call`. If the lease under which the caller sends was not confirmed, no
    * request was made, and the permit is returned to the quota.
