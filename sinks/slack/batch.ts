@@ -26,8 +26,13 @@ export interface SlackAccount {
   scopes: readonly string[] | undefined;
   /** Time of this sink's last edit of each message, by the account's clock. */
   readonly editedAt: Map<string, number>;
-  /** Time of the last attempt to clear each abandoned post, by the id of its intent and the account's clock. */
-  readonly clearedAt: Map<string, number>;
+  /**
+   * The last attempt to clear each abandoned post, by the id of its intent: its time by the account's clock, and whether
+   * the channel was archived or deleted.
+   */
+  readonly clearedAt: Map<string, { readonly atMs: number; readonly isClosed: boolean }>;
+  /** Time of the last post or edit that succeeded in each channel, by the account's clock. */
+  readonly wroteAt: Map<string, number>;
   /** The attempts to join channels, by channel. */
   readonly joining: Map<string, Promise<Verdict>>;
   /**
@@ -122,6 +127,11 @@ export class Batch {
     if (reply?.kind === 'answer') {
       this.account.aheadMs = api.wallNow() - reply.answeredAtMs;
       this.account.scopes = reply.scopes ?? this.account.scopes;
+    }
+    const { channel } = args;
+    // An archived channel refuses both methods, so a success shows that it is open.
+    if (verdict.kind === 'ok' && (method === 'chat.postMessage' || method === 'chat.update')) {
+      this.account.wroteAt.set(String(channel), this.account.clock.now());
     }
     return verdict;
   }

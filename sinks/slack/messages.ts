@@ -86,18 +86,21 @@ export async function removeMessage(at: MessagePlace, batch: Batch): Promise<Out
 }
 
 /**
- * Whether a channel is archived, deleted or in another workspace, so that no message in it can be changed. All other
- * refusals of a channel can end, and the message in it must not be forgotten.
+ * Whether Slack refused a call because the channel is archived, deleted or in another workspace, so that no message in
+ * it can be changed. All other refusals of a channel can end, and the message in it must not be forgotten.
  */
-function isClosed(code: string): boolean {
-  return ['channel_not_found', 'is_archived', 'is_inactive', 'team_not_found'].includes(code);
+export function isClosedBy(verdict: Verdict): boolean {
+  return (
+    verdict.kind === 'channel' &&
+    ['channel_not_found', 'is_archived', 'is_inactive', 'team_not_found'].includes(verdict.code)
+  );
 }
 
 function removed(verdict: Verdict | Held, channel: string, batch: Batch): Outcome | null {
   if (verdict.kind === 'held') return verdict.outcome;
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return null;
   // The old message stays, and the caller continues.
-  if (verdict.kind === 'not-in-channel' || (verdict.kind === 'channel' && isClosed(verdict.code))) return null;
+  if (verdict.kind === 'not-in-channel' || isClosedBy(verdict)) return null;
   return outcomeOf(verdict, batch.account.onlyChannel === channel);
 }
 

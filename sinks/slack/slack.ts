@@ -125,6 +125,7 @@ function tokenMode({
     scopes: undefined,
     editedAt: new Map(),
     clearedAt: new Map(),
+    wroteAt: new Map(),
     joining: new Map(),
     onlyChannel: channels.length === 1 ? channels[0] : undefined,
   };

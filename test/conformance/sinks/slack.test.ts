@@ -417,6 +417,7 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
       'post qna-questions/0': intentOf(9, { channel: 'C0NOTHERE01', threadTs: null }),
       'post qna-questions/1': intentOf(1, {}),
     };
+    stage.fault('restricted_action', 'conversations.history', { bodyHas: 'C0NOTHERE01' });
     const lookUps: number[] = [];
     const send = async (): Promise<void> => {
       const result = await stage.courier.sink.send([], laneWith(memory), new AbortController().signal);
@@ -431,6 +432,47 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     await stage.clock.pass(5 * 60_000);
     await send();
     expect(lookUps).toEqual([1, 1, 1, 2]);
+  });
+
+  it('tries the message in an archived channel again after a message was posted there, not every 5 minutes', async () => {
+    const open = 'C0ELSEWHERE';
+    await start({
+      double: {
+        channels: [
+          { id: DEFAULT_CHANNEL, name: 'questions', isMember: true },
+          { id: open, name: 'elsewhere', isMember: true },
+        ],
+      },
+      keys: { routes: [{ when: 'item.elsewhere', channel: open }] },
+      message: { threadBy: undefined },
+    });
+    stage.offer('1', {});
+    await stage.settle();
+    const { ts: _, ...placed } = stage.courier.object('qna-questions', '1')!;
+    const atMs = stage.clock.wallNow() - 31 * 60_000;
+    const id = '00000000-0000-5000-8000-010100000001';
+    let memory: Record<string, unknown> = { 'post qna-questions/1': { ...placed, id, atMs, sinceMs: atMs, shown: {} } };
+    const lookUps: number[] = [];
+    let sequence = 1;
+    const send = async (item: object): Promise<void> => {
+      sequence += 1;
+      const { sink } = stage.courier;
+      const change = questionOf(String(sequence), { ...item }, { sequence, revision: 1 });
+      const [planned] = await sink.plan([subjectOf(change)]);
+      if (planned?.kind !== 'send') throw new Error('nothing is sent');
+      const result = await sink.send([planned.operation], laneWith(memory), new AbortController().signal);
+      memory = { ...memory, ...result.memory };
+      lookUps.push(stage.requestsTo('conversations.history'));
+    };
+    const channel = stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!;
+    channel.isArchived = true;
+    await send({ elsewhere: true });
+    await stage.clock.pass(6 * 60_000);
+    await send({ elsewhere: true });
+    expect([lookUps, stage.shown()['1']]).toEqual([[1, 1], ['question 1']]);
+    channel.isArchived = false;
+    await send({}); // as after a redrive
+    expect([lookUps, stage.shown()['1'], memory['post qna-questions/1']]).toEqual([[1, 1, 2], [redacted], undefined]);
   });
 });
 
