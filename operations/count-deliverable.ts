@@ -110,7 +110,7 @@ async function countItemGroups(ledger: Ledger, asked: ItemsAsked): Promise<ItemG
      from items i join changes c on c.ref = i.ref and c.sequence = i.last_sequence
        left join items a on i.list = any($7::text[]) and a.ref = i.ref and a.list = 'attendees' and a.key = i.attendee_id::text
          and a.payload is not null
-     where i.ref = $1 and i.list = any($2::text[]) and i.payload is not null
+     where i.ref = $1 and i.list = any($2::text[]) and i.payload is not null and not i.expired
        and ($3::timestamptz is null or c.found_at >= $3) and ($5::int8 is null or i.last_sequence <= $5)
        and ($6::int4 is null or not exists (select 1 from deliveries d
          where d.sink_id = $6 and d.ref = i.ref and d.sequence = i.last_sequence and d.replay = 0))

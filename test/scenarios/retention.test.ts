@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { startReplay } from '../../operations/start-replay.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { keepRetention } from '../../people/retention.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
@@ -38,6 +40,11 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     expect(dump).not.toContain('MARK-name');
     expect(dump).not.toContain('MARK-changed');
     expect(dump).toContain('MARK-said');
+    const replay = { id: randomUUID(), sink: 'archive', pigeonhole: null, from: null, dryRun: true };
+    const starter = { ...deps.orchestration, start: async () => undefined, signal: async () => true };
+    expect(await startReplay({ deps, starter }, { ...replay, lists: ['attendees', 'questions'] })).toMatchObject({
+      counts: [{ list: 'questions', items: 1 }], // a replay does not send what has expired
+    });
 
     await stage.db.query('update pages set digest = null');
     await stage.sweepsAreDue();
