@@ -186,6 +186,7 @@ async function open(
         changes: [],
         pigeonholes: [],
         deliveries: [],
+        withholding: [],
         kept: [],
         atNextStart: [],
         warnings: [],
@@ -193,7 +194,16 @@ async function open(
       applyConfiguration: async () => ({
         number: 1,
         changed: false,
-        plan: { current: 1, changes: [], pigeonholes: [], deliveries: [], kept: [], atNextStart: [], warnings: [] },
+        plan: {
+          current: 1,
+          changes: [],
+          pigeonholes: [],
+          deliveries: [],
+          withholding: [],
+          kept: [],
+          atNextStart: [],
+          warnings: [],
+        },
       }),
     }),
   );

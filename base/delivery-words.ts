@@ -1,4 +1,4 @@
-import { counted, grouped } from './words.js';
+import { counted, grouped, sumOf } from './words.js';
 
 /**
  * Texts about deliveries: why a change is withheld, and why it became a dead letter. The API, the dashboard and the CLI
@@ -95,8 +95,16 @@ export function plannedWords({
   readonly failed?: number;
   readonly estimated?: boolean;
 }): string {
-  const fails = failed === 0 ? [] : [`${grouped(failed)} for which the mapping fails`];
-  return [`${estimated ? 'about ' : ''}${grouped(items)} to send`, ...withheldWords(withheld), ...fails].join(', ');
+  return [
+    `${estimated ? 'about ' : ''}${grouped(items)} to send`,
+    ...withheldWords(withheld),
+    ...failedWords(failed),
+  ].join(', ');
+}
+
+/** Returns a text about the items for which the mapping fails; none if there are none. */
+export function failedWords(failed: number): string[] {
+  return failed === 0 ? [] : [`${grouped(failed)} for which the mapping fails`];
 }
 
 /** Deliveries that a new configuration causes for stored changes. */
@@ -134,6 +142,34 @@ export function sentByPlan(deliveries: readonly Caused[]): string | null {
   const changes = sent.reduce((sum, each) => sum + each.changes, 0);
   if (changes === 0) return null;
   return `${sent.some(({ estimated }) => estimated) ? 'about ' : ''}${counted(changes, 'change')}`;
+}
+
+/** The items of a list that a new or changed mapping does not send. */
+interface PlannedWithholding {
+  readonly sink: string;
+  readonly list: string;
+  readonly items: number;
+  readonly withheld: Readonly<Record<string, number>>;
+  readonly failed: number;
+  /** The sum of both until now; null if the sink or the list is new. */
+  readonly before: number | null;
+  readonly estimated: boolean;
+}
+
+/** Says how much of a list a new or changed mapping does not send: `does not send 5 of 12 attendees, 1 until now (…)`. */
+export function withholdingWords({ list, items, withheld, failed, before, estimated }: PlannedWithholding): string {
+  const n = sumOf(withheld) + failed;
+  const all = `${estimated ? 'about ' : ''}${grouped(n)} of ${grouped(items)} ${list}`;
+  const untilNow = before === null ? '' : `, ${grouped(before)} until now`;
+  return `does not send ${all}${untilNow} (${[...withheldWords(withheld), ...failedWords(failed)].join(', ')})`;
+}
+
+/** Returns sentences about the lists that a new configuration withholds, for a confirmation. */
+export function withheldByPlan(withholding: readonly PlannedWithholding[]): string[] {
+  return withholding.map(({ sink, list, items, withheld, failed, estimated }) => {
+    const n = `${estimated ? 'about ' : ''}${grouped(sumOf(withheld) + failed)} of ${grouped(items)}`;
+    return `The mapping of sink ${sink} does not send ${n} ${list}.`;
+  });
 }
 
 /** Meaning of a cause of dead letters, and the action that helps. */

@@ -252,6 +252,12 @@ interface StoredItemsQuery {
   readonly before?: number | null;
   /** Only items whose last change the sink withholds for one of these reasons; absent or null: all. */
   readonly withheldFor?: readonly string[] | null;
+  /** Only items whose last change was found at or after this time; absent or null: all. */
+  readonly since?: Date | null;
+  /** Only items whose last change has at most this sequence; absent or null: all. */
+  readonly until?: number | null;
+  /** Leaves out items whose last change has a delivery row of this sink; absent or null: includes them. */
+  readonly withoutRowOf?: number | null;
 }
 
 /** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
@@ -265,8 +271,22 @@ export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit:
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired
        and ($7::text[] is null or coalesce((select w.state = 'withheld' and w.reason = any($7) from deliveries w
          where w.sink_id = $1 and w.ref = c.ref and w.sequence = c.sequence and w.replay = 0), false))
+       and ($8::timestamptz is null or c.found_at >= $8) and ($9::int8 is null or c.sequence <= $9)
+       and ($10::int4 is null or not exists (select 1 from deliveries d
+         where d.sink_id = $10 and d.ref = c.ref and d.sequence = c.sequence and d.replay = 0))
      order by c.sequence desc limit $5`,
-    [query.sinkId, query.ref, query.lists, query.key, limit, query.before ?? null, query.withheldFor ?? null],
+    [
+      query.sinkId,
+      query.ref,
+      query.lists,
+      query.key,
+      limit,
+      query.before ?? null,
+      query.withheldFor ?? null,
+      query.since ?? null,
+      query.until ?? null,
+      query.withoutRowOf ?? null,
+    ],
   );
   return await toCandidates(tx, query.ref, rows);
 }

@@ -56,11 +56,39 @@ const causedDeliveriesSchema = z.object({
   cause: deliveryCauseSchema,
   reason: z.string().nullable().describe('For `released` and `redriven`: why the changes were withheld or refused.'),
   changes: z.int(),
-  withheld: z.record(z.string(), z.int()).readonly().describe('Changes withheld on purpose, by reason.'),
+  withheld: z
+    .record(z.string(), z.int())
+    .readonly()
+    .describe('Changes that consent, the selection or the mapping withholds, by reason; not among `changes`.'),
+  failed: z.int().describe('Changes that become dead letters because the mapping fails; not among `changes`.'),
   observed: z.boolean().describe('The sink observes: changes are counted and not sent.'),
   estimated: z.boolean().describe('Only the newest of a large number were planned, so `changes` is an estimate.'),
 });
 export type CausedDeliveries = z.infer<typeof causedDeliveriesSchema>;
+
+const withheldItemsSchema = z.object({
+  sink: z.string(),
+  list: z.string(),
+  items: z
+    .int()
+    .describe(
+      'Number of stored items that the mapping decides about. All are counted as if the sink had not received them yet.',
+    ),
+  withheld: z.record(z.string(), z.int()).readonly().describe('Those that the mapping withholds, by reason.'),
+  failed: z.int().describe('Those for which the mapping fails, so that they become dead letters.'),
+  before: z
+    .int()
+    .nullable()
+    .describe('The sum of both with the running configuration; null if the sink or the list is new.'),
+  problem: z
+    .string()
+    .nullable()
+    .describe(
+      'The sentence that the status would show, if the mapping withholds the whole list and probably should not.',
+    ),
+  estimated: z.boolean().describe('Only the newest of a large number were planned, so the counts are an estimate.'),
+});
+export type WithheldItems = z.infer<typeof withheldItemsSchema>;
 
 const keptItemsSchema = z.object({
   sink: z.string(),
@@ -84,6 +112,10 @@ export const configurationPlanSchema = z
       .describe(
         'Stored changes that are sent because of the new configuration, in addition to those found from now on.',
       ),
+    withholding: z
+      .array(withheldItemsSchema)
+      .readonly()
+      .describe('Lists of which a new or changed mapping withholds more than the running one, or everything.'),
     kept: z
       .array(keptItemsSchema)
       .readonly()

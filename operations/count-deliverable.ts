@@ -236,18 +236,14 @@ export function addCounts(
   return sum;
 }
 
-interface TallyRequest {
+interface TallyRequest extends Partial<Pick<ItemsAsked, 'since' | 'until' | 'withoutRowOf'>> {
   readonly list: string;
   /** Only items whose last change the sink withholds for one of these reasons; null: all. */
   readonly withheldFor: readonly string[] | null;
 }
 
 /** Plans stored items of a list, newest first, until all are planned or the effort is spent. Sends and changes nothing. */
-async function tallyStored(
-  planning: PlanningLane,
-  { list, withheldFor }: TallyRequest,
-  effort: Effort,
-): Promise<Tally> {
+async function tallyStored(planning: PlanningLane, { list, ...which }: TallyRequest, effort: Effort): Promise<Tally> {
   const until = performance.now() + effort.ms;
   const { ledger, sinkId, ref } = planning;
   const sum = { given: 0, sent: 0, failed: 0 };
@@ -255,7 +251,7 @@ async function tallyStored(
   let before: number | null = null;
   let planned = 0;
   for (;;) {
-    const asked = { sinkId, ref, lists: [list], key: null, before, withheldFor };
+    const asked = { sinkId, ref, lists: [list], key: null, before, ...which };
     const found: Candidate[] = await ledger.db.transaction(async (tx) => {
       await useIndexOrder(tx);
       return await storedItems(tx, asked, slice);

@@ -19,6 +19,7 @@ import { documentOf } from './editions.js';
 import { createSinks } from '../work/open-sinks.js';
 import { openClients } from '../work/open-clients.js';
 import { planDeliveries, planKept } from './plan-deliveries.js';
+import { planWithholding } from './plan-withholding.js';
 import { compareSelections, selectedNow, selectedThen } from './plan-selections.js';
 import { formatDuration } from '../config/values.js';
 
@@ -61,6 +62,7 @@ async function planFor(
       ...(await planDeliveries(ledger, both)),
       ...(await Promise.all([...changedSinks].map((name) => redriven(ledger, name, now.sinks[name]!)))).flat(),
     ],
+    withholding: await planWithholding(ledger, both),
     kept: await planKept(ledger, both),
     atNextStart: (['store', 'temporal', 'server'] as const).filter(
       (key) => !isDeepStrictEqual(revealed(before[key]), revealed(now[key])),
@@ -122,6 +124,7 @@ async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkC
       reason,
       changes,
       withheld: {},
+      failed: 0,
       observed: mode === 'observe',
       estimated: false,
     }));

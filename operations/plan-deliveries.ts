@@ -13,14 +13,15 @@ import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { notSelected } from '../delivering/adopt-configuration.js';
 import { listNotWanted } from '../ledger/lanes.js';
-import { addCounts, countDeliverable, type DeliverableCount, SharedTallies } from './count-deliverable.js';
+import { addCounts, type ItemsAsked, SharedTallies } from './count-deliverable.js';
+import { countMapped, type MappedCount } from './count-mapped.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
 import { nameOf } from './ledger-status.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 
 /** The two configurations, each with the pigeonholes that its syncs read. */
-interface Both {
+export interface Both {
   readonly before: Config;
   readonly now: Config;
   readonly selectedBefore: SelectedBySync;
@@ -45,14 +46,15 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
       const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
       const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
       // One at a time, because each reads whole lists.
-      all.push(...(await planLane(planning, lane, isBack)));
+      all.push(...(await planLane(planning, lane, isBack, tallies)));
       if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
     }
   }
   return sumUp(all);
 }
 
-function lanesOf(config: Config, sink: string, selected: SelectedBySync): PlannedLane[] {
+/** Returns the lanes of a sink under a configuration. */
+export function lanesOf(config: Config, sink: string, selected: SelectedBySync): PlannedLane[] {
   if (config.sinks[sink] === undefined) return [];
   return plannedLanes(config, sink, selected.of(sink));
 }
@@ -70,35 +72,44 @@ async function planLane(
   { ledger, config, sink, plan }: LaneToPlan,
   lane: KnownLane | undefined,
   isBack: boolean,
+  tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
   const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
   if (ref === undefined) return []; // never read
   const sinkConfig = config.sinks[sink]!;
   const caused = (
     cause: DeliveryCause,
-    rows: readonly DeliverableCount[],
+    rows: readonly MappedCount[],
     reason: string | null = null,
   ): CausedDeliveries[] =>
-    rows.map(({ list, items, withheld }) => ({
+    rows.map(({ items, ...count }) => ({
+      ...count,
       sink,
-      list,
       cause,
       reason,
       changes: items,
-      withheld,
       observed: sinkConfig.mode === 'observe',
-      estimated: false,
     }));
+  const count = async (items: ItemsAsked): Promise<MappedCount[]> => {
+    if (items.lists.length === 0) return [];
+    const opened = createSink(config, sink);
+    const planning = { ledger, config, sinkName: sink, sink: opened, lane: plan, sinkId: lane?.sinkId ?? 0, ref };
+    try {
+      return await countMapped(planning, items, tallies);
+    } finally {
+      await opened.close();
+    }
+  };
   const asked = { ref, since: historyStart(ledger, historyMs(sinkConfig)), until: null, withoutRowOf: null };
   if (lane === undefined) {
     const lists = historyMs(sinkConfig) === 0 ? [] : plan.lists;
-    return caused('history', await countDeliverable(ledger, sinkConfig, { ...asked, lists, selected: plan.selected }));
+    return caused('history', await count({ ...asked, lists, selected: plan.selected }));
   }
   const added = lane.configuration === null ? [] : plan.lists.filter((list) => !lane.lists.includes(list));
   return [
     ...caused(
       'list-added',
-      await countDeliverable(ledger, sinkConfig, {
+      await count({
         ...asked,
         lists: historyMs(sinkConfig) === 0 ? [] : added,
         until: lane.watermark,
@@ -107,14 +118,19 @@ async function planLane(
       }),
     ),
     ...(await released({ ledger, config, sink, plan }, lane)).flatMap(({ list, reason, changes }) =>
-      caused('released', [{ list, items: changes, withheld: {} }], reason),
+      caused('released', [unmapped(list, changes)], reason),
     ),
     ...(isBack
       ? (await countChangesBehind(ledger, { ref, watermark: lane.watermark, lists: plan.lists })).flatMap(
-          ({ list, changes }) => caused('since-watermark', [{ list, items: changes, withheld: {} }]),
+          ({ list, changes }) => caused('since-watermark', [unmapped(list, changes)]),
         )
       : []),
   ];
+}
+
+/** A count of changes that are not planned, so that it includes those that the mapping will withhold. */
+function unmapped(list: string, items: number): MappedCount {
+  return { list, items, withheld: {}, failed: 0, estimated: false };
 }
 
 /** Counts changes withheld for a reason that no longer applies. */
@@ -160,7 +176,8 @@ async function cured(
       const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
       const observed = config.sinks[sinkName]!.mode === 'observe';
       const estimated = !complete;
-      all.push({ sink: sinkName, list, cause: 'cured', reason: null, changes, withheld: {}, observed, estimated });
+      const cause = { cause: 'cured', reason: null } as const;
+      all.push({ sink: sinkName, list, ...cause, changes, withheld: {}, failed: 0, observed, estimated });
     }
     return all;
   } finally {
@@ -176,17 +193,20 @@ function historyStart(ledger: Ledger, ms: number | null): Date | null {
 function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
   const sums = new Map<
     string,
-    CausedDeliveries & { changes: number; estimated: boolean; withheld: Record<string, number> }
+    CausedDeliveries & { changes: number; failed: number; estimated: boolean; withheld: Record<string, number> }
   >();
   for (const each of all) {
     const name = JSON.stringify([each.sink, each.list, each.cause, each.reason]);
-    const sum = sums.get(name) ?? { ...each, changes: 0, withheld: {} };
+    const sum = sums.get(name) ?? { ...each, changes: 0, failed: 0, withheld: {} };
     sum.changes += each.changes;
+    sum.failed += each.failed;
     sum.estimated ||= each.estimated;
     addCounts(sum.withheld, each.withheld);
     sums.set(name, sum);
   }
-  return [...sums.values()].filter(({ changes, withheld }) => changes > 0 || Object.keys(withheld).length > 0);
+  return [...sums.values()].filter(
+    ({ changes, withheld, failed }) => changes + failed > 0 || Object.keys(withheld).length > 0,
+  );
 }
 
 /**

@@ -6,26 +6,9 @@ import type { Environment } from '../config/environment.js';
 import { type Candidate, storedItems } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
-import {
-  addCounts,
-  type ItemsAsked,
-  countDeliverable,
-  type DeliverableCount,
-  planStored,
-  SharedTallies,
-  type StoredPlan,
-  type Tally,
-} from './count-deliverable.js';
-import { fieldNotes, type SeenByList, fieldsSeen } from './field-notes.js';
-import {
-  lackOf,
-  misspelledCondition,
-  judgeWithholding,
-  type ListOutcomes,
-  withheldByCondition,
-  withholdingText,
-} from './withholding.js';
-import { expressionsIn } from '../sinks/mapping/expression-schema.js';
+import { planStored, SharedTallies, type StoredPlan } from './count-deliverable.js';
+import { countMapped, type MappedCount, mappingProblem, sumMapped } from './count-mapped.js';
+import { fieldNotes, fieldsSeen } from './field-notes.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-input.js';
 import { loadCandidate } from './load-process-config.js';
@@ -95,8 +78,6 @@ const previewCountSchema = z.object({
     .describe('Only the newest of a large number were planned; the counts of the others are an estimate.'),
 });
 
-type PreviewCount = z.infer<typeof previewCountSchema>;
-
 export const previewSchema = z
   .object({
     items: z.array(previewedItemSchema).readonly(),
@@ -163,7 +144,7 @@ async function preview(
   }
   const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
   const items: PreviewedItem[] = [];
-  const counts: PreviewCount[] = [];
+  const counts: MappedCount[] = [];
   const tallies = new SharedTallies(effort, totalMs);
   for (const lane of lanes) {
     // One at a time, because each reads whole lists.
@@ -171,8 +152,10 @@ async function preview(
     const lists: readonly string[] = lane.lists.filter((list) => asked.list === null || list === asked.list);
     if (ref === undefined || lists.length === 0) continue;
     const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
-    if (asked.key === null)
-      counts.push(...(await countLane(current, { asked, lane, sinkId, ref }, now!, { of, tallies })));
+    if (asked.key === null) {
+      const planning = { ledger, ...now!, sinkName: asked.sink, lane, sinkId, ref };
+      counts.push(...(await countMapped(planning, of, tallies)));
+    }
     const room = asked.limit + 1 - items.length;
     if (room <= 0) continue;
     const found = await storedItems(
@@ -184,7 +167,7 @@ async function preview(
       ...(await planItems(current, { asked, lane, sinkId, ref }, found, { now: now!, before })).slice(0, room),
     );
   }
-  const summed = sumUp(counts);
+  const summed = sumMapped(counts);
   const { syncs, sinks } = now!.config;
   const alone = { syncs, sinks: { [asked.sink]: sinks[asked.sink]! } };
   const seen = await fieldsSeen(ledger, alone);
@@ -192,34 +175,9 @@ async function preview(
     items: items.slice(0, asked.limit),
     more: items.length > asked.limit,
     counts: summed,
-    problems: summed.flatMap((count) => problemOf(count, alone, asked.sink, seen)),
+    problems: summed.flatMap((count) => mappingProblem(count, alone, asked.sink, seen) ?? []),
     notes: fieldNotes(alone, seen),
   };
-}
-
-/** Returns the sentence that the status will show. */
-function problemOf(
-  { list, items, failed, withheld, estimated }: PreviewCount,
-  config: Pick<Config, 'syncs' | 'sinks'>,
-  sink: string,
-  seen: SeenByList,
-): string[] {
-  const outcomes: ListOutcomes = {
-    list,
-    counts: [
-      { state: 'delivered', reason: '', changes: items + failed },
-      ...Object.entries(withheld).map(([reason, changes]) => ({ state: 'withheld' as const, reason, changes })),
-    ],
-    recent: [],
-  };
-  const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
-  const lack =
-    withholding?.reason === 'condition'
-      ? misspelledCondition(config, { sink, list }, seen)
-      : lackOf(config, { sink, list, reason: withholding?.reason ?? '' }, seen);
-  if (withholding === null || (withholding.reason === 'condition' && lack === null)) return [];
-  const text = withholdingText(withholding, lack);
-  return [estimated ? `${text} (estimated from the newest items)` : text];
 }
 
 /**
@@ -228,29 +186,6 @@ function problemOf(
  */
 const effort = { items: 1000, ms: 500 };
 const totalMs = 4000;
-
-/** Counts the results for the stored items of a lane: the decision in SQL, and the mapping by planning. */
-async function countLane(
-  { ledger }: Current,
-  { asked, lane, sinkId, ref }: PreviewedLane,
-  { config, sink }: Variant,
-  { of, tallies }: { readonly of: ItemsAsked; readonly tallies: SharedTallies },
-): Promise<PreviewCount[]> {
-  const counts = await countDeliverable(ledger, config.sinks[asked.sink]!, of);
-  const maps = expressionsIn(config.sinks[asked.sink]!.settings).length > 0;
-  const counted: PreviewCount[] = [];
-  for (const count of counts) {
-    if (!maps || count.items === 0) {
-      counted.push({ ...count, failed: 0, estimated: false });
-      continue;
-    }
-    const planning = { ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref };
-    // One at a time, because each plans a whole list.
-    const tally = await tallies.of(planning, { list: count.list, withheldFor: null });
-    counted.push(withMapping(count, tally));
-  }
-  return counted;
-}
 
 interface PreviewedLane {
   readonly asked: PreviewRequest;
@@ -294,32 +229,4 @@ function shown(plan: StoredPlan): PreviewedOperation {
     case 'unplannable':
       return { kind: 'fail', cause: plan.cause, detail: plan.detail };
   }
-}
-
-/** Adds up the counts of all pigeonholes, by list. */
-function sumUp(counts: readonly PreviewCount[]): PreviewCount[] {
-  const sums = new Map<string, Mutable<PreviewCount> & { withheld: Record<string, number> }>();
-  for (const { list, items, withheld, failed, estimated } of counts) {
-    const sum = sums.get(list) ?? { list, items: 0, withheld: {}, failed: 0, estimated: false };
-    sum.items += items;
-    sum.failed += failed;
-    sum.estimated ||= estimated;
-    addCounts(sum.withheld, withheld);
-    sums.set(list, sum);
-  }
-  return [...sums.values()];
-}
-
-type Mutable<Shape> = { -readonly [Key in keyof Shape]: Shape[Key] };
-
-/**
- * Applies the mapping's results to the counts of a list. If not every item was planned, the shares found for the newest
- * items are applied to all of them. Pure.
- */
-function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally): PreviewCount {
-  const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
-  const count = tally.complete ? (n: number): number => n : share;
-  const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));
-  const all = addCounts({ ...withheld }, byMapping);
-  return { list, items: count(tally.sent), withheld: all, failed: count(tally.failed), estimated: !tally.complete };
 }

@@ -1,11 +1,15 @@
 import type { ConfigurationPlan } from '../../operations/configuration-plan.js';
-import { formatPlan } from './configuration.js';
+import type { Context } from '../command.js';
+import { ExitCode } from '../exit-code.js';
+import { answeringApi } from './answering-api.test-kit.js';
+import { applyConfig, formatPlan } from './configuration.js';
 
 const plan = (given: Partial<ConfigurationPlan>): ConfigurationPlan => ({
   current: 3,
   changes: [],
   pigeonholes: [],
   deliveries: [],
+  withholding: [],
   kept: [],
   atNextStart: [],
   warnings: [],
@@ -17,6 +21,7 @@ const caused = {
   reason: null,
   changes: 7,
   withheld: {},
+  failed: 0,
   observed: false,
   estimated: false,
 } as const;
@@ -43,9 +48,31 @@ describe('the text of a plan', () => {
           pigeonholes: [{ sync: 'events', workspace: 'acme', added: [101, 102], removed: [99], unread: 1 }],
           deliveries: [
             { ...caused, cause: 'history', withheld: { 'consent-refused': 2 } },
-            { ...caused, cause: 'list-added', observed: true },
+            { ...caused, cause: 'list-added', failed: 2, observed: true },
             { ...caused, cause: 'released', reason: 'consent-not-asked' },
             { ...caused, cause: 'since-watermark' },
+          ],
+          withholding: [
+            {
+              sink: 'crm',
+              list: 'attendees',
+              items: 2142,
+              withheld: { 'no-match': 2142 },
+              failed: 0,
+              before: 0,
+              problem: 'all 2,142 attendees lack a value for email: crm.records[0].match',
+              estimated: false,
+            },
+            {
+              sink: 'hooks',
+              list: 'votes',
+              items: 9000,
+              withheld: { condition: 4000 },
+              failed: 12,
+              before: 3,
+              problem: null,
+              estimated: true,
+            },
           ],
           kept: [
             { sink: 'hooks', list: 'answers', reason: 'list-not-wanted', items: 40 },
@@ -62,9 +89,11 @@ describe('the text of a plan', () => {
       'removed: sink old (archived with its watermark)',
       'sync events (acme): starts reading pigeonholes 101, 102; no longer reads pigeonhole 99; 1 of the new ones not read yet',
       'sink hooks will receive 7 votes, 2 withheld: consent refused (existing items: the sink is new)',
-      'sink hooks will count, without sending, 7 votes (existing items: the list is new for this sink)',
+      'sink hooks will count, without sending, 7 votes, 2 for which the mapping fails (existing items: the list is new for this sink)',
       'sink hooks will receive 7 votes (withheld until now: consent not asked)',
       'sink hooks will receive 7 votes (found while the sink was not in the configuration)',
+      'PROBLEM sink crm: all 2,142 attendees lack a value for email: crm.records[0].match',
+      'sink hooks: the mapping does not send about 4,012 of 9,000 votes, 3 until now (4,000 withheld: excluded by its condition, 12 for which the mapping fails)',
       'sink hooks keeps 40 answers that it received, and no longer receives their changes (a list that the sink no longer receives)',
       'sink crm keeps 12 attendees that it received, and no longer receives their changes (consent not asked)',
       'at the next start: server',
@@ -77,5 +106,52 @@ describe('the text of a plan', () => {
     expect(
       formatPlan(plan({ pigeonholes: [{ sync: 'events', workspace: 'acme', added, removed: [], unread: 0 }] })),
     ).toEqual(['sync events (acme): starts reading 11 pigeonholes']);
+  });
+});
+
+describe('config apply', () => {
+  const isTerminal = process.stdin.isTTY;
+  beforeEach(() => (process.stdin.isTTY = false));
+  afterEach(() => (process.stdin.isTTY = isTerminal));
+
+  it('requests a confirmation if nothing is sent but a mapping withholds more than before', async () => {
+    const withholding = [
+      {
+        sink: 'crm',
+        list: 'attendees',
+        items: 2142,
+        withheld: { 'no-match': 2142 },
+        failed: 0,
+        before: 0,
+        problem: 'all 2,142 attendees lack a value for email: crm.records[0].match',
+        estimated: false,
+      },
+    ];
+    const shown = plan({ withholding });
+    const applied: string[] = [];
+    const api = await answeringApi(({ url }) => {
+      if (!url.startsWith('/api/configuration/apply')) return JSON.stringify(shown);
+      applied.push(url);
+      return JSON.stringify({ number: 4, changed: true, plan: shown });
+    });
+    const lines: string[] = [];
+    const out = { line: (text: string) => void lines.push(text) } as Context['out'];
+    const apply = (yes: boolean) => applyConfig({ config: api.config, debug: false, out }, { json: false, yes });
+    try {
+      await expect(apply(false)).rejects.toMatchObject({
+        exitCode: ExitCode.WrongUse,
+        message: expect.stringContaining(
+          'Apply the file? The mapping of sink crm does not send 2,142 of 2,142 attendees. There is no terminal',
+        ),
+      });
+      expect([lines, applied]).toEqual([
+        ['PROBLEM sink crm: all 2,142 attendees lack a value for email: crm.records[0].match'],
+        [],
+      ]);
+      expect(await apply(true)).toBe(ExitCode.Done);
+      expect(applied).toHaveLength(1);
+    } finally {
+      await api.close();
+    }
   });
 });

@@ -9,10 +9,19 @@ import type {
   ConfigurationPlan,
   KeptItems,
   SelectionChange,
+  WithheldItems,
 } from '../../operations/configuration-plan.js';
 import { ExitCode } from '../exit-code.js';
 import { grouped } from '../../base/words.js';
-import { causedByWords, reasonWords, sentByPlan, withheldWords } from '../../base/delivery-words.js';
+import {
+  causedByWords,
+  failedWords,
+  reasonWords,
+  sentByPlan,
+  withheldByPlan,
+  withheldWords,
+  withholdingWords,
+} from '../../base/delivery-words.js';
 import { clientOf } from '../api-client.js';
 import { whileWaiting } from '../output.js';
 
@@ -28,7 +37,7 @@ export function addConfig(program: Command, run: Run): void {
   config
     .command('apply')
     .description('Apply the configuration file that "start" was given, without a restart')
-    .option('--yes', 'skip the confirmation, even if changes are sent to sinks', false)
+    .option('--yes', 'skip the confirmation, even if changes are sent to sinks or the mapping withholds more', false)
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('config apply'))
     .action((options: ApplyConfigOptions) => run((context) => applyConfig(context, options)));
@@ -55,23 +64,23 @@ interface ApplyConfigOptions {
 
 /**
  * `pigeonpost config apply`: makes the current content of the file that `start` was given the running configuration,
- * without a restart. Asks for confirmation if that sends changes to sinks, unless `--yes` is given. Exit 0, also if
- * nothing differs; 1 if the operator declines; 2 for an invalid file or without a terminal. Exit codes 1 and 2 mean
- * that nothing has changed.
+ * without a restart. Asks for confirmation if that sends changes to sinks, or if a mapping withholds more than before,
+ * unless `--yes` is given. Exit 0, also if nothing differs; 1 if the operator declines; 2 for an invalid file or without
+ * a terminal. Exit codes 1 and 2 mean that nothing has changed.
  */
-async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
+export async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions): Promise<ExitCode> {
   const { out } = context;
   const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // with --url, the other machine's own file is applied
   const client = await clientOf(context);
   const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
-  const sends = sentByPlan(plan.deliveries);
-  const wasShown = sends !== null && !yes;
+  const effects = effectsOf(plan);
+  const wasShown = effects.length > 0 && !yes;
   if (wasShown) {
     for (const line of formatPlan(plan)) {
       if (json) out.note(line);
       else out.line(line);
     }
-    if (!(await confirm(`Apply the file? This sends ${sends} to sinks.`))) {
+    if (!(await confirm(['Apply the file?', ...effects].join(' ')))) {
       out.note('nothing was applied');
       return ExitCode.Failed;
     }
@@ -91,6 +100,12 @@ async function applyConfig(context: Context, { json, yes }: ApplyConfigOptions):
   return ExitCode.Done;
 }
 
+/** Returns a sentence for each effect that needs a confirmation. */
+function effectsOf({ deliveries, withholding }: ConfigurationPlan): string[] {
+  const sends = sentByPlan(deliveries);
+  return [...(sends === null ? [] : [`This sends ${sends} to sinks.`]), ...withheldByPlan(withholding)];
+}
+
 /** Reads and validates the file. @throws {ConfigError} */
 async function candidateAt(config: string): Promise<Candidate> {
   const { checkCommandFile } = await import('../../operations/load-process-config.js');
@@ -105,6 +120,7 @@ export function formatPlan(plan: ConfigurationPlan): string[] {
     ...plan.changes.flatMap(changeLines),
     ...plan.pigeonholes.map(selectionLine),
     ...plan.deliveries.map(deliveryLine),
+    ...plan.withholding.map(withholdingLine),
     ...plan.kept.map(keptLine),
     ...(plan.atNextStart.length === 0 ? [] : [`at the next start: ${plan.atNextStart.join(', ')}`]),
   ];
@@ -138,9 +154,19 @@ function pigeonholes(ids: readonly number[]): string {
 }
 
 function deliveryLine(caused: CausedDeliveries): string {
-  const { sink, list, changes, withheld, observed, estimated } = caused;
+  const { sink, list, changes, withheld, failed, observed, estimated } = caused;
   const verb = observed ? 'will count, without sending,' : 'will receive';
-  return `sink ${sink} ${verb} ${[`${estimated ? 'about ' : ''}${grouped(changes)} ${list}`, ...withheldWords(withheld)].join(', ')} (${causedByWords(caused)})`;
+  const counts = [
+    `${estimated ? 'about ' : ''}${grouped(changes)} ${list}`,
+    ...withheldWords(withheld),
+    ...failedWords(failed),
+  ];
+  return `sink ${sink} ${verb} ${counts.join(', ')} (${causedByWords(caused)})`;
+}
+
+function withholdingLine(each: WithheldItems): string {
+  const { sink, problem } = each;
+  return problem === null ? `sink ${sink}: the mapping ${withholdingWords(each)}` : `PROBLEM sink ${sink}: ${problem}`;
 }
 
 function keptLine({ sink, list, reason, items }: KeptItems): string {

@@ -6,7 +6,15 @@ import { useMay } from '../asking/connection.js';
 import { useAsked } from '../asking/use-asked.js';
 import { Button } from '../parts/button.js';
 import { PageHead, Panel } from '../parts/panel.js';
-import { causedByWords, reasonWords, sentByPlan } from '../../base/delivery-words.js';
+import {
+  causedByWords,
+  failedWords,
+  reasonWords,
+  sentByPlan,
+  withheldByPlan,
+  withheldWords,
+  withholdingWords,
+} from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 
@@ -33,7 +41,11 @@ export function Configuration() {
     const sends = plan === null ? null : sentByPlan(plan.deliveries);
     const given = await askPerson({
       title: 'Apply the file?',
-      body: `The file becomes the running configuration, without a restart.${sends === null ? '' : ` It sends ${sends} to sinks.`}`,
+      body: [
+        'The file becomes the running configuration, without a restart.',
+        ...(sends === null ? [] : [`It sends ${sends} to sinks.`]),
+        ...withheldByPlan(plan?.withholding ?? []),
+      ].join(' '),
       confirm: 'Apply',
     });
     if (given === null) return;
@@ -69,7 +81,7 @@ export function Configuration() {
 }
 
 function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
-  const { changes, pigeonholes, deliveries, kept, atNextStart, warnings } = plan;
+  const { changes, pigeonholes, deliveries, withholding, kept, atNextStart, warnings } = plan;
   const isSame = changes.length === 0 && atNextStart.length === 0;
   return (
     <Panel title={isSame ? 'The file matches the running configuration' : 'Changes in the file'} id="plan">
@@ -79,6 +91,13 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
             {warning}
           </p>
         ))}
+        {withholding.map(({ sink, list, problem }) =>
+          problem === null ? null : (
+            <p key={`${sink} ${list}`} class="refused">
+              Sink {sink}: {problem}
+            </p>
+          ),
+        )}
         <ul class="changes">
           {changes.map(({ kind, what, name, keys, note }) => (
             <li key={`${what} ${name}`}>
@@ -105,12 +124,20 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
               {unread > 0 ? ` (${grouped(unread)} never read before)` : ''} and stops reading {grouped(removed.length)}
             </li>
           ))}
-          {deliveries.map(({ sink, list, cause, reason, changes: n, observed, estimated }) => (
+          {deliveries.map(({ sink, list, cause, reason, changes: n, withheld, failed, observed, estimated }) => (
             <li key={`delivery ${sink} ${list} ${cause} ${reason ?? ''}`}>
               <b>Sink {sink}</b> {observed ? 'would receive' : 'will receive'} {estimated ? 'about ' : ''}
-              {counted(n, 'change')} of {list} ({causedByWords({ cause, reason })})
+              {[`${counted(n, 'change')} of ${list}`, ...withheldWords(withheld), ...failedWords(failed)].join(', ')} (
+              {causedByWords({ cause, reason })})
             </li>
           ))}
+          {withholding.map((each) =>
+            each.problem !== null ? null : (
+              <li key={`withholding ${each.sink} ${each.list}`}>
+                <b>Sink {each.sink}</b>: the mapping {withholdingWords(each)}
+              </li>
+            ),
+          )}
           {kept.map(({ sink, list, items, reason }) => (
             <li key={`kept ${sink} ${list} ${reason}`}>
               <b>Sink {sink}</b> keeps {counted(items, 'item')} of {list} but receives no further changes to them (

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import { kinds } from '../kit/scenario-kinds.js';
 import { readStatus } from '../../operations/read-status.js';
 import type { SinkView } from '../../operations/status-view.js';
@@ -28,10 +29,15 @@ function crm(firstname: string, email = 'item.Email'): string {
 
 /** Returns a configuration file with this sink. */
 function candidateOf(stage: Stage, sink: string): { file: string; text: string } {
+  return candidateWith(stage, { crm: sink });
+}
+
+function candidateWith(stage: Stage, sinks: Readonly<Record<string, string>>): { file: string; text: string } {
   const text = [
     `workspaces: { acme: { baseUrl: "${stage.sandbox.baseUrl}", apiKey: "\${SCENE_KEY}" } }`,
-    'syncs: { events: { workspace: acme, sinks: [crm] } }',
-    `sinks:\n  crm: ${sink}`,
+    `syncs: { events: { workspace: acme, sinks: [${Object.keys(sinks).join(', ')}] } }`,
+    'sinks:',
+    ...Object.entries(sinks).map(([name, sink]) => `  ${name}: ${sink}`),
   ].join('\n');
   return { file: '/elsewhere/pigeonpost.yaml', text };
 }
@@ -170,5 +176,58 @@ describe.each(kinds)('a mapping that reads a field that no attendee has, on %s',
     await after.settle();
     expect(await sinkOf(after)).toMatchObject({ delivered: 300, withheld: {}, withholding: [] });
     expect(firstNames()).toHaveLength(300);
+  });
+
+  it('is in the plan of a configuration that adds a sink or changes a mapping, before anything is applied', async () => {
+    const stage = await stages.open(kind);
+    await putPeople(stage);
+    const right = crm('item.Name');
+    const scene = await stage.scene({ sinks: { crm: right }, environment });
+    await scene.settle();
+    expect((await sinkOf(scene)).delivered).toBe(300);
+    const wrong = crm('item.Name', 'item.email');
+    const says = (sink: string): string =>
+      `all 300 attendees lack a value for email: ${sink}.records[0].match, which reads item.email; fields seen: "Email"`;
+    const all = { list: 'attendees', items: 300, withheld: { 'no-match': 300 }, failed: 0, estimated: false };
+    const planOf = async (sinks: Readonly<Record<string, string>>) => {
+      writeFileSync(scene.deps.config.file, candidateWith(stage, sinks).text);
+      return await planConfiguration(scene.deps, {}, environment);
+    };
+
+    // The contacts exist, so the sink would continue to update them, and only new attendees would be withheld.
+    const changed = await planOf({ crm: wrong });
+    expect(changed.deliveries).toEqual([]);
+    expect(changed.withholding).toEqual([{ ...all, sink: 'crm', before: 0, problem: says('crm') }]);
+
+    const added = await planOf({ crm: right, other: wrong });
+    expect(added.deliveries).toEqual([
+      expect.objectContaining({ sink: 'other', cause: 'history', changes: 0, withheld: { 'no-match': 300 } }),
+    ]);
+    expect(added.withholding).toEqual([{ ...all, sink: 'other', before: null, problem: says('other') }]);
+    const later = await planOf({ crm: right, other: wrong.replace('{ type', '{ history: none, type') });
+    expect([later.deliveries, later.withholding]).toEqual([[], added.withholding]);
+
+    const partial = await planOf({ crm: crm('item.Name', 'item.id > 60 ? item.Email') });
+    expect(partial.withholding).toEqual([
+      { ...all, sink: 'crm', withheld: { 'no-match': 60 }, before: 0, problem: null },
+    ]);
+    const failed = await planOf({ crm: crm(failing) });
+    expect(failed.withholding).toMatchObject([{ sink: 'crm', withheld: {}, failed: 3, before: 0, problem: null }]);
+    const alsoFailed = await planOf({ crm: right, other: crm(failing) });
+    expect(alsoFailed.deliveries).toMatchObject([{ sink: 'other', changes: 297, failed: 3 }]);
+    expect((await planOf({ crm: crm('item.Email') })).withholding).toEqual([]);
+    expect(hubspot.account.portal.all(hubspot.account.contacts)).toHaveLength(300);
+  });
+
+  it('is not in a plan that leaves it as it is', async () => {
+    const stage = await stages.open(kind);
+    await putPeople(stage);
+    const scene = await stage.scene({ sinks: { crm: crm('item.Name', 'item.email') }, environment });
+    await scene.settle();
+    const planOf = (sink: string) => planConfiguration(scene.deps, candidateOf(stage, sink), environment);
+    expect((await planOf(crm('item.Email', 'item.email'))).withholding).toEqual([]);
+    expect((await planOf(crm('item.Name', 'item.mail'))).withholding).toMatchObject([
+      { before: 300, problem: expect.stringContaining('which reads item.mail; fields seen: "Email"') },
+    ]);
   });
 });
