@@ -1,5 +1,13 @@
 import { mappingReasons } from '../delivering/decide-delivery.js';
-import { causedByWords, outcomeText, plannedWords, reasonText, reasonWords, sentByPlan } from './delivery-words.js';
+import {
+  causedByWords,
+  outcomeText,
+  plannedWords,
+  reasonText,
+  reasonWords,
+  replayWords,
+  sentByPlan,
+} from './delivery-words.js';
 
 describe('the words of deliveries', () => {
   it.each(mappingReasons)('describe the mapping reason %s in a short and in a long form', (reason) => {
@@ -58,5 +66,18 @@ describe('the outcome of a delivery in words', () => {
     ['is the state of the delivery without a replay', told('dead', 'http:422'), [], 'dead letter'],
   ])('%s', (_, delivery, others, outcome) => {
     expect(outcomeText(delivery, others)).toBe(outcome);
+  });
+});
+
+describe('the progress of a replay', () => {
+  it.each([
+    [{ total: 18_331, sent: 0, taken: 0, open: 0 }, '0 of 18,331 sent again'],
+    [
+      { total: 18_331, sent: 4231, taken: 4246, open: 3 },
+      '4,231 of 18,331 sent again, 12 withheld or refused, 3 in progress',
+    ],
+    [{ total: null, sent: 40, taken: 4246, open: 3 }, '4,246 items so far, 3 in progress'],
+  ])('%j is shown as "%s"', (progress, words) => {
+    expect(replayWords(progress)).toBe(words);
   });
 });

@@ -178,6 +178,25 @@ interface CauseText {
   readonly help: string;
 }
 
+/** Progress of a replay at a sink. */
+interface ReplayProgress {
+  /** Number of items to send; null if it is not known. */
+  readonly total: number | null;
+  readonly sent: number;
+  /** Number of items passed to the sink; `open` of them are not settled. */
+  readonly taken: number;
+  readonly open: number;
+}
+
+/** Returns `4,231 of 18,331 sent again, 12 withheld or refused, 3 in progress`. Omits what is 0. */
+export function replayWords({ total, sent, taken, open }: ReplayProgress): string {
+  const inProgress = open === 0 ? [] : [`${grouped(open)} in progress`];
+  if (total === null) return [`${counted(taken, 'item')} so far`, ...inProgress].join(', ');
+  const others = taken - open - sent;
+  const notSent = others <= 0 ? [] : [`${grouped(others)} withheld or refused`];
+  return [`${grouped(sent)} of ${grouped(total)} sent again`, ...notSent, ...inProgress].join(', ');
+}
+
 const redriveThem = 'then redrive them';
 
 const causes: readonly { readonly matches: RegExp; readonly says: CauseText }[] = [

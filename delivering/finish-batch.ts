@@ -8,6 +8,7 @@ import {
 } from '../ledger/batches-in-flight.js';
 import { type LaneLease, lockLane } from '../ledger/lanes.js';
 import { type ItemObject, type Settled, writeOutcomes, supersedeDead, settleReplayed } from './delivery-states.js';
+import { noteReplayed } from './replays.js';
 
 export interface LaneOutcome {
   /** Replaces the sink's memory; undefined: unchanged. */
@@ -50,6 +51,7 @@ export async function finishBatch(
           ? writeFirstDeliveries(tx, lease, unwritten, firstDeliveries(unwritten, settled))
           : writeOutcomes(tx, lease, settled)
         ).then(() => settleReplayed(tx, lease, settled)),
+        noteReplayed(tx, lease, settled),
         lane.onlyLatest && supersedeDead(tx, lease, delivered),
         keepObjects(tx, lease, objects),
         noteOnLane(tx, lease, lane),

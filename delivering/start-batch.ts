@@ -7,7 +7,7 @@ import { type BatchInFlight, moveWatermark, saveBatchInFlight } from '../ledger/
 import { type LaneLease, lockLane } from '../ledger/lanes.js';
 import { refreshInteractions } from './refresh-interactions.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
-import { continueReplay } from './replays.js';
+import { nextReplayed, noteEmitted } from './replays.js';
 import {
   type Decision,
   type Decided,
@@ -74,7 +74,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const left = room - fresh.rows.length;
       const replayed =
         left > 0 && lane.replaying && fresh.reached === lane.newest
-          ? await continueReplay(tx, lease, request.lists, left)
+          ? await nextReplayed(tx, lease, request.lists, left)
           : { rows: [], done: true };
       const added = [...fresh.rows, ...replayed.rows];
       if (untriedFirst) {
@@ -89,11 +89,18 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
           decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
         )
         .toSorted((a, b) => compareDeliveries(a.candidate, b.candidate));
-      const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
+      const withheld = decided.filter(({ decision }) => decision.kind === 'withhold');
+      const emitted = new Set(replayed.rows.map(keyText));
+      await noteEmitted(
+        tx,
+        lease,
+        replayed,
+        withheld.filter(({ candidate }) => emitted.has(keyText(candidate))).length,
+      );
       if (open.length === 0 && replayed.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
         const unwritten = toBatchInFlight(request.configuration, fresh, decided);
         await saveBatchInFlight(tx, lease, unwritten);
-        return { sending, withheld, unwritten, empty: false };
+        return { sending, withheld: withheld.length, unwritten, empty: false };
       }
       const opened = new Set(open.map(keyText));
       const inserting = insertDecided(tx, lease, request.configuration, [
@@ -118,7 +125,7 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       await Promise.all([inserting, updating, watermark > lane.watermark && moveWatermark(tx, lease, watermark)]);
       return {
         sending,
-        withheld,
+        withheld: withheld.length,
         empty:
           open.length === 0 && added.length === 0 && (room === 0 || fresh.reached === lane.newest) && replayed.done,
       };

@@ -598,6 +598,8 @@ create table replay_lanes (
   position bigint not null default 0,
   emitted integer not null default 0,
   done_at timestamp with time zone,
+  total integer,
+  sent integer not null default 0,
   PRIMARY KEY (replay, sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (replay) REFERENCES replays(number),

@@ -2,7 +2,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { requestReplay } from '../delivering/replays.js';
-import { addCounts, countDeliverable } from './count-deliverable.js';
+import { addCounts, countDeliverable, type DeliverableCount } from './count-deliverable.js';
 import { delivering, type WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { listNames } from '../base/list-names.js';
@@ -80,25 +80,22 @@ export async function startReplay(
     };
   }
   const from = wanted.from === null ? null : new Date(wanted.from);
-  const counts: ReplayCount[] = [];
-  for (const { sink, ref, plan, lists } of lanes) {
+  const counted: { readonly lane: ReplayLane; readonly rows: readonly DeliverableCount[] }[] = [];
+  for (const lane of lanes) {
+    const { sink, ref, plan, lists } = lane;
+    const asked = { ref, lists, since: from, until: null, withoutRowOf: null, selected: plan.selected };
     // One at a time, because each reads whole lists.
-    counts.push(
-      ...(await countDeliverable(ledger, config.sinks[sink]!, {
-        ref,
-        lists,
-        since: from,
-        until: null,
-        withoutRowOf: null,
-        selected: plan.selected,
-      }).then((rows) => rows.map((row) => ({ sink, ...row })))),
-    );
+    counted.push({ lane, rows: await countDeliverable(ledger, config.sinks[sink]!, asked) });
   }
-  const summed = sumUp(counts);
+  const summed = sumUp(counted.flatMap(({ lane: { sink }, rows }) => rows.map((row) => ({ sink, ...row }))));
   if (wanted.dryRun) return { id: wanted.id, dryRun: true, counts: summed };
   await requestReplay(ledger, {
     id: wanted.id,
-    lanes: lanes.map(({ sink, ref }) => ({ sinkId: sinks.get(sink)!.id, ref })),
+    lanes: counted.map(({ lane: { sink, ref }, rows }) => ({
+      sinkId: sinks.get(sink)!.id,
+      ref,
+      total: rows.reduce((sum, { items }) => sum + items, 0),
+    })),
     lists: wanted.lists,
     from,
     by: wanted.by ?? null,

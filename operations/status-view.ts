@@ -48,7 +48,14 @@ const replayViewSchema = z.object({
   requestedBy: z.string().nullable(),
   reason: z.string().nullable(),
   since: instant(),
-  taken: z.int().describe('Number of items taken so far.'),
+  total: z
+    .int()
+    .nullable()
+    .describe(
+      'Number of items to send, counted at the request; items that change or are deleted in the meantime are not sent again. Null for a replay that an earlier version of pigeonpost requested.',
+    ),
+  sent: z.int().describe('Number of items that the destination accepted.'),
+  taken: z.int().describe('Number of items passed to the sink so far.'),
   open: z.int().describe('Number of these that are still in flight.'),
 });
 
@@ -83,11 +90,13 @@ export function operatedSink(name: string, mode: SinkConfig['mode'], operations:
         : null,
     replays: operations.replays
       .filter(({ sink }) => sink === name)
-      .map(({ id, requestedBy, reason, requestedAt, taken, open }) => ({
+      .map(({ id, requestedBy, reason, requestedAt, total, sent, taken, open }) => ({
         id,
         requestedBy,
         reason,
         since: requestedAt.toISOString(),
+        total,
+        sent,
         taken,
         open,
       })),

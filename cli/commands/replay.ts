@@ -55,8 +55,8 @@ async function replay(context: Context, options: ReplayOptions): Promise<ExitCod
   }
   for (const line of result.counts.flatMap(countLines)) out.line(line);
   const items = result.counts.reduce((sum, count) => sum + count.items, 0);
-  if (result.dryRun) out.line(`${items} to send; nothing was sent`);
-  else out.line(`replay ${result.id} has started: ${items} to send`);
+  if (result.dryRun) out.line(`${grouped(items)} to send; nothing was sent`);
+  else out.line(`replay ${result.id} has started: ${grouped(items)} to send`);
   return ExitCode.Done;
 }
 

@@ -151,9 +151,9 @@ describe('the text of status', () => {
 
   it('shows the progress of a replay', () => {
     const [id, requestedBy, since] = ['the-id', 'ana', '2026-11-21T09:29:50.000Z'];
-    const replays = [{ id, requestedBy, reason: null, since, taken: 128, open: 3 }];
+    const replays = [{ id, requestedBy, reason: null, since, total: 18331, sent: 4231, taken: 4246, open: 3 }];
     expect(lines({ workspaces: [], sinks: [sinkOf({ replays })] })[2]).toBe(
-      '  replay the-id by ana, 10 s ago: 128 items so far, 3 of them pending',
+      '  replay the-id by ana, 10 s ago: 4,231 of 18,331 sent again, 12 withheld or refused, 3 in progress',
     );
   });
 

@@ -1,7 +1,7 @@
 import type { SinkView, WorkState } from '../../operations/status-view.js';
 import type { Trouble } from '../../operations/find-problems.js';
 import { counted, grouped, sumOf, formatDistance } from '../../base/words.js';
-import { reasonWords } from '../../base/delivery-words.js';
+import { reasonWords, replayWords } from '../../base/delivery-words.js';
 import { span, type Style, type TextLine, cell, widthOf, wrapText, wrapFacts } from '../text-line.js';
 
 const headings = ['delivered', 'withheld', 'backlog'] as const;
@@ -76,10 +76,10 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
   return [
     ...(state === 'working' ? [] : sentence(`${state}${why}`, stateStyle(state))),
     ...observationFacts(sink, now).flatMap((fact) => sentence(fact, 'dim')),
-    ...replays.flatMap(({ id, taken, open, since, requestedBy }) => {
-      const by = requestedBy === null ? '' : ` by ${requestedBy}`;
-      const progress = `${counted(taken, 'item')} so far, ${grouped(open)} of them pending`;
-      return sentence(`replay ${id}${by}, ${formatDistance(new Date(since), now)}: ${progress}`, 'dim');
+    ...replays.flatMap((replay) => {
+      const by = replay.requestedBy === null ? '' : ` by ${replay.requestedBy}`;
+      const at = formatDistance(new Date(replay.since), now);
+      return sentence(`replay ${replay.id}${by}, ${at}: ${replayWords(replay)}`, 'dim');
     }),
     ...wrapFacts('  withheld: ', facts(withheld), columns, 'dim'),
     ...wrapFacts('  dead letters: ', facts(dead), columns, 'red'),

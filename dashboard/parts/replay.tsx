@@ -5,7 +5,7 @@ import { carryOut, askPerson } from '../asking/act.js';
 import { post } from '../asking/ask.js';
 import { useMay } from '../asking/connection.js';
 import { ListChoice, type ListName } from './inputs.js';
-import { withheldWords } from '../../base/delivery-words.js';
+import { replayWords, withheldWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { Button } from './button.js';
 import { Panel } from './panel.js';
@@ -73,11 +73,11 @@ export function Replay({ sink, open }: Props) {
           </label>
           <Button onPress={replay}>Count and replay…</Button>
         </div>
-        {open.map(({ id, requestedBy, reason, since, taken, open: left }) => (
+        {open.map(({ id, requestedBy, reason, since, ...progress }) => (
           <p key={id} role="status">
             Replay started <Ago at={since} />
             {requestedBy === null ? '' : ` by ${requestedBy}`}
-            {reason === null ? '' : ` (${reason})`}: {grouped(taken)} queued, {grouped(left)} in progress.
+            {reason === null ? '' : ` (${reason})`}: {replayWords(progress)}.
           </p>
         ))}
       </div>

@@ -37,7 +37,7 @@ const anonymous = { question: { id: 22, content: 'MARK-unsigned', status: 'appro
 
 async function askForReplay({ deps, ledger }: Scene): Promise<void> {
   const refs = await ledger.db.query<{ ref: number }>('select ref from pigeonholes where pigeonhole_id = 101');
-  const lanes = [...deps.sinks.values()].flatMap(({ id }) => refs.map(({ ref }) => ({ sinkId: id, ref })));
+  const lanes = [...deps.sinks.values()].flatMap(({ id }) => refs.map(({ ref }) => ({ sinkId: id, ref, total: 1 })));
   await requestReplay(ledger, { id: randomUUID(), lanes, lists: null, from: null, by: null, reason: null });
 }
 

@@ -172,7 +172,7 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
       () =>
         requestReplay(ledger, {
           id: randomUUID(),
-          lanes: sinks.map(({ id }) => ({ sinkId: id, ref })),
+          lanes: sinks.map(({ id }) => ({ sinkId: id, ref, total: 1 })),
           lists: null,
           from: null,
           by: null,

@@ -4,6 +4,8 @@ import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { type ReplayRequest, type ReplayResult, startReplay } from '../../operations/start-replay.js';
 import { readStatus } from '../../operations/read-status.js';
 import { explain } from '../../api/why.js';
+import { sinkLines } from '../../cli/status/sink-lines.js';
+import type { TextLine } from '../../cli/text-line.js';
 import { timeline } from '../../cli/commands/why.js';
 import { outcomeCounts } from '../../delivering/read-lanes.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -52,6 +54,10 @@ async function filled(stage: Stage, people = 20): Promise<void> {
   await stage.put('attendees', ...Array.from({ length: people }, (_, index) => attendee(index + 1)));
   await stage.put('questions', question(11, 1, 1), question(12, 2, 1));
   await stage.put('votes', vote(11, 3, 1), vote(12, 4, 1));
+}
+
+function textOf(line: TextLine): string {
+  return line.map(({ text }) => text).join('');
 }
 
 const both = { sinks: { archive: `{ type: file, folder: ./archive, ${everyone} }` } };
@@ -307,6 +313,43 @@ describe.each(kinds)('a replay, on %s', (kind) => {
       bytes.set(changeId, sha256);
     }
     expect(bytes.size).toBe(items.size);
+    expect(await stage.db.query('select sum(total)::int as total, sum(sent)::int as sent from replay_lanes')).toEqual([
+      { total: 2 * items.size, sent: 2 * items.size },
+    ]);
+  });
+
+  it('shows how many of its items were sent, out of the number that its request counted', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage, 6);
+    await stage.patch('attendees', 3, { consent: { obtained: false } });
+    const scene = await stage.webhookScene('consent: { accept: [obtained] }');
+    await scene.settle();
+    const sources = {
+      ledger: scene.ledger,
+      config: scene.deps.config,
+      configuration: 1,
+      trouble: () => null,
+      quotas: async () => new Map(),
+    };
+    const sinkNow = async () => (await readStatus(sources, false)).sinks[0]!;
+    const before = await sinkNow();
+    await stage.planAnswer({ list: 'attendees', key: '1', status: 500 });
+    const result = await replay(scene, { lists: ['attendees', 'questions'] });
+    if ('unknown' in result) throw new Error(result.unknown);
+    const total = result.counts.reduce((sum, { items }) => sum + items, 0);
+    expect([total, result.counts[0]]).toEqual([7, expect.objectContaining({ withheld: { 'consent-refused': 1 } })]);
+    expect((await sinkNow()).replays).toMatchObject([{ total, sent: 0, taken: 0, open: 0 }]);
+    await scene.settle();
+    const during = await sinkNow();
+    expect(during.replays).toMatchObject([{ total, sent: 6, taken: total, open: 1 }]);
+    expect(during.delivered - before.delivered).toBe(6);
+    expect(sinkLines([during], { now: new Date(), columns: 120, says: 'state' }).map(textOf)).toContainEqual(
+      expect.stringMatching(/^ {2}replay .*: 6 of 7 sent again, 1 in progress$/),
+    );
+    await stage.forgetAnswers();
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(await sinkNow()).toMatchObject({ replays: [], delivered: before.delivered + total });
   });
 
   it('shows its progress, and reports the work as unsettled until it is done', async () => {
