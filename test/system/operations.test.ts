@@ -348,7 +348,7 @@ describe('a running pigeonpost', () => {
     expect(await run('sink', 'approve', 'nobody')).toMatchObject({ code: 4 });
   });
 
-  it('reports a typo in a mapping as a problem everywhere, and asks before it sends the corrected records', async () => {
+  it('reports a typo in a mapping as a problem everywhere, and asks before it applies it and before it sends the corrected records', async () => {
     const late = 'mode: observe, lists: [sessions]';
     const crmNow = async (): Promise<SinkStatus> => (await status()).sinks.find(({ name }) => name === 'crm')!;
     const figure = async (name: string): Promise<string | undefined> => {
@@ -356,13 +356,16 @@ describe('a running pigeonpost', () => {
       return new RegExp(`^pigeonpost_${name}{[^}]*sink="crm"[^}]*} (\\S+)$`, 'm').exec(text)?.[1];
     };
     configure({ archive: '', late, crm: crm('item.email') });
-    expect((await run('config', 'apply')).errors).toMatch(/sends [\d,]+ changes to sinks\. .*add --yes\n$/);
+    const refused = await run('config', 'apply');
+    expect(refused.code).toBe(2);
+    expect(refused.errors).toMatch(/The mapping of sink crm does not send (\d+) of \1 attendees\. .*add --yes\n$/);
     expect((await run('config', 'apply', '--yes')).code).toBe(0);
     await until('all of it is withheld', async () => (await crmNow())?.withheld['no-match'] !== undefined);
     await untilSettled();
     const withheld = (await crmNow()).withheld['no-match']!;
     const says = `all ${withheld} attendees lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"`;
     expect((await crmNow()).withholding.map(({ text }) => text)).toEqual([says]);
+    expect(refused.out).toContain(`PROBLEM sink crm: ${says}\n`);
     expect(oneLine((await run('status')).out)).toContain(says);
     expect(await figure('sink_withholding')).toBe('1');
     expect(await figure('withheld_changes')).toBe(String(withheld));
