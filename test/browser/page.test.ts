@@ -435,7 +435,7 @@ suite('a mapping that fails', () => {
 });
 
 suite('a mapping that reads a field which no item has', () => {
-  it('is a problem that names the field, on the overview', async () => {
+  it('is a problem that names the field, in the comparison and on the overview', async () => {
     const token = join(system.folder, 'crm.token');
     writeFileSync(token, 'pat-nobody');
     const records = `[{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.email)' } }]`;
@@ -444,12 +444,18 @@ suite('a mapping that reads a field which no item has', () => {
     system.configure('lists: [sessions, attendees]', { crm });
     await go('#/configuration');
     await press('Compare with the file');
-    await shows('Sink crm');
+    const lack = /all \d+ attendees lack a value for email: crm\.records\[0\]\.match.*fields seen: "Email"/;
+    await shows(new RegExp(`Sink crm: ${lack.source}`));
+    await shows(/0 changes of attendees, \d+ withheld: no value to match by/);
     await press('Apply the file…');
+    await page
+      .getByRole('dialog')
+      .getByText(/The mapping of sink crm does not send (\d+) of \1 attendees\./)
+      .waitFor();
     await confirm('Apply');
     await until('the sink runs', async () => (await system.status()).sinks.some(({ name }) => name === 'crm'));
     await go('#/');
-    await shows(/all \d+ attendees lack a value for email: crm\.records\[0\]\.match.*fields seen: "Email"/);
+    await shows(lack);
   });
 });
 
