@@ -40,7 +40,7 @@ export interface WorkSnapshot {
   readonly trouble: string | null;
   readonly workspaces: readonly WorkspaceFacts[];
   readonly sinks: readonly SinkFacts[];
-  /** Lanes whose pigeonhole a sync still sends to the sink. */
+  /** Lanes of the pigeonholes that a sync still sends to the sink. */
   readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'waitsFor' | 'failingSince' | 'retryAt'>[];
   readonly now: Date;
 }
@@ -213,7 +213,7 @@ const forgottenAfterMs = 5 * 60_000;
 
 /**
  * Remembers failures of whole cycles. Such failures come from the store or the process. Each kind of cycle is
- * remembered separately: with a full disk, cycles that only read succeed while cycles that store fail.
+ * remembered separately: on a full disk, cycles that only read the store succeed, but cycles that write to it fail.
  */
 export class CycleFailures {
   readonly #failures = new Map<string, { readonly failure: string; readonly atMs: number }>();

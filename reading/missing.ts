@@ -135,10 +135,11 @@ async function removeProved(
  * Returns the keys that were also absent from an earlier, separate response. Stores for each key the earliest time at
  * which a response can confirm its absence.
  *
- * If a large part of the stream has recently gone missing, the two requests must be at least `confirmMs` apart. That
- * part includes all open missing items whose absence became evident within the last `confirmMs`, not only `keys`,
- * because a filtered response covers only some of the missing items. The wait starts at the request for the walk's last
- * page (`evident_at`): an absence is evident only from then on, and the walk may have started minutes earlier.
+ * If a large part of the stream has recently gone missing, the requests for the two responses must be at least
+ * `confirmMs` apart. That part includes all open missing items whose absence became evident within the last
+ * `confirmMs`, not only `keys`, because a filtered response covers only some of the missing items. The wait starts at
+ * the request for the walk's last page (`evident_at`): an absence is evident only from then on, and the walk may have
+ * started minutes earlier.
  */
 async function confirmedKeys(
   tx: Queryable,
@@ -352,10 +353,10 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items of which the last sweep showed identical rows on several pages, if the
- * ledger holds fewer of these rows, or if a session's name or a question's text in the last of them is outdated. Rows
- * are numbered on each page separately, so identical rows on different pages all get the number 1. Only one response
- * with all of them shows how many there are. It may also show just one, which moved to the next page during the sweep.
+ * For a list without ids: returns the items that have to be counted. Identical rows are told apart by their number on a
+ * page (`k`, `k#2`), so a sweep cannot count those on different pages. A filtered response counts them, or shows that a
+ * single row moved to the next page during the sweep. It is needed if the ledger holds fewer rows than the sweep
+ * showed, or if the highest-numbered row still has an old session name or question text.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(

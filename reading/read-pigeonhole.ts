@@ -21,8 +21,8 @@ import { registrantsList } from '../ledger/registrant-item.js';
 /** Streams read concurrently in one cycle. More would not help: their pages queue at the pigeonhole's row lock. */
 const streamsAtOnce = 4;
 /**
- * Time from the start of a cycle after which a walk stops until the next cycle if it has read at least `minPages`
- * pages, so that the pigeonhole's other streams are read too.
+ * When a cycle has run for this long, a walk that has read at least `minPages` pages stops and continues in the next
+ * cycle, so that the pigeonhole's other streams are read too.
  */
 const walkSliceMs = 2000;
 const minPages = 10;

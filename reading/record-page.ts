@@ -68,8 +68,8 @@ export interface PageResult {
 }
 
 /**
- * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks. Items
- * whose keyed hash is unchanged are not written. Storing the same page again changes nothing.
+ * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks.
+ * Unchanged items are not written. Storing the same page again changes nothing.
  * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
 export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {

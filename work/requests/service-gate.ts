@@ -52,7 +52,7 @@ const forecastMs = 60_000;
 const maxAttempts = 5;
 
 /**
- * After this many consecutive successes without quota headers, the limit that the service reported before is dropped.
+ * After this many consecutive successes without quota headers, the last limit that the service reported is dropped.
  */
 const maxSilentResponses = 3;
 
