@@ -8,7 +8,10 @@ import {
   latenessMs,
   lateWords,
   type ListReading,
+  readingWait,
+  type RequestState,
 } from './freshness.js';
+import { waitWords } from '../base/reading-words.js';
 
 const now = new Date('2026-11-21T10:00:00.000Z');
 const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
@@ -69,6 +72,34 @@ describe('the freshness of a pigeonhole', () => {
     const freshness = judge([group({})], late);
     expect(freshness.state).toBe('late');
     expect(lateWords(freshness)).toBe('votes of session 5001 (every 5 s: the event is live) and 1 more');
+  });
+
+  it('is due only when requests are possible again', () => {
+    const request = { waitReason: null, waitUntil: null, unansweredSince: null };
+    const nextAt = (state: Partial<RequestState>, groups = [group({})]) => {
+      const waits = readingWait({ ...request, ...state }, now);
+      const {
+        nextAt: next,
+        groups: [first],
+      } = judgeFreshness({ groups, maybeLate: [] }, { paused: false, waits, now });
+      expect(first!.nextAt).toEqual(next);
+      return [next, waits === null ? null : waitWords(waits)];
+    };
+    const waitUntil = secondsAgo(-1800);
+    expect(nextAt({})).toEqual([secondsAgo(-2), null]);
+    expect(nextAt({ waitReason: 'quota', waitUntil })).toEqual([
+      waitUntil,
+      'waits for the quota until 2026-11-21T10:30:00Z',
+    ]);
+    expect(nextAt({ waitReason: 'throttled', waitUntil }, [group({ nextAt: secondsAgo(-3600) })])).toEqual([
+      secondsAgo(-3600),
+      'waits for the service until 2026-11-21T10:30:00Z',
+    ]);
+    expect(nextAt({ waitReason: 'quota', waitUntil: secondsAgo(1) })).toEqual([secondsAgo(-2), 'waits for the quota']);
+    const silent = 'waits for the service, tried every';
+    expect(nextAt({ unansweredSince: secondsAgo(60) })).toEqual([null, `${silent} 5 s`]);
+    expect(nextAt({ unansweredSince: secondsAgo(601) })).toEqual([null, `${silent} 30 s`]);
+    expect(nextAt({ unansweredSince: secondsAgo(60), waitReason: 'quota', waitUntil })[0]).toEqual(waitUntil);
   });
 
   it('is neither late nor due while reading is paused', () => {
@@ -137,6 +168,7 @@ describe('the freshness of several pigeonholes', () => {
     liveLists: 0,
     readAt: secondsAgo(300).toISOString(),
     nextAt: secondsAgo(-60).toISOString(),
+    waits: null,
     lateLists: 0,
     lateSeconds: 0,
     ...given,

@@ -2,6 +2,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import { type CadenceReason, isLiveReason, cadenceReasons } from '../reading/cadence.js';
 import { z } from '@hono/zod-openapi';
 import { instant } from '../base/printable.js';
+import type { ReadingWait } from '../base/reading-words.js';
+import { checkIntervalMs } from '../work/requests/service-watch.js';
 
 /**
  * How fresh the data of a pigeonhole is. This file is the only definition; docs/operations.md#freshness describes it.
@@ -27,8 +29,8 @@ export interface CadenceGroup {
   readonly wantedMs: number | null;
   /** Instant of the last read of the list that was read longest ago; null: none was read. */
   readonly readAt: Date | null;
-  /** Instant at which the first of them is due. */
-  readonly nextAt: Date;
+  /** Instant at which the first of them is due; null: not known, because reading is paused or the service does not answer. */
+  readonly nextAt: Date | null;
 }
 
 /** One list of a pigeonhole, or of one of its sessions. */
@@ -118,8 +120,9 @@ export interface Freshness {
    * that are deliberately read rarely.
    */
   readonly readAt: Date | null;
-  /** Instant of the next read of the same lists; null: reading is paused, or there is no list. */
+  /** Instant of the next read of the same lists; null: reading is paused, the service does not answer, or there is no list. */
   readonly nextAt: Date | null;
+  readonly waits: ReadingWait | null;
   readonly late: readonly (ListReading & { readonly lateMs: number })[];
   readonly groups: readonly CadenceGroup[];
 }
@@ -127,13 +130,24 @@ export interface Freshness {
 /** Judges one pigeonhole. @param maybeLate every list that may be late; lists that are in time may be among them */
 export function judgeFreshness(
   { groups, maybeLate }: { readonly groups: readonly CadenceGroup[]; readonly maybeLate: readonly ListReading[] },
-  { paused, now, upMs }: { readonly paused: boolean; readonly now: Date; readonly upMs?: number | undefined },
+  {
+    paused,
+    waits = null,
+    now,
+    upMs,
+  }: {
+    readonly paused: boolean;
+    readonly waits?: ReadingWait | null;
+    readonly now: Date;
+    readonly upMs?: number | undefined;
+  },
 ): Freshness {
+  const nextOf = (dueAt: Date): Date | null => (paused ? null : possibleAt(dueAt, waits));
   const live = groups.filter(({ reason }) => isLiveReason(reason));
   const usual = groups.filter(({ reason }) => reason === null || !rareReasons.has(reason));
   const counted = live.length > 0 ? live : usual.length > 0 ? usual : groups;
   const read = counted.flatMap(({ readAt }) => readAt?.getTime() ?? []);
-  const due = counted.map(({ nextAt }) => nextAt.getTime());
+  const due = counted.flatMap(({ nextAt }) => nextAt?.getTime() ?? []);
   const late = paused
     ? []
     : maybeLate
@@ -144,10 +158,40 @@ export function judgeFreshness(
     state: paused ? 'paused' : late.length > 0 ? 'late' : read.length === 0 ? 'unread' : 'current',
     liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
     readAt: read.length === 0 ? null : new Date(Math.min(...read)),
-    nextAt: paused || due.length === 0 ? null : new Date(Math.min(...due)),
+    nextAt: due.length === 0 ? null : nextOf(new Date(Math.min(...due))),
+    waits: paused ? null : waits,
     late,
-    groups,
+    groups: groups.map((group) => ({ ...group, nextAt: group.nextAt === null ? null : nextOf(group.nextAt) })),
   };
+}
+
+/** Returns the instant at which a list is read, given when it is due; null: not known. */
+function possibleAt(dueAt: Date, waits: ReadingWait | null): Date | null {
+  if (waits === null) return dueAt;
+  if (waits.until !== null) return new Date(Math.max(dueAt.getTime(), Date.parse(waits.until)));
+  return waits.everySeconds === null ? dueAt : null;
+}
+
+/** The state of a workspace's requests, from the ledger. */
+export interface RequestState {
+  readonly waitReason: string | null;
+  readonly waitUntil: Date | null;
+  readonly unansweredSince: Date | null;
+}
+
+/**
+ * Returns what prevents all requests of a workspace. While the quota is used up, pigeonpost sends none, even if the
+ * service did not answer the last one. Pure.
+ */
+export function readingWait({ waitReason, waitUntil, unansweredSince }: RequestState, now: Date): ReadingWait | null {
+  const until = waitUntil !== null && waitUntil > now ? waitUntil.toISOString() : null;
+  if (waitReason === 'quota' && until !== null) return { for: 'quota', until, everySeconds: null };
+  if (unansweredSince !== null) {
+    const everySeconds = checkIntervalMs(now.getTime() - unansweredSince.getTime()) / 1000;
+    return { for: 'service', until: null, everySeconds };
+  }
+  if (waitReason === null) return null;
+  return { for: waitReason === 'quota' ? 'quota' : 'service', until, everySeconds: null };
 }
 
 /**
@@ -168,6 +212,7 @@ export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSum
     liveLists: live.reduce((sum, { liveLists }) => sum + liveLists, 0),
     readAt,
     nextAt: first(counted.map((each) => each.nextAt)),
+    waits: counted.find(({ waits }) => waits !== null)?.waits ?? null,
     lateLists,
     lateSeconds: Math.max(0, ...running.map(({ lateSeconds }) => lateSeconds)),
   };
@@ -293,7 +338,26 @@ export const freshnessSummary = {
     .describe(
       'When the list that was read longest ago was last read: of the live lists, or if none is live, of all that are not rarely read on purpose; null: none was read.',
     ),
-  nextAt: instant().nullable().describe('The next read of one of the same lists; null: reading is paused.'),
+  nextAt: instant()
+    .nullable()
+    .describe('The next read of one of the same lists; null: reading is paused, or the service does not answer.'),
+  waits: z
+    .object({
+      for: z
+        .enum(['quota', 'service'])
+        .describe('`quota`: no requests are left; `service`: it does not answer, or it requested a pause.'),
+      until: instant()
+        .nullable()
+        .describe(
+          'From when requests are possible again; null: now, or not known because the service does not answer.',
+        ),
+      everySeconds: z
+        .int()
+        .nullable()
+        .describe('Interval at which pigeonpost checks whether the service answers; null: the service answers.'),
+    })
+    .nullable()
+    .describe('Why nothing of the workspace can be read now; null: nothing prevents it, or reading is paused.'),
   lateLists: z.int(),
   lateSeconds: z.number().describe('How long the latest list has been due; 0: none is late.'),
 };
@@ -315,7 +379,7 @@ export const freshnessSchema = z
           lists: z.int(),
           longestEveryMs: z.int().nullable().describe('Longest interval, if the lists of a reason have several.'),
           readAt: instant().nullable().describe('When the list that was read longest ago was last read.'),
-          nextAt: instant().describe('When one of them is read next.'),
+          nextAt: instant().nullable().describe('When one of them is read next; null as above.'),
         }),
       )
       .readonly()
@@ -325,12 +389,13 @@ export const freshnessSchema = z
 export type FreshnessView = z.infer<typeof freshnessSchema>;
 
 export function viewFreshness(freshness: Freshness): FreshnessView {
-  const { state, liveLists, readAt, nextAt, late, groups } = freshness;
+  const { state, liveLists, readAt, nextAt, waits, late, groups } = freshness;
   return {
     state,
     liveLists,
     readAt: readAt?.toISOString() ?? null,
     nextAt: nextAt?.toISOString() ?? null,
+    waits,
     lateLists: late.length,
     lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
     late: lateWords(freshness),
@@ -341,7 +406,7 @@ export function viewFreshness(freshness: Freshness): FreshnessView {
       longestEveryMs,
       cadence: cadenceWords({ reason, everyMs, longestEveryMs, wantedMs: group.wantedMs }),
       readAt: group.readAt?.toISOString() ?? null,
-      nextAt: group.nextAt.toISOString(),
+      nextAt: group.nextAt?.toISOString() ?? null,
     })),
   };
 }

@@ -115,6 +115,7 @@ describe('a status', () => {
       quotas: new Map(),
     }).workspaces;
     expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
+    expect(acme!.pigeonholes[0]!.freshness.waits).toMatchObject({ for: 'service', until: null });
   });
 
   it('is settled if a lane failed but has no open delivery', () => {

@@ -16,7 +16,15 @@ import {
   isSentTo,
   sentLanes,
 } from './ledger-status.js';
-import { type AllFreshness, type HindranceMemory, judgeFreshness, readFreshness, viewFreshness } from './freshness.js';
+import {
+  type AllFreshness,
+  type HindranceMemory,
+  judgeFreshness,
+  readFreshness,
+  readingWait,
+  viewFreshness,
+} from './freshness.js';
+import type { ReadingWait } from '../base/reading-words.js';
 import { findObservedWithholding, findWithholding } from './withholding.js';
 import {
   noOperations,
@@ -220,8 +228,9 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
       ? null
       : { since: row.unansweredSince.toISOString(), reason: row.unansweredReason ?? 'the service does not answer' };
   const facts = { pause: pause === undefined ? null : viewPause(pause), unanswered, waits: row?.waitReason ?? null };
+  const wait = row === undefined ? null : readingWait(row, reading.freshness.at);
   const pigeonholes = rows.map((pigeonhole) =>
-    pigeonholeView(pigeonhole, reading, { waits: waitWords(name, facts), isPaused: pause !== undefined }),
+    pigeonholeView(pigeonhole, reading, { waits: waitReason(name, facts), wait, isPaused: pause !== undefined }),
   );
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
@@ -251,12 +260,17 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
 
 /**
  * @param workspace.waits why nothing of the workspace can be read; null: it can be read
+ * @param workspace.wait until when the workspace waits for the service or the quota; null: it does not
  * @param workspace.isPaused whether an operator or pigeonpost has paused the workspace
  */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
   { freshness: { at, byPlace }, upMs = Infinity, hindrances, pauses }: ReadingFacts,
-  { waits, isPaused }: { readonly waits: string | null; readonly isPaused: boolean },
+  {
+    waits,
+    wait,
+    isPaused,
+  }: { readonly waits: string | null; readonly wait: ReadingWait | null; readonly isPaused: boolean },
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
   const { rehearsal } = row;
@@ -264,7 +278,7 @@ function pigeonholeView(
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   const paused = isPaused || pause !== undefined;
   const readableMs = Math.min(upMs, hindrances?.sinceEnd(name, paused || waits !== null) ?? Infinity);
-  const freshness = viewFreshness(judgeFreshness(known, { paused, now: at, upMs: readableMs }));
+  const freshness = viewFreshness(judgeFreshness(known, { paused, waits: wait, now: at, upMs: readableMs }));
   return {
     id: row.pigeonholeId,
     name: row.name,
@@ -365,7 +379,7 @@ interface WorkspaceHindrance {
 }
 
 /** Returns the reason why a pigeonhole waits although nothing is wrong with the pigeonhole itself; null: it does not. Pure. */
-function waitWords(workspace: string, { pause, unanswered, waits }: WorkspaceHindrance): string | null {
+function waitReason(workspace: string, { pause, unanswered, waits }: WorkspaceHindrance): string | null {
   if (pause?.pausedBy === 'person') return `workspace ${workspace} is paused`;
   if (pause?.cause === 'credential' || waits === 'credential') {
     return `waits for the key of workspace ${workspace}, which the service refuses`;

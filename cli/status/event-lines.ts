@@ -1,4 +1,5 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
+import { readNotes, waitReason, waitWords } from '../../base/reading-words.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
 import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
@@ -94,15 +95,37 @@ function nameCell({ name, id }: EventName, columns: number): string {
   return cell(`${cutToWidth(name, Math.max(1, columns - id.length))}${id}`, columns);
 }
 
+/** Columns that the other cells of a narrow table need: a short name, the state and the gaps. */
+const besidesRead = 16 + gap + stateWidth + gap;
+
 /**
  * Returns the times of the last and the next read, such as "3 s ago, next in 2 s", of the live lists, or of the others
- * if none is live.
+ * if none is live. If lists are late or nothing can be read now, it says so in place of the next read. On a narrow
+ * terminal, it omits the time at which a wait ends first, then the reason, then the number of late lists.
  */
-function freshness({ freshness: { readAt, nextAt } }: PigeonholeView, { now, columns }: EventSheet): string {
-  if (readAt === null) return 'not read yet';
-  const read = formatDistance(new Date(readAt), now);
-  if (nextAt === null || columns < 60) return read;
-  return `${read}, next ${Date.parse(nextAt) < now.getTime() + 1000 ? 'now' : formatDistance(new Date(nextAt), now)}`;
+function freshness({ freshness: fresh }: PigeonholeView, { now, columns }: EventSheet): string {
+  const read = fresh.readAt === null ? 'not read yet' : formatDistance(new Date(fresh.readAt), now);
+  if (columns < 60) return read;
+  const { late, waits, nextAt } = readNotes(fresh);
+  const next =
+    nextAt === null || fresh.readAt === null
+      ? null
+      : `next ${Date.parse(nextAt) < now.getTime() + 1000 ? 'now' : formatDistance(new Date(nextAt), now)}`;
+  const versions = [
+    [read, late, waits === null ? next : withTimeOfDay(waitWords(waits), now)],
+    [read, late, waits === null ? next : waitReason(waits)],
+    [read, late],
+  ].map((parts) => parts.filter((part) => part !== null).join(', '));
+  return versions.find((text) => widthOf(text) <= columns - besidesRead) ?? read;
+}
+
+/** Shortens instants to "10:40:12 UTC", or "2026-11-22 00:00 UTC" on another day. */
+function withTimeOfDay(sentence: string, now: Date): string {
+  return sentence.replaceAll(
+    /(\d{4}-\d\d-\d\d)T(\d\d:\d\d)(:\d\d)Z/g,
+    (_, day: string, minute: string, second: string) =>
+      day === now.toISOString().slice(0, 10) ? `${minute}${second} UTC` : `${day} ${minute} UTC`,
+  );
 }
 
 function headLines(

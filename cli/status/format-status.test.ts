@@ -1,11 +1,12 @@
 import type { Trouble } from '../../operations/find-problems.js';
-import type { Status } from '../../operations/status-view.js';
+import type { PigeonholeView, Status } from '../../operations/status-view.js';
 import { widthOf } from '../text-line.js';
 import { formatStatus } from './format-status.js';
 import { freshnessOf, momentOf, pigeonholeOf, quotaOf, sinkOf, troubleOf, workspaceOf } from './status.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 const page = 'http://127.0.0.1:8088/';
+const quotaWait = { for: 'quota', until: '2026-11-21T10:40:12.000Z', everySeconds: null } as const;
 
 function lines(status: Partial<Status> = {}, troubles: readonly Trouble[] = [], columns = Infinity): string[] {
   return formatStatus(momentOf(status, troubles), { now, columns, colours: false, page });
@@ -77,6 +78,34 @@ describe('the text of status', () => {
     const shown = lines({ workspaces: [waiting] }, [troubleOf({ text, saysSince: true })]);
     expect(shown.slice(0, 3)).toEqual([`PROBLEM  ${text}`, '', 'workspace acme: waiting']);
     expect(shown[4]).toMatch(/^Annual Summit \(101\) {2}live {6}waiting /);
+  });
+
+  it.each<[string, Partial<PigeonholeView['freshness']>, number, string]>([
+    ['the time until which', { waits: quotaWait }, 120, '3 s ago, waits for the quota until 10:40:12 UTC'],
+    [
+      'the date as well if the wait ends on another day',
+      { waits: { ...quotaWait, until: '2026-11-22T00:00:00.000Z' } },
+      120,
+      '3 s ago, waits for the quota until 2026-11-22 00:00 UTC',
+    ],
+    ['only the reason on a narrow terminal', { waits: quotaWait }, 76, '3 s ago, waits for the quota'],
+    ['only the age on a very narrow terminal', { waits: quotaWait, lateLists: 12 }, 58, '3 s ago'],
+    [
+      'the number of late lists and how often the service is tried',
+      { state: 'late', lateLists: 12, nextAt: null, waits: { for: 'service', until: null, everySeconds: 5 } },
+      120,
+      '3 s ago, 12 lists late, waits for the service, tried every 5 s',
+    ],
+    [
+      'the number of late lists while nothing prevents reading',
+      { state: 'late', lateLists: 1 },
+      120,
+      '3 s ago, 1 list late',
+    ],
+  ])('shows beside an event that cannot be read %s', (_, given, columns, read) => {
+    const event = pigeonholeOf({ name: 'Summit', state: 'waiting', freshness: freshnessOf({ ...given, groups: [] }) });
+    const shown = lines({ workspaces: [workspaceOf({ state: 'waiting', pigeonholes: [event] })] }, [], columns);
+    expect(shown.find((line) => line.startsWith('Summit'))).toMatch(new RegExp(` ${read}$`));
   });
 
   it('shows neither a late event nor a sink with a problem in green', () => {

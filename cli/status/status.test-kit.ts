@@ -104,6 +104,7 @@ export function freshnessOf(given: Partial<PigeonholeView['freshness']> = {}): P
     liveLists: 6,
     readAt,
     nextAt,
+    waits: null,
     lateLists: 0,
     lateSeconds: 0,
     late: null,

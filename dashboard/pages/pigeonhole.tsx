@@ -6,9 +6,10 @@ import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { PauseButton, ReadButtons, Button } from '../parts/button.js';
 import { QuotaPanel } from '../parts/quota-panel.js';
 import { Paused, ReadingState, StateWord } from '../parts/state-word.js';
-import { Ago, Until } from '../parts/time.js';
+import { Ago, Sentence, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
+import { waitWords } from '../../base/reading-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { post } from '../asking/ask.js';
 import { carryOut, askPerson, tell, act } from '../asking/act.js';
@@ -55,7 +56,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
       </Panel>
       <Panel title="Streams" id="streams" aside={streams.data === undefined ? undefined : grouped(streams.data.length)}>
         <AwaitAnswer asked={streams} lines={8}>
-          {(rows) => <StreamTable streams={rows} name={name} />}
+          {(rows) => <StreamTable streams={rows} name={name} isRead={data === undefined || mayBeRead(data)} />}
         </AwaitAnswer>
       </Panel>
       <QuotaPanel workspace={workspace} />
@@ -78,9 +79,11 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
 
 function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
   const { freshness, changes, setAside, heldDeletions, foundByMinute } = pigeonhole;
-  const { liveLists, readAt, nextAt } = freshness;
+  const { liveLists, readAt, nextAt, waits } = freshness;
   const next =
-    nextAt === null ? (
+    waits !== null ? (
+      <Sentence text={waitWords(waits)} />
+    ) : nextAt === null ? (
       'reading is paused'
     ) : (
       <>
@@ -163,11 +166,21 @@ async function poll(name: string, forSeconds: number, done: string): Promise<voi
 /** Lists that pigeonpost derives from others and sweeps together with them. */
 const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
 
-/**
- * The streams of a pigeonhole: order, checkpoint and next reads.
- * @param name the pigeonhole in the form that actions use
- */
-function StreamTable({ streams, name }: { readonly streams: readonly StreamView[]; readonly name: string }) {
+/** Whether lists are read when they are due: reading is not paused, and does not wait for the service or the quota. */
+function mayBeRead({ freshness: { state, waits } }: PigeonholeDetails): boolean {
+  return state !== 'paused' && waits === null;
+}
+
+interface StreamTableProps {
+  readonly streams: readonly StreamView[];
+  /** The pigeonhole in the form that actions use. */
+  readonly name: string;
+  /** False: the due times say nothing, because none of the lists can be read now. */
+  readonly isRead: boolean;
+}
+
+/** The streams of a pigeonhole: order, checkpoint and next reads. */
+function StreamTable({ streams, name, isRead }: StreamTableProps) {
   const mayOperate = useMay('operate');
   const [all, setAll] = useState(false);
   const ordered = streams.toSorted((a, b) => rank(a) - rank(b));
@@ -210,7 +223,7 @@ function StreamTable({ streams, name }: { readonly streams: readonly StreamView[
               <td class="number">
                 <Ago at={stream.polledAt} never="not yet" />
               </td>
-              <td class="number mid">{stream.wanted ? <Until at={stream.dueAt} /> : '–'}</td>
+              <td class="number mid">{stream.wanted && isRead ? <Until at={stream.dueAt} /> : '–'}</td>
               <td class="wide">{stream.wanted ? stream.cadence : '–'}</td>
               <td class="number mid">
                 {stream.sweepPages === null ? (

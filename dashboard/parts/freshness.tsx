@@ -1,17 +1,22 @@
 import type { FreshnessSummary, FreshnessView } from '../../operations/freshness.js';
+import { readNotes, waitWords } from '../../base/reading-words.js';
 import { counted } from '../../base/words.js';
-import { Ago, Until } from './time.js';
+import { Ago, Sentence, Until } from './time.js';
 import { Table } from './panel.js';
 
-/** "3 s ago" above "next in 2 s", or above the number of late lists. */
+/** "3 s ago" above "next in 2 s", or above the number of late lists and the reason why nothing can be read now. */
 export function ReadAge({ freshness }: { readonly freshness: FreshnessSummary }) {
-  const { state, readAt, nextAt, lateLists } = freshness;
+  const { late, waits, nextAt } = readNotes(freshness);
   return (
     <>
-      <Ago at={readAt} never="not read yet" />{' '}
-      {lateLists > 0 ? (
-        <small class="below bad">{counted(lateLists, 'list')} late</small>
-      ) : state === 'paused' || nextAt === null ? null : (
+      <Ago at={freshness.readAt} never="not read yet" />{' '}
+      {late === null ? null : <small class="below bad">{late}</small>}{' '}
+      {waits === null ? null : (
+        <small class="below">
+          <Sentence text={waitWords(waits)} />
+        </small>
+      )}
+      {nextAt === null ? null : (
         <small class="below">
           next <Until at={nextAt} />
         </small>
@@ -36,7 +41,9 @@ export function Cadences({ freshness }: { readonly freshness: FreshnessView }) {
             <td class="number">
               <Ago at={readAt} never="not yet" />
             </td>
-            <td class="number mid">{freshness.state === 'paused' ? '–' : <Until at={nextAt} />}</td>
+            <td class="number mid">
+              <Until at={nextAt} />
+            </td>
           </tr>
         ))}
       </Table>

@@ -19,6 +19,7 @@ const pigeonhole: PigeonholeDetails = {
     liveLists: 0,
     readAt: '2026-11-21T20:00:00.000Z',
     nextAt: null,
+    waits: null,
     lateLists: 0,
     lateSeconds: 0,
     late: null,

@@ -227,9 +227,13 @@ suite('a service that hangs', () => {
     await problem.waitFor({ timeout: 60_000 });
     expect(await problem.innerText()).toMatch(/^Stopped The service has not answered .*; \d+ lists wait\b/);
     expect(await problem.count()).toBe(1);
-    for (const waiting of ['#/sync/acme/101', '#/workspace/acme']) {
+    for (const waiting of ['#/', '#/sync/acme/101', '#/workspace/acme']) {
       await go(waiting);
       await problem.waitFor();
+      await shows('waits for the service, tried every 5 s');
+      const promised = page.getByText(/^next (now|in \d+ s)$/);
+      await until('no list has a time of its next read', async () => (await promised.count()) === 0, 20_000);
+      expect(await page.getByRole('cell', { name: /^(now|in \d+ s)$/ }).count()).toBe(0);
     }
     await system.endHang();
     await press('Try now');

@@ -99,6 +99,25 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(Date.parse(votes!.dueAt) - Date.parse(votes!.polledAt!)).toBeLessThan(10_000);
   });
 
+  it('says until when reading waits for a used-up quota, and that nothing is read before', async () => {
+    const stage = await stages.open(kind);
+    const scene = await liveEvent(stage);
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 1800, headers: true } });
+    await stage.pollsAreDue();
+    await until(
+      'the workspace waits',
+      async () => (await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole })).state === 'waiting',
+    );
+    const { freshness } = await told(scene);
+    expect(freshness.waits).toEqual({ for: 'quota', until: expect.any(String), everySeconds: null });
+    const end = freshness.waits!.until!;
+    expect(Date.parse(end) - Date.now()).toBeGreaterThan(60_000);
+    expect([freshness.nextAt, ...freshness.groups.map(({ nextAt }) => nextAt! >= end)]).toEqual([
+      end,
+      ...freshness.groups.map(() => true),
+    ]);
+  });
+
   it('follows the live interval during a rehearsal, even after a restart', async () => {
     const stage = await stages.open(kind);
     await stage.patch('pigeonholes', pigeonhole, { status: 'upcoming' });

@@ -25,9 +25,14 @@ const longestPatience = ticks(30_000);
 /** Maximum number of witnesses after failed requests until a response arrives. */
 const maxWitnesses = 5;
 /** Interval between requests that check whether the service is back; longer after 10 min of outage. */
-const askBackEvery = ticks(5000);
-const askBackLater = ticks(30_000);
-const longOutage = ticks(10 * 60_000);
+const askBackEveryMs = 5000;
+const askBackLaterMs = 30_000;
+const longOutageMs = 10 * 60_000;
+
+/** Returns the interval between two requests that check whether the service is back. Pure. @param downMs duration so far */
+export function checkIntervalMs(downMs: number): number {
+  return downMs < longOutageMs ? askBackEveryMs : askBackLaterMs;
+}
 
 interface PendingRequest {
   readonly startedAt: number;
@@ -115,7 +120,7 @@ export class ServiceWatch {
     }
     if (this.outages.isDown(workspace)) {
       watched.downFor += 1;
-      return watched.downFor % (watched.downFor < longOutage ? askBackEvery : askBackLater) === 0;
+      return watched.downFor % ticks(checkIntervalMs(watched.downFor * watchEveryMs)) === 0;
     }
     watched.downFor = 0;
     const pending = [...watched.pending];

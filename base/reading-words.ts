@@ -1,0 +1,41 @@
+import { counted } from './words.js';
+
+/** A condition that prevents all requests to the service for a workspace. Instants are ISO 8601 in UTC. */
+export interface ReadingWait {
+  /** `quota`: no requests are left; `service`: it does not answer, or it requested a pause. */
+  readonly for: 'quota' | 'service';
+  /** Instant from which requests are possible again; null: now, or not known because the service does not answer. */
+  readonly until: string | null;
+  /** Interval at which pigeonpost checks whether the service answers again; null: it waits for `until`. */
+  readonly everySeconds: number | null;
+}
+
+/** Returns "waits for the quota". Pure. */
+export function waitReason({ for: cause }: ReadingWait): string {
+  return `waits for the ${cause}`;
+}
+
+/** Returns "waits for the quota until 2026-11-21T10:40:12Z" or "waits for the service, tried every 5 s". Pure. */
+export function waitWords(wait: ReadingWait): string {
+  const { until, everySeconds } = wait;
+  if (until !== null) return `${waitReason(wait)} until ${until.replace(/\.\d+Z$/, 'Z')}`;
+  return `${waitReason(wait)}${everySeconds === null ? '' : `, tried every ${everySeconds} s`}`;
+}
+
+/** Facts that `status` and the page show beside the age of a read. */
+interface ReadNotes {
+  readonly late: string | null;
+  readonly waits: ReadingWait | null;
+  /** Instant of the next read; null if lists are late or nothing can be read now. */
+  readonly nextAt: string | null;
+}
+
+/** Returns what to show beside the age of a read. Pure. */
+export function readNotes({
+  nextAt,
+  lateLists,
+  waits,
+}: Pick<ReadNotes, 'nextAt' | 'waits'> & { readonly lateLists: number }): ReadNotes {
+  const late = lateLists === 0 ? null : `${counted(lateLists, 'list')} late`;
+  return { late, waits, nextAt: late === null && waits === null ? nextAt : null };
+}
