@@ -62,7 +62,7 @@ describe('the README', () => {
 
 describe('the guide to operations', () => {
   it.each<[ProblemCode, AlertFacts]>([
-    ['quota-short', { waits: 1 }],
+    ['quota-used-up', {}],
     ['workspace-paused', { pausedBy: 'cause', cause: 'credential' }],
     ['sink-failing', {}],
     ['service-down', { unansweredAt: '2026-11-21T09:57:00.000Z', lists: 13 }],

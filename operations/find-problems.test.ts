@@ -127,7 +127,7 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     /wait until 2026-11-21 10:05 UTC$/,
   ],
   [
-    'quota-short',
+    'quota-used-up',
     { of: { state: 'waiting', reason: 'quota', until: '2026-11-21T10:30:00.000Z', quota: { ...quota, left: 0 } } },
     'try-now workspace acme',
     'Try now',
@@ -265,6 +265,7 @@ describe('the catalogue of problems', () => {
       'process-failing',
       'service-down',
       'workspace-paused',
+      'quota-used-up',
       'pigeonhole-paused',
       'sink-paused',
       'sink-failing',
@@ -294,6 +295,18 @@ describe('the catalogue of problems', () => {
       'service-down by workspace-paused',
       'reading-late by workspace-paused',
     ]);
+  });
+
+  it('shows a used-up quota as one error with the time at which reading continues', () => {
+    const until = '2026-11-21T10:30:00.000Z';
+    const waits = { state: 'waiting', reason: 'quota', quota: { ...quota, left: 0 } };
+    const [found, ...more] = shown({ of: { ...waits, until }, isLate: true });
+    expect([found!.code, found!.severity, more]).toEqual(['quota-used-up', 'error', []]);
+    expect(found!.says).toBe(
+      'pigeonpost reads nothing of the workspace until 2026-11-21 10:30 UTC, then tries again and continues where it stopped.',
+    );
+    const [tried] = shown({ of: { ...waits, until: '2026-11-21T09:59:59.000Z' } });
+    expect(tried!.says).toContain('until the service accepts requests again, then');
   });
 
   it('says what to do about a failed mapping as well as about changes that the destination refused', () => {

@@ -82,9 +82,11 @@ function ofWorkspace(workspace: WorkspaceFacts, snapshot: WorkSnapshot): FoundPr
       ? 'workspace-paused'
       : unanswered !== null
         ? 'service-down'
-        : state === 'waiting'
-          ? 'workspace-waiting'
-          : null;
+        : state !== 'waiting'
+          ? null
+          : reason === 'quota'
+            ? 'quota-used-up'
+            : 'workspace-waiting';
   if (pause !== null) {
     const facts = { ...pauseFacts(pause), lists: waitingLists };
     found.push(
@@ -103,24 +105,28 @@ function ofWorkspace(workspace: WorkspaceFacts, snapshot: WorkSnapshot): FoundPr
       }),
     );
   }
-  if (hindrance === 'workspace-waiting' && reason !== 'quota') {
+  if (hindrance === 'workspace-waiting') {
     found.push(problem('workspace-waiting', 'workspace', name, { facts: { waitUntil: until } }));
   }
   return [
     ...found,
-    ...ofQuota(workspace),
+    ...ofQuota(workspace, snapshot.now),
     ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, snapshot.now)),
   ];
 }
 
-function ofQuota({ name, quota, state, reason, until }: WorkspaceFacts): FoundProblem[] {
+function ofQuota({ name, quota, state, reason, until }: WorkspaceFacts, now: Date): FoundProblem[] {
   const waits = state === 'waiting' && reason === 'quota';
+  const waitUntil = until === null || Date.parse(until) <= now.getTime() ? null : until;
   // `lastsUntil` is null if the quota suffices, but also if it is used up.
   const isUsedUp = quota !== null && quota.left !== null && quota.left <= quota.reserved && quota.nextHour.all > 0;
   if (!waits && !isUsedUp && (quota === null || quota.lastsUntil === null)) return [];
   const { left = null, limit = null, lastsUntil = null, resetAt = null } = quota ?? {};
-  const facts = { left, limit, lastsUntil, resetAt, ...(waits ? { waits: 1, waitUntil: until } : {}) };
-  return [problem('quota-short', 'workspace', name, { facts })];
+  const short = { facts: { left, limit, lastsUntil, resetAt }, coveredBy: waits ? ('quota-used-up' as const) : null };
+  return [
+    ...(waits ? [problem('quota-used-up', 'workspace', name, { facts: { waitUntil } })] : []),
+    problem('quota-short', 'workspace', name, short),
+  ];
 }
 
 function ofPigeonhole(

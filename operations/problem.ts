@@ -8,6 +8,7 @@ export const problemCodes = [
   'service-down',
   'workspace-paused',
   'workspace-waiting',
+  'quota-used-up',
   'quota-short',
   'pigeonhole-paused',
   'pigeonhole-failing',

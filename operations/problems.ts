@@ -61,12 +61,26 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     }),
     help: (found) => button('Try now', 'try-now', found),
   },
+  'quota-used-up': {
+    severity: 'error',
+    stops: true,
+    occasion: 'quota-used-up',
+    words: (name, facts) => ({
+      title: `The request quota of workspace ${name} is used up`,
+      says: `pigeonpost reads nothing of the workspace ${quotaReturns(facts)}, then tries again and continues where it stopped.`,
+      todo: `If the quota was raised, run "pigeonpost try-now workspace:${name}". ${needLess}`,
+    }),
+    help: (found) => button('Try now', 'try-now', found),
+  },
   'quota-short': {
     severity: 'warning',
     occasion: 'quota-short',
-    words: quotaShort,
-    help: (found) =>
-      found.facts['waits'] === 1 ? button('Try now', 'try-now', found) : link('Show the quota', '/api/quota'),
+    words: (name, facts) => ({
+      title: `The request quota of workspace ${name} will not last`,
+      says: `${quotaLeft(facts)} Reading slows down, and stops when only the requests reserved for imports are left.`,
+      todo: needLess,
+    }),
+    help: () => link('Show the quota', '/api/quota'),
   },
   'pigeonhole-paused': {
     severity: 'error',
@@ -269,22 +283,12 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   };
 }
 
-function quotaShort(name: string, facts: AlertFacts): ProblemWords {
-  const less =
-    'Set longer intervals ("every" in its syncs), or request a larger quota. "pigeonpost check --estimate" shows how many requests your planned events need.';
-  if (facts['waits'] === 1) {
-    const until = facts['waitUntil'] == null ? '' : ` until ${formatInstant(facts['waitUntil'])}`;
-    return {
-      title: `The request quota of workspace ${name} is used up`,
-      says: `pigeonpost reads nothing of the workspace${until}.`,
-      todo: `If the quota was raised, run "pigeonpost try-now workspace:${name}". ${less}`,
-    };
-  }
-  return {
-    title: `The request quota of workspace ${name} will not last`,
-    says: `${quotaLeft(facts)} Reading slows down, and stops when only the requests reserved for imports are left.`,
-    todo: less,
-  };
+const needLess =
+  'Set longer intervals ("every" in its syncs), or request a larger quota. "pigeonpost check --estimate" shows how many requests your planned events need.';
+
+/** Returns the end of the wait of a workspace whose quota is used up. */
+export function quotaReturns({ waitUntil }: AlertFacts): string {
+  return waitUntil == null ? 'until the service accepts requests again' : `until ${formatInstant(waitUntil)}`;
 }
 
 function quotaLeft({ left, limit, lastsUntil, resetAt }: AlertFacts): string {

@@ -233,6 +233,14 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
       known.map(({ workspace, quota }) => of({ workspace }, quota.nextHour.all)),
     ),
     gauge(
+      'pigeonpost_quota_wait_seconds',
+      'Time for which nothing of a workspace is read because its request quota is used up; 0: it is not.',
+      workspaces.map(({ name, state, reason, until }) => {
+        const waits = state === 'waiting' && reason === 'quota' && until !== null;
+        return of({ workspace: name }, waits ? Math.max(0, (Date.parse(until) - now.getTime()) / 1000) : 0);
+      }),
+    ),
+    gauge(
       'pigeonpost_quota_lasts_seconds',
       'Time until the requests that reading may use run out at that rate; absent if they last until the window ends.',
       known.flatMap(({ workspace, quota }) =>

@@ -123,8 +123,16 @@ describe('the metrics of a ledger', () => {
   it('omit an unknown quota and report the rest', () => {
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, quota: null }));
     const unknown = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
-    expect(unknown).not.toMatch(/^pigeonpost_quota_\w+\{/m);
+    expect(unknown).not.toMatch(/^pigeonpost_quota_(?!wait_)\w+\{/m);
     expect(unknown).toContain('pigeonpost_dead_letters{sink="hooks"} 3');
+  });
+
+  it('report how long a workspace waits for its quota, and 0 while it does not', () => {
+    const waiting = { state: 'waiting', reason: 'quota', until: new Date(now.getTime() + 1_680_000).toISOString() };
+    const workspaces = status.workspaces.map((workspace) => ({ ...workspace, ...waiting }) as typeof workspace);
+    const metrics = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
+    expect(metrics).toContain('\npigeonpost_quota_wait_seconds{workspace="acme"} 1680\n');
+    expect(text).toContain('\npigeonpost_quota_wait_seconds{workspace="acme"} 0\n');
   });
 
   it('escape characters that are special to Prometheus', () => {

@@ -94,6 +94,10 @@ export const alertsSchema = z
             'A sink withholds all of a list, or suddenly far more than before, because the mapping finds no value.',
           ),
         'deletions-held': occasion('Deletions wait for an operator.'),
+        'quota-used-up': z
+          .boolean()
+          .prefault(true)
+          .describe('The request quota is used up, and nothing is read for at least a minute.'),
         'quota-short': occasion('The request quota will not last.'),
         'import-ended': occasion('An import finished.'),
       })
@@ -106,6 +110,7 @@ export const alertsSchema = z
         ...(when['dead-letters'] === undefined ? {} : { deadLetters: when['dead-letters'] }),
         withholding: when.withholding,
         deletionsHeld: when['deletions-held'] ?? false,
+        quotaUsedUp: when['quota-used-up'],
         quotaShort: when['quota-short'] ?? false,
         importEnded: when['import-ended'] ?? false,
       }))

@@ -54,6 +54,8 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
           {lastsUntil === null ? (
             left === null ? (
               'unknown'
+            ) : left <= reserved && nextHour.all > 0 ? (
+              'used up'
             ) : (
               'until the window ends'
             )

@@ -10,6 +10,7 @@ export type Occasion =
   | 'withholding'
   | 'reading-late'
   | 'deletions-held'
+  | 'quota-used-up'
   | 'quota-short'
   | 'import-ended';
 

@@ -112,6 +112,13 @@ describe('the text of a message', () => {
       '/',
     ],
     [
+      message('quota-used-up', 'acme', { waitUntil: '2026-11-21T10:40:00.000Z' }),
+      'The request quota of workspace acme is used up',
+      /^pigeonpost reads nothing of the workspace until 2026-11-21 10:40 UTC, then tries again/,
+      /"pigeonpost try-now workspace:acme"/,
+      '/',
+    ],
+    [
       message('import-ended', '7', ended, 'happened'),
       'An import into pigeonhole acme/101 has ended',
       /^5,000 registrants created\.$/,
@@ -160,6 +167,7 @@ describe('the text of a message', () => {
     ['dead-letters', 'crm', 'Sink crm has fewer dead letters again'],
     ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
     ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
+    ['quota-used-up', 'acme', 'The request quota of workspace acme is no longer used up'],
     ['quota-short', 'acme', 'The request quota of workspace acme is sufficient again'],
   ])('reports that %s of %s has ended', (occasion, subject, title) => {
     const text = alertText(message(occasion, subject, {}, 'recovered'), null);
@@ -215,6 +223,15 @@ describe('the text of a message about several subjects', () => {
       /deletions list/,
       '/',
     ],
+    [
+      'quota-used-up',
+      'raised',
+      { waitUntil: '2026-11-21T10:40:00.000Z' },
+      'The request quotas of 12 workspaces are used up',
+      `pigeonpost reads nothing of them until 2026-11-21 10:40 UTC. ${names}`,
+      /status/,
+      '/',
+    ],
     ['quota-short', 'raised', {}, 'The request quotas of 12 workspaces will not last', names, /status/, '/'],
     ['import-ended', 'happened', {}, '12 imports have ended', names, /import list/, '/imports'],
   ])('describes %s, %s with %j', (occasion, kind, facts, title, says, todo, place) => {
@@ -229,6 +246,7 @@ describe('the text of a message about several subjects', () => {
     ['dead-letters', '12 sinks have fewer dead letters again'],
     ['withholding', '12 sinks no longer withhold what they should send'],
     ['deletions-held', 'No deletions of 12 pigeonholes wait any longer'],
+    ['quota-used-up', 'The request quotas of 12 workspaces are no longer used up'],
     ['quota-short', 'The request quotas of 12 workspaces are sufficient again'],
   ])('reports that %s has ended', (occasion, title) => {
     expect(textOf(occasion, 'recovered')).toEqual({ title, says: names, todo: null, link: `${page}/#/` });

@@ -1,7 +1,7 @@
 import type { AlertFacts, LastingOccasion, NewAlertMessage, Occasion } from './alert-store.js';
 import { counted, formatInstant, grouped } from '../../base/words.js';
 import { type ProblemCode, problemCodes } from '../problem.js';
-import { alertOccasion, problemWords } from '../problems.js';
+import { alertOccasion, problemWords, quotaReturns } from '../problems.js';
 
 /** Text of an alert. pigeonpost writes all of it: it never quotes the service, a destination or a person. */
 export interface AlertText {
@@ -80,6 +80,7 @@ function overWords({ occasion, subject, since }: ToldOfOne): Words {
     withholding: `Sink ${subject} no longer withholds what it should send`,
     'reading-late': `Every list of pigeonhole ${subject} is read in time again`,
     'deletions-held': `No deletions of pigeonhole ${subject} wait any longer`,
+    'quota-used-up': `The request quota of workspace ${subject} is no longer used up`,
     'quota-short': `The request quota of workspace ${subject} is sufficient again`,
   };
   return { title: titles[occasion as keyof typeof titles], says: at, todo: null };
@@ -131,6 +132,7 @@ const commands: Readonly<Record<Occasion, string>> = {
   withholding: 'pigeonpost status',
   'reading-late': 'pigeonpost status',
   'deletions-held': 'pigeonpost deletions list',
+  'quota-used-up': 'pigeonpost status',
   'quota-short': 'pigeonpost status',
   'import-ended': 'pigeonpost import list',
 };
@@ -153,6 +155,8 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
       return `Lists of ${grouped(n)} pigeonholes are not read in time`;
     case 'deletions-held':
       return `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for an operator`;
+    case 'quota-used-up':
+      return `The request quotas of ${grouped(n)} workspaces are used up`;
     case 'quota-short':
       return `The request quotas of ${grouped(n)} workspaces will not last`;
     case 'import-ended':
@@ -172,13 +176,16 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
     withholding: `${grouped(n)} sinks no longer withhold what they should send`,
     'reading-late': `Every list of ${grouped(n)} pigeonholes is read in time again`,
     'deletions-held': `No deletions of ${grouped(n)} pigeonholes wait any longer`,
+    'quota-used-up': `The request quotas of ${grouped(n)} workspaces are no longer used up`,
     'quota-short': `The request quotas of ${grouped(n)} workspaces are sufficient again`,
   };
   return titles[occasion as keyof typeof titles]; // `import-ended` has no title here, because such an alert never recovers
 }
 
-/** Returns the cause that all pauses share: one fix may resolve all of them. */
-function commonReason({ occasion, facts: { pausedBy, cause } }: Several): string[] {
+/** Returns the cause that all subjects share: one fix may resolve all of them. */
+function commonReason({ occasion, facts }: Several): string[] {
+  if (occasion === 'quota-used-up') return [`pigeonpost reads nothing of them ${quotaReturns(facts)}.`];
+  const { pausedBy, cause } = facts;
   if (occasion !== 'sink-paused' && occasion !== 'workspace-paused') return [];
   if (pausedBy === 'person') return ['Operators paused all of them.'];
   if (cause === 'credential') return ['The credentials of all of them are refused.'];

@@ -11,6 +11,7 @@ const when = {
   deadLetters: 1,
   withholding: false,
   deletionsHeld: false,
+  quotaUsedUp: false,
   quotaShort: false,
   importEnded: false,
 };

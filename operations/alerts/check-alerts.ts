@@ -173,6 +173,9 @@ export interface Condition {
 /** A shorter silence of the service is a network hiccup and no reason for an alert. */
 const serviceDownAfterMs = 60_000;
 
+/** A shorter wait for the quota ends before an operator could act. */
+const quotaWaitMs = 60_000;
+
 /** A list that is late for a shorter time may be read in a moment. */
 const readingLateAfterMs = 180_000;
 
@@ -185,8 +188,10 @@ export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when'
     // If another problem explains this one, no alert is sent about it, but it does not count as over either.
     const cover = problem.coveredBy === null ? undefined : alertOccasion(problem.coveredBy);
     // The service has requested a wait, or the quota is used up, so lists are late on purpose.
-    const isIntended = problem.coveredBy === 'workspace-waiting';
-    const found = isIntended || (cover !== undefined && isWanted(cover, when)) ? 'unknown' : 'holds';
+    const isIntended = problem.coveredBy === 'workspace-waiting' || problem.coveredBy === 'quota-used-up';
+    const isUnknown =
+      isIntended || (cover !== undefined && isWanted(cover, when)) || isShortWait(problem, snapshot.now);
+    const found = isUnknown ? 'unknown' : 'holds';
     return [{ occasion, subject: problem.name, found, facts: problem.facts }];
   });
 }
@@ -210,6 +215,8 @@ function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolean {
       return when.withholding;
     case 'deletions-held':
       return when.deletionsHeld;
+    case 'quota-used-up':
+      return when.quotaUsedUp;
     case 'quota-short':
       return when.quotaShort;
     case 'import-ended':
@@ -217,6 +224,16 @@ function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolean {
     default:
       return occasion satisfies never;
   }
+}
+
+/**
+ * Says whether a used-up quota is renewed within a minute. Such a wait starts no alert, but an alert that was raised
+ * earlier in the same wait is not over yet. Pure.
+ */
+function isShortWait({ code, facts }: Problem, now: Date): boolean {
+  if (code !== 'quota-used-up') return false;
+  const { waitUntil } = facts;
+  return waitUntil == null || Date.parse(String(waitUntil)) - now.getTime() < quotaWaitMs;
 }
 
 function isWorthAlerting({ code, facts, since }: Problem, now: Date, when: AlertsConfig['when']): boolean {

@@ -15,6 +15,7 @@ const everything: AlertsConfig['when'] = {
   deadLetters: 2,
   withholding: true,
   deletionsHeld: true,
+  quotaUsedUp: true,
   quotaShort: true,
   importEnded: true,
 };
@@ -25,6 +26,7 @@ const nothing: AlertsConfig['when'] = {
   workspacePaused: false,
   withholding: false,
   deletionsHeld: false,
+  quotaUsedUp: false,
   quotaShort: false,
   importEnded: false,
 };
@@ -123,7 +125,7 @@ const unanswered = (ms: number): object => ({
 
 const observation = { wouldSend: 1 };
 const used = { ...quota, left: 50 };
-const waits = { state: 'waiting', reason: 'quota' };
+const waits = { state: 'waiting', reason: 'quota', until: '2026-11-21T10:30:00.000Z' };
 
 describe('a check for alert conditions', () => {
   it.each<[string, Given, readonly string[]]>([
@@ -142,7 +144,7 @@ describe('a check for alert conditions', () => {
     [
       'that the lateness of a list is unknown while the quota is used up',
       { lateSeconds: 600, workspace: { ...waits, quota: used } },
-      ['quota-short acme holds', 'reading-late acme/101 unknown'],
+      ['quota-used-up acme holds', 'quota-short acme unknown', 'reading-late acme/101 unknown'],
     ],
     [
       'only one incident while the service does not answer',
@@ -178,7 +180,16 @@ describe('a check for alert conditions', () => {
       { workspace: { quota: { ...used, nextHour: { live: 0, idle: 0, sweep: 0, all: 0 } } } },
       [],
     ],
-    ['a workspace that waits for its quota', { workspace: waits }, ['quota-short acme holds']],
+    [
+      'a workspace that waits for its quota',
+      { workspace: waits },
+      ['quota-used-up acme holds', 'quota-short acme unknown'],
+    ],
+    [
+      'that a wait for the quota of less than a minute neither starts nor ends an alert',
+      { workspace: { ...waits, until: '2026-11-21T10:00:59.000Z' } },
+      ['quota-used-up acme unknown', 'quota-short acme unknown'],
+    ],
     ['nothing when a workspace waits for another reason', { workspace: { ...waits, reason: 'throttled' } }, []],
   ])('finds %s', (_, given, expected) => {
     const found = findConditions(snapshot(given), everything);

@@ -104,6 +104,7 @@ const stops = {
   'process-failing': 'failed',
   'service-down': 'failed',
   'workspace-paused': 'failed',
+  'quota-used-up': 'failed',
   'pigeonhole-paused': 'failed',
   'sink-paused': 'failed',
   'sink-failing': 'failed',

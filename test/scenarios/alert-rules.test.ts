@@ -168,6 +168,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     await day.expectCalm(3);
 
     await stage.control('PATCH', 'knobs', { quota: { limit: 1, windowSeconds: 1800, headers: true } });
+    await day.expectAlert('PigeonpostQuotaUsedUp', 3);
     await day.expectAlert('PigeonpostQuotaShort', 10);
     await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
     await day.tryNow();

@@ -24,6 +24,7 @@ import { JumpingClocks } from '../kit/jumping-clocks.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 import { until } from '../until.js';
+import { formatInstant } from '../../base/words.js';
 
 const stages = useStages();
 const hookSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -53,6 +54,7 @@ const everything: NonNullable<Config['alerts']>['when'] = {
   deadLetters: 1,
   withholding: true,
   deletionsHeld: true,
+  quotaUsedUp: true,
   quotaShort: true,
   importEnded: true,
 };
@@ -323,6 +325,49 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await lookAndSend(desk, desk);
     expect((await problems()).map(({ code }) => code)).not.toContain('service-down');
     expect(told()).toEqual(['alert.raised service-down acme', 'alert.recovered service-down acme']);
+  });
+
+  it('report a quota that will not last, then that it is used up and until when, then that it is renewed', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const desk = openDesk(scene, 'one');
+    const { ledger, config } = scene.deps;
+    const status = async () =>
+      await readStatus(
+        { ...scene.deps, trouble: () => null, quotas: () => viewQuotas(config, ledger, Date.now()) },
+        false,
+      );
+    const place = { workspace: 'acme', pigeonholeId: 101 };
+    await stage.control('PATCH', 'knobs', { quota: { limit: 30, windowSeconds: 1800, headers: true } });
+    await stage.control('DELETE', 'quota');
+    await stage.pollsAreDue();
+    await scene.read(place);
+    await lookAndSend(desk);
+    expect(told()).toEqual(['alert.raised quota-short acme']);
+    await until('the quota is used up', async () => {
+      await stage.pollsAreDue();
+      return (await scene.read(place)).state === 'waiting';
+    });
+    await lookAndSend(desk, desk);
+    expect(told().slice(1)).toEqual(['alert.raised quota-used-up acme']);
+    const { problems, workspaces } = await status();
+    expect(problems).toMatchObject([{ code: 'quota-used-up', severity: 'error', stops: true }]);
+    expect(hook.taken[1]!.data).toMatchObject({
+      title: problems[0]!.title,
+      says: `pigeonpost reads nothing of the workspace until ${formatInstant(workspaces[0]!.until)}, then tries again and continues where it stopped.`,
+      todo: expect.stringContaining('"pigeonpost try-now workspace:acme"'),
+    });
+
+    await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
+    await stage.control('DELETE', 'quota');
+    await stage.timePasses(1_800_000);
+    await stage.pollsAreDue();
+    await scene.settle();
+    await lookAndSend(desk, desk);
+    expect(told().slice(2).toSorted()).toEqual([
+      'alert.recovered quota-short acme',
+      'alert.recovered quota-used-up acme',
+    ]);
   });
 
   it('combine 200 workspaces with refused keys into one message, and their recovery into another one', async () => {
