@@ -2,6 +2,7 @@ import type { LaneState } from '../delivering/read-lanes.js';
 import { total } from './ledger-status.js';
 import { type FoundProblem, type Problem, type ProblemCode, problemCodes, problemLine, severities } from './problem.js';
 import { describeProblem } from './problems.js';
+import { failureCode } from '../sinks/network/failure-sentence.js';
 import { z } from '@hono/zod-openapi';
 import { actionSchema } from './action.js';
 import type { FreshnessView } from './freshness.js';
@@ -172,15 +173,23 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
   };
   if (pause !== null) add('sink-paused', { facts: pauseFacts(pause), detail: pauseDetail(pause), since: pause.since });
   const isFailing = pause === null && state === 'failing';
+  const retryAt = oldest(own.filter(({ failingSince }) => failingSince !== null).map((lane) => lane.retryAt));
+  const attempt = { retryAt: retryAt === null || retryAt < now ? null : retryAt.toISOString() };
   if (isFailing) {
-    const retryAt = oldest(own.filter(({ failingSince }) => failingSince !== null).map((lane) => lane.retryAt));
-    const facts = { backlog, retryAt: retryAt === null || retryAt < now ? null : retryAt.toISOString() };
-    add('sink-failing', { facts, detail: reason, since: oldest(own.map(({ failingSince }) => failingSince)) });
+    const since = oldest(own.map(({ failingSince }) => failingSince));
+    add('sink-failing', { facts: { backlog, ...attempt }, detail: reason, since });
   }
   if (!observes && waitsSince !== null && now.getTime() - waitsSince.getTime() > behindMs) {
-    const facts = { oldestAt: waitsSince.toISOString(), backlog };
-    const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
     const held = own.find((lane) => lane.waitsFor !== null && lane.waitsSince !== null);
+    const cause = (isFailing ? reason : held?.waitsFor) ?? null;
+    const facts = {
+      oldestAt: waitsSince.toISOString(),
+      backlog,
+      cause: cause === null ? null : failureCode(cause),
+      // The alert is then about the problem that the status shows in place of this one.
+      ...(isFailing ? { problem: 'sink-failing', ...attempt } : {}),
+    };
+    const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
     add('sink-behind', { facts, detail: held?.waitsFor ?? null, since: waitsSince, coveredBy });
   }
   for (const { list, text } of sink.withholding) {

@@ -1,5 +1,6 @@
 import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
 import { counted, formatInstant, grouped } from '../base/words.js';
+import { failureWords } from '../sinks/network/failure-sentence.js';
 import { serviceSilent } from '../work/requests/outages.js';
 import type {
   FoundProblem,
@@ -149,21 +150,13 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'sink-failing': {
     severity: 'error',
     stops: true,
-    words: (name, facts) => ({
-      title: `Sink ${name} accepts nothing`,
-      says: `${changesWait(facts)} ${facts['retryAt'] == null ? 'pigeonpost tries again.' : `pigeonpost tries again at ${formatInstant(facts['retryAt'])}.`}`,
-      todo: `Check the destination. To try now, run "pigeonpost try-now sink:${name}".`,
-    }),
+    words: sinkFailing,
     help: (found) => button('Try now', 'try-now', found),
   },
   'sink-behind': {
     severity: 'warning',
     occasion: 'behind',
-    words: (name, facts) => ({
-      title: `Sink ${name} is behind`,
-      says: `Its oldest change has been waiting since ${formatInstant(facts['oldestAt'])}. ${changesWait(facts)}`,
-      todo: 'Check on its page whether the destination answers, and that a worker runs.',
-    }),
+    words: sinkBehind,
     help: (found) => link('Show its backlog', placeOf(found)),
   },
   'sink-withholding': {
@@ -297,6 +290,31 @@ function quotaLeft({ left, limit, lastsUntil, resetAt }: AlertFacts): string {
   const lasts =
     lastsUntil == null ? '' : ` At the configured intervals, they would last until ${formatInstant(lastsUntil)}.`;
   return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${formatInstant(resetAt)}.`}`;
+}
+
+function sinkFailing(name: string, facts: AlertFacts): ProblemWords {
+  const again = facts['retryAt'] == null ? '' : ` at ${formatInstant(facts['retryAt'])}`;
+  return {
+    title: `Sink ${name} accepts nothing`,
+    says: `${changesWait(facts)} pigeonpost tries again${again}.`,
+    todo: `Check the destination. To try now, run "pigeonpost try-now sink:${name}".`,
+  };
+}
+
+/** Returns the sentences about a sink that is behind. If it accepts nothing, they are those of `sink-failing`. */
+function sinkBehind(name: string, facts: AlertFacts): ProblemWords {
+  const { cause, oldestAt } = facts;
+  const because = cause == null ? '' : ` The destination ${failureWords(String(cause))}.`;
+  const waits = `Its oldest change has been waiting since ${formatInstant(oldestAt)}.`;
+  if (facts['problem'] === 'sink-failing') {
+    const { title, says, todo } = sinkFailing(name, facts);
+    return { title, says: `${waits}${because || ' "pigeonpost status" shows why.'} ${says}`, todo };
+  }
+  return {
+    title: `Sink ${name} is behind`,
+    says: `${waits}${because} ${changesWait(facts)}`,
+    todo: 'Check on its page whether the destination answers, and that a worker runs.',
+  };
 }
 
 function sinkPaused(name: string, facts: AlertFacts): ProblemWords {

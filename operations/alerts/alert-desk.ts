@@ -19,6 +19,7 @@ import {
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
 import { whileHeld } from '../../base/while-held.js';
+import { problemCodes } from '../problem.js';
 import { alertText, testText } from './alert-text.js';
 import { type RecoveryDelays, defaultRecoveryDelays, type RateLimit, defaultRateLimit } from './judge-alert.js';
 import { checkAlerts } from './check-alerts.js';
@@ -41,6 +42,10 @@ export const alertsSchema = z
       .array(
         z.object({
           occasion: z.string().describe('Key of `alerts.when` in the configuration.'),
+          problem: z
+            .enum(problemCodes)
+            .nullable()
+            .describe('Code of the problem, as in `GET /api/status` and `pigeonpost_problems`.'),
           subject: z.string().describe('Name of a sink or a workspace, or `<workspace>/<id>` of a pigeonhole.'),
           since: instant(),
           title: z.string(),
@@ -291,8 +296,8 @@ async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): P
       .filter(({ told, occasion }) => told && occasion !== 'import-ended')
       .toSorted((a, b) => a.since.getTime() - b.since.getTime())
       .map((row) => {
-        const { title, todo } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);
-        return { occasion: row.occasion, subject: row.subject, since: row.since.toISOString(), title, todo };
+        const { title, todo, problem } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);
+        return { occasion: row.occasion, problem, subject: row.subject, since: row.since.toISOString(), title, todo };
       }),
     receivers: receivers.map(({ name }, position) => {
       const state = states.find(({ receiver }) => receiver === keys[position]);

@@ -16,6 +16,7 @@ const quota = {
   lastsUntil: '2026-11-21T11:00:00.000Z',
   resetAt: '2026-11-22T00:00:00.000Z',
 };
+const failing = { problem: 'sink-failing', oldestAt: pausedAt, backlog: 7, retryAt: '2026-11-21T10:05:00.000Z' };
 const ended = { pigeonhole: 'acme/101', state: 'ended', created: 4998, confirmed: 2 };
 
 describe('the text of a message', () => {
@@ -73,6 +74,34 @@ describe('the text of a message', () => {
       message('behind', 'crm', { oldestAt: pausedAt, backlog: 1 }),
       'Sink crm is behind',
       / 1 change waits; nothing is lost\.$/,
+      /worker/,
+      '/sink/crm',
+    ],
+    [
+      message('behind', 'crm', { ...failing, cause: 'http:429' }),
+      'Sink crm accepts nothing',
+      /^Its oldest change has been waiting since 2026-11-21 08:00 UTC\. The destination answers HTTP 429 \(Too Many Requests\)\. 7 changes wait; nothing is lost\. pigeonpost tries again at 2026-11-21 10:05 UTC\.$/,
+      /"pigeonpost try-now sink:crm"/,
+      '/sink/crm',
+    ],
+    [
+      message('behind', 'crm', { ...failing, cause: 'ECONNREFUSED', retryAt: null }),
+      'Sink crm accepts nothing',
+      / The destination refused the connection\. 7 changes wait; nothing is lost\. pigeonpost tries again\.$/,
+      /"pigeonpost try-now sink:crm"/,
+      '/sink/crm',
+    ],
+    [
+      message('behind', 'crm', { ...failing, cause: null }),
+      'Sink crm accepts nothing',
+      / "pigeonpost status" shows why\. /,
+      /"pigeonpost try-now sink:crm"/,
+      '/sink/crm',
+    ],
+    [
+      message('behind', 'crm', { oldestAt: pausedAt, backlog: 7, cause: 'no-answer' }),
+      'Sink crm is behind',
+      / The destination does not answer in time\. 7 changes wait/,
       /worker/,
       '/sink/crm',
     ],
@@ -171,7 +200,7 @@ describe('the text of a message', () => {
     ['quota-short', 'acme', 'The request quota of workspace acme is sufficient again'],
   ])('reports that %s of %s has ended', (occasion, subject, title) => {
     const text = alertText(message(occasion, subject, {}, 'recovered'), null);
-    expect(text).toEqual({ title, says: 'Since 2026-11-21 09:30 UTC.', todo: null, link: null });
+    expect(text).toMatchObject({ title, says: 'Since 2026-11-21 09:30 UTC.', todo: null, link: null });
   });
 });
 
@@ -181,6 +210,17 @@ const names = 'They are n1, n2, n3, n4, n5, n6, n7, n8, n9, n10 and 2 more.';
 function textOf(occasion: Occasion, kind: NewAlertMessage['kind'], facts: AlertFacts = {}, subjects = twelve) {
   return alertText({ occasion, kind, subjects, since, facts }, page);
 }
+
+describe('the problem of a message', () => {
+  it.each<[string, Occasion, AlertFacts]>([
+    ['sink-paused', 'sink-paused', {}],
+    ['sink-behind', 'behind', { problem: null }],
+    ['sink-failing', 'behind', failing],
+    ['sink-withholding', 'withholding', {}],
+  ])('is %s for %s with %j', (problem, occasion, facts) => {
+    expect(alertText(message(occasion, 'crm', facts), null).problem).toBe(problem);
+  });
+});
 
 describe('the text of a message about several subjects', () => {
   it.each<[Occasion, NewAlertMessage['kind'], AlertFacts, string, string, RegExp, string]>([
@@ -204,6 +244,15 @@ describe('the text of a message about several subjects', () => {
     ],
     ['sink-paused', 'raised', { pausedBy: 'cause', cause: null }, '12 sinks are paused', names, /status/, '/'],
     ['behind', 'raised', { backlog: 1200 }, '12 sinks are behind', names, /status/, '/'],
+    [
+      'behind',
+      'raised',
+      { problem: 'sink-failing', cause: 'http:503' },
+      '12 sinks accept nothing',
+      `The destination of each answers HTTP 503 (Service Unavailable). ${names}`,
+      /status/,
+      '/',
+    ],
     [
       'dead-letters',
       'raised',
@@ -236,7 +285,7 @@ describe('the text of a message about several subjects', () => {
     ['import-ended', 'happened', {}, '12 imports have ended', names, /import list/, '/imports'],
   ])('describes %s, %s with %j', (occasion, kind, facts, title, says, todo, place) => {
     const text = textOf(occasion, kind, facts);
-    expect(text).toEqual({ title, says, todo: expect.stringMatching(todo), link: `${page}/#${place}` });
+    expect(text).toMatchObject({ title, says, todo: expect.stringMatching(todo), link: `${page}/#${place}` });
   });
 
   it.each<[Occasion, string]>([
@@ -249,7 +298,7 @@ describe('the text of a message about several subjects', () => {
     ['quota-used-up', 'The request quotas of 12 workspaces are no longer used up'],
     ['quota-short', 'The request quotas of 12 workspaces are sufficient again'],
   ])('reports that %s has ended', (occasion, title) => {
-    expect(textOf(occasion, 'recovered')).toEqual({ title, says: names, todo: null, link: `${page}/#/` });
+    expect(textOf(occasion, 'recovered')).toMatchObject({ title, says: names, todo: null, link: `${page}/#/` });
   });
 
   it('names every subject if there are only a few', () => {

@@ -1,6 +1,7 @@
 import type { AlertFacts, LastingOccasion, NewAlertMessage, Occasion } from './alert-store.js';
 import { counted, formatInstant, grouped } from '../../base/words.js';
 import { type ProblemCode, problemCodes } from '../problem.js';
+import { failureWords } from '../../sinks/network/failure-sentence.js';
 import { alertOccasion, problemWords, quotaReturns } from '../problems.js';
 
 /** Text of an alert. pigeonpost writes all of it: it never quotes the service, a destination or a person. */
@@ -11,20 +12,23 @@ export interface AlertText {
   readonly todo: string | null;
   /** Link to the page; null: the public address of this installation is not known. */
   readonly link: string | null;
+  /** Code of the problem, as the status and `pigeonpost_problems` name it; null: the message is not about a problem. */
+  readonly problem: ProblemCode | null;
 }
 
 type Told = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'since' | 'facts'>;
 /** A message with a single subject. */
 type ToldOfOne = Omit<Told, 'subjects'> & { readonly subject: string };
-type Words = Omit<AlertText, 'link'>;
+type Words = Omit<AlertText, 'link' | 'problem'>;
 
 /** @param publicUrl without a slash at its end. Pure. */
 export function alertText(message: Told, publicUrl: string | null): AlertText {
   const { subjects } = message;
   const one = subjects.length === 1 ? { ...message, subject: subjects[0]! } : null;
   const link = publicUrl === null ? null : `${publicUrl}/#${one === null ? commonPlaceOf(message) : placeOf(one)}`;
-  if (one === null) return { ...severalWords(message), link };
-  return { ...(one.kind === 'recovered' ? overWords(one) : raisedWords(one)), link };
+  const about = { link, problem: problemOf(message) };
+  if (one === null) return { ...severalWords(message), ...about };
+  return { ...(one.kind === 'recovered' ? overWords(one) : raisedWords(one)), ...about };
 }
 
 /** Returns the text that `alerts test` sends. */
@@ -34,6 +38,7 @@ export function testText(publicUrl: string | null): AlertText {
     says: 'An operator requested a test of the alert receivers. This message shows that alerts arrive here.',
     todo: null,
     link: publicUrl === null ? null : `${publicUrl}/#/`,
+    problem: null,
   };
 }
 
@@ -61,12 +66,18 @@ function placeOf({ occasion, subject }: ToldOfOne): string {
 /** Returns the sentences of the catalogue of problems: the page and `pigeonpost status` show the same. */
 function raisedWords({ occasion, subject, facts }: ToldOfOne): Words {
   if (occasion === 'import-ended') return importWords(subject, facts);
-  const { title, says, todo } = problemWords(problemOf(occasion), subject, facts);
+  const { title, says, todo } = problemWords(catalogued(occasion), subject, facts);
   return { title, says: says ?? '', todo };
 }
 
-function problemOf(occasion: LastingOccasion): ProblemCode {
+function catalogued(occasion: LastingOccasion): ProblemCode {
   return problemCodes.find((code) => alertOccasion(code) === occasion)!;
+}
+
+/** Returns the problem that the status shows: the one that raises the alert, or the fact `problem` that explains it. */
+function problemOf({ occasion, facts }: Pick<Told, 'occasion' | 'facts'>): ProblemCode | null {
+  if (occasion === 'import-ended') return null;
+  return problemCodes.find((code) => code === facts['problem']) ?? catalogued(occasion);
 }
 
 function overWords({ occasion, subject, since }: ToldOfOne): Words {
@@ -112,7 +123,7 @@ const maxNames = 10;
 type Several = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'facts'>;
 
 /** Returns the text of a message about several subjects: their number, a common cause, the first names. Pure. */
-export function severalWords(message: Several): Omit<AlertText, 'link'> {
+export function severalWords(message: Several): Words {
   const { occasion, kind, subjects } = message;
   const title = kind === 'recovered' ? overTitle(message) : raisedTitle(message);
   const common = kind === 'raised' ? commonReason(message) : [];
@@ -146,7 +157,7 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): str
     case 'workspace-paused':
       return `${grouped(n)} workspaces are paused`;
     case 'behind':
-      return `${grouped(n)} sinks are behind`;
+      return `${grouped(n)} sinks ${facts['problem'] === 'sink-failing' ? 'accept nothing' : 'are behind'}`;
     case 'dead-letters':
       return `${grouped(n)} sinks have refused ${counted(facts['letters'], 'change')}`;
     case 'withholding':
@@ -186,6 +197,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
 function commonReason({ occasion, facts }: Several): string[] {
   if (occasion === 'quota-used-up') return [`pigeonpost reads nothing of them ${quotaReturns(facts)}.`];
   const { pausedBy, cause } = facts;
+  if (occasion === 'behind') return cause == null ? [] : [`The destination of each ${failureWords(String(cause))}.`];
   if (occasion !== 'sink-paused' && occasion !== 'workspace-paused') return [];
   if (pausedBy === 'person') return ['Operators paused all of them.'];
   if (cause === 'credential') return ['The credentials of all of them are refused.'];

@@ -219,7 +219,7 @@ describe('a check for alert conditions', () => {
     expect(
       Object.fromEntries(findConditions(given, everything).map(({ occasion, facts }) => [occasion, facts])),
     ).toEqual({
-      behind: { oldestAt: ago(90_000).toISOString(), backlog: 3 },
+      behind: { oldestAt: ago(90_000).toISOString(), backlog: 3, cause: null },
       'dead-letters': { letters: 5 },
       'deletions-held': { items: 7 },
       'quota-short': { left: 50, limit: 1000, lastsUntil: null, resetAt: '2026-11-22T00:00:00.000Z' },

@@ -13,6 +13,7 @@ const network = { allowHosts: [] };
 const never = new AbortController().signal;
 const hookSecret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 const alert: OutgoingAlert = {
+  problem: 'sink-paused',
   id: '0d8f1e9e-3f5b-4a43-9d2c-6a4f5d1c7b10',
   at: new Date('2026-11-21T09:30:00.000Z'),
   occasion: 'sink-paused',
@@ -78,7 +79,16 @@ describe('a webhook receiver', () => {
         id: alert.id,
         type: 'alert.raised',
         timestamp: '2026-11-21T09:30:00.000Z',
-        data: { occasion: 'sink-paused', subject: 'hooks', subjects: ['hooks'], title, says, todo, link },
+        data: {
+          occasion: 'sink-paused',
+          problem: 'sink-paused',
+          subject: 'hooks',
+          subjects: ['hooks'],
+          title,
+          says,
+          todo,
+          link,
+        },
       },
     ]);
   });

@@ -150,12 +150,12 @@ export function openWebhookReceiver(
 }
 
 /** Returns type, timestamp and data, as Standard Webhooks proposes for payloads. */
-function alertBody({ id, at, occasion, kind, subjects, title, says, todo, link }: OutgoingAlert): object {
+function alertBody({ id, at, occasion, kind, subjects, title, says, todo, link, problem }: OutgoingAlert): object {
   return {
     id,
     type: occasion === 'test' ? 'alert.test' : `alert.${kind}`,
     timestamp: at.toISOString(),
-    data: { occasion, subject: subjects.length === 1 ? subjects[0] : '', subjects, title, says, todo, link },
+    data: { occasion, problem, subject: subjects.length === 1 ? subjects[0] : '', subjects, title, says, todo, link },
   };
 }
 

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { errors } from 'undici';
 import { RefusedAddressError } from './guarded-connector.js';
 import { CutShort } from './within-deadline.js';
@@ -54,6 +55,26 @@ function codeOf(error: unknown): string {
   // Does not use instanceof, because under Jest, errors of Node's own modules come from another realm.
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return /^[A-Z][A-Z0-9_]{2,60}$/.test(code) ? code : '';
+}
+
+/**
+ * Returns the cause that a sink's sentence about a failure names, as a code: `http:429`, `no-answer`, or the code of a
+ * connection failure; null: the sentence names none of these. Alerts use the code, because they never quote the
+ * sentence: it may contain words of the vendor. Pure.
+ */
+export function failureCode(sentence: string): string | null {
+  const [, status] = /\bHTTP ([1-5]\d\d)\b/.exec(sentence) ?? [];
+  if (status !== undefined) return `http:${status}`;
+  if (/ did not answer .*within [\d.]+ s/.test(sentence)) return 'no-answer';
+  return Object.keys(SENTENCES).find((code) => sentence.includes(` ${SENTENCES[code]}`)) ?? null;
+}
+
+/** Returns what the destination does, given a code of `failureCode`: "answers HTTP 503 (Service Unavailable)". Pure. */
+export function failureWords(code: string): string {
+  const [, status] = /^http:(\d{3})$/.exec(code) ?? [];
+  if (status === undefined) return SENTENCES[code] ?? 'does not answer in time';
+  const name = STATUS_CODES[status];
+  return `answers HTTP ${status}${name === undefined ? '' : ` (${name})`}`;
 }
 
 export interface UnansweredCall {

@@ -25,6 +25,9 @@ import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 import { until } from '../until.js';
 import { formatInstant } from '../../base/words.js';
+import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
+import { createApp } from '../../api/create-app.js';
+import type { Status } from '../../operations/status-view.js';
 
 const stages = useStages();
 const hookSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -262,6 +265,44 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const [sink] = (await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false))
       .sinks;
     expect(sink!.dead).toEqual({ 'http:422': 1 });
+  });
+
+  it('name the answer of a destination that accepts nothing, the next attempt and the action, as the status does', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const desk = openDesk(scene, 'one', { ...everything, readingLate: false });
+    await stage.planAnswer({ status: 429, retryAfter: '1800', count: 1000, body: 'slow down, Person 1' });
+    await stage.put('attendees', attendee(3));
+    await stage.pollsAreDue();
+    await scene.settle();
+    await stage.db.query(`update changes set found_at = found_at - interval '90 seconds'`);
+    await lookAndSend(desk);
+
+    const { ledger, config, configuration } = scene.deps;
+    const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
+    const get = async (path: string): Promise<string> =>
+      await (await app.request(path, { headers: asLocalUser })).text();
+    const [problem, ...more] = (JSON.parse(await get('/api/status')) as Status).problems;
+    expect([problem!.code, more]).toEqual(['sink-failing', []]);
+    const [, again] = / pigeonpost tries again (at .*? UTC)\./.exec(problem!.says!)!;
+    expect(hook.taken.map(({ type, data }) => [type, data])).toEqual([
+      [
+        'alert.raised',
+        expect.objectContaining({
+          occasion: 'behind',
+          problem: 'sink-failing',
+          title: problem!.title,
+          says: expect.stringMatching(
+            new RegExp(`The destination answers HTTP 429 \\(Too Many Requests\\)\\. .* tries again ${again}\\.$`),
+          ),
+          todo: problem!.advice,
+        }),
+      ],
+    ]);
+    expect(problem!.advice).toContain('"pigeonpost try-now sink:hooks"');
+    expect(await get('/metrics')).toMatch(/^pigeonpost_problems\{code="sink-failing"\} 1$/m);
+    expect((await desk.view()).raised).toMatchObject([{ occasion: 'behind', problem: 'sink-failing' }]);
+    expect(JSON.stringify([hook.taken, posted(), mail.taken])).not.toContain('Person 1');
   });
 
   it('report the first load of a sink as a backlog only if it makes no progress, and later changes by their age', async () => {

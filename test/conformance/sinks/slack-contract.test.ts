@@ -98,7 +98,7 @@ async function sentAsAlert(): Promise<Sent[]> {
   );
   const text = { title: 'Service', says: 'The service does not answer.', todo: 'Check it.', link: `${origin}/#/` };
   await receiver.send(
-    { ...text, id: 'alert-1', at: new Date(0), occasion: 'test', kind: 'raised', subjects: [] },
+    { ...text, id: 'alert-1', at: new Date(0), occasion: 'test', problem: null, kind: 'raised', subjects: [] },
     never,
   );
   await receiver.close();
