@@ -45,6 +45,19 @@ describe('the account', () => {
     expect(await desk.deliver([ann])).toMatchObject([{ kind: 'retry', afterMs: 3000 }]);
   });
 
+  it('that requested a long pause before the write is named as the cause, without a wait for the end of the pause', async () => {
+    await openDesk({ tuning: { sendBudgetMs: 60_000 } });
+    const answer = { status: 429, text: '', headers: { 'Retry-After': '1800' } };
+    desk.hubspot.faults.add({ path: 'account-info', effect: { kind: 'answer', answer } });
+    const refused = [{ kind: 'retry', detail: expect.stringContaining('(HTTP 429)'), afterMs: expect.any(Number) }];
+    expect(await desk.deliver([ann])).toEqual(refused);
+    const asked = desk.paths().length;
+    const outcomes = await desk.deliver([ann]);
+    expect(outcomes).toEqual(refused);
+    expect((outcomes[0] as { afterMs: number }).afterMs).toBeGreaterThan(1_790_000);
+    expect(desk.paths()).toHaveLength(asked);
+  }, 20_000);
+
   it('leaves the permit to other lanes if it is not granted in time', async () => {
     await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, sendBudgetMs: 200 } });
     expect(await desk.deliver([ann])).toEqual([{ kind: 'unsent' }]); // reading the time zone used the only permit

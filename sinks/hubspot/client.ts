@@ -127,6 +127,11 @@ export class HubSpotClient {
     const closedForMs = this.#daily.closedForMs();
     if (closedForMs > 0) return dailyLimitReached(closedForMs);
     const remainingMs = budget.remainingMs();
+    const pausedForMs = this.#limiter.closedForMs;
+    // If HubSpot requested a longer pause than this call may wait, the outcome names it, so that the status does too.
+    if (remainingMs > 0 && pausedForMs > Math.max(remainingMs, this.#limiter.windowMs)) {
+      return rateLimitExceeded(pausedForMs);
+    }
     const permit = remainingMs > 0 ? await this.#limiter.take(budget.signal, remainingMs) : undefined;
     if (permit === undefined) return { kind: 'failed', result: { kind: 'unsent' }, processed: 'no' };
     try {
@@ -166,11 +171,7 @@ export class HubSpotClient {
         }
         const waitMs = verdict.retryAfterMs ?? this.#limiter.windowMs;
         this.#limiter.close(waitMs);
-        const detail = withCorrelationId(
-          "HubSpot's rate limit for this account was exceeded (HTTP 429)",
-          correlationId,
-        );
-        return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs: waitMs, detail } };
+        return rateLimitExceeded(waitMs, correlationId);
       }
       case 'failed':
         return verdict;
@@ -192,6 +193,11 @@ export class HubSpotClient {
     const [daily, left] = [number('daily'), number('daily-remaining')];
     if (daily !== undefined && left !== undefined) this.#daily.learnUsed(daily - left);
   }
+}
+
+function rateLimitExceeded(afterMs: number, correlationId?: string): Reply {
+  const detail = withCorrelationId("HubSpot's rate limit for this account was exceeded (HTTP 429)", correlationId);
+  return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs, detail } };
 }
 
 function dailyLimitReached(closedForMs: number): Reply {

@@ -113,6 +113,11 @@ export class RollingLimiter {
     this.#serve();
   }
 
+  /** Milliseconds for which `close` still grants no permits; 0: it is open. */
+  get closedForMs(): number {
+    return Math.max(0, this.#closedUntil - this.#clock.now());
+  }
+
   /** Ends the effect of `close`. */
   reopen(): void {
     this.#closedUntil = Number.NEGATIVE_INFINITY;
