@@ -30,12 +30,13 @@ interface ReadNotes {
   readonly nextAt: string | null;
 }
 
-/** Returns what to show beside the age of a read. Pure. */
+/** Returns what to show beside the age of a read. A wait that ends before the next read is due delays nothing. Pure. */
 export function readNotes({
   nextAt,
   lateLists,
   waits,
 }: Pick<ReadNotes, 'nextAt' | 'waits'> & { readonly lateLists: number }): ReadNotes {
   const late = lateLists === 0 ? null : `${counted(lateLists, 'list')} late`;
-  return { late, waits, nextAt: late === null && waits === null ? nextAt : null };
+  const delays = waits !== null && !(waits.until !== null && nextAt !== null && nextAt > waits.until);
+  return { late, waits: delays ? waits : null, nextAt: late === null && !delays ? nextAt : null };
 }

@@ -91,6 +91,12 @@ describe('the text of status', () => {
     ['only the reason on a narrow terminal', { waits: quotaWait }, 76, '3 s ago, waits for the quota'],
     ['only the age on a very narrow terminal', { waits: quotaWait, lateLists: 12 }, 58, '3 s ago'],
     [
+      'the next read if it is due only after the wait',
+      { waits: quotaWait, nextAt: '2026-11-21T10:40:30.000Z' },
+      120,
+      '3 s ago, next in 71 min',
+    ],
+    [
       'the number of late lists and how often the service is tried',
       { state: 'late', lateLists: 12, nextAt: null, waits: { for: 'service', until: null, everySeconds: 5 } },
       120,

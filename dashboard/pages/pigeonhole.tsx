@@ -9,7 +9,7 @@ import { Paused, ReadingState, StateWord } from '../parts/state-word.js';
 import { Ago, Sentence, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
-import { waitWords } from '../../base/reading-words.js';
+import { readNotes, waitWords } from '../../base/reading-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { post } from '../asking/ask.js';
 import { carryOut, askPerson, tell, act } from '../asking/act.js';
@@ -56,7 +56,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
       </Panel>
       <Panel title="Streams" id="streams" aside={streams.data === undefined ? undefined : grouped(streams.data.length)}>
         <AwaitAnswer asked={streams} lines={8}>
-          {(rows) => <StreamTable streams={rows} name={name} isRead={data === undefined || mayBeRead(data)} />}
+          {(rows) => <StreamTable streams={rows} name={name} freshness={data?.freshness} />}
         </AwaitAnswer>
       </Panel>
       <QuotaPanel workspace={workspace} />
@@ -79,7 +79,8 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
 
 function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
   const { freshness, changes, setAside, heldDeletions, foundByMinute } = pigeonhole;
-  const { liveLists, readAt, nextAt, waits } = freshness;
+  const { liveLists, readAt, nextAt } = freshness;
+  const { waits } = readNotes(freshness);
   const next =
     waits !== null ? (
       <Sentence text={waitWords(waits)} />
@@ -166,21 +167,27 @@ async function poll(name: string, forSeconds: number, done: string): Promise<voi
 /** Lists that pigeonpost derives from others and sweeps together with them. */
 const derived: ReadonlySet<string> = new Set(['registrants', 'engagement']);
 
-/** Whether lists are read when they are due: reading is not paused, and does not wait for the service or the quota. */
-function mayBeRead({ freshness: { state, waits } }: PigeonholeDetails): boolean {
-  return state !== 'paused' && waits === null;
+type Freshness = PigeonholeDetails['freshness'];
+
+/** Returns when a list that is due at this instant is read; null: reading is paused, or the service does not answer. */
+function nextRead(dueAt: string, freshness: Freshness | undefined): string | null {
+  if (freshness?.state === 'paused') return null;
+  const waits = freshness?.waits ?? null;
+  if (waits === null) return dueAt;
+  if (waits.until === null) return waits.everySeconds === null ? dueAt : null;
+  return dueAt > waits.until ? dueAt : waits.until;
 }
 
 interface StreamTableProps {
   readonly streams: readonly StreamView[];
   /** The pigeonhole in the form that actions use. */
   readonly name: string;
-  /** False: the due times say nothing, because none of the lists can be read now. */
-  readonly isRead: boolean;
+  /** Undefined until the pigeonhole is loaded. */
+  readonly freshness: Freshness | undefined;
 }
 
 /** The streams of a pigeonhole: order, checkpoint and next reads. */
-function StreamTable({ streams, name, isRead }: StreamTableProps) {
+function StreamTable({ streams, name, freshness }: StreamTableProps) {
   const mayOperate = useMay('operate');
   const [all, setAll] = useState(false);
   const ordered = streams.toSorted((a, b) => rank(a) - rank(b));
@@ -223,7 +230,7 @@ function StreamTable({ streams, name, isRead }: StreamTableProps) {
               <td class="number">
                 <Ago at={stream.polledAt} never="not yet" />
               </td>
-              <td class="number mid">{stream.wanted && isRead ? <Until at={stream.dueAt} /> : '–'}</td>
+              <td class="number mid">{stream.wanted ? <Until at={nextRead(stream.dueAt, freshness)} /> : '–'}</td>
               <td class="wide">{stream.wanted ? stream.cadence : '–'}</td>
               <td class="number mid">
                 {stream.sweepPages === null ? (
