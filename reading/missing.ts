@@ -353,7 +353,7 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items that have to be counted. Identical rows are told apart by their number on a
+ * For a list without ids: returns the items that have to be counted. Identical rows differ only by their number on a
  * page (`k`, `k#2`), so a sweep cannot count those on different pages. A filtered response counts them, or shows that a
  * single row moved to the next page during the sweep. It is needed if the ledger holds fewer rows than the sweep
  * showed, or if the highest-numbered row still has an old session name or question text.
