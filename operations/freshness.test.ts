@@ -184,10 +184,11 @@ describe('the freshness of several pigeonholes', () => {
     expect(combineFreshness([late, live])).toEqual({ ...live, state: 'late', lateLists: 2, lateSeconds: 90 });
   });
 
-  it('ignores paused pigeonholes', () => {
+  it('ignores paused pigeonholes, except that their live lists stay live', () => {
     const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(9999).toISOString(), nextAt: null });
-    expect(combineFreshness([paused, live])).toEqual(live);
-    expect(combineFreshness([paused])).toMatchObject({ state: 'paused', liveLists: 0, readAt: null });
+    expect(combineFreshness([paused, live])).toEqual({ ...live, liveLists: 15 });
+    expect(combineFreshness([paused, summary({})])).toEqual(summary({ liveLists: 9 }));
+    expect(combineFreshness([paused])).toMatchObject({ state: 'paused', liveLists: 9, readAt: null, nextAt: null });
   });
 });
 

@@ -113,7 +113,7 @@ export interface Freshness {
    * pigeonpost paused reading. `unread`: no list that counts was read yet.
    */
   readonly state: 'current' | 'late' | 'paused' | 'unread';
-  /** Lists that are live now. */
+  /** Lists that are live now, whether or not reading is paused. */
   readonly liveLists: number;
   /**
    * When the live list that was read longest ago was last read. If no list is live, the same for all lists except those
@@ -196,7 +196,7 @@ export function readingWait({ waitReason, waitUntil, unansweredSince }: RequestS
 
 /**
  * Returns the freshness of several pigeonholes together. If one has live lists, those without do not count. Paused ones
- * never count.
+ * count only for `liveLists`: a pause stops reading, but people still expect changes in these lists.
  */
 export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSummary {
   const running = all.filter(({ state }) => state !== 'paused');
@@ -209,7 +209,7 @@ export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSum
   const isPaused = all.length > 0 && running.length === 0;
   return {
     state: isPaused ? 'paused' : lateLists > 0 ? 'late' : readAt === null ? 'unread' : 'current',
-    liveLists: live.reduce((sum, { liveLists }) => sum + liveLists, 0),
+    liveLists: all.reduce((sum, { liveLists }) => sum + liveLists, 0),
     readAt,
     nextAt: first(counted.map((each) => each.nextAt)),
     waits: counted.find(({ waits }) => waits !== null)?.waits ?? null,
@@ -332,7 +332,7 @@ export const freshnessSummary = {
   state: z
     .enum(['current', 'late', 'paused', 'unread'])
     .describe('`late`: a list missed the interval in force for it; `unread`: no list was read yet.'),
-  liveLists: z.int().describe('Lists that are live now.'),
+  liveLists: z.int().describe('Lists that are live now, whether or not reading is paused.'),
   readAt: instant()
     .nullable()
     .describe(

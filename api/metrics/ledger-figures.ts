@@ -90,10 +90,10 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
         ),
       );
     }
-    const freshness = combineFreshness(views.map((view) => view.freshness));
-    const readAt = freshness.liveLists === 0 ? null : dateOf(freshness.readAt);
-    fresh.push(of({ sync }, oldestAge([readAt], now)));
-    late.push(of({ sync }, freshness.lateSeconds));
+    const all = views.map(({ freshness }) => freshness);
+    const { readAt } = combineFreshness(all.filter(({ liveLists }) => liveLists > 0));
+    fresh.push(of({ sync }, oldestAge([dateOf(readAt)], now)));
+    late.push(of({ sync }, combineFreshness(all).lateSeconds));
     const whole = sweeps.filter(
       (each) => each.workspace === workspace && each.pigeonholeId !== 0 && own.has(each.pigeonholeId),
     );

@@ -120,6 +120,14 @@ describe('the metrics of a ledger', () => {
     expect(text).not.toMatch(/101|102|Person/);
   });
 
+  it('have a read age of 0 while all pigeonholes with live lists are paused', () => {
+    const paused = { state: 'paused', liveLists: 6, readAt: null, nextAt: null, lateLists: 0, lateSeconds: 0 };
+    const pigeonholes = [pigeonhole(101, { freshness: paused }), pigeonhole(102, { freshness: ended })];
+    const workspaces = status.workspaces.map((workspace) => ({ ...workspace, pigeonholes }));
+    const figures = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } as unknown as Status }));
+    expect(figures).toContain('pigeonpost_read_age_seconds{sync="events"} 0\n');
+  });
+
   it('omit an unknown quota and report the rest', () => {
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, quota: null }));
     const unknown = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));

@@ -1,6 +1,7 @@
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
+import type { Overview } from '../../api/syncs.js';
 import type { Status } from '../../operations/status-view.js';
 import { act } from '../../operations/act.js';
 import type { ActionResult } from '../../operations/action.js';
@@ -85,6 +86,29 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(late.lateSeconds).toBeGreaterThan(50);
     expect(late.readAge).toBeGreaterThan(55);
     expect(late.streams.find(({ list, sessionId }) => list === 'votes' && sessionId === 3)!.lateSeconds).toBe(0);
+  });
+
+  it('has as many live lists in the overview as in the status, even while the service refuses the key', async () => {
+    const stage = await stages.open(kind);
+    const scene = await liveEvent(stage);
+    const { ledger, config, configuration } = scene.deps;
+    const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
+    const live = async () => {
+      const get = async (path: string) => await (await app.request(path, { headers: asLocalUser })).json();
+      const { workspaces } = (await get('/api/status')) as Status;
+      const { syncs } = (await get('/api/overview')) as Overview;
+      const status = workspaces[0]!.pigeonholes.find(({ id }) => id === pigeonhole)!.freshness;
+      const { freshness: overview } = syncs[0]!;
+      return { states: [status.state, overview.state], liveLists: [status.liveLists, overview.liveLists] };
+    };
+    const before = await live();
+    expect(before).toEqual({ states: ['current', 'current'], liveLists: [before.liveLists[1], expect.any(Number)] });
+    expect(before.liveLists[0]).toBeGreaterThan(0);
+
+    await stage.control('POST', 'keys', { accepted: ['another-key'] });
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    expect(await live()).toEqual({ states: ['paused', 'paused'], liveLists: before.liveLists });
   });
 
   it('follows the interval from the file even if no session runs', async () => {
