@@ -243,6 +243,46 @@ export async function failStream(
   );
 }
 
+/** Factors by which the quota lengthens polling intervals, and the ms after which it lengthens none (`Stretch`). */
+interface Lengthening {
+  readonly live: number;
+  readonly idle: number;
+  readonly untilMs: number;
+}
+
+/**
+ * Plans the streams of a workspace again that were planned with a smaller quota: those whose interval was lengthened,
+ * and those that were postponed. Each becomes due as its last read would plan it now, or immediately if that time has
+ * passed. No stream becomes due later. Streams that failed or rest after a long walk are left alone.
+ * @returns the number of streams that become due earlier
+ */
+export async function replanStreams(ledger: Ledger, workspace: string, stretch: Lengthening): Promise<number> {
+  return await ledger.db.transaction(async (tx) => {
+    // Locked first and in order, as in `pollNow`. Most workspaces have nothing to plan again.
+    const places = await tx.query<{ ref: number }>(
+      `select ref from pigeonholes p where workspace = $1 and exists (select 1 from streams s where s.ref = p.ref
+         and ${isPlannedLate}) order by ref for no key update`,
+      [workspace, stretch.live, stretch.idle, stretch.untilMs],
+    );
+    if (places.length === 0) return 0;
+    const rows = await tx.query(
+      `update streams s set due_at = greatest(now(), ${plannedNow}) from pigeonholes p
+       where p.ref = s.ref and p.workspace = $1 and ${isPlannedLate} returning s.id`,
+      [workspace, stretch.live, stretch.idle, stretch.untilMs],
+    );
+    return rows.length;
+  });
+}
+
+/** Instant at which a stream would be due if its last read had known the factors $2 (live polls), $3 (idle polls) and $4. */
+const plannedNow = `coalesce(s.polled_at + least(
+    s.wanted_ms * case when s.every_reason in ('live', 'found', 'rehearsal') then $2::float8 else $3::float8 end,
+    greatest(s.wanted_ms, $4::float8)) * interval '1 millisecond', now())`;
+/** Reads start at ticks, up to a quarter of the interval after they are due (`untilNextRead`). */
+const isPlannedLate = `s.wanted and s.gone_at is null and s.failures = 0 and s.due_at > now()
+  and s.every_reason is distinct from 'whole-walk'
+  and s.due_at > ${plannedNow} + coalesce(s.wanted_ms, 0) / 4 * interval '1 millisecond'`;
+
 /** Makes every stream of a pigeonhole due immediately. */
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {

@@ -66,8 +66,10 @@ async function tryItNow(
 ): Promise<string | undefined> {
   if (kind === 'pigeonhole')
     return 'try-now ends the wait of a workspace, not of a pigeonhole: give workspace:NAME, or use poll-now';
-  const key = kind === 'workspace' ? ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()) : null;
-  return await tryNow(ledger, { kind, name, key });
+  if (kind === 'sink') return await tryNow(ledger, { kind, name, key: null });
+  const { apiKey, quota } = config.workspaces[name]!;
+  const key = ledger.hash.fingerprint(apiKey.reveal());
+  return await tryNow(ledger, { kind, name, key, reserve: quota.reserve });
 }
 
 /** @returns the reason for a refusal; undefined: it is done */
@@ -137,14 +139,20 @@ interface TryNowTarget {
   readonly name: string;
   /** Keyed fingerprint of the workspace's key; null for a sink. */
   readonly key: string | null;
+  /** Share of the key's quota that is reserved for imports, 0 to 1; by default 0. */
+  readonly reserve?: number;
 }
 
 /**
  * Ends every wait of a sink or a workspace before its next attempt: backoff, `Retry-After`, a used-up quota, a refused
- * credential. The service or the destination may request a wait again. A second call changes nothing.
+ * credential. The service or the destination may request a wait again. The workspace's own lists are read immediately,
+ * which also shows whether the quota has grown: then the gate plans all lists again that the quota has delayed.
  * @returns why nothing was tried, in a sentence: only `resume` lifts a pause that an operator has to decide about
  */
-export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget): Promise<string | undefined> {
+export async function tryNow(
+  ledger: Ledger,
+  { kind, name, key, reserve = 0 }: TryNowTarget,
+): Promise<string | undefined> {
   const pauses = await pausesOf(ledger, [{ scope: kind, name }]);
   const decided = pauses.find(({ pausedBy, cause }) => pausedBy === 'person' || cause !== 'credential');
   if (decided !== undefined) {
@@ -156,8 +164,9 @@ export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget):
     return undefined;
   }
   await workspaceAnswers(ledger, name);
-  if (key !== null) await allowProbe(ledger, key);
+  if (key !== null) await allowProbe(ledger, key, reserve);
   await retryWorkspace(ledger, name);
+  await pollNow(ledger, await refOf(ledger, name, 0));
   return undefined;
 }
 

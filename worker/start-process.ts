@@ -171,7 +171,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const firstPage = new FirstPage(ledger, options.onFirstPage);
   const shared: Shared = {
     ledger,
-    gate: new ServiceGate(ledger, log, forecastNeeds, { onBack: (workspace) => void wakeReaders(workspace) }),
+    gate: new ServiceGate(ledger, log, forecastNeeds, { onDue: (workspace) => void wakeReaders(workspace) }),
     accounts: new Accounts(),
     owner,
     orchestration: starter,

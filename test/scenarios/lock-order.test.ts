@@ -15,7 +15,7 @@ import { requestReplay } from '../../delivering/replays.js';
 import { expireSlice } from '../../people/retention.js';
 import { trySinkNow } from '../../delivering/sink-breaker.js';
 import { registerSinks } from '../../ledger/sinks.js';
-import { pollNow, sweepNow } from '../../ledger/streams.js';
+import { pollNow, replanStreams, sweepNow } from '../../ledger/streams.js';
 import { askToForget } from '../kit/forget.js';
 import { delayedDatabase, heldDatabase, untilOverOrWaiting } from '../kit/held-database.js';
 import { attendee, question, session, vote } from '../kit/items.js';
@@ -95,6 +95,20 @@ const pairs: readonly {
       await readPigeonhole({ ...scene.deps, ledger }, place, never);
     },
     second: ({ scene, ref }) => expireSlice(scene.ledger, { ref, list: 'questions', after_key: '' }, { changesMs: 0 }),
+  },
+  {
+    name: 'a page is stored while reads are planned again',
+    moment: 'insert into items (ref, list, stream_id, seen_at, key',
+    first: async ({ stage, scene }, ledger) => {
+      await stage.patch('questions', 1011, { question: { id: 1011, content: 'edited', status: 'approved' } });
+      await stage.db.query(
+        `update streams set sweep_due_at = now(), due_at = now() + interval '9 minutes' * (list <> 'questions')::int`,
+      );
+      await readPigeonhole({ ...scene.deps, ledger }, place, never);
+    },
+    second: async ({ scene }) => {
+      expect(await replanStreams(scene.ledger, 'acme', { live: 1, idle: 1, untilMs: 0 })).toBeGreaterThan(0);
+    },
   },
 ];
 const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: false, destination: 'elsewhere' };

@@ -1,4 +1,7 @@
 import { kinds } from '../kit/scenario-kinds.js';
+import { act } from '../../operations/act.js';
+import { readStatus } from '../../operations/read-status.js';
+import { viewQuotas } from '../../operations/status-view.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { PermitRefusal } from '../../work/requests/permit-refusal.js';
@@ -65,6 +68,12 @@ async function nextWindow(stage: Stage): Promise<void> {
        wait_until = case when wait_until is not null then now() end`,
   );
   await stage.db.query('update workspaces set wait_until = now() where wait_until is not null');
+}
+
+/** Does what `pigeonpost try-now workspace:acme` does. */
+async function tryWorkspaceNow({ deps }: Scene): Promise<void> {
+  const starter = { ...deps.orchestration, start: async () => undefined, signal: async () => true };
+  expect(await act({ deps, starter }, { do: 'try-now', kind: 'workspace', name: 'acme' })).toBe('done');
 }
 
 async function importing(scene: Scene, times: number, priority: Priority = 'import'): Promise<string[]> {
@@ -303,6 +312,92 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
     expect(await intervalInS()).toBe(5);
+  });
+
+  /** Opens a live event that was read with a quota of 100 requests, which do not suffice for the configured intervals. */
+  const stretchedScene = async () => {
+    const stage = await stages.open(kind);
+    await stage.patch('pigeonholes', 101, { startDate: '2020-01-01', endDate: '2099-01-01' });
+    await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: true } });
+    await stage.put('attendees', attendee(1));
+    await stage.put('sessions', session(1));
+    await (await stage.scene()).settle();
+    const due: string[] = [];
+    const scene = await stage.scene({ gate: { onDue: (workspace) => void due.push(workspace) } });
+    await stage.pollsAreDue();
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    const lists = async () =>
+      await stage.db.query<{ list: string; reason: string; everyMs: number; dueInS: number }>(
+        `select s.list, s.every_reason as reason, s.every_ms::int as "everyMs",
+           (extract(epoch from s.due_at - now()))::float8 as "dueInS"
+         from streams s join pigeonholes p on p.ref = s.ref where s.wanted and p.pigeonhole_id = 101`,
+      );
+    const grows = async (): Promise<void> => {
+      await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 3600, headers: true } });
+    };
+    return { stage, scene, due, lists, grows };
+  };
+  /** Returns the live lists that are not read at their configured interval of 5 s. */
+  const delayed = <Row extends { readonly reason: string; readonly dueInS: number }>(rows: readonly Row[]): Row[] =>
+    rows.filter(({ reason, dueInS }) => reason === 'live' && dueInS > 6.25); // reads start at ticks
+
+  it('no longer delays any list as soon as a response to one list reports it', async () => {
+    const { stage, scene, due, lists, grows } = await stretchedScene();
+    const before = await lists();
+    const live = before.filter(({ reason }) => reason === 'live');
+    expect(live.length).toBeGreaterThan(3);
+    expect(delayed(before)).toEqual(live);
+
+    await grows();
+    await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(delayed(await lists())).toEqual([]);
+    expect(due).toEqual(['acme']); // the workflows of all its pigeonholes are woken
+    await stage.timePasses(5000);
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect((await lists()).filter(({ reason, everyMs }) => reason === 'live' && everyMs > 5000)).toEqual([]);
+  });
+
+  it('stays as it is known if a try of the operator shows that it has not grown', async () => {
+    const { scene, due, lists } = await stretchedScene();
+    const before = delayed(await lists());
+    await tryWorkspaceNow(scene);
+    await scene.discover();
+    expect(delayed(await lists()).map(({ list }) => list)).toEqual(before.map(({ list }) => list));
+    expect(due).toEqual([]);
+  });
+
+  it.each([
+    ['while requests are left', `update quotas set remaining = 40, used = 60, used_idle = 20`],
+    ['when only the reserve for imports is left', `update quotas set remaining = 10, used = 90`],
+    ['when it is used up', `update quotas set remaining = 0, used = 100`],
+  ])('ends all waits after a try of the operator %s', async (_, left) => {
+    const { stage, scene, due, lists, grows } = await stretchedScene();
+    await stage.db.query(left);
+    const waiting = await stage.scene({ gate: { onDue: (workspace) => void due.push(workspace) } });
+    await stage.db.query(
+      `update streams set polled_at = polled_at - interval '70 s', due_at = now() where list = 'pigeonholes'`,
+    );
+    await waiting.discover();
+    await stage.pollsAreDue();
+    await waiting.read({ workspace: 'acme', pigeonholeId: 101 });
+    await stage.db.query(`update streams set due_at = now() + interval '8 minutes' where every_reason = 'live'`);
+    await stage.requests();
+
+    await grows();
+    await tryWorkspaceNow(waiting);
+    await waiting.discover();
+    expect((await stage.requests()).map(({ path }) => path)).toContain('/v2/pigeonholes');
+    expect(delayed(await lists())).toEqual([]);
+    expect(due).toContain('acme');
+    await stage.timePasses(5000);
+    expect((await waiting.read({ workspace: 'acme', pigeonholeId: 101 })).state).toBe('working');
+    const { problems } = await readStatus(
+      { ...waiting.deps, trouble: () => null, quotas: () => viewQuotas(waiting.deps.config, scene.ledger, Date.now()) },
+      false,
+    );
+    expect(problems.map(({ title }) => title)).toEqual([]);
+    expect((await lists()).filter(({ reason, everyMs }) => reason === 'live' && everyMs > 5000)).toEqual([]);
   });
 });
 

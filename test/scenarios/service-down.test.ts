@@ -42,7 +42,7 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     const back: string[] = [];
     const scene = await stage.scene({
       client: { ...client, page },
-      gate: { onBack: (workspace) => void back.push(workspace) },
+      gate: { onDue: (workspace) => void back.push(workspace) },
     });
     await scene.settle();
     let release = (): void => undefined;

@@ -113,3 +113,13 @@ function hasRisen({ limit, remaining: left }: QuotaState, reported: number | nul
   if (reported === null || left === null) return false;
   return reported > left + Math.max(refilled.atLeast, (limit ?? 0) / refilled.partOfLimit);
 }
+
+/**
+ * Whether the quota has grown: the service reports a larger limit, or a window that started before the known one was
+ * over. A window that starts on time is no growth, because no interval is lengthened beyond its start. Pure.
+ * @param before the last state read from the ledger
+ */
+export function hasGrown(before: QuotaState | undefined, after: QuotaState): boolean {
+  if (before === undefined || before.limit === null) return false;
+  return after.window > before.window || after.limit === null || after.limit > before.limit;
+}

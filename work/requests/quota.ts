@@ -339,15 +339,18 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 }
 
 /**
- * Allows one request now, to find out whether the quota was raised or renewed. Called when an operator says that it
- * was. Changes nothing if requests are allowed anyway.
+ * Allows one request of any priority now, to find out whether the quota was raised or renewed. Called when an operator
+ * says that it was. Changes nothing if no limit is known, or if reading may continue under a learnt limit: the response
+ * to such a request would not report what remains.
+ * @param reserve share of the limit that is reserved for imports, 0 to 1
  */
-export async function allowProbe(ledger: Ledger, fingerprint: string): Promise<void> {
+export async function allowProbe(ledger: Ledger, fingerprint: string, reserve: number): Promise<void> {
   await ledger.db.query(
     `update quotas set remaining = null, refusals = greatest(refusals, 1), refused_window = window_number,
        wait_until = null, alone_until = null
-     where fingerprint = $1 and (wait_until > now() or remaining <= 0)`,
-    [fingerprint],
+     where fingerprint = $1 and (wait_until > now() or (request_limit is not null and limit_until is null)
+       or remaining <= greatest(0, ceil(coalesce(request_limit, 0) * $2::float8) - used_imports))`,
+    [fingerprint, reserve],
   );
 }
 

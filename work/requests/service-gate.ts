@@ -14,13 +14,14 @@ import {
   spendPermit,
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
+import { replanStreams } from '../../ledger/streams.js';
 import { isUnanswered, markAnswering, markUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
 import { isNotConfirmed } from '../../base/only-while-held.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
 import type { Collaborators, Log } from '../collaborators.js';
-import { updatesQuota, hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
+import { updatesQuota, hasGrown, hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
 import { Outages } from './outages.js';
 import { PermitRefusal } from './permit-refusal.js';
 import { ServiceWatch } from './service-watch.js';
@@ -61,7 +62,7 @@ const witnessTimeoutMs = 10_000;
 
 export interface GateOptions {
   readonly now?: () => number;
-  readonly onBack?: (workspace: string) => void;
+  readonly onDue?: (workspace: string) => void;
 }
 
 /** A permit for a later request: pass it to `request`, or return it with `returnPermit`. */
@@ -92,19 +93,22 @@ export class ServiceGate {
   readonly outages: Outages;
   readonly #watch: ServiceWatch;
   private readonly now: () => number;
+  private readonly onDue: (workspace: string) => void;
   readonly #keys = new Map<string, Key>();
 
   /**
    * @param forecast returns the number of requests needed for reading, computed from the intervals of the streams
-   * @param options.now monotonic clock, ms; options.onBack called when the service responds to a workspace again
+   * @param options.now monotonic clock, ms; options.onDue called when lists of a workspace become due earlier than
+   * planned, because the service responds again or reports a larger quota
    */
   constructor(
     private readonly ledger: Ledger,
     log: Log,
     private readonly forecast: Forecast,
-    { now = () => performance.now(), onBack }: GateOptions = {},
+    { now = () => performance.now(), onDue = () => undefined }: GateOptions = {},
   ) {
     this.now = now;
+    this.onDue = onDue;
     const notes = {
       unanswered: (workspace: string, outage: Parameters<typeof markUnanswered>[2]) =>
         markUnanswered(ledger, workspace, outage),
@@ -114,7 +118,7 @@ export class ServiceGate {
         // of the outage note: after a crash in between, the note is still there, and the next response repeats both.
         await retryWorkspace(ledger, workspace);
         await markAnswering(ledger, workspace);
-        onBack?.(workspace);
+        onDue(workspace);
       },
     };
     this.outages = new Outages(log, notes, now, () => ledger.clock.nowMs());
@@ -153,11 +157,11 @@ export class ServiceGate {
     const key = this.#keyOf(access.config, workspace);
     const held = (await this.#use(key, await ahead)) ?? (await this.#take(access, key, workspace, priority));
     try {
-      const result = await this.#call(key, held, workspace, () => call(client));
+      const result = await this.#call(access, key, held, { workspace, call: () => call(client) });
       await this.outages.answered(workspace);
       const reported = quotaOf?.(result) ?? null;
-      await this.#answered(key, held, reported);
-      if (quotaOf !== undefined) await this.#noteSilence(key, reported);
+      await this.#answered(access, key, held, reported);
+      if (quotaOf !== undefined) await this.#noteSilence(access, key, reported);
       return result;
     } finally {
       held.release();
@@ -215,14 +219,20 @@ export class ServiceGate {
    * Counts consecutive responses without a quota. Once there are enough of them, drops the limit that the service
    * reported before.
    */
-  async #noteSilence(key: Key, reported: Quota | null): Promise<void> {
+  async #noteSilence(access: Access, key: Key, reported: Quota | null): Promise<void> {
     key.silent = reported === null ? key.silent + 1 : 0;
     const { state } = key;
     if (key.silent < maxSilentResponses || state === undefined || state.limit === null || !state.limitReported) return;
     learn(key, await forgetReportedLimit(this.ledger, key.fingerprint));
+    await this.#replan(access, key);
   }
 
-  async #call<T>(key: Key, held: Held, workspace: string, call: () => Promise<T>): Promise<T> {
+  async #call<T>(
+    access: Access,
+    key: Key,
+    held: Held,
+    { workspace, call }: { readonly workspace: string; readonly call: () => Promise<T> },
+  ): Promise<T> {
     const startedAt = this.now();
     const ended = this.#watch.sent(workspace);
     try {
@@ -233,7 +243,7 @@ export class ServiceGate {
       ended(error instanceof ApiError && error.kind !== 'transient' && error.kind !== 'aborted');
       if (error instanceof ApiError) {
         await this.#noteOutage(workspace, error, startedAt);
-        await this.#failed(key, held, error);
+        await this.#failed(access, key, held, error);
       } else if (isNotConfirmed(error)) {
         await notePassed(this.ledger, key.fingerprint, held, false);
       }
@@ -311,9 +321,21 @@ export class ServiceGate {
     throw new PermitRefusal({ scope: 'key', reason: 'used-up', waitMs: 1000 });
   }
 
-  async #answered(key: Key, held: Held, quota: Quota | null): Promise<void> {
-    if (held.exclusive || held.probe || updatesQuota(key.state, performance.now() - key.stateAt, quota)) {
-      learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingReported));
+  async #answered(access: Access, key: Key, held: Held, quota: Quota | null): Promise<void> {
+    const before = key.state;
+    if (!held.exclusive && !held.probe && !updatesQuota(before, performance.now() - key.stateAt, quota)) return;
+    const after = learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingReported));
+    if (held.probe || hasGrown(before, after)) await this.#replan(access, key);
+  }
+
+  /**
+   * Plans the reads of all workspaces with this key again, because the quota has grown. Otherwise lists that were
+   * planned with the smaller quota would be read late: after an interval that was lengthened to last until the reset.
+   */
+  async #replan(access: Access, key: Key): Promise<void> {
+    for (const workspace of this.#sharing(access.config, key.fingerprint)) {
+      const stretch = await this.stretchOf(access, workspace);
+      if ((await replanStreams(this.ledger, workspace, stretch)) > 0) this.onDue(workspace);
     }
   }
 
@@ -322,7 +344,7 @@ export class ServiceGate {
     else if (error.kind !== 'aborted') await this.outages.answered(workspace);
   }
 
-  async #failed(key: Key, held: Held, error: ApiError): Promise<void> {
+  async #failed(access: Access, key: Key, held: Held, error: ApiError): Promise<void> {
     if (error.kind === 'quota') {
       const reported = error.quota ?? nothingReported;
       const waitMs = waitAfterRefusal(
@@ -338,7 +360,9 @@ export class ServiceGate {
       }
       return;
     }
-    if (error.code !== null && error.kind !== 'credential') return await this.#answered(key, held, error.quota);
+    if (error.code !== null && error.kind !== 'credential') {
+      return await this.#answered(access, key, held, error.quota);
+    }
     await notePassed(this.ledger, key.fingerprint, held, wasCounted(error));
   }
 
@@ -353,13 +377,9 @@ export class ServiceGate {
     const { planInMs } = state;
     if (key.needs === undefined || now - key.needs.at > forecastMs || planInMs > 2 * key.needs.spanMs) {
       const spanMs = Math.max(planInMs, forecastMs);
-      const { fingerprint } = this.#keyOf(access.config, workspace);
-      const sharing = Object.keys(access.config.workspaces).filter(
-        (name) => this.#keyOf(access.config, name).fingerprint === fingerprint,
-      );
       const value = this.forecast(
         { ledger: this.ledger, config: access.config },
-        sharing,
+        this.#sharing(access.config, this.#keyOf(access.config, workspace).fingerprint),
         [spanMs],
         this.ledger.clock.nowMs(),
       );
@@ -370,6 +390,11 @@ export class ServiceGate {
     }
     const { spanMs, value } = key.needs;
     return needsUntil({ needs: await value, spanMs }, planInMs);
+  }
+
+  /** Returns the workspaces that use this key. */
+  #sharing(config: Config, fingerprint: string): string[] {
+    return Object.keys(config.workspaces).filter((name) => this.#keyOf(config, name).fingerprint === fingerprint);
   }
 
   #keyOf(config: Config, workspace: string): Key {
