@@ -2,7 +2,7 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { findRef, pigeonholeNames } from '../ledger/pigeonholes.js';
 import { type StreamState, streamStates } from '../reading/read-streams.js';
 import type { CadenceReason } from '../reading/cadence.js';
-import { cadenceWords, latenessMs, cadenceShape } from '../operations/freshness.js';
+import { cadenceWords, latenessMs, cadenceShape, type Obstacles } from '../operations/freshness.js';
 import type { ApiApp, ApiContext } from './api-app.js';
 import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
 import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
@@ -149,7 +149,9 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
     });
     const orderedBy = (row: StreamState): readonly [string, number] => [row.list, row.sessionId ?? 0];
     const now = new Date(ledger.clock.nowMs());
-    return c.json(partOf(rows, limit, { view: (row) => viewStream(row, now), orderedBy }), 200);
+    const obstacles = { upMs: sources.upMs?.(), hindrances: sources.hindrances?.over(`${workspace}/${id}`) };
+    const view = (row: StreamState): StreamView => viewStream(row, now, obstacles);
+    return c.json(partOf(rows, limit, { view, orderedBy }), 200);
   });
 }
 
@@ -231,7 +233,7 @@ function compare(a: string, b: string): number {
 }
 
 /** @param now current time by the database's clock, which also sets the instants of the row */
-function viewStream({ wantedMs, ...row }: StreamState, now: Date): StreamView {
+function viewStream({ wantedMs, ...row }: StreamState, now: Date, obstacles: Obstacles): StreamView {
   const reason = row.reason as CadenceReason | null;
   const isRead = row.wanted && row.goneAt === null;
   const reading = { reason, everyMs: row.everyMs, readAt: row.polledAt, dueAt: row.dueAt };
@@ -239,7 +241,7 @@ function viewStream({ wantedMs, ...row }: StreamState, now: Date): StreamView {
     ...withIsoInstants(row),
     reason,
     cadence: cadenceWords({ reason, everyMs: row.everyMs, wantedMs }),
-    lateSeconds: isRead ? latenessMs(reading, now) / 1000 : 0,
+    lateSeconds: isRead ? latenessMs(reading, now, obstacles) / 1000 : 0,
   };
 }
 

@@ -96,6 +96,25 @@ export async function retryWorkspace(ledger: Ledger, name: string): Promise<void
        and ref in (select ref from pigeonholes where workspace = $1)`,
     [name],
   );
+  await retryImports(ledger, name);
+}
+
+/**
+ * Does the same after an outage of the service, and forgets the failures of the streams: the outage caused them, and
+ * the next read of each stream shows whether it still fails. Otherwise streams that just wait for their turn would
+ * count as failing. Failures that say that the service no longer has a stream are kept.
+ */
+export async function retryAfterOutage(ledger: Ledger, name: string): Promise<void> {
+  await ledger.db.query(
+    `update streams set due_at = least(due_at, now()), failures = case when gone_count = 0 then 0 else failures end,
+       failure = case when gone_count = 0 then null else failure end
+     where wanted and failures > 0 and ref in (select ref from pigeonholes where workspace = $1)`,
+    [name],
+  );
+  await retryImports(ledger, name);
+}
+
+async function retryImports(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(
     `update imports set retry_at = now() where state = 'running' and retry_at > now()
        and ref in (select ref from pigeonholes where workspace = $1)`,

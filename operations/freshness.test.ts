@@ -193,32 +193,65 @@ describe('the freshness of several pigeonholes', () => {
 });
 
 describe('the end of a hindrance', () => {
-  /** Notes a hindrance of this length, then returns the state of a list that was last read before it. */
-  const stateAfter = (hinderedMs: number, ...passedMs: readonly number[]): string[] => {
+  const live = { groups: [group({})] };
+  /** Notes a hindrance of this length, then returns the state of a list of 5 s that was last read `before` it. */
+  const stateAfter = (hinderedMs: number, before: number, ...passedMs: readonly number[]): string[] => {
     let nowMs = 0;
     const memory = new HindranceMemory(() => nowMs);
-    for (; nowMs <= hinderedMs; nowMs += 5000) {
-      expect(memory.sinceEnd('acme/101', true)).toBe(Infinity);
+    for (; nowMs < hinderedMs; nowMs += 5000) {
+      expect(memory.note('acme/101', 0)).toEqual([]);
     }
+    nowMs = hinderedMs;
+    memory.note('acme/101', null);
     return passedMs.map((passed) => {
       nowMs = hinderedMs + passed;
-      const upMs = memory.sinceEnd('acme/101', false);
-      const maybeLate = [list({ readAt: secondsAgo(3600) })];
-      return judgeFreshness({ groups: [group({})], maybeLate }, { paused: false, now, upMs }).state;
+      const hindrances = memory.note('acme/101', null);
+      expect(memory.over('acme/101')).toEqual(hindrances);
+      const maybeLate = [list({ readAt: secondsAgo((before + nowMs) / 1000) })];
+      return judgeFreshness({ ...live, maybeLate }, { paused: false, now, hindrances }).state;
     });
   };
 
   it('gives every list two minutes to be read before it is late', () => {
-    expect(stateAfter(30 * minute, 5000, 115_000, 120_000, 125_000)).toEqual(['current', 'current', 'late', 'late']);
+    const states = stateAfter(30 * minute, 60 * minute, 5000, 115_000, 120_000, 125_000);
+    expect(states).toEqual(['current', 'current', 'late', 'late']);
   });
 
-  it('delays nothing if the hindrance was short', () => {
-    expect(stateAfter(minute, 5000)).toEqual(['late']);
+  it('gives a list that was in time before a short one the time that it has for each read', () => {
+    expect(stateAfter(minute, 4000, 1000, 14_000, 17_000)).toEqual(['current', 'current', 'late']);
+  });
+
+  it('delays nothing for a list that was late before a short one', () => {
+    expect(stateAfter(minute, 60 * minute, 1000)).toEqual(['late']);
+  });
+
+  it('cannot hide a list that is never read, even if there are many', () => {
+    let nowMs = 0;
+    const memory = new HindranceMemory(() => nowMs);
+    const stateNow = (hinderedMs: number | null): string => {
+      const maybeLate = [list({ readAt: secondsAgo(nowMs / 1000) })];
+      const hindrances = memory.note('acme/101', hinderedMs);
+      return judgeFreshness({ ...live, maybeLate }, { paused: false, now, hindrances }).state;
+    };
+    for (; nowMs < minute; nowMs += 10_000) {
+      stateNow(0);
+      nowMs += 5000;
+      stateNow(null);
+    }
+    expect(stateNow(null)).toBe('late');
+  });
+
+  it('uses the start that the ledger knows', () => {
+    let nowMs = 60_000;
+    const memory = new HindranceMemory(() => nowMs);
+    memory.note('acme/101', 9000);
+    nowMs = 70_000;
+    expect(memory.note('acme/101', null)).toEqual([{ startedMsAgo: 19_000, endedMsAgo: 0 }]);
   });
 
   it('affects only the pigeonhole that was hindered', () => {
     const memory = new HindranceMemory(() => 0);
-    memory.sinceEnd('acme/101', true);
-    expect(memory.sinceEnd('acme/102', false)).toBe(Infinity);
+    memory.note('acme/101', 0);
+    expect(memory.note('acme/102', null)).toEqual([]);
   });
 });

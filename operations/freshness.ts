@@ -55,18 +55,43 @@ const startGraceMs = 2 * 60_000;
 /** No list can be late before this time, so lists that were read or due more recently are not loaded one by one. */
 const shortestGraceMs = graceMs.least;
 
+/** A time in which a pigeonhole could not be read: how many ms ago it started and ended. */
+export interface Hindrance {
+  readonly startedMsAgo: number;
+  readonly endedMsAgo: number;
+}
+
+/** Facts that excuse a late read, apart from failures of single lists. */
+export interface Obstacles {
+  /** Milliseconds since the process started; by default long ago. */
+  readonly upMs?: number | undefined;
+  /** From `HindranceMemory`, in the order of time; by default none. */
+  readonly hindrances?: readonly Hindrance[] | undefined;
+}
+
 /**
  * Returns the milliseconds since a list should have been read; 0 while it is in time. Failures and retries do not move
  * that instant, so a list that the service refuses becomes late. A list that was never read should have been read when
- * it was due.
- * @param upMs milliseconds since the process started or a hindrance of reading ended; by default long ago
+ * it was due. Hindrances that are over do not make a list late: only the time in which it could have been read counts.
  */
-export function latenessMs(reading: Omit<ListReading, 'list' | 'sessionId'>, now: Date, upMs = Infinity): number {
+export function latenessMs(
+  reading: Omit<ListReading, 'list' | 'sessionId'>,
+  now: Date,
+  { upMs = Infinity, hindrances = [] }: Obstacles = {},
+): number {
   if (reading.reason === 'dormant') return 0;
-  const isReadSinceStart = reading.readAt !== null && reading.readAt.getTime() > now.getTime() - upMs;
-  if (upMs < startGraceMs && !isReadSinceStart) return 0;
+  const last = hindrances.at(-1);
+  const isLong = last !== undefined && last.startedMsAgo - last.endedMsAgo >= startGraceMs;
+  const readableMs = isLong ? Math.min(upMs, last.endedMsAgo) : upMs;
+  const isReadSince = reading.readAt !== null && reading.readAt.getTime() > now.getTime() - readableMs;
+  if (readableMs < startGraceMs && !isReadSince) return 0;
   const overdueMs = now.getTime() - expectedAt(reading).getTime();
-  return overdueMs > Math.min(Math.max(reading.everyMs ?? 0, graceMs.least), graceMs.most) ? overdueMs : 0;
+  const hinderedMs = hindrances.reduce(
+    (sum, { startedMsAgo, endedMsAgo }) => sum + Math.max(0, Math.min(startedMsAgo, overdueMs) - endedMsAgo),
+    0,
+  );
+  const grace = Math.min(Math.max(reading.everyMs ?? 0, graceMs.least), graceMs.most);
+  return overdueMs - hinderedMs > grace ? overdueMs : 0;
 }
 
 function expectedAt({ everyMs, readAt, dueAt }: Pick<ListReading, 'everyMs' | 'readAt' | 'dueAt'>): Date {
@@ -74,36 +99,50 @@ function expectedAt({ everyMs, readAt, dueAt }: Pick<ListReading, 'everyMs' | 'r
   return readAt === null || everyMs === null ? dueAt : new Date(readAt.getTime() + everyMs);
 }
 
+/** Hindrances that ended longer ago are forgotten: since then, each list has had its grace. */
+const rememberedMs = 2 * graceMs.most;
+
 /**
- * Remembers how long each pigeonhole could not be read because of a pause, a quota or a service that does not answer.
- * When such a hindrance ends, all lists are overdue. If it lasted at least two minutes, the lists get the same time as
- * after a start before they count as late. A shorter one gives them no time. Otherwise a service that often requests a
+ * Remembers when each pigeonhole could not be read because of a pause, a quota or a service that does not answer. When
+ * such a hindrance ends, all lists are overdue, and they are read one after the other. Its time therefore does not
+ * count when their lateness is judged. After a hindrance of at least two minutes, the lists also get the same time as
+ * after a start before they count as late. After a shorter one, they do not. Otherwise a service that often requests a
  * wait could hide lists that are never read.
  */
 export class HindranceMemory {
-  readonly #seen = new Map<string, { fromMs: number; toMs: number; isOver: boolean }>();
+  readonly #seen = new Map<string, { fromMs: number; toMs: number; isOver: boolean }[]>();
 
   /** @param nowMs of a clock that only rises */
   constructor(private readonly nowMs: () => number) {}
 
   /**
-   * Records the current state.
-   * @returns milliseconds since a long hindrance ended; Infinity while one lasts or if there was none
+   * Records the current state of a pigeonhole.
+   * @param hinderedMs milliseconds for which it has certainly been hindered; null: it is not
+   * @returns the hindrances that are over, in the order of time; none while one lasts
    */
-  sinceEnd(pigeonhole: string, isHindered: boolean): number {
+  note(pigeonhole: string, hinderedMs: number | null): readonly Hindrance[] {
     const now = this.nowMs();
-    const seen = this.#seen.get(pigeonhole);
-    if (isHindered) {
-      const fromMs = seen === undefined || seen.isOver ? now : seen.fromMs;
-      this.#seen.set(pigeonhole, { fromMs, toMs: now, isOver: false });
-      return Infinity;
+    const seen = (this.#seen.get(pigeonhole) ?? []).filter(({ toMs, isOver }) => !isOver || now - toMs < rememberedMs);
+    const last = seen.at(-1);
+    if (hinderedMs === null) {
+      // It may have ended any time since the last call, so lists certainly can be read from now on.
+      if (last?.isOver === false) Object.assign(last, { toMs: now, isOver: true });
+    } else if (last?.isOver === false) {
+      last.toMs = now;
+    } else {
+      seen.push({ fromMs: Math.max(now - hinderedMs, last?.toMs ?? -Infinity), toMs: now, isOver: false });
     }
-    if (seen === undefined) return Infinity;
-    seen.isOver = true;
-    const sinceMs = now - seen.toMs;
-    if (seen.toMs - seen.fromMs >= startGraceMs && sinceMs < startGraceMs) return sinceMs;
-    this.#seen.delete(pigeonhole);
-    return Infinity;
+    if (seen.length === 0) this.#seen.delete(pigeonhole);
+    else this.#seen.set(pigeonhole, seen);
+    return hinderedMs === null ? this.over(pigeonhole) : [];
+  }
+
+  /** Returns the hindrances that `note` would return if the state of the pigeonhole had not changed since its last call. */
+  over(pigeonhole: string): readonly Hindrance[] {
+    const now = this.nowMs();
+    const seen = this.#seen.get(pigeonhole) ?? [];
+    if (seen.at(-1)?.isOver === false) return [];
+    return seen.map(({ fromMs, toMs }) => ({ startedMsAgo: now - fromMs, endedMsAgo: now - toMs }));
   }
 }
 
@@ -134,13 +173,8 @@ export function judgeFreshness(
     paused,
     waits = null,
     now,
-    upMs,
-  }: {
-    readonly paused: boolean;
-    readonly waits?: ReadingWait | null;
-    readonly now: Date;
-    readonly upMs?: number | undefined;
-  },
+    ...obstacles
+  }: { readonly paused: boolean; readonly waits?: ReadingWait | null; readonly now: Date } & Obstacles,
 ): Freshness {
   const nextOf = (dueAt: Date): Date | null => (paused ? null : possibleAt(dueAt, waits));
   const live = groups.filter(({ reason }) => isLiveReason(reason));
@@ -151,7 +185,7 @@ export function judgeFreshness(
   const late = paused
     ? []
     : maybeLate
-        .map((each) => ({ ...each, lateMs: latenessMs(each, now, upMs) }))
+        .map((each) => ({ ...each, lateMs: latenessMs(each, now, obstacles) }))
         .filter(({ lateMs }) => lateMs > 0)
         .toSorted((a, b) => b.lateMs - a.lateMs);
   return {

@@ -229,8 +229,9 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
       : { since: row.unansweredSince.toISOString(), reason: row.unansweredReason ?? 'the service does not answer' };
   const facts = { pause: pause === undefined ? null : viewPause(pause), unanswered, waits: row?.waitReason ?? null };
   const wait = row === undefined ? null : readingWait(row, reading.freshness.at);
+  const since = earliest([pause?.since, row?.unansweredSince]);
   const pigeonholes = rows.map((pigeonhole) =>
-    pigeonholeView(pigeonhole, reading, { waits: waitReason(name, facts), wait, isPaused: pause !== undefined }),
+    pigeonholeView(pigeonhole, reading, { waits: waitReason(name, facts), wait, isPaused: pause !== undefined, since }),
   );
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
@@ -262,23 +263,28 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
  * @param workspace.waits why nothing of the workspace can be read; null: it can be read
  * @param workspace.wait until when the workspace waits for the service or the quota; null: it does not
  * @param workspace.isPaused whether an operator or pigeonpost has paused the workspace
+ * @param workspace.since when it was paused or stopped answering; null: neither, or for another reason
  */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
-  { freshness: { at, byPlace }, upMs = Infinity, hindrances, pauses }: ReadingFacts,
-  {
-    waits,
-    wait,
-    isPaused,
-  }: { readonly waits: string | null; readonly wait: ReadingWait | null; readonly isPaused: boolean },
+  { freshness: { at, byPlace }, upMs, hindrances: memory, pauses }: ReadingFacts,
+  workspace: {
+    readonly waits: string | null;
+    readonly wait: ReadingWait | null;
+    readonly isPaused: boolean;
+    readonly since: Date | null;
+  },
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
   const { rehearsal } = row;
   const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
-  const paused = isPaused || pause !== undefined;
-  const readableMs = Math.min(upMs, hindrances?.sinceEnd(name, paused || waits !== null) ?? Infinity);
-  const freshness = viewFreshness(judgeFreshness(known, { paused, waits: wait, now: at, upMs: readableMs }));
+  const { waits, wait } = workspace;
+  const paused = workspace.isPaused || pause !== undefined;
+  const since = earliest([workspace.since, pause?.since]) ?? at;
+  const hinderedMs = paused || waits !== null ? Math.max(0, at.getTime() - since.getTime()) : null;
+  const hindrances = memory?.note(name, hinderedMs);
+  const freshness = viewFreshness(judgeFreshness(known, { paused, waits: wait, now: at, upMs, hindrances }));
   return {
     id: row.pigeonholeId,
     name: row.name,
@@ -308,6 +314,11 @@ function pigeonholeView(
     heldDeletions: row.heldDeletions,
     goneAt: row.goneAt?.toISOString() ?? null,
   };
+}
+
+function earliest(instants: readonly (Date | null | undefined)[]): Date | null {
+  const known = instants.flatMap((each) => each?.getTime() ?? []);
+  return known.length === 0 ? null : new Date(Math.min(...known));
 }
 
 function sinkView(

@@ -54,6 +54,7 @@ export async function readStream(
     place,
     readLimits: limits,
     cycle,
+    outagesBefore: deps.gate.outages.endedOf(place.workspace),
     lease,
     stretch,
     isLive: false,

@@ -1,6 +1,6 @@
 import { markGone } from '../ledger/lock-pigeonhole.js';
 import { abandonWalks, failStream, stale, type StreamLease } from '../ledger/streams.js';
-import { waitWorkspace } from '../ledger/workspaces.js';
+import { retryAfterOutage, waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthLogging, judgeFailure, type Verdict, pauseForKey } from '../work/failures.js';
 import { PermitRefusal } from '../work/requests/permit-refusal.js';
@@ -40,11 +40,20 @@ export async function settleFailure(
     await postponeStream(deps.ledger, lease, verdict.waitMs);
   } else if (verdict.affects === 'stream' && !isRefusal) {
     await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
-    if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
+    if (isOfEndedOutage(reading, error)) await retryAfterOutage(deps.ledger, place.workspace);
+    else if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
       deps.log.warn({ ...line, error: error.message }, 'stream cannot be read');
     }
   }
   return verdict;
+}
+
+/**
+ * Whether the request had no response because of an outage that has ended since. Only a request to the service as it is
+ * now can show whether the stream fails.
+ */
+function isOfEndedOutage({ deps, place, outagesBefore }: StreamReading, { kind }: ApiError): boolean {
+  return kind === 'transient' && deps.gate.outages.endedOf(place.workspace) > outagesBefore;
 }
 
 async function failOrGone(reading: StreamReading, error: ApiError, waitMs: number): Promise<void> {

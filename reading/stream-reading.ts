@@ -47,6 +47,8 @@ export interface StreamReading {
   readonly place: StreamPlace;
   readonly readLimits: CycleLimits;
   readonly cycle: StreamCycle;
+  /** Number of outages of the service that had ended when the cycle started. */
+  readonly outagesBefore: number;
   /** Replaced when this cycle changes a value that the lease holds, for example when the order is distrusted. */
   lease: StreamLease;
   /** The factors by which intervals are lengthened, so that the quota lasts until its reset. */

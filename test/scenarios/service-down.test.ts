@@ -5,6 +5,8 @@ import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { watchEveryMs } from '../../work/requests/service-watch.js';
+import { HindranceMemory } from '../../operations/freshness.js';
+import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
@@ -17,9 +19,17 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
 /** Returns the titles of the problems that the page and `status` show. */
-async function shown({ deps }: Scene): Promise<string[]> {
-  const status = await readStatus({ ...deps, trouble: () => null, quotas: async () => new Map() }, false);
+async function shown({ deps }: Scene, hindrances?: HindranceMemory): Promise<string[]> {
+  const memory = hindrances === undefined ? {} : { hindrances };
+  const status = await readStatus({ ...deps, ...memory, trouble: () => null, quotas: async () => new Map() }, false);
   return status.problems.map(({ title }) => title.replace(/since .*UTC/, 'since T'));
+}
+
+/** Sends one request of no list that is due, like a check whether the service answers again. */
+async function ask({ deps }: Scene): Promise<void> {
+  await deps.gate.request(deps, { workspace: 'acme', priority: 'live' }, (client) =>
+    client.page({ list: 'pigeonholes' }, { count: 1 }),
+  );
 }
 
 async function watchFor({ deps }: Scene, seconds: number): Promise<void> {
@@ -70,6 +80,80 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     expect([await shown(scene), back]).toEqual([[], ['acme']]);
     const late = `select list from streams where failures > 0 and due_at > now()`;
     expect(await stage.db.query(late)).toEqual([]);
+  });
+
+  it('is no problem any longer after its first answer, nor are the lists that are read again after it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1));
+    let passedMs = 0;
+    const now = (): number => performance.now() + passedMs;
+    const scene = await stage.scene({ gate: { now } });
+    const hindrances = new HindranceMemory(now);
+    await scene.settle();
+    await stage.pollsAreDue();
+    await scene.discover();
+    await scene.read(place);
+    expect(await shown(scene, hindrances)).toEqual([]);
+    await stage.fault({ kind: 'dropBefore' });
+    for (const ms of [3000, 57_000]) {
+      await stage.pollsAreDue();
+      await scene.discover();
+      await scene.read(place);
+      await stage.timePasses(ms);
+      passedMs += ms;
+    }
+    expect(await shown(scene, hindrances)).toEqual([expect.stringContaining('The service has not answered')]);
+    const failing = 'select list from streams where failures > 0';
+    expect((await stage.db.query(failing)).length).toBeGreaterThan(3);
+
+    await stage.control('DELETE', 'faults');
+    await ask(scene);
+    expect(await shown(scene, hindrances)).toEqual([]);
+    const waiting = "select list from streams where due_at > now() and polled_at < now() - interval '1 minute'";
+    expect(await stage.db.query(waiting)).toEqual([]);
+
+    await stage.fault({ kind: 'error', code: 5000, list: 'attendees' });
+    await scene.read(place);
+    expect(await shown(scene, hindrances)).toEqual([expect.stringContaining('cannot read 1 list')]);
+  });
+
+  it('leaves no failing list behind if a request that hung fails only after it answers again', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    const client = watchedClient(stage.sandbox.baseUrl);
+    let isDown = false;
+    let hanging = 0;
+    let fail = (): void => undefined;
+    const failed = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    const page: PigeonholeClient['page'] = async (list, options) => {
+      if (!isDown) return await client.page(list, options);
+      hanging += 1;
+      await failed;
+      throw new ApiError(
+        { method: 'GET', path: '/v2/pigeonholes' },
+        { kind: 'transient', problem: 'no answer within 30 s', mayHaveTakenEffect: false },
+      );
+    };
+    const scene = await stage.scene({ client: { ...client, page } });
+    await scene.settle();
+    isDown = true;
+    await stage.pollsAreDue();
+    const reading = scene.read(place);
+    await until('a list is asked for', () => hanging > 0);
+    await watchFor(scene, 2.5);
+    await until('a witness was sent', () => hanging > 1);
+    await watchFor(scene, 2);
+    expect(await shown(scene)).toEqual([expect.stringContaining('The service has not answered')]);
+
+    isDown = false;
+    await ask(scene);
+    fail();
+    await reading;
+    expect(await stage.db.query('select list from streams where failures > 0')).toEqual([]);
+    expect(await shown(scene)).toEqual([]);
   });
 
   it('makes failed reads due immediately even if a process ends just when the service answers again', async () => {

@@ -42,6 +42,7 @@ export class Outages {
   readonly #backAt = new Map<string, number>();
   readonly #confirmedAt = new Map<string, number>();
   readonly #answeredAt = new Map<string, number>();
+  readonly #ended = new Map<string, number>();
 
   /** @param now monotonic clock, ms; @param wallNow epoch ms, by the database's clock */
   constructor(
@@ -91,6 +92,7 @@ export class Outages {
     if (outage !== undefined) {
       this.#outages.delete(workspace);
       if (outage.isSilent || outage.failures >= outageAfter) this.#backAt.set(workspace, now);
+      if (isOutage(outage, now)) this.#ended.set(workspace, this.endedOf(workspace) + 1);
       if (outage.nextLineAt !== null) {
         const seconds = Math.round((now - outage.since) / 1000);
         this.log.info(
@@ -113,6 +115,14 @@ export class Outages {
   /** Whether requests have failed since the last response, but too few to call the service down. */
   isSuspected(workspace: string): boolean {
     return this.#outages.has(workspace) && !this.isDown(workspace);
+  }
+
+  /**
+   * Returns the number of outages that have ended. If the number rises between the start and the failure of a request,
+   * the failure says nothing about the service as it is now.
+   */
+  endedOf(workspace: string): number {
+    return this.#ended.get(workspace) ?? 0;
   }
 
   /** Whether an outage ended recently, so that log lines about recovered streams are unnecessary. */

@@ -15,7 +15,7 @@ import {
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { replanStreams } from '../../ledger/streams.js';
-import { isUnanswered, markAnswering, markUnanswered, retryWorkspace } from '../../ledger/workspaces.js';
+import { isUnanswered, markAnswering, markUnanswered, retryAfterOutage } from '../../ledger/workspaces.js';
 import { isNotConfirmed } from '../../base/only-while-held.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
@@ -116,7 +116,7 @@ export class ServiceGate {
         if (!(await isUnanswered(ledger, workspace))) return;
         // Streams that failed meanwhile may have to wait for minutes; make them due now. This comes before the removal
         // of the outage note: after a crash in between, the note is still there, and the next response repeats both.
-        await retryWorkspace(ledger, workspace);
+        await retryAfterOutage(ledger, workspace);
         await markAnswering(ledger, workspace);
         onDue(workspace);
       },
