@@ -24,9 +24,12 @@ const patiencePeriod = ticks(10 * 60_000);
 const longestPatience = ticks(30_000);
 /** Maximum number of witnesses after failed requests until a response arrives. */
 const maxWitnesses = 5;
-/** Interval between requests that check whether the service is back; longer after 10 min of outage. */
+/**
+ * Interval between requests that check whether the service is back; longer after 10 min of outage, but short enough
+ * that the end of an outage is reported within 10 s.
+ */
 const askBackEveryMs = 5000;
-const askBackLaterMs = 30_000;
+const askBackLaterMs = 10_000;
 const longOutageMs = 10 * 60_000;
 
 /** Returns the interval between two requests that check whether the service is back. Pure. @param downMs duration so far */
