@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.js';
 import type { Outcome } from './sink.js';
 
 interface ItemOrderOptions<Op> {
@@ -24,7 +25,8 @@ export async function inItemOrder<Op extends { readonly itemKey: string }>(
   options: ItemOrderOptions<Op>,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
-  const items = itemsInOrder(operations);
+  // The positions of each item's operations, with the items in the order of their first operations.
+  const items = groupBy(operations.keys(), (position) => operations[position]!.itemKey).values();
   let paused = false;
   const mayStart = (): boolean => !paused && options.mayStart();
 
@@ -42,15 +44,4 @@ export async function inItemOrder<Op extends { readonly itemKey: string }>(
   };
   await Promise.all(Array.from({ length: options.concurrency }, deliverItems));
   return outcomes;
-}
-
-/** Groups the operations by item and returns their positions, with the items in the order of their first operations. */
-function itemsInOrder(operations: readonly { readonly itemKey: string }[]): MapIterator<number[]> {
-  const items = new Map<string, number[]>();
-  operations.forEach(({ itemKey }, position) => {
-    const positions = items.get(itemKey);
-    if (positions === undefined) items.set(itemKey, [position]);
-    else positions.push(position);
-  });
-  return items.values();
 }

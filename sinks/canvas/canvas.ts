@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
@@ -114,12 +115,7 @@ export function createCanvasSink(
 
 /** Groups tasks by assignment, in the order in which the assignments first appear. */
 function byAssignment(tasks: readonly GradeTask[]): GradeTask[][] {
-  const groups = new Map<string, GradeTask[]>();
-  for (const task of tasks) {
-    const key = JSON.stringify([task.step.course, task.step.assignment]);
-    groups.set(key, [...(groups.get(key) ?? []), task]);
-  }
-  return [...groups.values()];
+  return [...groupBy(tasks, ({ step }) => JSON.stringify([step.course, step.assignment])).values()];
 }
 
 export const canvasSinkType: SinkType<CanvasConfig> = {

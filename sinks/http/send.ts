@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { groupBy } from '../../base/group-by.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/expression.js';
 import type { SendResult, Outcome } from '../sink.js';
@@ -50,14 +51,12 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
 
 /** Groups the tasks that can share a request, in the order in which the groups first appear. */
 function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
-  const alike = new Map<string, Task[]>();
-  for (const task of tasks) {
+  const alike = groupBy(tasks, (task) => {
     const { record, purpose, request } = task.step;
     const { body: _, ...shared } = request;
     const isBatched = config.batch.size > 1 && keysOf(config, task)?.batch !== undefined;
-    const key = JSON.stringify(isBatched ? [record, purpose, shared] : task.orderKey);
-    alike.set(key, [...(alike.get(key) ?? []), task]);
-  }
+    return JSON.stringify(isBatched ? [record, purpose, shared] : task.orderKey);
+  });
   return [...alike.values()].flatMap((group) => {
     const full: Task[][] = [];
     for (let at = 0; at < group.length; at += config.batch.size) full.push(group.slice(at, at + config.batch.size));

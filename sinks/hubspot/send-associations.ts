@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import { listOf, problemOf, withCorrelationId } from './classify.js';
 import type { Reply } from './client.js';
 import { findContacts } from './send-notes.js';
@@ -150,9 +151,7 @@ export async function leaveLists(
 }
 
 async function change(how: 'add' | 'remove', memberships: readonly Membership[], sending: Sending): Promise<void> {
-  const byList = new Map<string, Membership[]>();
-  for (const each of memberships) byList.set(each.listId, [...(byList.get(each.listId) ?? []), each]);
-  for (const [listId, members] of byList) {
+  for (const [listId, members] of groupBy(memberships, (each) => each.listId)) {
     for (let from = 0; from < members.length; from += MAX_IDS) {
       await changeOne(how, listId, members.slice(from, from + MAX_IDS), sending);
     }

@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import { type BatchCall, type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import type { HubSpotClient } from './client.js';
@@ -109,7 +110,7 @@ async function find(searches: readonly Search[], objectType: string, sending: Se
   const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
   for (let position = 0; position < longest; position += 1) {
     const left = searches.filter((search) => isOpen(search) && search.id === null && search.step.match[position]);
-    for (const [property, group] of grouped(left, ({ step }) => step.match[position]!.property)) {
+    for (const [property, group] of groupBy(left, ({ step }) => step.match[position]!.property)) {
       const asked = group.map((search) => ({ search, key: search.step.match[position]!.value }));
       const replies = await read(asked, objectType, property, sending);
       group.forEach((search, index) => {
@@ -172,7 +173,7 @@ interface Merged {
 /** Updates records by id, each once. @returns the searches whose record no longer exists, without the id */
 async function update(searches: readonly Search[], objectType: string, sending: Sending): Promise<Search[]> {
   const gone: Search[] = [];
-  const merged = [...grouped(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
+  const merged = [...groupBy(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
   for (const { searches: group, writes } of merged.filter(({ writes }) => all(writes).size === 0)) {
     const atMs = sending.now();
     group.forEach((search, at) => wrote(search, { id: search.id!, values: writes[at]!, atMs, isNew: false }));
@@ -217,8 +218,8 @@ async function upsert(searches: readonly Search[], objectType: string, sending: 
     missing: (search) => search.task.endBy({ kind: 'missing' }, search.step.record),
   };
   // HubSpot accepts only one match property in a call.
-  for (const alike of grouped(creating, ({ step }) => step.match[0]!.property).values()) {
-    const byValue = grouped(alike, ({ step }) => step.match[0]!.value.toLowerCase());
+  for (const alike of groupBy(creating, ({ step }) => step.match[0]!.property).values()) {
+    const byValue = groupBy(alike, ({ step }) => step.match[0]!.value.toLowerCase());
     const merged = [...byValue.values()].map((group) => mergedFor(group, sending));
     await write(merged, how, sending);
   }
@@ -345,15 +346,4 @@ function wrote(search: Search, { id, values: written, atMs, isNew: created }: Wr
   };
   task.made(step.record, made);
   search.id = id;
-}
-
-function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const key = keyOf(item);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [item]);
-    else group.push(item);
-  }
-  return groups;
 }

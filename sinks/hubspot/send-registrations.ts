@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import { type Fields, type Result, fieldsOf } from '../sink.js';
 import { type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
 import type { MarketingEvent, RegistrationStep } from './operation.js';
@@ -36,12 +37,8 @@ export async function sendRegistrations(
     // A cancellation uses the event for which the person was registered. All other steps use the present event.
     return attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId);
   };
-  const groups = new Map<string, Pair[]>();
-  for (const pair of pairs.filter(({ task, step }) => task.isOpen(step.record))) {
-    const { attendance, email } = pair.step;
-    const key = JSON.stringify([eventIdOf(pair.step), attendance, email === null]);
-    groups.set(key, [...(groups.get(key) ?? []), pair]);
-  }
+  const open = pairs.filter(({ task, step }) => task.isOpen(step.record));
+  const groups = groupBy(open, ({ step }) => JSON.stringify([eventIdOf(step), step.attendance, step.email === null]));
   for (const group of groups.values()) {
     const [{ step }] = group as [Pair];
     const eventId = eventIdOf(step);

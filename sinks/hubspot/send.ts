@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { Fields } from '../sink.js';
 import type { ArchiveStep, ForgetStep, HubSpotOperation, LeaveStep, Step } from './operation.js';
 import { leaveLists, sendAssociations, sendLists } from './send-associations.js';
@@ -52,12 +53,7 @@ function losesItsContact({ task, step }: Pair<'registration'>): boolean {
 }
 
 function byType<P extends { readonly step: { readonly objectType: string } }>(pairs: readonly P[]): Map<string, P[]> {
-  const groups = new Map<string, P[]>();
-  for (const pair of pairs) {
-    const { objectType } = pair.step;
-    groups.set(objectType, [...(groups.get(objectType) ?? []), pair]);
-  }
-  return groups;
+  return groupBy(pairs, ({ step }) => step.objectType);
 }
 
 /** Whether the operation creates a note. It must then not be repeated without a look-up. */

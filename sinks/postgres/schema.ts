@@ -1,4 +1,5 @@
 import type { ClientBase } from 'pg';
+import { groupBy } from '../../base/group-by.js';
 import {
   primaryKey,
   allColumns,
@@ -65,8 +66,7 @@ export async function inspectSchema(
      where n.nspname = $1 and c.relname = any ($2::text[])`,
     [schema, [...tables.map(({ name }) => name), MARKER_TABLE]],
   );
-  const byTable = new Map<string, ColumnRow[]>();
-  for (const row of rows) byTable.set(row.table_name, [...(byTable.get(row.table_name) ?? []), row]);
+  const byTable = groupBy(rows, (row) => row.table_name);
   const hasMarkerTable = byTable.has(MARKER_TABLE);
   const presentTables = tables.filter(({ name }) => byTable.has(name));
   return {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { groupBy } from '../../base/group-by.js';
 import type { Fields, Lane } from '../sink.js';
 import type { S3Config } from './config.js';
 import { isSafePartition, type S3Operation } from './plan.js';
@@ -34,14 +35,9 @@ export interface Numbers {
  * partitions are left out. Pure.
  */
 export function batchesOf(operations: readonly S3Operation[]): Batch[] {
-  const positions = new Map<string, number[]>();
-  operations.forEach(({ partition }, position) => {
-    if (!isSafePartition(partition)) return;
-    const known = positions.get(partition);
-    if (known === undefined) positions.set(partition, [position]);
-    else known.push(position);
-  });
-  return [...positions].map(([partition, own]) => {
+  const safe = [...operations.keys()].filter((position) => isSafePartition(operations[position]!.partition));
+  const byPartition = groupBy(safe, (position) => operations[position]!.partition);
+  return [...byPartition].map(([partition, own]) => {
     const text = own.map((position) => `${operations[position]!.line}\n`).join('');
     return { partition, positions: own, text, digest: digestOf(text) };
   });

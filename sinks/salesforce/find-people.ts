@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import type { MatchBy, PersonType, OnSeveral } from './config.js';
 import type { PersonJob } from './operation.js';
@@ -104,15 +105,11 @@ class Search {
    * unless the org configures it otherwise.
    */
   async rowsBy(type: PersonType, field: string, values: readonly string[]): Promise<Map<string, PersonRow[]>> {
-    const rows = new Map<string, PersonRow[]>();
     const facts = (await this.org.objects.of(type, this.budget)).fields.get(field.toLowerCase());
-    if (facts === undefined) return rows;
+    if (facts === undefined) return new Map();
     const literals = values.flatMap((value) => literalOf(value, facts));
-    for (const row of await this.#ask(type, facts.name, literals)) {
-      const value = textOf(row.values.get(facts.name.toLowerCase())).toLowerCase();
-      rows.set(value, [...(rows.get(value) ?? []), row]);
-    }
-    return rows;
+    const rows = await this.#ask(type, facts.name, literals);
+    return groupBy(rows, (row) => textOf(row.values.get(facts.name.toLowerCase())).toLowerCase());
   }
 
   async byId(type: PersonType, ids: readonly string[]): Promise<Map<string, PersonRow>> {

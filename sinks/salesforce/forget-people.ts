@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
@@ -20,15 +21,8 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], b
   const people = await standing(org, jobs, budget);
   for (const type of ['Lead', 'Contact'] as const) {
     // Several items can have the same record, but a call may contain a record only once.
-    const due = new Map<string, Job<ForgetStep>[]>();
-    for (const job of jobs) {
-      const { step } = job;
-      const found = people.get(step.known.id);
-      if (found === undefined || found.type !== type) continue;
-      const name = `${step.how} ${found.id}`;
-      due.set(name, [...(due.get(name) ?? []), job]);
-    }
-    const groups = [...due.values()];
+    const due = jobs.filter(({ step }) => people.get(step.known.id)?.type === type);
+    const groups = [...groupBy(due, ({ step }) => `${step.how} ${people.get(step.known.id)!.id}`).values()];
     const cleared = groups.filter(([job]) => job!.step.how === 'clear-our-fields');
     const deleted = groups.filter(([job]) => job!.step.how === 'delete');
     if (cleared.length > 0) await clear(org, { type, groups: cleared, people }, budget);

@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
 import {
   CallFailure,
@@ -184,9 +185,7 @@ function settleUnfound(job: PersonJob, found: Found, waiting: ReadonlySet<string
 }
 
 function byRecord<J extends Job>(jobs: readonly J[]): J[][] {
-  const groups = new Map<string, J[]>();
-  for (const job of jobs) groups.set(job.step.record, [...(groups.get(job.step.record) ?? []), job]);
-  return [...groups.values()];
+  return [...groupBy(jobs, ({ step }) => step.record).values()];
 }
 
 /** Results in order of importance. */

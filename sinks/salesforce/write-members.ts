@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { Result } from '../sink.js';
 import type { Campaign, Campaigns } from './campaigns.js';
 import { classifyRecordErrors } from './classify.js';
@@ -134,8 +135,7 @@ function membershipsOf(
   present: ReadonlyMap<string, MemberRow>,
   facts: ObjectFacts | null,
 ): Membership[] {
-  const byPerson = new Map<string, PersonJob[]>();
-  for (const job of jobs) byPerson.set(job.remote!.id, [...(byPerson.get(job.remote!.id) ?? []), job]);
+  const byPerson = groupBy(jobs, ({ remote }) => remote!.id);
   return [...byPerson].flatMap(([personId, group]): Membership[] => {
     const row = present.get(personId) ?? null;
     const asked = row === null ? group : group.filter((job) => isDue(job, campaign));

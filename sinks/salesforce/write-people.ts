@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
@@ -197,16 +198,12 @@ function recordOf({ group, fields, key }: Draft): Record<string, FieldValue> {
  * by the same external id field.
  */
 function byWrite(drafts: readonly Draft[]): [Write, Draft[]][] {
-  const writes = new Map<string, [Write, Draft[]]>();
-  for (const draft of drafts) {
-    const { type, id } = draft.group;
-    const write: Write = id === null ? { how: 'upsert', type, keyField: draft.key!.field } : { how: 'update', type };
-    const name = JSON.stringify(write);
-    const same = writes.get(name);
-    if (same === undefined) writes.set(name, [write, [draft]]);
-    else same[1].push(draft);
-  }
-  return [...writes.values()];
+  const alike = groupBy(drafts, (draft) => JSON.stringify(writeOf(draft)));
+  return [...alike.values()].map((same) => [writeOf(same[0]!), same]);
+}
+
+function writeOf({ group: { type, id }, key }: Draft): Write {
+  return id === null ? { how: 'upsert', type, keyField: key!.field } : { how: 'update', type };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { Outcome, SendResult } from '../sink.js';
 import { clearAbandoned, settleIntent, unknownObject } from './recover.js';
 import {
@@ -48,17 +49,9 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
  * depends on the state that the first one produces.
  */
 function inLines(operations: readonly SlackOperation[]): Map<string, number[]> {
-  const lines = new Map<string, number[]>();
-  const items = new Set<string>();
-  operations.forEach((operation, position) => {
-    if (items.has(operation.itemKey)) return;
-    items.add(operation.itemKey);
-    const name = lineOf(operation);
-    const line = lines.get(name);
-    if (line === undefined) lines.set(name, [position]);
-    else line.push(position);
-  });
-  return lines;
+  const byItem = groupBy(operations.keys(), (position) => operations[position]!.itemKey);
+  const firstOfEach = [...byItem.values()].map(([first]) => first!);
+  return groupBy(firstOfEach, (position) => lineOf(operations[position]!));
 }
 
 function lineOf(operation: SlackOperation): string {
