@@ -12,7 +12,7 @@ import {
   type Job,
   type LeaveStep,
 } from './operation.js';
-import { writeRecords } from './write-records.js';
+import { settle, writeRecords } from './write-records.js';
 import type { SalesforceClient } from './client.js';
 import { query, soqlText, queriesFor } from './query.js';
 
@@ -226,27 +226,17 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
   const records = [...due].map(([id, [job]]) => ({ id, Status: job!.step.status }));
   const written = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, budget);
   groups.forEach((group, index) => {
-    for (const job of group) settle(job, written[index]!);
-  });
-}
-
-function settle(job: Job<LeaveStep>, written: Awaited<ReturnType<typeof writeRecords>>[number]): void {
-  const { known, status } = job.step;
-  switch (written.kind) {
-    case 'written':
-      job.remote = { ...known, member: { ...known.member!, status } };
-      job.done.push(`member ${written.id} ${status}`);
-      return;
-    case 'failed':
-      job.result = written.result;
-      return;
-    case 'refused': {
-      const failure = classifyRecordErrors(written.errors, 'CampaignMember', written.requestId);
-      if ('result' in failure) job.result = failure.result;
-      else job.done.push('membership no longer exists');
-      return;
+    for (const job of group) {
+      const { known, status } = job.step;
+      settle(job, written[index]!, 'CampaignMember', {
+        written({ id }) {
+          job.remote = { ...known, member: { ...known.member!, status } };
+          job.done.push(`member ${id} ${status}`);
+        },
+        lost() {
+          job.done.push('membership no longer exists');
+        },
+      });
     }
-    case 'not-begun':
-      job.result = { kind: 'unsent' };
-  }
+  });
 }

@@ -4,7 +4,7 @@ import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
 import { query, queriesFor, soqlText } from './query.js';
-import { deleteRecords, type Written, writeRecords } from './write-records.js';
+import { deleteRecords, settle, type Written, writeRecords } from './write-records.js';
 
 /** The text that replaces values in fields that must not be empty. */
 const REMOVED = 'removed';
@@ -34,11 +34,13 @@ export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], b
   for (const job of jobs) {
     if (job.done.length > 0 || job.result !== undefined) continue;
     if (people.has(job.step.known.id)) job.result = { kind: 'unsent' };
-    else {
-      job.remote = null;
-      job.done.push('record no longer exists');
-    }
+    else noteGone(job);
   }
+}
+
+function noteGone(job: Job<ForgetStep>): void {
+  job.remote = null;
+  job.done.push('record no longer exists');
 }
 
 /** Reads the people that still exist, by their known ids. */
@@ -159,33 +161,18 @@ function settleAll(
   done: 'cleared' | 'deleted',
 ): void {
   groups.forEach((group, index) => {
-    for (const job of group) settle(job, written[index]!, done);
-  });
-}
-
-function settle(job: Job<ForgetStep>, written: Written, done: 'cleared' | 'deleted'): void {
-  const { known } = job.step;
-  switch (written.kind) {
-    case 'written':
-      job.remote = done === 'deleted' ? null : { ...known, id: written.id, written: [], member: null };
-      job.done.push(`${known.type} ${written.id} ${done}`);
-      return;
-    case 'failed':
-      job.result = written.result;
-      return;
-    case 'refused': {
-      const failure = classifyRecordErrors(written.errors, known.type, written.requestId);
-      if (failure.kind === 'gone') {
-        job.remote = null;
-        job.done.push('record no longer exists');
-      } else
-        job.result =
-          failure.kind === 'converted'
-            ? { kind: 'retry', detail: 'the lead has been converted in the meantime' }
-            : failure.result;
-      return;
+    for (const job of group) {
+      const { known } = job.step;
+      settle(job, written[index]!, known.type, {
+        written({ id }) {
+          job.remote = done === 'deleted' ? null : { ...known, id, written: [], member: null };
+          job.done.push(`${known.type} ${id} ${done}`);
+        },
+        lost(why) {
+          if (why === 'gone') noteGone(job);
+          else job.result = { kind: 'retry', detail: 'the lead has been converted in the meantime' };
+        },
+      });
     }
-    case 'not-begun':
-      job.result = { kind: 'unsent' };
-  }
+  });
 }

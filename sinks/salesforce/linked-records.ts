@@ -1,4 +1,3 @@
-import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { findPeople, type Found, textOf } from './find-people.js';
@@ -16,7 +15,7 @@ import {
 } from './operation.js';
 import type { OpenCreations } from './open-creations.js';
 import { query, queriesFor, soqlText } from './query.js';
-import { deleteRecords, type Write, type Written, writeRecords } from './write-records.js';
+import { deleteRecords, settle, type Write, type Written, writeRecords } from './write-records.js';
 
 type LinkedJob = Job<LinkedStep>;
 
@@ -194,32 +193,20 @@ function fieldsOf(
 
 async function write(org: Org, how: Write, { drafts, records }: Drafts, budget: CallBudget): Promise<Written[]> {
   const written = await writeRecords(org.client, how, records, budget);
-  drafts.forEach(({ job }, index) => settle(job, written[index]!));
-  return written;
-}
-
-function settle(job: LinkedJob, written: Written): void {
-  const { object } = job.step;
-  switch (written.kind) {
-    case 'written':
-      job.remote = { linked: object, id: written.id };
-      job.done.push(`${object} ${written.id} written`);
-      return;
-    case 'failed':
-      job.result = written.result;
-      return;
-    case 'refused': {
-      const failure = classifyRecordErrors(written.errors, object, written.requestId);
-      if ('result' in failure) job.result = failure.result;
-      else {
+  drafts.forEach(({ job }, index) => {
+    const { object } = job.step;
+    settle(job, written[index]!, object, {
+      written({ id }) {
+        job.remote = { linked: object, id };
+        job.done.push(`${object} ${id} written`);
+      },
+      lost() {
         job.remote = null;
         job.result = { kind: 'retry', detail: `the ${object} was deleted in Salesforce and will be created again` };
-      }
-      return;
-    }
-    case 'not-begun':
-      job.result = { kind: 'unsent' };
-  }
+      },
+    });
+  });
+  return written;
 }
 
 /**
@@ -231,19 +218,11 @@ export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], b
   const written = await deleteRecords(org.client, ids, budget);
   for (const job of jobs) {
     const { linked, id } = job.step.known;
-    const each = written[ids.indexOf(id)]!;
-    if (each.kind === 'failed') job.result = each.result;
-    else if (each.kind === 'not-begun') job.result = { kind: 'unsent' };
-    else {
-      const failure =
-        each.kind === 'refused' ? classifyRecordErrors(each.errors, linked, each.requestId) : { kind: 'gone' as const };
-      if ('result' in failure) {
-        job.result = failure.result;
-        continue;
-      }
+    const deleted = (): void => {
       job.remote = null;
       job.done.push(`${linked} ${id} deleted`);
-    }
+    };
+    settle(job, written[ids.indexOf(id)]!, linked, { written: deleted, lost: deleted });
   }
 }
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { CallFailure, CallsEnded, type FailedResult, type FieldValue } from './operation.js';
+import { CallFailure, CallsEnded, type FailedResult, type FieldValue, type Job } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
-import { saidErrors, type SaidError } from './classify.js';
+import { classifyRecordErrors, saidErrors, type SaidError } from './classify.js';
 
 /** Maximum number of records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
 export const MAX_RECORDS = 200;
@@ -31,6 +31,36 @@ export type Written =
    */
   | { readonly kind: 'failed'; readonly result: FailedResult; readonly mayBeOpen?: boolean }
   | { readonly kind: 'not-begun' };
+
+interface Effects {
+  readonly written: (written: Extract<Written, { kind: 'written' }>) => void;
+  /** Called if the record no longer exists, or if it is a lead that was converted. */
+  readonly lost: (why: 'gone' | 'converted') => void;
+}
+
+/**
+ * Settles a job with the result for its record. The job's result is that of a failure or a refusal; `effects` decide
+ * about all others.
+ * @param object the name of the record's object, for the detail of a refusal
+ */
+export function settle(job: Job, written: Written, object: string, effects: Effects): void {
+  switch (written.kind) {
+    case 'written':
+      effects.written(written);
+      return;
+    case 'failed':
+      job.result = written.result;
+      return;
+    case 'refused': {
+      const failure = classifyRecordErrors(written.errors, object, written.requestId);
+      if ('result' in failure) job.result = failure.result;
+      else effects.lost(failure.kind);
+      return;
+    }
+    case 'not-begun':
+      job.result = { kind: 'unsent' };
+  }
+}
 
 /**
  * Writes records, up to 200 in one call. Salesforce accepts or refuses each record separately (`allOrNone: false`). A
