@@ -5,58 +5,49 @@ import type { CallBudget } from '../rest/rest-client.js';
 import type { CampaignStatuses } from './campaigns.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 
+const fieldSchema = z
+  .object({
+    name: z.string(),
+    type: z.string(),
+    /** Maximum length of a text in characters; 0 if the field is not a text. */
+    length: z.number().default(0),
+    createable: z.boolean().default(false),
+    updateable: z.boolean().default(false),
+    nillable: z.boolean().default(true),
+    defaultedOnCreate: z.boolean().default(false),
+    externalId: z.boolean().default(false),
+    unique: z.boolean().default(false),
+    restrictedPicklist: z.boolean().default(false),
+    /** The objects to which a reference field may refer. */
+    referenceTo: z
+      .array(z.string())
+      .nullish()
+      .transform((found) => found ?? []),
+    picklistValues: z.array(z.object({ value: z.string(), active: z.boolean().default(true) })).default([]),
+  })
+  .transform(({ picklistValues, ...field }) => ({
+    ...field,
+    /** The active values of a picklist. */
+    picklist: picklistValues.filter(({ active }) => active).map(({ value }) => value),
+  }));
+
 /** The org's description of a field, including the user's permissions. */
-export interface FieldFacts {
-  readonly name: string;
-  readonly type: string;
-  /** Maximum length of a text in characters; 0 if the field is not a text. */
-  readonly length: number;
-  readonly createable: boolean;
-  readonly updateable: boolean;
-  readonly nillable: boolean;
-  readonly defaultedOnCreate: boolean;
-  readonly externalId: boolean;
-  readonly unique: boolean;
-  readonly restrictedPicklist: boolean;
-  /** The objects to which a reference field may refer. */
-  readonly referenceTo: readonly string[];
-  /** The active values of a picklist. */
-  readonly picklist: readonly string[];
-}
-
-/** The org's description of an object, including the user's permissions. */
-export interface ObjectFacts {
-  readonly createable: boolean;
-  readonly updateable: boolean;
-  readonly deletable: boolean;
-  /** Fields by name in lower case, because Salesforce does not distinguish `email` from `Email`. */
-  readonly fields: ReadonlyMap<string, FieldFacts>;
-}
-
-const fieldSchema = z.object({
-  referenceTo: z
-    .array(z.string())
-    .nullish()
-    .transform((found) => found ?? []),
-  name: z.string(),
-  type: z.string(),
-  length: z.number().default(0),
-  createable: z.boolean().default(false),
-  updateable: z.boolean().default(false),
-  nillable: z.boolean().default(true),
-  defaultedOnCreate: z.boolean().default(false),
-  externalId: z.boolean().default(false),
-  unique: z.boolean().default(false),
-  restrictedPicklist: z.boolean().default(false),
-  picklistValues: z.array(z.object({ value: z.string(), active: z.boolean().default(true) })).default([]),
-});
+export type FieldFacts = Readonly<z.infer<typeof fieldSchema>>;
 
 const objectSchema = z.object({
   createable: z.boolean().default(false),
   updateable: z.boolean().default(false),
   deletable: z.boolean().default(false),
-  fields: z.array(fieldSchema),
+  /** Fields by name in lower case, because Salesforce does not distinguish `email` from `Email`. */
+  fields: z
+    .array(fieldSchema)
+    .transform(
+      (fields): ReadonlyMap<string, FieldFacts> => new Map(fields.map((field) => [field.name.toLowerCase(), field])),
+    ),
 });
+
+/** The org's description of an object, including the user's permissions. */
+export type ObjectFacts = Readonly<z.infer<typeof objectSchema>>;
 
 /** Time for which descriptions of objects are cached. A new field becomes visible to the sink after this time. */
 const BELIEVED_FOR_MS = 10 * 60 * 1000;
@@ -96,15 +87,7 @@ export class ObjectFields {
         detail: `Salesforce does not describe ${object}${refused === null ? '' : ` (${refused.code})`}`,
       });
     }
-    return {
-      ...found.data,
-      fields: new Map(
-        found.data.fields.map(({ picklistValues, ...field }) => [
-          field.name.toLowerCase(),
-          { ...field, picklist: picklistValues.filter(({ active }) => active).map(({ value }) => value) },
-        ]),
-      ),
-    };
+    return found.data;
   }
 }
 

@@ -116,50 +116,35 @@ export interface UnlinkStep extends OfRecord {
   readonly known: LinkedRecord;
 }
 
-/**
- * The result of an entry of `records` for an item, as the ledger stores it. It contains ids and states, but no values.
- */
-export interface RemoteRecord {
-  readonly type: 'Lead' | 'Contact';
-  readonly id: string;
-  /** Whether this sink created the record for this item. */
-  readonly created: boolean;
-  /** Whether this sink set its external id. */
-  readonly keyed: boolean;
-  /** Fields that this sink wrote. */
-  readonly written: readonly string[];
-  /** Time of this sink's last write, by Salesforce's clock, Unix time in ms. */
-  readonly writtenAtMs: number;
-  readonly member: RemoteMember | null;
-}
-
-export interface RemoteMember {
-  readonly id: string;
-  readonly campaignId: string;
-  /** The status that this sink last set or found. */
-  readonly status: string;
-  readonly created: boolean;
-  /** Fields that this sink wrote, without the status. */
-  readonly written: readonly string[];
-}
-
 const recordSchema = z.object({
   type: z.enum(['Lead', 'Contact']),
   id: z.string(),
+  /** Whether this sink created the record for this item. */
   created: z.boolean(),
+  /** Whether this sink set its external id. */
   keyed: z.boolean(),
+  /** Fields that this sink wrote. */
   written: z.array(z.string()),
+  /** Time of this sink's last write, by Salesforce's clock, Unix time in ms. */
   writtenAtMs: z.number(),
   member: z
     .object({
       id: z.string(),
       campaignId: z.string(),
+      /** The status that this sink last set or found. */
       status: z.string(),
       created: z.boolean(),
+      /** Fields that this sink wrote, without the status. */
       written: z.array(z.string()).default([]),
     })
     .nullable(),
 });
+
+/**
+ * The result of an entry of `records` for an item, as the ledger stores it. It contains ids and states, but no values.
+ */
+export type RemoteRecord = Readonly<z.infer<typeof recordSchema>>;
+export type RemoteMember = NonNullable<RemoteRecord['member']>;
 
 /** Reads an entry's result from the item's object. Null if the entry wrote nothing, or if its result was removed. */
 export function remoteRecordOf(object: Fields | null, record: string): RemoteRecord | null {
@@ -167,14 +152,14 @@ export function remoteRecordOf(object: Fields | null, record: string): RemoteRec
   return found.success ? found.data : null;
 }
 
-/** A record that belongs to a person. This sink created it, so it may overwrite and delete it. */
-interface LinkedRecord {
+const linkedSchema = z.object({
   /** The object, such as Task. */
-  readonly linked: string;
-  readonly id: string;
-}
+  linked: z.string(),
+  id: z.string(),
+});
 
-const linkedSchema = z.object({ linked: z.string(), id: z.string() });
+/** A record that belongs to a person. This sink created it, so it may overwrite and delete it. */
+type LinkedRecord = Readonly<z.infer<typeof linkedSchema>>;
 
 export function linkedRecordOf(object: Fields | null, record: string): LinkedRecord | null {
   const found = linkedSchema.safeParse(object?.[record]);
