@@ -14,7 +14,7 @@ import {
 } from './operation.js';
 import { settle, writeRecords } from './write-records.js';
 import type { SalesforceClient } from './client.js';
-import { query, soqlText, queriesFor } from './query.js';
+import { query, queryAll, soqlText } from './query.js';
 
 export interface Campaign {
   readonly id: string;
@@ -125,7 +125,6 @@ export class CampaignStatuses {
   constructor(
     private readonly client: SalesforceClient,
     private readonly objects: ObjectFields,
-    private readonly now: () => number = () => performance.now(),
   ) {}
 
   /**
@@ -136,14 +135,16 @@ export class CampaignStatuses {
    */
   async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
     const known = this.#known.get(campaignId);
-    if (known !== undefined && this.now() < known.untilMs && hasAll(known.statuses, wanted)) return known.statuses;
+    if (known !== undefined && performance.now() < known.untilMs && hasAll(known.statuses, wanted))
+      return known.statuses;
     const present = await this.#ask(campaignId, budget);
     let { statuses } = present;
     const missing = [...wanted].filter(([label]) => !statuses.has(label));
     if (statuses.size > 0 && missing.length > 0 && (await this.#add(campaignId, missing, present.lastPlace, budget))) {
       ({ statuses } = await this.#ask(campaignId, budget));
     }
-    if (hasAll(statuses, wanted)) this.#known.set(campaignId, { statuses, untilMs: this.now() + BELIEVED_FOR_MS });
+    if (hasAll(statuses, wanted))
+      this.#known.set(campaignId, { statuses, untilMs: performance.now() + BELIEVED_FOR_MS });
     return statuses;
   }
 
@@ -201,11 +202,10 @@ function hasAll(statuses: Statuses, wanted: Statuses): boolean {
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], budget: CallBudget): Promise<void> {
-  const present = new Map<string, string>();
   const ids = jobs.flatMap(({ step }) => (step.known.member === null ? [] : [soqlText(step.known.member.id)]));
-  for (const each of queriesFor(ids, (list) => `SELECT Id, Status FROM CampaignMember WHERE Id IN (${list})`)) {
-    for (const { Id, Status } of await query(org.client, each, budget)) present.set(String(Id), String(Status));
-  }
+  const soql = (list: string): string => `SELECT Id, Status FROM CampaignMember WHERE Id IN (${list})`;
+  const rows = await queryAll(org.client, ids, soql, budget);
+  const present = new Map(rows.map(({ Id, Status }) => [String(Id), String(Status)]));
   const due = new Map<string, Job<LeaveStep>[]>();
   for (const job of jobs) {
     const { member } = job.step.known;

@@ -3,7 +3,7 @@ import type { CallBudget } from '../rest/rest-client.js';
 import type { MatchBy, PersonType, OnSeveral } from './config.js';
 import type { PersonJob } from './operation.js';
 import type { FieldFacts, Org } from './object-fields.js';
-import { query, queriesFor, soqlNumber, soqlText, type Row } from './query.js';
+import { queryAll, soqlNumber, soqlText, type Row } from './query.js';
 import type { PresentRecord } from './decide-fields.js';
 
 /** The result of the search for a step's person. */
@@ -141,12 +141,9 @@ class Search {
     const { fields } = await this.org.objects.of(type, this.budget);
     const known = [by, ...this.#fields].flatMap((field) => fields.get(field.toLowerCase())?.name ?? []);
     const columns = [...new Set([...fieldsAskedOf(type), ...known])].join(', ');
-    const queries = queriesFor(literals, (list) => `SELECT ${columns} FROM ${type} WHERE ${by} IN (${list})`);
-    const rows: PersonRow[] = [];
-    for (const each of queries) {
-      rows.push(...(await query(this.org.client, each, this.budget)).map((row) => personRow(type, row)));
-    }
-    return rows;
+    const soql = (list: string): string => `SELECT ${columns} FROM ${type} WHERE ${by} IN (${list})`;
+    const rows = await queryAll(this.org.client, literals, soql, this.budget);
+    return rows.map((row) => personRow(type, row));
   }
 }
 

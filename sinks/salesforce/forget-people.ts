@@ -3,7 +3,7 @@ import { classifyRecordErrors } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
-import { query, queriesFor, soqlText } from './query.js';
+import { queryAll, soqlText } from './query.js';
 import { deleteRecords, settle, type Written, writeRecords } from './write-records.js';
 
 /** The text that replaces values in fields that must not be empty. */
@@ -53,11 +53,10 @@ async function standing(
   for (const type of ['Lead', 'Contact'] as const) {
     const ids = jobs.flatMap(({ step: { known } }) => (known.type === type ? [soqlText(known.id)] : []));
     const columns = type === 'Lead' ? 'Id, IsConverted, ConvertedContactId' : 'Id';
-    for (const each of queriesFor(ids, (list) => `SELECT ${columns} FROM ${type} WHERE Id IN (${list})`)) {
-      for (const { Id, IsConverted, ConvertedContactId } of await query(org.client, each, budget)) {
-        const isContact = IsConverted === true && typeof ConvertedContactId === 'string';
-        people.set(String(Id), isContact ? { type: 'Contact', id: ConvertedContactId } : { type, id: String(Id) });
-      }
+    const soql = (list: string): string => `SELECT ${columns} FROM ${type} WHERE Id IN (${list})`;
+    for (const { Id, IsConverted, ConvertedContactId } of await queryAll(org.client, ids, soql, budget)) {
+      const isContact = IsConverted === true && typeof ConvertedContactId === 'string';
+      people.set(String(Id), isContact ? { type: 'Contact', id: ConvertedContactId } : { type, id: String(Id) });
     }
   }
   return people;

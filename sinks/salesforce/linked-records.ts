@@ -1,3 +1,4 @@
+import { groupBy } from '../../base/group-by.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { findPeople, type Found, textOf } from './find-people.js';
@@ -14,7 +15,7 @@ import {
   type Lookup,
 } from './operation.js';
 import type { OpenCreations } from './open-creations.js';
-import { query, queriesFor, soqlText } from './query.js';
+import { queryAll, soqlText } from './query.js';
 import { deleteRecords, settle, type Write, type Written, writeRecords } from './write-records.js';
 
 type LinkedJob = Job<LinkedStep>;
@@ -85,13 +86,10 @@ async function writeUnflagged(
   { drafts, records }: Drafts,
   budget: CallBudget,
 ): Promise<void> {
-  const ids = new Map<string, string>();
   const literals = drafts.map(({ job }) => soqlText(job.step.key.value));
   const soql = (list: string): string => `SELECT Id, ${keyField} FROM ${type} WHERE ${keyField} IN (${list})`;
-  for (const each of queriesFor(literals, soql)) {
-    for (const row of await query(org.client, each, budget))
-      ids.set(textOf(row[keyField]).toLowerCase(), String(row.Id));
-  }
+  const rows = await queryAll(org.client, literals, soql, budget);
+  const ids = new Map(rows.map((row) => [textOf(row[keyField]).toLowerCase(), String(row.Id)]));
   const idOf = (at: number): string | undefined => ids.get(drafts[at]!.job.step.key.value.toLowerCase());
   const keyOf = (at: number): string => drafts[at]!.job.step.key.value;
   const present = [...drafts.keys()].filter((at) => idOf(at) !== undefined);
@@ -285,20 +283,15 @@ async function idsBy(
   org: Org,
   { target, keyField, values }: { target: string | undefined; keyField: string; values: readonly string[] },
   budget: CallBudget,
-) {
-  const ids = new Map<string, string[]>();
-  if (values.length === 0 || target === undefined) return ids;
+): Promise<Ids> {
+  if (values.length === 0 || target === undefined) return new Map();
   const known = (await org.objects.of(target, budget)).fields.get(keyField.toLowerCase());
-  if (known === undefined) return ids;
+  if (known === undefined) return new Map();
   const literals = values.map((value) => soqlText(value));
   const soql = (list: string): string => `SELECT Id, ${known.name} FROM ${target} WHERE ${known.name} IN (${list})`;
-  for (const each of queriesFor(literals, soql)) {
-    for (const row of await query(org.client, each, budget)) {
-      const value = textOf(row[known.name]).toLowerCase();
-      ids.set(value, [...(ids.get(value) ?? []), String(row.Id)]);
-    }
-  }
-  return ids;
+  const rows = await queryAll(org.client, literals, soql, budget);
+  const byValue = groupBy(rows, (row) => textOf(row[known.name]).toLowerCase());
+  return new Map([...byValue].map(([value, found]) => [value, found.map(({ Id }) => String(Id))]));
 }
 
 /**

@@ -56,17 +56,14 @@ const BELIEVED_FOR_MS = 10 * 60 * 1000;
 export class ObjectFields {
   readonly #known = new Map<string, { readonly facts: ObjectFacts; readonly untilMs: number }>();
 
-  constructor(
-    private readonly client: SalesforceClient,
-    private readonly now: () => number = () => performance.now(),
-  ) {}
+  constructor(private readonly client: SalesforceClient) {}
 
   /** @throws {CallFailure} if the org does not describe the object */
   async of(object: string, budget: CallBudget): Promise<ObjectFacts> {
     const known = this.#known.get(object);
-    if (known !== undefined && this.now() < known.untilMs) return known.facts;
+    if (known !== undefined && performance.now() < known.untilMs) return known.facts;
     const facts = await this.#ask(object, budget);
-    this.#known.set(object, { facts, untilMs: this.now() + BELIEVED_FOR_MS });
+    this.#known.set(object, { facts, untilMs: performance.now() + BELIEVED_FOR_MS });
     return facts;
   }
 

@@ -16,10 +16,6 @@ describe('a text in a query', () => {
     expect(soqlText(text)).toBe(literal);
   });
 
-  it('has its wildcards escaped only for LIKE, because the escape is an error elsewhere', () => {
-    expect(soqlText('100%_sure', { forLike: true })).toBe(String.raw`'100\%\_sure'`);
-  });
-
   it('cannot end its quotation, whatever it contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {

@@ -36,6 +36,22 @@ export async function query(client: SalesforceClient, soql: string, budget: Call
   return rows;
 }
 
+/**
+ * Returns all rows of the queries that together contain all literals.
+ * @param queryWith returns the query for a comma-separated list of literals
+ * @throws {CallFailure} @throws {CallsEnded}
+ */
+export async function queryAll(
+  client: SalesforceClient,
+  literals: readonly string[],
+  queryWith: (list: string) => string,
+  budget: CallBudget,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const soql of queriesFor(literals, queryWith)) rows.push(...(await query(client, soql, budget)));
+  return rows;
+}
+
 /** Returns the path of the next page. It uses only the path of the link, because the link's host could be any. */
 function nextPath(url: string | undefined): string {
   const path = /^\/services\/data\/v\d+\.\d\/(query\/[\w-]+)$/.exec(url ?? '')?.[1];
@@ -49,15 +65,15 @@ function nextPath(url: string | undefined): string {
 }
 
 /**
- * Returns a text as a SOQL literal in quotes. `%` and `_` are wildcards only in LIKE, and SOQL refuses a backslash
- * before them elsewhere, so they are escaped only with `forLike`. A lone surrogate, which a URL cannot contain, becomes
- * U+FFFD. Source: Salesforce, SOQL and SOSL Reference, "Quoted String Escape Sequences".
+ * Returns a text as a SOQL literal in quotes. `%` and `_` are not escaped: they are wildcards only in LIKE, and SOQL
+ * refuses a backslash before them elsewhere. A lone surrogate, which a URL cannot contain, becomes U+FFFD. Source:
+ * Salesforce, SOQL and SOSL Reference, "Quoted String Escape Sequences".
  */
-export function soqlText(text: string, { forLike = false }: { readonly forLike?: boolean } = {}): string {
+export function soqlText(text: string): string {
   const escaped = text
     .replace(/\p{Surrogate}/gu, '\ufffd')
     .replace(/[\\'"\n\r\t\b\f]/g, (character) => `\\${escapes[character] ?? character}`);
-  return `'${forLike ? escaped.replace(/[%_]/g, (wildcard) => `\\${wildcard}`) : escaped}'`;
+  return `'${escaped}'`;
 }
 
 const escapes: Readonly<Record<string, string>> = { '\n': 'n', '\r': 'r', '\t': 't', '\b': 'b', '\f': 'f' };

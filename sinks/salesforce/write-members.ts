@@ -6,7 +6,7 @@ import type { CallBudget } from '../rest/rest-client.js';
 import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, type PresentRecord, decideMemberStatus, type PresentMember } from './decide-fields.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
-import { query, queriesFor, soqlText } from './query.js';
+import { queryAll, soqlText } from './query.js';
 import { type FieldValues, type Written, writeRecords } from './write-records.js';
 
 interface MemberRow extends PresentMember, PresentRecord {
@@ -114,16 +114,14 @@ async function presentMembers(
     const people = jobs.flatMap(({ remote }) => (remote?.type === type ? [soqlText(remote.id)] : []));
     const soql = (list: string): string =>
       `SELECT ${[column, ...columns].join(', ')} FROM CampaignMember WHERE CampaignId = ${soqlText(id)} AND ${column} IN (${list})`;
-    for (const each of queriesFor(people, soql)) {
-      for (const row of await query(org.client, each, budget)) {
-        rows.set(String(row[column]), {
-          id: String(row.Id),
-          status: String(row.Status),
-          hasResponded: row.HasResponded === true,
-          values: new Map(Object.entries(row).map(([field, value]) => [field.toLowerCase(), value])),
-          lastModifiedAtMs: Date.parse(String(row.LastModifiedDate)) || Number.POSITIVE_INFINITY,
-        });
-      }
+    for (const row of await queryAll(org.client, people, soql, budget)) {
+      rows.set(String(row[column]), {
+        id: String(row.Id),
+        status: String(row.Status),
+        hasResponded: row.HasResponded === true,
+        values: new Map(Object.entries(row).map(([field, value]) => [field.toLowerCase(), value])),
+        lastModifiedAtMs: Date.parse(String(row.LastModifiedDate)) || Number.POSITIVE_INFINITY,
+      });
     }
   }
   return rows;
