@@ -191,24 +191,9 @@ export function fail(jobs: readonly Job[], failure: CallFailure): void {
   for (const job of jobs) job.result ??= failure.result;
 }
 
-export function isPersonJob(job: Job): job is PersonJob {
-  return job.step.kind === 'person';
-}
-
-export function isLeaveJob(job: Job): job is Job<LeaveStep> {
-  return job.step.kind === 'leave';
-}
-
-export function isForgetJob(job: Job): job is Job<ForgetStep> {
-  return job.step.kind === 'forget';
-}
-
-export function isLinkedJob(job: Job): job is Job<LinkedStep> {
-  return job.step.kind === 'linked';
-}
-
-export function isUnlinkJob(job: Job): job is Job<UnlinkStep> {
-  return job.step.kind === 'unlink';
+/** Returns the jobs whose steps are of one kind. */
+export function jobsOfKind<K extends Step['kind']>(jobs: readonly Job[], kind: K): Job<Extract<Step, { kind: K }>>[] {
+  return jobs.filter((job): job is Job<Extract<Step, { kind: K }>> => job.step.kind === kind);
 }
 
 export type FailedResult = Extract<Result, { kind: 'retry' | 'pause' }>;

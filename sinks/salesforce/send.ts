@@ -4,14 +4,10 @@ import {
   CallFailure,
   CallsEnded,
   fail,
-  isForgetJob,
-  isLeaveJob,
-  isLinkedJob,
   isOpen,
-  isPersonJob,
-  isUnlinkJob,
   type Job,
   jobOf,
+  jobsOfKind,
   type PersonJob,
   type SalesforceOperation,
   type Step,
@@ -45,10 +41,10 @@ export async function deliverBatch(
   const jobs = jobsOf.flat();
   const campaigns = new Campaigns(org, lane);
   const creations = new OpenCreations(lane, now);
-  const people = jobs.filter(isPersonJob);
-  await stage(jobs.filter(isForgetJob), (due) => forgetPeople(org, due, budget));
-  await stage(jobs.filter(isUnlinkJob), (due) => deleteLinked(org, due, budget));
-  await stage(jobs.filter(isLeaveJob), (due) => leaveCampaigns(org, due, budget));
+  const people = jobsOfKind(jobs, 'person');
+  await stage(jobsOfKind(jobs, 'forget'), (due) => forgetPeople(org, due, budget));
+  await stage(jobsOfKind(jobs, 'unlink'), (due) => deleteLinked(org, due, budget));
+  await stage(jobsOfKind(jobs, 'leave'), (due) => leaveCampaigns(org, due, budget));
   const waiting = new Set<string>();
   for (const sameRecord of byRecord(people)) {
     await stage(sameRecord, (due) => deliverPeople(org, due, { budget, newPeople, waiting }));
@@ -60,7 +56,7 @@ export async function deliverBatch(
   );
   // Linked records are last, because each contains the id of its person.
   const linked = { isWaiting: (email: string | null) => email !== null && waiting.has(email), creations };
-  for (const sameRecord of byRecord(jobs.filter(isLinkedJob))) {
+  for (const sameRecord of byRecord(jobsOfKind(jobs, 'linked'))) {
     await stage(sameRecord, (due) => writeLinked(org, due, linked, budget));
   }
   const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
