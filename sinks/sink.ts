@@ -273,6 +273,8 @@ export interface SinkEnvironment {
    * of the process.
    */
   readonly now: () => number;
+  /** Time limit of a request, in ms. Absent: the sink's own. */
+  readonly requestTimeoutMs?: number;
   /** State that sinks of this process share if they use the same account. Absent: this sink shares no state. */
   readonly accounts?: Accounts;
   /** Storage for credentials that change with use. Absent if pigeonpost only checks the configuration. */

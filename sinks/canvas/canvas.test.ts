@@ -74,9 +74,8 @@ function newSink({
       },
     ],
   });
-  const environment = environmentOf('grades', { ...(onForget && { onForget }) });
-  const tuning = { clock: hurriedClock, requestTimeoutMs: 60_000, patienceMs };
-  const sink = createCanvasSink(config, environment, tuning);
+  const environment = environmentOf('grades', { requestTimeoutMs: 60_000, ...(onForget && { onForget }) });
+  const sink = createCanvasSink(config, environment, { clock: hurriedClock, patienceMs });
   sinks.push(sink);
   return sink;
 }

@@ -29,7 +29,6 @@ const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 interface CanvasTuning {
   readonly clock?: Clock;
-  readonly requestTimeoutMs?: number;
   readonly patienceMs?: number;
 }
 
@@ -47,7 +46,7 @@ export function createCanvasSink(
     network: environment.network,
     allowPrivateAddresses: mayReachPrivate(url, config),
     connections: CONNECTIONS,
-    requestTimeoutMs: tuning.requestTimeoutMs,
+    requestTimeoutMs: environment.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-context-id'],
     now: environment.now,
@@ -134,5 +133,5 @@ export const canvasSinkType: SinkType<CanvasConfig> = {
       ]),
     ),
   destination: ({ baseUrl }) => baseUrl,
-  create: (config, environment) => createCanvasSink(config, environment),
+  create: createCanvasSink,
 };

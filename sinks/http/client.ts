@@ -29,10 +29,6 @@ export type NoAnswer = {
   readonly result: Extract<Result, { kind: 'retry' | 'pause' | 'unsent' }>;
 };
 
-export interface HttpTuning {
-  readonly requestTimeoutMs?: number;
-}
-
 /**
  * Calls one receiver, for all lanes of a sink. Makes each call once. After a 401, makes it once more with a new token.
  */
@@ -47,7 +43,7 @@ export class HttpClient {
   readonly #now: () => number;
   #quietUntilMs = Number.NEGATIVE_INFINITY;
 
-  constructor(config: HttpConfig, environment: SinkEnvironment, tuning: HttpTuning = {}) {
+  constructor(config: HttpConfig, environment: SinkEnvironment) {
     this.#config = config;
     this.#baseUrl = typeof config.baseUrl === 'string' ? config.baseUrl : config.baseUrl.reveal();
     this.#now = environment.now;
@@ -58,7 +54,7 @@ export class HttpClient {
         network: environment.network,
         allowPrivateAddresses: mayReachPrivate(url, config),
         connections: CONNECTIONS,
-        requestTimeoutMs: tuning.requestTimeoutMs,
+        requestTimeoutMs: environment.requestTimeoutMs,
         maxAnswerBytes: MAX_ANSWER_BYTES,
         now: environment.now,
       });
@@ -77,7 +73,6 @@ export class HttpClient {
             ? '"auth.privateKey" and "auth.claims"'
             : '"auth.clientId" and "auth.clientSecret"',
         now: this.#now,
-        ...(tuning.requestTimeoutMs !== undefined && { timeoutMs: tuning.requestTimeoutMs }),
       });
     }
     this.#limiters = limitersOf(config, environment);

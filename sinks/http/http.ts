@@ -4,7 +4,7 @@ import { joinsOf } from '../mapping/mentioned-fields.js';
 import { underOwnSignal } from '../network/within-deadline.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
-import { HttpClient, type HttpTuning } from './client.js';
+import { HttpClient } from './client.js';
 import { type HttpConfig, httpConfigSchema } from './config.js';
 import type { HttpOperation } from './operation.js';
 import { Planner } from './plan.js';
@@ -17,12 +17,8 @@ const REQUESTS_PER_SEND = 64;
 const MAX_PER_SEND = 2_000;
 
 /** Creates the sink that sends the requests that its configuration describes. */
-export function createHttpSink(
-  config: HttpConfig,
-  environment: SinkEnvironment,
-  tuning: HttpTuning = {},
-): Sink<HttpOperation> {
-  const client = new HttpClient(config, environment, tuning);
+export function createHttpSink(config: HttpConfig, environment: SinkEnvironment): Sink<HttpOperation> {
+  const client = new HttpClient(config, environment);
   const planner = new Planner(config, environment);
   const { accept, results } = config;
   const isLog = config.revisions === 'every';
@@ -60,7 +56,7 @@ export const httpSinkType: SinkType<HttpConfig> = {
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
   joins: ({ records }) => joinsOf(expressionsIn(records).map(({ expression }) => expression)),
   destination,
-  create: (config, environment) => createHttpSink(config, environment),
+  create: createHttpSink,
 };
 
 /**

@@ -14,7 +14,6 @@ const CONNECTIONS = 10;
 const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 
 export interface ClientTuning {
-  readonly requestTimeoutMs?: number;
   /** The account's limit until an answer reports one. */
   readonly limit?: { readonly limit: number; readonly windowMs: number };
 }
@@ -53,7 +52,7 @@ export class HubSpotClient {
       network: environment.network,
       allowPrivateAddresses: mayReachPrivate(url, config),
       connections: CONNECTIONS,
-      requestTimeoutMs: tuning.requestTimeoutMs,
+      requestTimeoutMs: environment.requestTimeoutMs,
       requestIdHeaders: ['x-hubspot-correlation-id'],
       now: environment.now,
     });

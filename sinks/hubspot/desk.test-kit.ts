@@ -57,10 +57,11 @@ export class Desk {
   ): Desk {
     const config = loadHubSpotConfig({ token: new Secret(token), baseUrl: hubspot.url, records, ...keys });
     return new Desk(hubspot, clock, () =>
-      createHubSpotSink(config, environmentOf('crm', { now: () => clock.nowMs, ...environment }), {
-        requestTimeoutMs: 60_000,
-        ...tuning,
-      }),
+      createHubSpotSink(
+        config,
+        environmentOf('crm', { now: () => clock.nowMs, requestTimeoutMs: 60_000, ...environment }),
+        tuning,
+      ),
     );
   }
 

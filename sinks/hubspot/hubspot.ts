@@ -122,7 +122,7 @@ export const hubspotSinkType: SinkType<HubSpotConfig> = {
   joins,
   // The token is included, because another token may belong to another account.
   destination: ({ baseUrl, token }) => `${baseUrl} ${token.reveal()}`,
-  create: (config, environment) => createHubSpotSink(config, environment),
+  create: createHubSpotSink,
 };
 
 /**

@@ -110,7 +110,7 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
     const { host, port, database } = readUrl(url.reveal());
     return JSON.stringify([host, port, database, schema]);
   },
-  create: (config, environment) => createPostgresSink(config, environment),
+  create: createPostgresSink,
 };
 
 /** Maximum number of connections. Each lane that is sending uses one. */

@@ -16,23 +16,18 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Maximum number of connections, for lanes that send at the same time and for the reads of an erasure. */
 const CONNECTIONS = 16;
 
-interface S3Tuning {
-  readonly requestTimeoutMs?: number;
-}
-
 /**
  * Creates the sink that writes NDJSON objects by list and day. It writes each change exactly once; README.md explains
  * how.
  */
-export function createS3Sink(config: S3Config, environment: SinkEnvironment, tuning: S3Tuning = {}): Sink<S3Operation> {
-  const { now } = environment;
+export function createS3Sink(config: S3Config, environment: SinkEnvironment): Sink<S3Operation> {
+  const { now, requestTimeoutMs = REQUEST_TIMEOUT_MS } = environment;
   const url = bucketUrl(config);
   const dispatcher = createDispatcher(url, environment.network, {
     allowPrivateAddresses: mayReachPrivate(url, config),
     connectTimeoutMs: CONNECT_TIMEOUT_MS,
     connections: CONNECTIONS,
   });
-  const requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
   const store: Store = { config, client: new S3Client({ config, dispatcher, requestTimeoutMs, now }) };
   let isClaimed = false;
 
@@ -87,5 +82,5 @@ export const s3SinkType: SinkType<S3Config> = {
   acceptsByDefault: ['obtained'],
   lists: () => 'all',
   destination: (config) => `${bucketUrl(config).href}${config.prefix}`,
-  create: (config, environment) => createS3Sink(config, environment),
+  create: createS3Sink,
 };

@@ -32,16 +32,11 @@ export type CallAnswer = RestAnswer & {
   readonly refused: { readonly code: string; readonly fields: readonly string[] } | null;
 };
 
-export interface ClientTuning {
-  readonly requestTimeoutMs?: number;
-}
-
 /** Calls one org in one session, for all lanes of a sink. Repeats a call only if its session has expired. */
 export class SalesforceClient {
   readonly #config: SalesforceConfig;
   readonly #environment: SinkEnvironment;
   readonly #now: () => number;
-  readonly #requestTimeoutMs: number;
   readonly #sessions: Sessions;
   /**
    * One pool of connections for each origin: the login host, and the org's own host, which the answer to the login
@@ -54,11 +49,10 @@ export class SalesforceClient {
   #heldUntilMs = Number.NEGATIVE_INFINITY;
   #heldFor = '';
 
-  constructor(config: SalesforceConfig, environment: SinkEnvironment, tuning: ClientTuning = {}) {
+  constructor(config: SalesforceConfig, environment: SinkEnvironment) {
     this.#config = config;
     this.#environment = environment;
     this.#now = environment.now;
-    this.#requestTimeoutMs = tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     const { per10s, perDay } = environment.limits ?? {};
     const makeLimiter = (limit: number): RollingLimiter => new RollingLimiter({ limit, windowMs: 10_000 }, limit);
     const account = {
@@ -191,7 +185,7 @@ export class SalesforceClient {
         allowPrivateAddresses:
           this.#config.allowPrivateAddresses === true || (url.protocol === 'http:' && isLoopback(url.hostname)),
         connections: CONNECTIONS,
-        requestTimeoutMs: this.#requestTimeoutMs,
+        requestTimeoutMs: this.#environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
         requestIdHeaders: ['x-sfdc-request-id', 'x-request-id'],
         now: this.#now,
       });

@@ -4,7 +4,7 @@ import { withCallBudget } from '../rest/rest-client.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { CampaignStatuses } from './campaigns.js';
 import { checkOrg } from './check.js';
-import { type ClientTuning, SalesforceClient } from './client.js';
+import { SalesforceClient } from './client.js';
 import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
 import { deliverBatch, Exclusive } from './send.js';
 import { ObjectFields, type Org } from './object-fields.js';
@@ -22,9 +22,8 @@ const SEND_BUDGET_MS = 45_000;
 export function createSalesforceSink(
   config: SalesforceConfig,
   environment: SinkEnvironment,
-  tuning: ClientTuning = {},
 ): Sink<SalesforceOperation> {
-  const client = new SalesforceClient(config, environment, tuning);
+  const client = new SalesforceClient(config, environment);
   const objects = new ObjectFields(client);
   const org: Org = { client, objects, statuses: new CampaignStatuses(client, objects) };
   const newPeople = new Exclusive();
@@ -61,7 +60,7 @@ export const salesforceSinkType: SinkType<SalesforceConfig> = {
   joins,
   destination: ({ loginUrl, baseUrl, username, clientId }) =>
     JSON.stringify([baseUrl ?? loginUrl, username ?? clientId]),
-  create: (config, environment) => createSalesforceSink(config, environment),
+  create: createSalesforceSink,
 };
 
 /**

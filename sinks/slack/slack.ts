@@ -38,16 +38,11 @@ const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 /** Enough for four lanes that post, edit and look up at the same time. */
 const CONNECTIONS = 16;
 
-interface SlackTuning {
-  readonly clock?: Clock;
-  readonly requestTimeoutMs?: number;
-}
-
 /** Posts a message for each item and keeps it up to date. */
 export function createSlackSink(
   config: SlackConfig,
   environment: SinkEnvironment,
-  tuning: SlackTuning = {},
+  { clock = systemClock }: { readonly clock?: Clock } = {},
 ): Sink<SlackOperation> {
   const { token, rotation, webhookUrl } = config;
   const url = new URL(webhookUrl?.reveal() ?? config.baseUrl ?? DEFAULT_BASE_URL);
@@ -57,12 +52,11 @@ export function createSlackSink(
     network: environment.network,
     allowPrivateAddresses: mayReachPrivate(url, config),
     connections: CONNECTIONS,
-    requestTimeoutMs: tuning.requestTimeoutMs,
+    requestTimeoutMs: environment.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-slack-req-id'],
     now: wallNow,
   });
-  const clock = tuning.clock ?? systemClock;
   const makeRates = (): SlackRates => new SlackRates(environment.limits?.per10s, clock);
   const credential = token ?? rotation?.refreshToken ?? webhookUrl!;
   const account = { type: 'slack', baseUrl: url.origin, credential, limits: environment.limits };
@@ -158,7 +152,7 @@ export const slackSinkType: SinkType<SlackConfig> = {
   joins: (config) => joinsOf(expressionsIn(config).map(({ expression }) => expression)),
   destination: (config) =>
     config.webhookUrl?.reveal() ?? JSON.stringify([config.baseUrl ?? DEFAULT_BASE_URL, ...channelsOf(config).sort()]),
-  create: (config, environment) => createSlackSink(config, environment),
+  create: createSlackSink,
 };
 
 /** The lane of a test message, which belongs to no pigeonhole. Nothing about the message is stored. */

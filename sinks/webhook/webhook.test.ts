@@ -11,7 +11,7 @@ import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, NetworkSettings, Outcome, Sink } from '../sink.js';
 import { operationsFor } from '../plan-of.test-kit.js';
 import type { WebhookOperation } from './deliver.js';
-import { createWebhookSink, type WebhookTuning } from './webhook.js';
+import { createWebhookSink } from './webhook.js';
 import { environmentOf } from '../sink-environment.test-kit.js';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -62,7 +62,7 @@ function sinkFor(
   options: {
     network?: Partial<NetworkSettings>;
     allowPrivateAddresses?: boolean;
-    tuning?: WebhookTuning;
+    requestTimeoutMs?: number;
     now?: () => number;
   } = {},
 ): Sink<WebhookOperation> {
@@ -71,8 +71,8 @@ function sinkFor(
     environmentOf('hooks', {
       network: { allowHosts: [], ...options.network },
       ...(options.now && { now: options.now }),
+      ...(options.requestTimeoutMs !== undefined && { requestTimeoutMs: options.requestTimeoutMs }),
     }),
-    options.tuning,
   );
   opened.push(sink);
   return sink;
@@ -138,7 +138,7 @@ describe('a webhook', () => {
 
   it('counts a change as delivered even if the rest of the response never arrives', async () => {
     const { url } = await receiver((_, response) => response.writeHead(200, { 'content-length': 100 }).write('begun'));
-    expect(await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 1500 } }))).toMatchObject({ kind: 'delivered' });
+    expect(await outcomeOf(sinkFor(url, { requestTimeoutMs: 1500 }))).toMatchObject({ kind: 'delivered' });
   });
 
   it('reads only the start of an endless response', async () => {
@@ -156,7 +156,7 @@ describe('a webhook', () => {
 
   it('gives up on a receiver that does not answer, with a message', async () => {
     const { url } = await receiver(() => undefined);
-    const outcome = await outcomeOf(sinkFor(url, { tuning: { requestTimeoutMs: 200 } }));
+    const outcome = await outcomeOf(sinkFor(url, { requestTimeoutMs: 200 }));
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringMatching(/did not answer within 0.2 s$/) });
   });
 
@@ -266,7 +266,7 @@ describe('a webhook behind a proxy', () => {
 
 describe('the check of a webhook', () => {
   const check = (url: string, requestTimeoutMs = 60_000) =>
-    sinkFor(url, { tuning: { requestTimeoutMs } }).check(new AbortController().signal);
+    sinkFor(url, { requestTimeoutMs }).check(new AbortController().signal);
 
   it('sends HEAD, and treats "method not allowed" as reachable', async () => {
     const { url, requests } = await receiver((_, response) => response.writeHead(405).end());

@@ -23,24 +23,16 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
 const START_WINDOW_MS = 30_000;
 
-export interface WebhookTuning {
-  readonly requestTimeoutMs?: number;
-}
-
 /**
  * Creates the sink that sends each change as a signed POST, according to Standard Webhooks. docs/sinks/webhook.md
  * describes what a receiver must do.
  */
-export function createWebhookSink(
-  config: WebhookConfig,
-  environment: SinkEnvironment,
-  tuning: WebhookTuning = {},
-): Sink<WebhookOperation> {
+export function createWebhookSink(config: WebhookConfig, environment: SinkEnvironment): Sink<WebhookOperation> {
   const url = new URL(config.url);
   const endpoint: Endpoint = {
     url,
     signer: new Signer(config.secret),
-    requestTimeoutMs: tuning.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
+    requestTimeoutMs: environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: environment.now,
     dispatcher: createDispatcher(url, environment.network, {
       allowPrivateAddresses: config.allowPrivateAddresses,
@@ -81,7 +73,7 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
   acceptsByDefault: ['obtained'],
   lists: () => 'all',
   destination: ({ url }) => url,
-  create: (config, environment) => createWebhookSink(config, environment),
+  create: createWebhookSink,
 };
 
 /**

@@ -7,7 +7,7 @@ import type { Lane, Outcome, Sink, SinkEnvironment } from '../sink.js';
 import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan.js';
 import { items, subjectFor } from './subjects.test-kit.js';
-import { createXapiSink, type XapiTuning } from './xapi.js';
+import { createXapiSink } from './xapi.js';
 import { environmentOf } from '../sink-environment.test-kit.js';
 
 const lane: Lane = {
@@ -60,14 +60,13 @@ const valid = () =>
     .map(({ id }) => id);
 
 function sinkWith(
-  tuning: XapiTuning = {},
   environment: Partial<SinkEnvironment> = {},
   keys: Readonly<Record<string, unknown>> = {},
 ): Sink<XapiOperation> {
-  const sink = createXapiSink(configurationFor(lrs.endpoint, keys), environmentOf('lms', environment), {
-    requestTimeoutMs: 60_000,
-    ...tuning,
-  });
+  const sink = createXapiSink(
+    configurationFor(lrs.endpoint, keys),
+    environmentOf('lms', { requestTimeoutMs: 60_000, ...environment }),
+  );
   opened.push(sink);
   return sink;
 }
@@ -251,7 +250,7 @@ describe('an LRS', () => {
 
   it('that requests a wait receives nothing from any lane until the wait is over', async () => {
     let now = 1_000_000;
-    const sink = sinkWith({}, { now: () => now });
+    const sink = sinkWith({ now: () => now });
     const sending = await operations(sink, 2);
     answering(429, { 'retry-after': '60' });
     await sink.send(sending.slice(0, 1), lane, goingOn);
@@ -277,7 +276,7 @@ describe('an LRS', () => {
   });
 
   it('receives at most the number of requests in `limits`', async () => {
-    const sink = sinkWith({}, { limits: { per10s: 3 } }); // the first request reads the version
+    const sink = sinkWith({ limits: { per10s: 3 } }); // the first request reads the version
     const sending = await operations(sink, 3);
     for (const each of sending.slice(0, 2)) await sink.send([each], lane, goingOn);
     const stop = new AbortController();
@@ -291,7 +290,7 @@ describe('an LRS', () => {
   it('counts a request that is repeated with a new token as two requests under `limits`', async () => {
     const oauth = { tokenUrl: lrs.tokenUrl, clientId: 'lrs-key', clientSecret: new Secret('lrs-s3cret') };
     const keys = { username: undefined, password: undefined, oauth };
-    const sink = sinkWith({}, { limits: { per10s: 4 } }, keys); // the first request reads the version
+    const sink = sinkWith({ limits: { per10s: 4 } }, keys); // the first request reads the version
     const sending = await operations(sink, 3);
     await sink.send(sending.slice(0, 1), lane, goingOn);
     lrs.expireTokens();

@@ -22,18 +22,10 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** A `send` starts no request after this time, so that it ends long before the lane's lease expires. */
 const START_WINDOW_MS = 30_000;
 
-export interface XapiTuning {
-  readonly requestTimeoutMs?: number;
-}
-
 /**
  * Creates the sink that sends the actions of attendees as xAPI statements, with at most one valid statement per item.
  */
-export function createXapiSink(
-  config: XapiConfig,
-  environment: SinkEnvironment,
-  tuning: XapiTuning = {},
-): Sink<XapiOperation> {
+export function createXapiSink(config: XapiConfig, environment: SinkEnvironment): Sink<XapiOperation> {
   const endpoint = new URL(config.endpoint);
   const rest = new RestClient({
     url: endpoint,
@@ -41,7 +33,7 @@ export function createXapiSink(
     network: environment.network,
     allowPrivateAddresses: mayReachPrivate(endpoint, config),
     connections: CONNECTIONS,
-    requestTimeoutMs: tuning.requestTimeoutMs,
+    requestTimeoutMs: environment.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-id', 'x-amzn-requestid'],
     now: environment.now,
@@ -159,7 +151,7 @@ export const xapiSinkType: SinkType<XapiConfig> = {
   ],
   joins: () => ['attendees', 'sessions', 'pigeonholes'],
   destination: (config) => `${config.endpoint}\n${clientOf(config)}`,
-  create: (config, environment) => createXapiSink(config, environment),
+  create: createXapiSink,
 };
 
 /** An id that no statement has, so that the check's request returns no data. */

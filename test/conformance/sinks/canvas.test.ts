@@ -49,9 +49,8 @@ function newSink(
       { from: 'engagement', course: '"42"', assignment: '"7"', user, grade: 'item.points', overwrite, ...record },
     ],
   });
-  const environment = environmentOf('grades');
-  const tuning = { clock: hurriedClock, requestTimeoutMs: 60_000, patienceMs: 3_600_000 };
-  return createCanvasSink(config, environment, tuning);
+  const environment = environmentOf('grades', { requestTimeoutMs: 60_000 });
+  return createCanvasSink(config, environment, { clock: hurriedClock, patienceMs: 3_600_000 });
 }
 
 afterEach(async () => {

@@ -66,8 +66,7 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
   });
   const sink = (tuning: HubSpotTuning = {}, keys: object = {}): Sink => {
     const config = hubspotConfigSchema.parse({ token: new Secret(token), baseUrl: double.url, records, ...keys });
-    return createHubSpotSink(config, environmentOf('crm'), {
-      requestTimeoutMs: 60_000,
+    return createHubSpotSink(config, environmentOf('crm', { requestTimeoutMs: 60_000 }), {
       limit: { limit: 10_000, windowMs: 10_000 },
       ...tuning,
     });

@@ -45,8 +45,8 @@ function sinkAt(port: number | string, keys: Record<string, unknown> = {}, clock
     secretAccessKey: new Secret(key!.secret),
     ...keys,
   });
-  const environment = environmentOf('lake', { now: clock });
-  return createS3Sink(config, environment, { requestTimeoutMs: 1000 });
+  const environment = environmentOf('lake', { now: clock, requestTimeoutMs: 1000 });
+  return createS3Sink(config, environment);
 }
 
 const portOf = ({ url }: S3Double): string => new URL(url).port;

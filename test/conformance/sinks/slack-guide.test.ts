@@ -100,8 +100,8 @@ function openedFrom({ type: _, history: __, ...keys }: Keys, url: string, clock:
     ...credential,
   });
   const credentials = new KeptInMemory(clock.wallNow).open();
-  const environment = environmentOf('questions', { credentials, now: clock.wallNow });
-  return createSlackSink(config, environment, { clock, requestTimeoutMs: 60_000 });
+  const environment = environmentOf('questions', { credentials, now: clock.wallNow, requestTimeoutMs: 60_000 });
+  return createSlackSink(config, environment, { clock });
 }
 
 function rotationOf({ clientId, clientSecret, refreshToken }: Record<string, string>) {

@@ -224,8 +224,8 @@ describe('the Slack sink with an incoming webhook', () => {
     const { slack, clock } = stage;
     const sink = createSlackSink(
       slackWebhookConfig(slack.url, path),
-      environmentOf('questions', { now: clock.wallNow }),
-      { clock, requestTimeoutMs: 60_000 },
+      environmentOf('questions', { now: clock.wallNow, requestTimeoutMs: 60_000 }),
+      { clock },
     );
     await stage.courier.sink.close();
     Object.assign(stage.courier, { options: { openSink: () => sink, clock } });

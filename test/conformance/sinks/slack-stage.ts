@@ -97,13 +97,10 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
     environmentOf('questions', {
       credentials: kept.open(),
       now: clock.wallNow,
+      requestTimeoutMs: 60_000,
       ...(options.limits && { limits: options.limits }),
     });
-  const openSink = () =>
-    createSlackSink(slackConfig(slack.url, options), environment(), {
-      clock,
-      requestTimeoutMs: 60_000,
-    });
+  const openSink = () => createSlackSink(slackConfig(slack.url, options), environment(), { clock });
   const courier = new StateCourier({ openSink, clock });
   let sequence = 0;
   const revisions = new Map<string, number>();

@@ -32,10 +32,11 @@ async function startReceiver(): Promise<WebhookDestination> {
     secret: secrets.map((secret) => new Secret(secret)),
     allowPrivateAddresses: true,
   };
-  const environment = environmentOf('hooks');
-  const patient: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 60_000 });
+  const sinkWith = (requestTimeoutMs: number): Sink =>
+    createWebhookSink(config, environmentOf('hooks', { requestTimeoutMs }));
+  const patient = sinkWith(60_000);
   /** A sink with a short timeout, for a receiver that never answers. */
-  const hurried: Sink = createWebhookSink(config, environment, { requestTimeoutMs: 400 });
+  const hurried = sinkWith(400);
   const fitting = (): Sink => (gate.mode === 'silent' ? hurried : patient);
   return {
     sink: {

@@ -42,9 +42,10 @@ async function startLrs(options: LrsDoubleOptions = {}, keys: Keys = () => ({}))
   return {
     lrs,
     open: () =>
-      createXapiSink(configurationFor(lrs.endpoint, { credit, ...keys(lrs) }), environmentOf('lms'), {
-        requestTimeoutMs: 60_000,
-      }),
+      createXapiSink(
+        configurationFor(lrs.endpoint, { credit, ...keys(lrs) }),
+        environmentOf('lms', { requestTimeoutMs: 60_000 }),
+      ),
     state: () => standing(lrs),
     requests: () => lrs.requests.length,
     fail: (how, skip) => lrs.faults.add({ effect: effects[how]!, skip }),
