@@ -126,10 +126,7 @@ export async function startAirtableDouble(options: AirtableOptions = {}): Promis
     return { status: 200, json };
   }
 
-  const double = await serveDouble(
-    { answer, state: () => [...rows], page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => [...rows], rules }, options);
   return {
     ...double,
     token,

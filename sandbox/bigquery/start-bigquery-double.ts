@@ -107,10 +107,7 @@ export async function startBigQueryDouble(options: BigQueryOptions = {}): Promis
     return { status: 200, json: { access_token: 'ya29.double', token_type: 'Bearer', expires_in: 3599 } };
   }
 
-  const double = await serveDouble(
-    { answer, state: () => rows, page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => rows, rules }, options);
   return { ...double, rows, privateKey };
 }
 

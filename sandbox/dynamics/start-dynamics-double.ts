@@ -95,10 +95,7 @@ export async function startDynamicsDouble(options: DynamicsOptions = {}): Promis
     return { status: 200, json: { value: found.map(({ contactid }) => ({ contactid })) } };
   }
 
-  const double = await serveDouble(
-    { answer, state: () => [...contacts.values()], page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => [...contacts.values()], rules }, options);
   return { ...double, contacts };
 }
 

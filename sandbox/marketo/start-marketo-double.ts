@@ -82,10 +82,7 @@ export async function startMarketoDouble(options: MarketoOptions = {}): Promise<
     return { id: lead.id, status: 'created' };
   }
 
-  const double = await serveDouble(
-    { answer, state: () => leads, page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => leads, rules }, options);
   return { ...double, leads };
 }
 

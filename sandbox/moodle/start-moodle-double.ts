@@ -100,10 +100,7 @@ export async function startMoodleDouble(options: MoodleOptions = {}): Promise<Mo
     return { status: 200, json: 0 };
   }
 
-  const double = await serveDouble(
-    { answer, state: () => [...grades], page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => [...grades], rules }, options);
   return { ...double, token, grades, lockGradeItem: () => (isLocked = true) };
 }
 

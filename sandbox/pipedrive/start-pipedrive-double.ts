@@ -101,10 +101,7 @@ export async function startPipedriveDouble(options: PipedriveOptions = {}): Prom
     return success({ items: found.map((item) => ({ result_score: 1, item })) });
   }
 
-  const double = await serveDouble(
-    { answer, state: () => [...persons.values()], page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => [...persons.values()], rules }, options);
   return { ...double, persons };
 }
 

@@ -87,10 +87,7 @@ export async function startSegmentDouble(options: SegmentOptions = {}): Promise<
     }
     return { status: 200, json: { success: true } };
   };
-  const double = await serveDouble(
-    { answer, state: () => events, page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => events, rules }, options);
   return { ...double, writeKey, events, dropped };
 }
 

@@ -117,7 +117,7 @@ const faultSchema = z.strictObject({
  * `{"effect": {"kind": "slow", "delayMs": 500}}` with an effect of its own.
  * @throws {TypeError} naming the invalid fields
  */
-export function readFault(json: unknown, named: NamedFaults): Fault {
+export function readFault(json: unknown, named: NamedFaults = () => undefined): Fault {
   const parsed = faultSchema.safeParse(json);
   if (!parsed.success) throw new TypeError(z.prettifyError(parsed.error));
   const { fault, effect, ...matching } = parsed.data;

@@ -16,10 +16,7 @@ const rules: readonly RequestRule[] = [
 
 let double: RunningDouble;
 const start = async (options: ServeOptions = {}): Promise<void> => {
-  double = await serveDouble(
-    { answer: () => ({ status: 204 }), state: () => [], page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  double = await serveDouble({ answer: () => ({ status: 204 }), state: () => [], rules }, options);
 };
 
 const form = { method: 'POST', headers: { 'content-type': 'application/x-www-form-urlencoded' } };

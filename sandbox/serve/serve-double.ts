@@ -24,9 +24,10 @@ interface Vendor {
   readonly answer: (request: DoubleRequest) => DoubleAnswer | Promise<DoubleAnswer>;
   /** Returns the double's records, for `GET /_double/state`. */
   readonly state: () => unknown;
-  /** Returns the records as an HTML page, for `GET /`. */
-  readonly page: () => string;
-  readonly namedFaults: NamedFaults;
+  /** Returns the records as an HTML page, for `GET /`; an empty page by default. */
+  readonly page?: () => string;
+  /** No names by default. */
+  readonly namedFaults?: NamedFaults;
   /** Contents that requests may have. Vendors ignore most of what they do not know; the double records it. */
   readonly rules?: readonly RequestRule[];
   /** Further pages of the double for manual use, by path under `/_double/`. */
@@ -148,7 +149,7 @@ function isOwnPath(path: string): boolean {
 }
 
 function ownAnswer(vendor: Vendor, faults: FaultPlan, method: string, path: string, body: string): DoubleAnswer {
-  if (method === 'GET' && path === '/') return { status: 200, html: vendor.page() };
+  if (method === 'GET' && path === '/') return { status: 200, html: vendor.page?.() ?? '' };
   if (method === 'GET' && path === '/_double/state') return { status: 200, json: vendor.state() };
   const file = vendor.files?.[path];
   if (method === 'GET' && file !== undefined) return { status: 200, text: file };

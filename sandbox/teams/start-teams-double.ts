@@ -80,10 +80,7 @@ export async function startTeamsDouble(options: TeamsOptions = {}): Promise<Team
     messages.push(message);
     return { status: 202 };
   };
-  const double = await serveDouble(
-    { answer, state: () => messages, page: () => '', namedFaults: () => undefined, rules },
-    options,
-  );
+  const double = await serveDouble({ answer, state: () => messages, rules }, options);
   const query = `api-version=1&sp=%2Ftriggers%2Fmanual%2Frun&sv=1.0&sig=${signature}`;
   return { ...double, messages, workflowUrl: `${double.url}${path}?${query}` };
 }

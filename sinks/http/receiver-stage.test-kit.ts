@@ -23,7 +23,7 @@ beforeEach(async () => {
   stage.nowMs = Date.parse('2026-11-21T09:30:03Z');
   const answer = (request: DoubleRequest): DoubleAnswer =>
     (stage.answers.shift() ?? (() => ({ status: 200, json: {} })))(request);
-  stage.api = await serveDouble({ answer, state: () => [], page: () => '', namedFaults: () => undefined }, {});
+  stage.api = await serveDouble({ answer, state: () => [] }, {});
 });
 afterEach(async () => {
   for (const sink of stage.sinks) await sink.close();

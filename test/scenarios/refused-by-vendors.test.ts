@@ -45,7 +45,7 @@ async function anyApi(): Promise<Destination> {
     people.add(person);
     return { status: 201, json: { id: person } };
   };
-  const double = await serveDouble({ answer, state: () => [], page: () => '', namedFaults: () => undefined }, {});
+  const double = await serveDouble({ answer, state: () => [] }, {});
   return {
     double,
     sink: `{ type: http, baseUrl: "${double.url}", records: [{ from: attendees,

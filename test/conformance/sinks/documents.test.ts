@@ -55,8 +55,6 @@ async function startStore(): Promise<StateDestination & { readonly store: Docume
     {
       answer: (request) => store.answer(request),
       state: () => [...store.documents],
-      page: () => '',
-      namedFaults: () => undefined,
     },
     {},
   );

@@ -116,8 +116,6 @@ const start =
       {
         answer: (request) => api.answer(request),
         state: () => [...api.people],
-        page: () => '',
-        namedFaults: () => undefined,
       },
       {},
     );
