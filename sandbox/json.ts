@@ -6,7 +6,22 @@ export interface JsonObject {
 }
 
 export function isJsonObject(value: unknown): value is JsonObject {
+  return isObject(value);
+}
+
+/** Whether a value is an object of JSON, and not a list. */
+export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Parses a JSON object; undefined if the text is not JSON, or another value. */
+export function parsedObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const json: unknown = JSON.parse(text);
+    return isObject(json) ? json : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parsedObject } from '../json.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
 
 /** Parameters as Rails parses them: strings, lists and nested objects. */
@@ -42,13 +43,9 @@ function put(tree: Tree, [name = '', ...rest]: readonly string[], value: string)
 }
 
 function fromJson(body: string): Parameters {
-  try {
-    const json: unknown = JSON.parse(body);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return texts(json) as Parameters;
-  } catch {
-    // refused below, like any other body that is not an object
-  }
-  throw new CanvasRefusal(400, 'Error parsing JSON');
+  const json = parsedObject(body);
+  if (json === undefined) throw new CanvasRefusal(400, 'Error parsing JSON');
+  return texts(json) as Parameters;
 }
 
 function texts(value: unknown): Parameter {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isListName } from '../list-name.js';
 import { ControlError, control, tableOf, type Controlled } from './control-routes.js';
 import { once } from 'node:events';
+import { text as readText } from 'node:stream/consumers';
 import type { AnyTable } from '../store/item-table.js';
 
 const PREFIX = '/_control/';
@@ -49,9 +50,7 @@ async function serveTruth(
 }
 
 async function readJson(incoming: IncomingMessage): Promise<unknown> {
-  let text = '';
-  incoming.setEncoding('utf8');
-  for await (const chunk of incoming as AsyncIterable<string>) text += chunk;
+  const text = await readText(incoming);
   if (text === '') return undefined;
   try {
     return JSON.parse(text);

@@ -1,3 +1,4 @@
+import { isObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { Account } from './account.js';
 
@@ -51,10 +52,8 @@ export function jsonBody(call: Call): Record<string, unknown> {
   } catch {
     throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) {
-    throw invalidInput('Invalid input JSON on line 1, column 1: an object is expected');
-  }
-  return json as Record<string, unknown>;
+  if (!isObject(json)) throw invalidInput('Invalid input JSON on line 1, column 1: an object is expected');
+  return json;
 }
 
 /** Returns a batch's inputs. @throws {HubSpotRefusal} 400 for none, for more than `max`, and for a non-object */
@@ -67,10 +66,8 @@ export function inputsOf(body: Readonly<Record<string, unknown>>, max: number): 
       `The maximum number of inputs supported in a batch request is ${max}. Received ${inputs.length}.`,
     );
   }
-  if (inputs.some((input) => typeof input !== 'object' || input === null || Array.isArray(input))) {
-    throw invalidInput('Invalid input JSON: an input is not an object');
-  }
-  return inputs as Record<string, unknown>[];
+  if (!inputs.every(isObject)) throw invalidInput('Invalid input JSON: an input is not an object');
+  return inputs;
 }
 
 /** Returns a required text field. @throws {HubSpotRefusal} 400 */
@@ -86,9 +83,7 @@ export function requiredText(input: Readonly<Record<string, unknown>>, field: st
  */
 export function propertyValues(input: Readonly<Record<string, unknown>>, field = 'properties'): Record<string, string> {
   const values = input[field];
-  if (typeof values !== 'object' || values === null || Array.isArray(values)) {
-    throw invalidInput(`Some required fields were not set: [${field}]`);
-  }
+  if (!isObject(values)) throw invalidInput(`Some required fields were not set: [${field}]`);
   for (const [name, value] of Object.entries(values)) {
     if (typeof value !== 'string') throw invalidInput(`Invalid input JSON: "${name}" of ${field} is not a string`);
   }

@@ -74,10 +74,6 @@ export function voidedBy(statement: Pick<Statement, 'verb' | 'object'>): string 
   return statement.verb['id'] === VOIDED ? String(statement.object['id']).toLowerCase() : undefined;
 }
 
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 /** The statements of an LRS in the order of storage, and the voided ones among them. */
 export class StatementStore {
   private readonly statements = new Map<string, Statement>();

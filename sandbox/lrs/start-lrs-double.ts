@@ -1,3 +1,4 @@
+import { isObject } from '../json.js';
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { answerLrs, ENDPOINT, TOKEN_PATH } from './answer-lrs.js';
 import {
@@ -6,7 +7,6 @@ import {
   type LrsChoices,
   type Statement,
   StatementStore,
-  isObject,
   voidedBy,
   type JsonObject,
 } from './lrs.js';

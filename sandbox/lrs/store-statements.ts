@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import { isObject, LrsRefusal, voidedBy, type JsonObject, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
+import { isObject } from '../json.js';
+import { LrsRefusal, voidedBy, type JsonObject, type Lrs, type LrsAccount, type LrsVersion } from './lrs.js';
 import { statement as statementRule } from '@learninglocker/xapi-validation/dist/factory';
 
 type Sent = JsonObject & { readonly id: string };

@@ -1,3 +1,4 @@
+import { parsedObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { SaveOptions } from './record-faults.js';
 import type { SalesforceOrg } from './salesforce-org.js';
@@ -26,12 +27,8 @@ export function jsonBody(call: Call): Record<string, unknown> {
   if (!contentType.includes('application/json')) {
     throw new SalesforceRefusal('UNSUPPORTED_MEDIA_TYPE', 'The Content-Type must be application/json', [], 415);
   }
-  try {
-    const json: unknown = JSON.parse(call.request.body);
-    if (typeof json === 'object' && json !== null && !Array.isArray(json)) return json as Record<string, unknown>;
-  } catch {
-    // refused below, like any other body that is not an object
-  }
+  const json = parsedObject(call.request.body);
+  if (json !== undefined) return json;
   throw new SalesforceRefusal('JSON_PARSER_ERROR', 'The HTTP entity body is required to be a JSON object');
 }
 

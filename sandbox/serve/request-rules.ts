@@ -1,3 +1,4 @@
+import { isObject } from '../json.js';
 import type { DoubleRequest } from './double-request.js';
 
 /** Allowed contents of one kind of request. All other contents are violations. */
@@ -96,7 +97,7 @@ function unknownKeys(value: unknown, shape: Shape, at: string): string[] {
   if (isList(shape)) {
     return Array.isArray(value) ? value.flatMap((each) => unknownKeys(each, shape[0], `${at}[]`)) : [`${at}: no list`];
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${at}: no object`];
+  if (!isObject(value)) return [`${at}: no object`];
   return Object.entries(value).flatMap(([key, each]) => {
     const known = Object.hasOwn(shape, key) ? shape[key] : shape['*'];
     return known === undefined ? [`key ${at}.${key}`] : unknownKeys(each, known, `${at}.${key}`);

@@ -1,3 +1,4 @@
+import { parsedObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { deleteMessage, postMessage, updateMessage, readContent } from './message-methods.js';
 import { misusesOf } from './misuses.js';
@@ -191,16 +192,9 @@ export function answerWebhook(workspace: SlackWorkspace, limits: RateLimits, req
 /** Reads the JSON from the body or from the form field `payload`. */
 function payloadOf(request: DoubleRequest): Readonly<Record<string, unknown>> {
   const isForm = request.headers['content-type']?.startsWith('application/x-www-form-urlencoded') === true;
-  const json = isForm ? new URLSearchParams(request.body).get('payload') : request.body;
-  try {
-    const payload: unknown = JSON.parse(json ?? '');
-    if (typeof payload === 'object' && payload !== null && !Array.isArray(payload)) {
-      return payload as Readonly<Record<string, unknown>>;
-    }
-  } catch {
-    // not JSON: refused below, like JSON that is not an object
-  }
-  throw new SlackRefusal('invalid_payload');
+  const payload = parsedObject((isForm ? new URLSearchParams(request.body).get('payload') : request.body) ?? '');
+  if (payload === undefined) throw new SlackRefusal('invalid_payload');
+  return payload;
 }
 
 function text(status: number, body: string): DoubleAnswer {

@@ -1,3 +1,4 @@
+import { isObject } from '../json.js';
 import { invalidBlocks, SlackRefusal } from './slack-call.js';
 
 /** Maximum number of blocks in a message (https://docs.slack.dev/reference/block-kit/blocks). */
@@ -123,7 +124,7 @@ class BlockProblems {
   }
 
   object(value: unknown, at: string): value is Readonly<Record<string, unknown>> {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return true;
+    if (isObject(value)) return true;
     this.add('must be an object', at);
     return false;
   }

@@ -1,3 +1,4 @@
+import { isObject } from '../json.js';
 import { messageJson } from './read-messages.js';
 import {
   textArgument,
@@ -159,7 +160,7 @@ export function readContent(args: Arguments): MessageContent {
 }
 
 function isEmptyObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0;
+  return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** Slack documents the error `metadata_too_large` but not the limit, so the stand-in uses a small one. */
@@ -172,10 +173,8 @@ const MAX_METADATA_BYTES = 8 * 1024;
  * @throws {SlackRefusal} `invalid_metadata_format`, `invalid_metadata_schema` or `metadata_too_large`
  */
 function checkMetadata(value: unknown): MessageMetadata {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new SlackRefusal('invalid_metadata_format');
-  }
-  const { event_type: type, event_payload: payload, ...others } = value as Record<string, unknown>;
+  if (!isObject(value)) throw new SlackRefusal('invalid_metadata_format');
+  const { event_type: type, event_payload: payload, ...others } = value;
   if (typeof type !== 'string' || !/^[\w.-]+$/.test(type)) throw new SlackRefusal('invalid_metadata_format');
   if (!isObject(payload) || !Object.values(payload).every(isPayloadValue) || Object.keys(others).length > 0) {
     throw new SlackRefusal('invalid_metadata_schema');
@@ -192,8 +191,4 @@ function isPayloadValue(value: unknown): boolean {
 
 function isScalar(value: unknown): boolean {
   return typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

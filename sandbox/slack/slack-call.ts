@@ -1,3 +1,4 @@
+import { isObject } from '../json.js';
 import type { RateLimits } from './rate-limits.js';
 import type { SlackChannel, SlackWorkspace } from './slack-workspace.js';
 import type { DoubleRequest } from '../serve/double-request.js';
@@ -63,7 +64,7 @@ function jsonObject(body: string): Arguments {
   } catch {
     throw new SlackRefusal('invalid_json');
   }
-  if (typeof json !== 'object' || json === null || Array.isArray(json)) throw new SlackRefusal('json_not_object');
+  if (!isObject(json)) throw new SlackRefusal('json_not_object');
   return json as Arguments;
 }
 

@@ -1,3 +1,4 @@
+import { isObject, parsedObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import type { RunningDouble, ServeOptions } from '../serve/serve-double.js';
@@ -91,7 +92,7 @@ function refusal(status: number, code: string): DoubleAnswer {
 
 /** @returns the message, or an error code if the card is invalid */
 function messageOf(body: string): TeamsMessage | string {
-  const message = groupOf(parsed(body));
+  const message = parsedObject(body) ?? {};
   if (message['type'] !== 'message' || !Array.isArray(message['attachments'])) return 'InvalidMessage';
   const [attachment, ...others] = message['attachments'].map(groupOf);
   if (attachment === undefined || others.length > 0) return 'InvalidAttachments';
@@ -136,13 +137,5 @@ function readFacts(
 }
 
 function groupOf(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
+  return isObject(value) ? value : {};
 }
