@@ -1,3 +1,4 @@
+import { Accounts } from '../sinks/network/accounts.js';
 import { Secret } from '../config/secret.js';
 import { hubspotConfigSchema } from '../sinks/hubspot/config.js';
 import { createHubSpotSink } from '../sinks/hubspot/hubspot.js';
@@ -47,6 +48,8 @@ export const hubspotLimit: Bench = {
       baseFolder: '.',
       network: { allowHosts: [] },
       now: Date.now,
+      accounts: new Accounts(),
+      onForget: 'clear-our-fields',
     });
     try {
       const perLane = Math.ceil(items / lanes);

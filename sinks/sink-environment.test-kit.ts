@@ -1,3 +1,4 @@
+import { Accounts } from './network/accounts.js';
 import type { SinkEnvironment } from './sink.js';
 
 /** Returns the environment of a sink in a test: the clock of this process, no shared state, default limits. */
@@ -6,5 +7,7 @@ export const environmentOf = (name: string, given: Partial<SinkEnvironment> = {}
   baseFolder: '/',
   network: { allowHosts: [] },
   now: Date.now,
+  accounts: new Accounts(),
+  onForget: 'clear-our-fields',
   ...given,
 });

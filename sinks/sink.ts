@@ -275,15 +275,17 @@ export interface SinkEnvironment {
   readonly now: () => number;
   /** Time limit of a request, in ms. Absent: the sink's own. */
   readonly requestTimeoutMs?: number;
-  /** State that sinks of this process share if they use the same account. Absent: this sink shares no state. */
-  readonly accounts?: Accounts;
+  /** State that sinks of this process share if they use the same account. */
+  readonly accounts: Accounts;
   /** Storage for credentials that change with use. Absent if pigeonpost only checks the configuration. */
   readonly credentials?: KeptCredentials;
   /** The account's rate limits, if they differ from the vendor's defaults. */
   readonly limits?: { readonly per10s?: number; readonly perDay?: number };
-  /** The key `onForget`: how to treat a forgotten person's data at the destination. */
-  readonly onForget?: 'clear-our-fields' | 'delete' | 'manual';
+  readonly onForget: OnForget;
 }
+
+/** The key `onForget`: how to treat a forgotten person's data at the destination. */
+export type OnForget = 'clear-our-fields' | 'delete' | 'manual';
 
 /**
  * Stores credentials that change with use, such as a refresh token that the vendor replaces at each use. They are

@@ -6,6 +6,7 @@ import { liftChangedCredential } from '../ledger/pauses.js';
 import { keptCredentials } from '../ledger/kept-credentials.js';
 import { registerSinks } from '../ledger/sinks.js';
 import { allSinks } from '../sinks/all-sinks.js';
+import { Accounts } from '../sinks/network/accounts.js';
 import type { ConsentState, NetworkSettings, Sink, SinkEnvironment, SinkType } from '../sinks/sink.js';
 
 /** Opens the sinks of a configuration and registers them in the ledger. The caller closes them. */
@@ -19,7 +20,7 @@ export function sharedThroughLedger(ledger: Ledger): Pick<SharedBySinks, 'creden
 }
 
 /** Resources that the sinks of a process share for sending. */
-export type SharedBySinks = Pick<SinkEnvironment, 'accounts' | 'credentials' | 'now'>;
+export type SharedBySinks = Pick<SinkEnvironment, 'credentials' | 'now'> & Partial<Pick<SinkEnvironment, 'accounts'>>;
 
 /** For sinks that only check or plan. They share nothing, so the clock of the process is sufficient. */
 const unshared: SharedBySinks = { now: Date.now };
@@ -92,6 +93,7 @@ export function createSink(config: Config, name: string, shared = unshared): Sin
     name,
     baseFolder: config.folder,
     network: networkSettings(config),
+    accounts: new Accounts(),
     onForget,
     ...(limits === undefined ? {} : { limits }),
     ...shared,

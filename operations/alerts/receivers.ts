@@ -63,11 +63,9 @@ export function openSlackReceiver(
 ): OpenReceiver {
   const rest = new RestClient({
     url: new URL(baseUrl),
-    network,
+    environment: { network, now, requestTimeoutMs: receiverTimes.requestTimeoutMs },
     allowPrivateAddresses: true,
     connections: 1,
-    requestTimeoutMs: receiverTimes.requestTimeoutMs,
-    now,
   });
   const api = { baseUrl, token, rest, wallNow: now };
   return {

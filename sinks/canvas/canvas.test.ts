@@ -6,7 +6,7 @@ import type { Change } from '../change.js';
 import { hurriedClock } from '../network/hurried-clock.test-kit.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
-import type { Fields, Lane, Outcome, Planned, SendResult, Sink, SinkEnvironment } from '../sink.js';
+import type { Fields, Lane, Outcome, Planned, SendResult, Sink, OnForget } from '../sink.js';
 import { createCanvasSink } from './canvas.js';
 import { canvasConfigSchema } from './config.js';
 import type { CanvasOperation } from './operation.js';
@@ -49,7 +49,7 @@ const lane = (): Lane => ({
 interface Options {
   readonly record?: Record<string, unknown>;
   readonly token?: string;
-  readonly onForget?: SinkEnvironment['onForget'];
+  readonly onForget?: OnForget;
   readonly patienceMs?: number;
 }
 

@@ -43,22 +43,20 @@ export function createCanvasSink(
   const rest = new RestClient({
     url,
     name: 'Canvas',
-    network: environment.network,
+    environment,
     allowPrivateAddresses: mayReachPrivate(url, config),
     connections: CONNECTIONS,
-    requestTimeoutMs: environment.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-context-id'],
-    now: environment.now,
   });
   const { per10s } = environment.limits ?? {};
   // Shared by all lanes and all sinks with this token, because Canvas has one bucket per token.
   const shared = <Value>(kind: string, make: () => Value): Value =>
-    environment.accounts?.share(
+    environment.accounts.share(
       { type: 'canvas', baseUrl: config.baseUrl, credential: config.token, limits: environment.limits },
       kind,
       make,
-    ) ?? make();
+    );
   const limiter = shared(
     'requests',
     () => new RollingLimiter({ ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s, clock),

@@ -1,4 +1,4 @@
-import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
+import { forgetsPerson, type Planned, type SinkEnvironment, type Subject, type OnForget } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/expression.js';
 import type { GradeKeys } from './config.js';
@@ -8,11 +8,11 @@ import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade,
 /** Plans the grades of changes. Pure. */
 export class Planner {
   readonly #entries: readonly { readonly keys: GradeKeys; readonly path: string }[];
-  readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
+  readonly #onForget: OnForget;
 
   constructor(records: readonly GradeKeys[], { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>) {
     this.#entries = records.map((keys, index) => ({ keys, path: `${name}.records[${index}]` }));
-    this.#onForget = onForget ?? 'clear-our-fields';
+    this.#onForget = onForget;
   }
 
   async plan(subject: Subject): Promise<Planned<CanvasOperation>> {

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { environmentOf } from '../sink-environment.test-kit.js';
 import { type ConfirmHeld, whileHeld } from '../../base/while-held.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { operationsFor } from '../plan-of.test-kit.js';
@@ -19,11 +20,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 const sinkWith = (access?: FileAccess): Sink<FileOperation> =>
-  createFileSink(
-    { folder: 'archive' },
-    { name: 'archive', baseFolder: base, network: { allowHosts: [] }, now: Date.now },
-    access,
-  );
+  createFileSink({ folder: 'archive' }, environmentOf('archive', { baseFolder: base }), access);
 
 /** The lane as a holder knows it. `remember` fails once the holder's lease is lost, as it does in the ledger. */
 function laneWith(memory: Record<string, unknown>, confirm: ConfirmHeld = () => undefined): Lane {

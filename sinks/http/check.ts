@@ -3,7 +3,7 @@ import { MappingError } from '../mapping/mapping-error.js';
 import type { SyntaxNode } from '../mapping/check-syntax.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import { reachedLine } from '../network/failure-sentence.js';
-import type { CheckLine, SinkEnvironment } from '../sink.js';
+import type { CheckLine, SinkEnvironment, OnForget } from '../sink.js';
 import { classifyAnswer, type Reading } from './classify.js';
 import type { HttpClient, NoAnswer } from './client.js';
 import type { HttpConfig, RecordKeys, RequestKeys } from './config.js';
@@ -77,7 +77,7 @@ const nothing = {
 } as unknown as RequestView;
 
 /** Returns a warning about an entry whose requests cannot remove all its records. */
-function removalLines(record: RecordKeys, onForget: SinkEnvironment['onForget'], host: string): CheckLine[] {
+function removalLines(record: RecordKeys, onForget: OnForget, host: string): CheckLine[] {
   if (record.delete !== undefined) return foundLines(record, onForget);
   const isCleared = record.forget !== undefined && onForget !== 'delete'; // `onForget: delete` never sends "forget"
   const when = isCleared ? 'an item is deleted' : 'an item is deleted or a person is forgotten';
@@ -87,7 +87,7 @@ function removalLines(record: RecordKeys, onForget: SinkEnvironment['onForget'],
 }
 
 /** Returns a warning if the found records of a forgotten person can be neither deleted nor cleared. */
-function foundLines({ name, find, forget }: RecordKeys, onForget: SinkEnvironment['onForget']): CheckLine[] {
+function foundLines({ name, find, forget }: RecordKeys, onForget: OnForget): CheckLine[] {
   const isDecided = onForget === 'delete' || onForget === 'manual';
   if (find === undefined || forget !== undefined || isDecided) return [];
   const text = `${name}: "delete" deletes only records that pigeonpost created: add a "forget" request to clear a record that "find" returned when its person is forgotten, or set "onForget: delete" for the sink`;

@@ -51,12 +51,10 @@ export class HttpClient {
     const clientFor = (url: URL): RestClient =>
       new RestClient({
         url,
-        network: environment.network,
+        environment,
         allowPrivateAddresses: mayReachPrivate(url, config),
         connections: CONNECTIONS,
-        requestTimeoutMs: environment.requestTimeoutMs,
         maxAnswerBytes: MAX_ANSWER_BYTES,
-        now: environment.now,
       });
     this.#rest = clientFor(new URL(this.#baseUrl));
     const { auth } = config;
@@ -209,8 +207,7 @@ function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLi
   };
   const limiter = (kind: string, limit: number | undefined, windowMs: number): RollingLimiter[] => {
     if (limit === undefined) return [];
-    const make = (): RollingLimiter => new RollingLimiter({ limit, windowMs }, limit);
-    return [environment.accounts?.share(account, kind, make) ?? make()];
+    return [environment.accounts.share(account, kind, () => new RollingLimiter({ limit, windowMs }, limit))];
   };
   return [
     ...limiter('perSecond', limits.perSecond, 1000),

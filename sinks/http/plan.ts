@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
+import { forgetsPerson, type Planned, type SinkEnvironment, type Subject, type OnForget } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView } from '../mapping/expression.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
@@ -25,12 +25,12 @@ const adviceOn: Readonly<Record<string, string>> = {
 export class Planner {
   readonly #config: HttpConfig;
   readonly #name: string;
-  readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
+  readonly #onForget: OnForget;
 
   constructor(config: HttpConfig, { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>) {
     this.#config = config;
     this.#name = name;
-    this.#onForget = onForget ?? 'clear-our-fields';
+    this.#onForget = onForget;
   }
 
   async plan(subject: Subject): Promise<Planned<HttpOperation>> {

@@ -49,22 +49,20 @@ export class HubSpotClient {
     this.#rest = new RestClient({
       url,
       name: 'HubSpot',
-      network: environment.network,
+      environment,
       allowPrivateAddresses: mayReachPrivate(url, config),
       connections: CONNECTIONS,
-      requestTimeoutMs: environment.requestTimeoutMs,
       requestIdHeaders: ['x-hubspot-correlation-id'],
-      now: environment.now,
     });
     const { accounts, limits } = environment;
     const account = { type: 'hubspot', baseUrl: config.baseUrl, credential: config.token, limits };
-    const share = <Value>(kind: string, make: () => Value): Value => accounts?.share(account, kind, make) ?? make();
     const { per10s, perDay } = limits ?? {};
-    this.#limiter = share(
+    this.#limiter = accounts.share(
+      account,
       'requests',
       () => new RollingLimiter(tuning.limit ?? { ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s),
     );
-    this.#daily = share('day', () => new DailyLimit(perDay, environment.now));
+    this.#daily = accounts.share(account, 'day', () => new DailyLimit(perDay, environment.now));
   }
 
   async get(path: string, budget: CallBudget): Promise<Reply> {

@@ -1,3 +1,4 @@
+import { environmentOf } from '../sink-environment.test-kit.js';
 import { Secret } from '../../config/secret.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
@@ -18,7 +19,7 @@ function plannerOf(keys: object): Planner {
   };
   const people = { from: 'attendees', object: 'contacts', match: ['email'], properties: { email: 'item.Email' } };
   const { records } = loadHubSpotConfig({ token: new Secret('t'), records: [people, { ...notes, ...keys }] });
-  return new Planner(records, { name: 'crm' });
+  return new Planner(records, environmentOf('crm'));
 }
 
 function question(data: Fields, around: { attendee?: Fields; object?: Fields } = {}) {

@@ -1,4 +1,4 @@
-import { type Fields, type Operation, fieldsOf, type SinkEnvironment, type Subject } from '../sink.js';
+import { type Fields, type Operation, fieldsOf, type Subject, type OnForget } from '../sink.js';
 import type { WritePolicy } from '../mapping/expression-schema.js';
 import { listOf } from './classify.js';
 
@@ -173,7 +173,7 @@ export function removalOf(
   { record, made }: { readonly record: string; readonly made: unknown },
   cause: RemovalCause,
   { change }: Pick<Subject, 'change'>,
-  onForget: NonNullable<SinkEnvironment['onForget']>,
+  onForget: OnForget,
 ): Step | undefined {
   const objectType = record.replace(/ \d+$/, '');
   const { id, contactId, eventId, attendance, created, writtenAtMs, sinceMs } = fieldsOf(made);

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { fieldsOf, type Fields, type Planned, type SinkEnvironment, type Subject, forgetsPerson } from '../sink.js';
+import {
+  fieldsOf,
+  type Fields,
+  type Planned,
+  type SinkEnvironment,
+  type Subject,
+  forgetsPerson,
+  type OnForget,
+} from '../sink.js';
 import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/expression.js';
 import { lifecycleStage } from './decide-writes.js';
@@ -29,10 +37,10 @@ interface Entry {
 /** Converts changes into operations. Pure: it uses only the configuration and the subject. */
 export class Planner {
   readonly #entries: readonly Entry[];
-  readonly #onForget: NonNullable<SinkEnvironment['onForget']>;
+  readonly #onForget: OnForget;
 
   constructor(records: readonly RecordKeys[], { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>) {
-    this.#onForget = onForget ?? 'clear-our-fields';
+    this.#onForget = onForget;
     const taken = new Map<string, number>();
     this.#entries = records.map((keys, index) => {
       const kind = JSON.stringify([keys.from, keys.object]);

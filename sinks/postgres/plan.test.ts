@@ -1,10 +1,13 @@
+import type { OnForget } from '../sink.js';
 import { listNames } from '../../base/list-names.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { columnValue, planRow, isStorable, storableJson } from './plan.js';
 import { tableOf, tables, type ColumnType } from './tables.js';
 
-const operationOf = (...[change, onForget, around]: [Parameters<typeof subjectOf>[0], 'delete'?, object?]) => {
+const operationOf = (
+  ...[change, onForget = 'clear-our-fields', around]: [Parameters<typeof subjectOf>[0], OnForget?, object?]
+) => {
   const planned = planRow(subjectOf(change, around), onForget);
   if (planned.kind !== 'send') throw new Error(`nothing is sent: ${JSON.stringify(planned)}`);
   return planned.operation;
@@ -121,14 +124,14 @@ describe('a removal', () => {
 
 describe('an item', () => {
   it('of a list without a table needs nothing', () => {
-    expect(planRow(subjectOf(sampleChange({ list: 'speakers' })), undefined)).toEqual({
+    expect(planRow(subjectOf(sampleChange({ list: 'speakers' })), 'clear-our-fields')).toEqual({
       kind: 'nothing',
       reason: 'no-table',
     });
   });
 
   it('whose key PostgreSQL cannot store becomes a dead letter, because two such keys must not become equal', () => {
-    expect(planRow(subjectOf(sampleChange({ key: 'a\0' })), undefined)).toMatchObject({
+    expect(planRow(subjectOf(sampleChange({ key: 'a\0' })), 'clear-our-fields')).toMatchObject({
       kind: 'unplannable',
       cause: 'key-not-storable',
     });

@@ -1,11 +1,4 @@
-import {
-  forgetsPerson,
-  type Fields,
-  type Operation,
-  type Planned,
-  type SinkEnvironment,
-  type Subject,
-} from '../sink.js';
+import { forgetsPerson, type Fields, type Operation, type Planned, type Subject, type OnForget } from '../sink.js';
 import { type Column, type ColumnType, tableOf, type Table } from './tables.js';
 
 /**
@@ -25,7 +18,7 @@ export interface PostgresOperation extends Operation {
  * Plans the write of one change to the table of its list. Pure. Rows are always written completely, so that a field
  * that the item no longer has, or an attendee whose identity is no longer visible, disappears from the row as well.
  */
-export function planRow(subject: Subject, onForget: SinkEnvironment['onForget']): Planned<PostgresOperation> {
+export function planRow(subject: Subject, onForget: OnForget): Planned<PostgresOperation> {
   const { change, removal } = subject;
   const table = tableOf.get(change.list);
   if (table === undefined) return { kind: 'nothing', reason: 'no-table' };
@@ -39,7 +32,7 @@ export function planRow(subject: Subject, onForget: SinkEnvironment['onForget'])
   return { kind: 'send', operation };
 }
 
-function writeOf({ change, removal }: Subject, onForget: SinkEnvironment['onForget']): Write {
+function writeOf({ change, removal }: Subject, onForget: OnForget): Write {
   if (forgetsPerson(removal) && onForget === 'delete') return 'remove';
   if (removal === 'consent-withdrawn') return 'clear';
   return change.data === null ? 'tombstone' : 'row';

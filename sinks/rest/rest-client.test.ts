@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { environmentOf } from '../sink-environment.test-kit.js';
 import { RestClient, type RestClientOptions } from './rest-client.js';
 
 let server: Server;
@@ -42,8 +43,7 @@ function open(options: Partial<RestClientOptions> = {}): RestClient {
   client = new RestClient({
     url,
     name: 'Vendor',
-    network: { allowHosts: [] },
-    now: Date.now,
+    environment: environmentOf('vendor'),
     allowPrivateAddresses: true,
     connections: 2,
     ...options,
@@ -93,7 +93,10 @@ describe('a REST client', () => {
   });
 
   it('reports a request without a response in time as possibly processed', async () => {
-    const answer = await open({ requestTimeoutMs: 50 }).call({ method: 'GET', url: new URL('/silent', url) }, never);
+    const answer = await open({ environment: environmentOf('vendor', { requestTimeoutMs: 50 }) }).call(
+      { method: 'GET', url: new URL('/silent', url) },
+      never,
+    );
     expect(answer).toEqual({
       kind: 'no-answer',
       detail: `${url.host} did not answer within 0.05 s`,

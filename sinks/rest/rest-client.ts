@@ -3,7 +3,7 @@ import { createDispatcher } from '../network/create-dispatcher.js';
 import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
 import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
 import { underOwnSignal, withinDeadline } from '../network/within-deadline.js';
-import type { NetworkSettings } from '../sink.js';
+import type { SinkEnvironment } from '../sink.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -14,19 +14,19 @@ export interface RestClientOptions {
   readonly url: URL;
   /** The vendor's name in messages; the host by default. */
   readonly name?: string;
-  readonly network: NetworkSettings;
+  /**
+   * The settings for connections, the clock and the time limit for one request, from its start to the end of the answer
+   * (30 s by default).
+   */
+  readonly environment: Pick<SinkEnvironment, 'network' | 'now' | 'requestTimeoutMs'>;
   /** See `mayReachPrivate`. */
   readonly allowPrivateAddresses: boolean;
   /** Maximum number of open connections, and therefore of requests in progress. */
   readonly connections: number;
-  /** Time limit for one request, from its start to the end of the answer; 30 s by default. */
-  readonly requestTimeoutMs?: number | undefined;
   /** Maximum length of an answer. A longer one is discarded. 16 MiB by default. */
   readonly maxAnswerBytes?: number;
   /** Response headers that may hold the vendor's id of the request; the first one present is used. */
   readonly requestIdHeaders?: readonly string[];
-  /** Unix time in ms. */
-  readonly now: () => number;
 }
 
 interface RestRequest {
@@ -83,10 +83,10 @@ export class RestClient {
   readonly #options: RestClientOptions;
 
   constructor(options: RestClientOptions) {
-    const { url, network, allowPrivateAddresses, connections } = options;
+    const { url, environment, allowPrivateAddresses, connections } = options;
     this.#options = options;
     this.host = url.host;
-    this.dispatcher = createDispatcher(url, network, {
+    this.dispatcher = createDispatcher(url, environment.network, {
       allowPrivateAddresses,
       connectTimeoutMs: CONNECT_TIMEOUT_MS,
       connections,
@@ -95,7 +95,8 @@ export class RestClient {
 
   /** Makes a request. Never throws: if the request was stopped, timed out or failed, returns `no-answer`. */
   async call(call: RestRequest, signal: AbortSignal): Promise<RestAnswer | NoAnswer> {
-    const { requestTimeoutMs: timeoutMs = REQUEST_TIMEOUT_MS, name = this.host } = this.#options;
+    const { environment, name = this.host } = this.#options;
+    const timeoutMs = environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     try {
       return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, own));
     } catch (error) {
@@ -117,7 +118,7 @@ export class RestClient {
     { method, url, json, statusDecides, ...call }: RestRequest,
     signal: AbortSignal,
   ): Promise<RestAnswer> {
-    const { maxAnswerBytes = MAX_ANSWER_BYTES, now } = this.#options;
+    const { maxAnswerBytes = MAX_ANSWER_BYTES, environment } = this.#options;
     const answer = await request(url, {
       method,
       dispatcher: this.dispatcher,
@@ -141,7 +142,7 @@ export class RestClient {
       text,
       headers,
       retryAfter: headers['retry-after'],
-      answeredAtMs: answeredAtMs(headers['date'], now),
+      answeredAtMs: answeredAtMs(headers['date'], environment.now),
       requestId: this.#requestId(headers),
     };
   }

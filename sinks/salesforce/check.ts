@@ -1,4 +1,4 @@
-import type { CheckLine, SinkEnvironment } from '../sink.js';
+import type { CheckLine, OnForget } from '../sink.js';
 import { CallFailure } from './operation.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { isPersonType, type PersonType } from './config.js';
@@ -16,7 +16,7 @@ import { canBecomeAnonymous, type NamedRecord } from './plan.js';
 export async function checkOrg(
   org: Org,
   records: readonly NamedRecord[],
-  onForget: NonNullable<SinkEnvironment['onForget']>,
+  onForget: OnForget,
   budget: CallBudget,
 ): Promise<CheckLine[]> {
   const lines: CheckLine[] = [];
@@ -46,7 +46,7 @@ function failureText(error: unknown): string {
 async function checkRecord(
   org: Org,
   { keys, place }: NamedRecord,
-  onForget: NonNullable<SinkEnvironment['onForget']>,
+  onForget: OnForget,
   budget: CallBudget,
 ): Promise<CheckLine[]> {
   const { from, object, externalId, create, campaign, properties, lookups, person } = keys;

@@ -51,10 +51,9 @@ export class SalesforceClient {
 
   constructor(config: SalesforceConfig, environment: SinkEnvironment) {
     this.#config = config;
-    this.#environment = environment;
+    this.#environment = { requestTimeoutMs: REQUEST_TIMEOUT_MS, ...environment };
     this.#now = environment.now;
     const { per10s, perDay } = environment.limits ?? {};
-    const makeLimiter = (limit: number): RollingLimiter => new RollingLimiter({ limit, windowMs: 10_000 }, limit);
     const account = {
       type: 'salesforce',
       baseUrl: config.baseUrl ?? config.loginUrl,
@@ -64,7 +63,11 @@ export class SalesforceClient {
     this.#limiter =
       per10s === undefined
         ? undefined
-        : (environment.accounts?.share(account, 'requests', () => makeLimiter(per10s)) ?? makeLimiter(per10s));
+        : environment.accounts.share(
+            account,
+            'requests',
+            () => new RollingLimiter({ limit: per10s, windowMs: 10_000 }, per10s),
+          );
     this.#usage = new ApiUsage(perDay ?? Number.POSITIVE_INFINITY);
     this.#sessions = new Sessions(config, this.#hostFor(tokenUrlOf(config)).dispatcher, this.#now);
   }
@@ -179,15 +182,13 @@ export class SalesforceClient {
       host = new RestClient({
         url,
         name: 'Salesforce',
-        network: this.#environment.network,
+        environment: this.#environment,
         // The org's host comes from Salesforce's answer to the login. It may be a loopback address only if the
         // configuration allows it.
         allowPrivateAddresses:
           this.#config.allowPrivateAddresses === true || (url.protocol === 'http:' && isLoopback(url.hostname)),
         connections: CONNECTIONS,
-        requestTimeoutMs: this.#environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
         requestIdHeaders: ['x-sfdc-request-id', 'x-request-id'],
-        now: this.#now,
       });
       this.#hosts.set(url.origin, host);
     }

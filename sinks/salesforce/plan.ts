@@ -1,4 +1,4 @@
-import { forgetsPerson, type Planned, type SinkEnvironment, type Subject } from '../sink.js';
+import { forgetsPerson, type Planned, type Subject, type OnForget } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/expression.js';
 import { truncate } from '../mapping/mapping-functions.js';
@@ -45,7 +45,7 @@ export function namedRecords(sink: string, records: readonly RecordKeys[]): Name
 export async function planSubject(
   subject: Subject,
   records: readonly NamedRecord[],
-  onForget: NonNullable<SinkEnvironment['onForget']>,
+  onForget: OnForget,
 ): Promise<Planned<SalesforceOperation>> {
   const { change, removal } = subject;
   try {
@@ -83,11 +83,7 @@ function othersOf(
   return others;
 }
 
-function forgetStep(
-  { object }: Subject,
-  { name, keys }: NamedRecord,
-  onForget: NonNullable<SinkEnvironment['onForget']>,
-): Step | string {
+function forgetStep({ object }: Subject, { name, keys }: NamedRecord, onForget: OnForget): Step | string {
   const known = remoteRecordOf(object, name);
   if (known === null) return 'never-sent';
   if (onForget === 'manual') {
@@ -187,7 +183,7 @@ async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: stri
 async function linkedStep(
   subject: Subject,
   { keys, name, place }: NamedRecord,
-  onForget: NonNullable<SinkEnvironment['onForget']>,
+  onForget: OnForget,
 ): Promise<Step | string> {
   const known = linkedRecordOf(subject.object, name);
   const unlink = (reason: string): Step | string => (known === null ? reason : { kind: 'unlink', record: name, known });

@@ -28,7 +28,7 @@ export function createSalesforceSink(
   const org: Org = { client, objects, statuses: new CampaignStatuses(client, objects) };
   const newPeople = new Exclusive();
   const records = namedRecords(environment.name, config.records);
-  const onForget = environment.onForget ?? 'clear-our-fields';
+  const { onForget } = environment;
   return {
     traits: {
       order: 'item',

@@ -49,18 +49,15 @@ export function createSlackSink(
   const wallNow = environment.now;
   const rest = new RestClient({
     url,
-    network: environment.network,
+    environment,
     allowPrivateAddresses: mayReachPrivate(url, config),
     connections: CONNECTIONS,
-    requestTimeoutMs: environment.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-slack-req-id'],
-    now: wallNow,
   });
-  const makeRates = (): SlackRates => new SlackRates(environment.limits?.per10s, clock);
   const credential = token ?? rotation?.refreshToken ?? webhookUrl!;
   const account = { type: 'slack', baseUrl: url.origin, credential, limits: environment.limits };
-  const rates = environment.accounts?.share(account, 'rates', makeRates) ?? makeRates();
+  const rates = environment.accounts.share(account, 'rates', () => new SlackRates(environment.limits?.per10s, clock));
   const api = { rest, wallNow, baseUrl: config.baseUrl ?? DEFAULT_BASE_URL };
   const tokens =
     rotation === undefined ? token && fixedToken(token) : new RotatingTokens(api, rotation, environment.credentials);

@@ -26,12 +26,10 @@ afterEach(async () => {
 function apiOf(aheadMs = 0) {
   const rest = new RestClient({
     url: new URL(slack.url),
-    network: { allowHosts: [] },
+    environment: { network: { allowHosts: [] }, now: () => nowMs + aheadMs, requestTimeoutMs: 5000 },
     allowPrivateAddresses: true,
     connections: 4,
-    requestTimeoutMs: 5000,
     requestIdHeaders: ['x-slack-req-id'],
-    now: () => nowMs + aheadMs,
   });
   closing.push(() => rest.close());
   return { baseUrl: `${slack.url}/api`, rest, wallNow: () => nowMs + aheadMs };

@@ -1,4 +1,4 @@
-import type { Planned, SinkEnvironment, Subject } from '../sink.js';
+import type { Planned, Subject, OnForget } from '../sink.js';
 import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan.js';
 import { attendee, items, subjectFor } from './subjects.test-kit.js';
@@ -19,7 +19,7 @@ const credit = {
   activity: '$string(session.id)',
 };
 
-const sinkWith = (keys: Readonly<Record<string, unknown>> = {}, onForget: SinkEnvironment['onForget'] = 'delete') =>
+const sinkWith = (keys: Readonly<Record<string, unknown>> = {}, onForget: OnForget = 'delete') =>
   createXapiSink(configurationFor('http://127.0.0.1:9/xapi', { credit, ...keys }), environmentOf('lms', { onForget }));
 
 async function planOf(subject: Subject, keys?: Readonly<Record<string, unknown>>): Promise<Planned<XapiOperation>> {

@@ -30,17 +30,14 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
   const rest = new RestClient({
     url: endpoint,
     name: 'the LRS',
-    network: environment.network,
+    environment,
     allowPrivateAddresses: mayReachPrivate(endpoint, config),
     connections: CONNECTIONS,
-    requestTimeoutMs: environment.requestTimeoutMs,
     maxAnswerBytes: MAX_ANSWER_BYTES,
     requestIdHeaders: ['x-request-id', 'x-amzn-requestid'],
-    now: environment.now,
   });
   const activities = new Activities((config.activities ?? config.actor.homePage)!);
   const { limits } = environment;
-  const makeLimiters = (): RollingLimiter[] => limitersOf(limits);
   const credential = `${clientOf(config)}:${secretOf(config).reveal()}`;
   const account = { type: 'xapi', baseUrl: config.endpoint, credential, limits };
   const login = loginOf(config, environment);
@@ -49,7 +46,7 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
     authorization: login.authorization,
     rest,
     now: environment.now,
-    limiters: environment.accounts?.share(account, 'requests', makeLimiters) ?? makeLimiters(),
+    limiters: environment.accounts.share(account, 'requests', () => limitersOf(limits)),
   });
   return {
     traits: {

@@ -9,7 +9,7 @@ import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import { type PostgresOperation, storableJson } from '../../../sinks/postgres/plan.js';
 import { createPostgresSink } from '../../../sinks/postgres/postgres.js';
 import { localhostCertificate, localhostKey } from '../../../sinks/network/localhost-certificate.test-kit.js';
-import type { Lane, Outcome, Sink, SinkEnvironment } from '../../../sinks/sink.js';
+import type { Lane, Outcome, Sink, OnForget } from '../../../sinks/sink.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../postgres.js';
 import { until } from '../../until.js';
 import { Courier } from './destination.js';
@@ -73,7 +73,7 @@ suite('the postgres sink', () => {
   }: {
     user?: string;
     name?: string;
-    onForget?: SinkEnvironment['onForget'];
+    onForget?: OnForget;
     /** Waits little for a database that will never answer; one that is slow would be taken for it. */
     hurried?: boolean;
   } = {}): Sink<PostgresOperation> {
