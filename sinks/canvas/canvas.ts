@@ -1,3 +1,4 @@
+import { planEach } from '../mapping/plan-each.js';
 import { groupBy } from '../../base/group-by.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
@@ -98,11 +99,7 @@ export function createCanvasSink(
       batchSize: BATCH_SIZE,
     },
     check: (signal) => withBudget(signal, (budget) => checkCanvas(client, config.records, budget)),
-    async plan(subjects) {
-      const planned = [];
-      for (const subject of subjects) planned.push(await planner.plan(subject));
-      return planned;
-    },
+    plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
     recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
     tryNow: () => limiter.reopen(),

@@ -1,5 +1,4 @@
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject, type OnForget } from '../sink.js';
-import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView, type MappingView } from '../mapping/expression.js';
 import type { GradeKeys } from './config.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
@@ -15,25 +14,21 @@ export class Planner {
     this.#onForget = onForget;
   }
 
+  /** @throws {MappingError} */
   async plan(subject: Subject): Promise<Planned<CanvasOperation>> {
     const { change, object, removal } = subject;
     const made = madeGrades(object);
     if (removal !== null || change.data === null) return this.#planRemoval(subject, made);
-    try {
-      const steps: GradeStep[] = [];
-      let reason = 'no-record';
-      const view = mappingView(subject);
-      for (const { keys, path } of this.#entries.filter((entry) => entry.keys.from === change.list)) {
-        const step = await stepFor(keys, path, view, made);
-        if (typeof step === 'string') reason = step;
-        else if (!steps.some((other) => isSameAssignment(other, step))) steps.push(step); // the first record decides
-      }
-      if (steps.length === 0) return { kind: 'nothing', reason };
-      return { kind: 'send', operation: { changeId: change.id, steps, made } };
-    } catch (error) {
-      if (error instanceof MappingError) return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
-      throw error;
+    const steps: GradeStep[] = [];
+    let reason = 'no-record';
+    const view = mappingView(subject);
+    for (const { keys, path } of this.#entries.filter((entry) => entry.keys.from === change.list)) {
+      const step = await stepFor(keys, path, view, made);
+      if (typeof step === 'string') reason = step;
+      else if (!steps.some((other) => isSameAssignment(other, step))) steps.push(step); // the first record decides
     }
+    if (steps.length === 0) return { kind: 'nothing', reason };
+    return { kind: 'send', operation: { changeId: change.id, steps, made } };
   }
 
   /** A grade is a record of the course, so it stays when an item is deleted; it is removed if the attendee must be forgotten. */

@@ -1,3 +1,4 @@
+import { planEach } from '../mapping/plan-each.js';
 import { Secret } from '../../config/secret.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
@@ -32,11 +33,7 @@ export function createHttpSink(config: HttpConfig, environment: SinkEnvironment)
       batchSize: Math.min(config.batch.size * REQUESTS_PER_SEND, MAX_PER_SEND),
     },
     check: (signal) => checkReceiver(config, { client, reading, onForget: environment.onForget }, signal),
-    async plan(subjects) {
-      const planned = [];
-      for (const subject of subjects) planned.push(await planner.plan(subject));
-      return planned;
-    },
+    plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     async send(operations, _lane, signal) {
       const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
       const mayBegin = (): boolean => performance.now() < startUntilMs;

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { forgetsPerson, type Planned, type SinkEnvironment, type Subject, type OnForget } from '../sink.js';
-import { MappingError } from '../mapping/mapping-error.js';
 import { mappingView } from '../mapping/expression.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
@@ -33,25 +32,21 @@ export class Planner {
     this.#onForget = onForget;
   }
 
+  /** @throws {MappingError} */
   async plan(subject: Subject): Promise<Planned<HttpOperation>> {
     const { change } = subject;
     const made = this.#config.revisions === 'every' ? {} : madeRecords(subject.object);
     const steps: Step[] = [];
     let reason = 'no-record';
     let left: string | undefined;
-    try {
-      for (const [at, record] of this.#config.records.entries()) {
-        if (record.from !== change.list) continue;
-        const step = await this.#stepFor(record, `${this.#name}.records[${at}]`, subject, made[record.name]);
-        if (typeof step !== 'string') steps.push(step);
-        else {
-          reason = step;
-          if (forgetsPerson(subject.removal)) left ??= adviceOn[step];
-        }
+    for (const [at, record] of this.#config.records.entries()) {
+      if (record.from !== change.list) continue;
+      const step = await this.#stepFor(record, `${this.#name}.records[${at}]`, subject, made[record.name]);
+      if (typeof step !== 'string') steps.push(step);
+      else {
+        reason = step;
+        if (forgetsPerson(subject.removal)) left ??= adviceOn[step];
       }
-    } catch (error) {
-      if (!(error instanceof MappingError)) throw error;
-      return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
     }
     const notForgotten = left === undefined ? undefined : { cause: cannotForget, detail: `${this.#name}: ${left}` };
     if (steps.length === 0 && notForgotten !== undefined) return { kind: 'unplannable', ...notForgotten };

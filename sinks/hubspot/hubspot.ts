@@ -1,3 +1,4 @@
+import { planEach } from '../mapping/plan-each.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { type CallBudget, withCallBudget } from '../rest/rest-client.js';
@@ -47,11 +48,7 @@ export function createHubSpotSink(
       batchSize: BATCH_SIZE,
     },
     check: (signal) => run(signal, (budget) => checkAccount(client, config.records, environment.name, budget)),
-    async plan(subjects) {
-      const planned = [];
-      for (const subject of subjects) planned.push(await planner.plan(subject));
-      return planned;
-    },
+    plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     send: (operations, lane, signal) =>
       run(signal, async (budget): Promise<SendResult> => {
         const tasks = operations.map((operation) => new Task(operation));

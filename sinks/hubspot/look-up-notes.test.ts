@@ -1,3 +1,4 @@
+import { MappingError } from '../mapping/mapping-error.js';
 import { environmentOf } from '../sink-environment.test-kit.js';
 import { Secret } from '../../config/secret.js';
 import { subjectOf } from '../plan-of.test-kit.js';
@@ -53,7 +54,7 @@ describe('the look-up for an item for which the mapping no longer creates anythi
   it("is made even if the mapping of the note's text fails", async () => {
     const planner = plannerOf({ properties: { hs_note_body: '$uppercase(item.id)' } });
     const subject = question({ status: 'allowed', id: 7 });
-    expect((await planner.plan(subject)).kind).toBe('unplannable');
+    await expect(planner.plan(subject)).rejects.toThrow(MappingError);
     expect((await planner.planLookUp(subject)).kind).toBe('send');
   });
 

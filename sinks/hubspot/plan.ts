@@ -54,13 +54,23 @@ export class Planner {
     });
   }
 
+  /** @throws {MappingError} */
   async plan(subject: Subject): Promise<Planned<HubSpotOperation>> {
-    try {
-      return await this.#plan(subject);
-    } catch (error) {
-      if (error instanceof MappingError) return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
-      throw error;
+    const { change, object, removal } = subject;
+    if (removal !== null || change.data === null) {
+      const cause = forgetsPerson(removal) ? 'consent' : 'withdrawn';
+      return this.#removeAll(subject, cause);
     }
+    const view = mappingView(subject);
+    const steps: Step[] = [];
+    let reason = 'no-record';
+    for (const entry of this.#entries.filter(({ keys }) => keys.from === change.list)) {
+      const step = await this.#step(entry, subject, view);
+      if (typeof step === 'string') reason = step;
+      else steps.push(step);
+    }
+    if (steps.length === 0) return { kind: 'nothing', reason };
+    return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
 
   /**
@@ -86,24 +96,6 @@ export class Planner {
     }
     if (steps.length === 0) return { kind: 'nothing', reason: 'no-record' };
     return { kind: 'send', operation: { changeId: subject.change.id, steps, object: subject.object } };
-  }
-
-  async #plan(subject: Subject): Promise<Planned<HubSpotOperation>> {
-    const { change, object, removal } = subject;
-    if (removal !== null || change.data === null) {
-      const cause = forgetsPerson(removal) ? 'consent' : 'withdrawn';
-      return this.#removeAll(subject, cause);
-    }
-    const view = mappingView(subject);
-    const steps: Step[] = [];
-    let reason = 'no-record';
-    for (const entry of this.#entries.filter(({ keys }) => keys.from === change.list)) {
-      const step = await this.#step(entry, subject, view);
-      if (typeof step === 'string') reason = step;
-      else steps.push(step);
-    }
-    if (steps.length === 0) return { kind: 'nothing', reason };
-    return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
 
   #removeAll(subject: Subject, cause: RemovalCause): Planned<HubSpotOperation> {

@@ -41,32 +41,27 @@ export function namedRecords(sink: string, records: readonly RecordKeys[]): Name
   });
 }
 
-/** Plans the steps for a change. Pure. */
+/** Plans the steps for a change. Pure. @throws {MappingError} */
 export async function planSubject(
   subject: Subject,
   records: readonly NamedRecord[],
   onForget: OnForget,
 ): Promise<Planned<SalesforceOperation>> {
   const { change, removal } = subject;
-  try {
-    const planned: (Step | string)[] = [];
-    for (const record of records) {
-      if (record.keys.from !== change.list) continue;
-      const { object } = record.keys;
-      if (!isPersonType(object)) planned.push(await linkedStep(subject, record, onForget));
-      else if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
-      else if (removal === 'deleted') planned.push(memberStatusStep(subject, record, 'kept'));
-      else planned.push(await personStep(subject, record, object));
-    }
-    const steps = planned.filter((each): each is Step => typeof each !== 'string');
-    if (steps.length > 0) {
-      return { kind: 'send', operation: { changeId: change.id, steps, others: othersOf(subject, records, steps) } };
-    }
-    return { kind: 'nothing', reason: planned.find((each) => typeof each === 'string') ?? 'no-record' };
-  } catch (error) {
-    if (!(error instanceof MappingError)) throw error;
-    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+  const planned: (Step | string)[] = [];
+  for (const record of records) {
+    if (record.keys.from !== change.list) continue;
+    const { object } = record.keys;
+    if (!isPersonType(object)) planned.push(await linkedStep(subject, record, onForget));
+    else if (forgetsPerson(removal)) planned.push(forgetStep(subject, record, onForget));
+    else if (removal === 'deleted') planned.push(memberStatusStep(subject, record, 'kept'));
+    else planned.push(await personStep(subject, record, object));
   }
+  const steps = planned.filter((each): each is Step => typeof each !== 'string');
+  if (steps.length > 0) {
+    return { kind: 'send', operation: { changeId: change.id, steps, others: othersOf(subject, records, steps) } };
+  }
+  return { kind: 'nothing', reason: planned.find((each) => typeof each === 'string') ?? 'no-record' };
 }
 
 function othersOf(

@@ -1,3 +1,4 @@
+import { planEach } from '../mapping/plan-each.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { withCallBudget } from '../rest/rest-client.js';
@@ -38,11 +39,7 @@ export function createSalesforceSink(
       batchSize: MAX_RECORDS,
     },
     check: (signal) => checkOrg(org, records, onForget, { signal, remainingMs: () => Number.POSITIVE_INFINITY }),
-    async plan(subjects) {
-      const planned = [];
-      for (const subject of subjects) planned.push(await planSubject(subject, records, onForget));
-      return planned;
-    },
+    plan: (subjects) => planEach(subjects, (subject) => planSubject(subject, records, onForget)),
     send: (operations, lane, signal) =>
       withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
         deliverBatch(org, operations, lane, { budget, newPeople, now: environment.now }),
