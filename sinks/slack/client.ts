@@ -1,6 +1,6 @@
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../network/read-answer.js';
-import type { NoAnswer, RestClient } from '../rest/rest-client.js';
+import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
 
 export interface SlackApi {
   /** The URL to which the method's name is appended. */
@@ -14,17 +14,12 @@ export interface SlackApi {
 
 export type SlackReply = SlackAnswer | NoAnswer;
 
-interface SlackAnswer {
-  readonly kind: 'answer';
-  readonly status: number;
+interface SlackAnswer extends Pick<RestAnswer, 'kind' | 'status' | 'requestId' | 'answeredAtMs'> {
   /** Undefined if the answer is not JSON in Slack's form. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
   readonly retryAfterMs: number | undefined;
-  readonly requestId: string | undefined;
   /** The token's scopes; undefined if the answer does not list them. */
   readonly scopes: readonly string[] | undefined;
-  /** Time of the answer: Unix time in ms by Slack's clock, or by ours if the answer has no `Date` header. */
-  readonly answeredAtMs: number;
 }
 
 /**
@@ -47,18 +42,14 @@ export async function callSlack(
   const url = `${api.baseUrl}/${method}`;
   const answer = await api.rest.call({ method: 'POST', url, headers, body, what: method }, signal);
   if (answer.kind === 'no-answer') return answer;
-  const { status, answeredAtMs, requestId } = answer;
   return {
-    kind: 'answer',
-    status,
+    ...answer,
     body: slackBody(answer.body),
-    retryAfterMs: retryAfterMs(answer.retryAfter, answeredAtMs),
-    requestId,
+    retryAfterMs: retryAfterMs(answer.retryAfter, answer.answeredAtMs),
     scopes: answer.headers['x-oauth-scopes']
       ?.split(',')
       .map((scope) => scope.trim())
       .filter(Boolean),
-    answeredAtMs,
   };
 }
 

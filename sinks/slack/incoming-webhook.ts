@@ -1,4 +1,4 @@
-import type { NoAnswer, RestClient } from '../rest/rest-client.js';
+import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
@@ -37,8 +37,7 @@ export async function sendByWebhook(operations: readonly SlackOperation[], batch
     outcomes[position] = outcome;
     if (outcome.kind === 'pause') break;
   }
-  const memory = notes.unsaved;
-  return { outcomes, ...(memory !== undefined && { memory }) };
+  return { outcomes, memory: notes.unsaved };
 }
 
 async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNotes, leftMs: number): Promise<Outcome> {
@@ -89,8 +88,7 @@ export function recoverByWebhook(operations: readonly SlackOperation[], lane: La
     const intent = notes.post(operation.itemKey);
     return intent === undefined ? { kind: 'unsent' } : leaveToOperator(operation, intent, notes);
   });
-  const memory = notes.unsaved;
-  return { outcomes, ...(memory !== undefined && { memory }) };
+  return { outcomes, memory: notes.unsaved };
 }
 
 /**
@@ -141,14 +139,12 @@ export interface IncomingWebhook {
   readonly wallNow: () => number;
 }
 
-type WebhookReply =
-  | {
-      readonly kind: 'answer';
-      readonly status: number;
-      readonly text: string;
-      readonly retryAfterMs: number | undefined;
-    }
-  | NoAnswer;
+interface WebhookAnswer extends Pick<RestAnswer, 'kind' | 'status'> {
+  readonly text: string;
+  readonly retryAfterMs: number | undefined;
+}
+
+type WebhookReply = WebhookAnswer | NoAnswer;
 
 /** Enough for Slack's answers, which are one word. */
 const MAX_ANSWER_CHARS = 200;
@@ -165,8 +161,7 @@ async function postByWebhook(
   const answer = await webhook.rest.call({ method: 'POST', url: webhook.url.reveal(), headers, body }, signal);
   if (answer.kind === 'no-answer') return answer;
   return {
-    kind: 'answer',
-    status: answer.status,
+    ...answer,
     text: (answer.text ?? '').slice(0, MAX_ANSWER_CHARS).trim(),
     retryAfterMs: retryAfterMs(answer.retryAfter, webhook.wallNow()),
   };

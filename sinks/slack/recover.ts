@@ -24,8 +24,7 @@ export async function recoverOperations(operations: readonly SlackOperation[], b
     // The intent of a post is committed only after the old message was removed, so the item has no message.
     else outcomes.push(intent === undefined ? { kind: 'unsent' } : { kind: 'unsent', object: null });
   }
-  const memory = batch.notes.unsaved;
-  return { outcomes, ...(memory !== undefined && { memory }) };
+  return { outcomes, memory: batch.notes.unsaved };
 }
 
 /**

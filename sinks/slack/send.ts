@@ -40,8 +40,7 @@ export async function sendByToken(operations: readonly SlackOperation[], batch: 
     }),
   );
   if (!stopped) await clearAbandoned(new Set(operations.map(({ itemKey }) => itemKey)), batch);
-  const memory = batch.notes.unsaved;
-  return { outcomes, ...(memory !== undefined && { memory }) };
+  return { outcomes, memory: batch.notes.unsaved };
 }
 
 /**
