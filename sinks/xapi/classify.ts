@@ -1,6 +1,6 @@
 import { refusesContent, retryAfterMs } from '../network/read-answer.js';
 import type { Result } from '../sink.js';
-import type { LrsAnswer, LrsSilence } from './client.js';
+import type { LrsAnswer, NoLrsAnswer } from './client.js';
 
 /**
  * The meaning of an answer to a batch.
@@ -28,8 +28,8 @@ export type Verdict =
  * (400, 401, 403, 404, 409, 412, 413, 429, 500).
  * @param ids the ids of the statements that were sent, in their order
  */
-export function classifyAnswer(answer: LrsAnswer | LrsSilence, ids: readonly string[]): Verdict {
-  if (answer.kind === 'silence') {
+export function classifyAnswer(answer: LrsAnswer | NoLrsAnswer, ids: readonly string[]): Verdict {
+  if (answer.kind === 'no-answer') {
     return failed(answer.result ?? { kind: 'retry', detail: answer.detail }, answer.mayHaveArrived);
   }
   const { status } = answer;

@@ -1,7 +1,7 @@
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { CutShort } from '../network/within-deadline.js';
 import { TokenFailure, type Token, TokenSource } from '../rest/oauth.js';
-import type { RestAnswer, RestClient } from '../rest/rest-client.js';
+import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
 import { type Result, fieldsOf } from '../sink.js';
 import type { Dispatcher } from 'undici';
 import type { Secret } from '../../config/secret.js';
@@ -13,13 +13,7 @@ const MAX_PERMIT_WAIT_MS = 15_000;
 /** `body` is undefined unless the status is 200. */
 export type LrsAnswer = Pick<RestAnswer, 'kind' | 'status' | 'body' | 'retryAfter' | 'answeredAtMs' | 'requestId'>;
 
-/** The result of a request without an answer. */
-export interface LrsSilence {
-  readonly kind: 'silence';
-  /** A sentence that contains no secret and no content. */
-  readonly detail: string;
-  /** Whether the LRS may have stored the statements nevertheless. */
-  readonly mayHaveArrived: boolean;
+export interface NoLrsAnswer extends NoAnswer {
   /** Set if the token request failed: its result, which is `pause` if the token endpoint refuses the credentials. */
   readonly result?: Extract<Result, { readonly kind: 'retry' | 'pause' }>;
 }
@@ -61,7 +55,7 @@ export class Lrs {
   }
 
   /** Stores statements in the LRS. @param body a JSON array of statements */
-  async postStatements(body: string, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+  async postStatements(body: string, signal: AbortSignal): Promise<LrsAnswer | NoLrsAnswer> {
     return await this.#inItsVersion('POST', this.#url('/statements'), signal, body);
   }
 
@@ -69,12 +63,12 @@ export class Lrs {
     parameter: 'statementId' | 'voidedStatementId',
     id: string,
     signal: AbortSignal,
-  ): Promise<LrsAnswer | LrsSilence> {
+  ): Promise<LrsAnswer | NoLrsAnswer> {
     return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
   }
 
   /** Reads the versions of xAPI that the LRS supports. This request needs no version header. */
-  async getAbout(signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+  async getAbout(signal: AbortSignal): Promise<LrsAnswer | NoLrsAnswer> {
     const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);
     // If the LRS has no About resource, it is assumed to support 1.0.3, the most common version. If the LRS is busy or
     // fails, the versions are read again before the next call.
@@ -99,13 +93,13 @@ export class Lrs {
   async #inItsVersion(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string) {
     if (this.#version === undefined) {
       const about = await this.getAbout(signal);
-      if (about.kind === 'silence') return { ...about, mayHaveArrived: false };
+      if (about.kind === 'no-answer') return { ...about, mayHaveArrived: false };
     }
     const knownVersion = this.#version;
     const answer = await this.#ask({ method, url, body, version: knownVersion ?? '1.0.3' }, signal);
     if (knownVersion !== undefined || answer.kind !== 'answer' || answer.status !== 400) return answer;
     const detail = `${this.host} does not report its version of xAPI, and refused a request with version 1.0.3 (HTTP 400)`;
-    return { kind: 'silence', detail, mayHaveArrived: false } as const;
+    return { kind: 'no-answer', detail, mayHaveArrived: false } as const;
   }
 
   #url(path: string, query: Readonly<Record<string, string>> = {}): URL {
@@ -114,7 +108,7 @@ export class Lrs {
     return url;
   }
 
-  async #ask(call: Call, signal: AbortSignal): Promise<LrsAnswer | LrsSilence> {
+  async #ask(call: Call, signal: AbortSignal): Promise<LrsAnswer | NoLrsAnswer> {
     const { header, answer } = await this.#askWithPermits(call, signal);
     if (answer.kind !== 'answer' || answer.status !== 401) return answer;
     // A token may become invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
@@ -129,7 +123,7 @@ export class Lrs {
         const permit = await limiter.take(signal, MAX_PERMIT_WAIT_MS);
         if (permit === undefined) {
           const detail = 'the request received no permit under "limits"';
-          return { header: '', answer: { kind: 'silence', detail, mayHaveArrived: false } };
+          return { header: '', answer: { kind: 'no-answer', detail, mayHaveArrived: false } };
         }
         permits.push(permit);
       }
@@ -145,7 +139,7 @@ export class Lrs {
     try {
       header = await authorization.header(signal);
     } catch (error) {
-      const answer = { kind: 'silence', mayHaveArrived: false } as const;
+      const answer = { kind: 'no-answer', mayHaveArrived: false } as const;
       if (error instanceof CutShort) {
         return { header: '', answer: { ...answer, detail: 'stopped before the LRS answered' } };
       }
@@ -162,7 +156,7 @@ export class Lrs {
     // the statements.
     const request = { method, url, headers, statusDecides: true, ...(body !== undefined && { body }) };
     const answer = await rest.call(request, signal);
-    if (answer.kind === 'no-answer') return { header, answer: { ...answer, kind: 'silence' } };
+    if (answer.kind === 'no-answer') return { header, answer };
     return { header, answer: { ...answer, body: answer.status === 200 ? answer.body : undefined } };
   }
 }
@@ -170,7 +164,7 @@ export class Lrs {
 interface Asked {
   /** The header `Authorization` of the request; empty if none was made. */
   readonly header: string;
-  readonly answer: LrsAnswer | LrsSilence;
+  readonly answer: LrsAnswer | NoLrsAnswer;
 }
 
 interface Call {

@@ -1,4 +1,5 @@
-import type { Lrs, LrsAnswer, LrsSilence } from './client.js';
+import { fieldsOf } from '../sink.js';
+import type { Lrs, LrsAnswer, NoLrsAnswer } from './client.js';
 import { type Statement, creditExtension, verbs } from './statement.js';
 import { createHmac } from 'node:crypto';
 import type { Secret } from '../../config/secret.js';
@@ -8,7 +9,7 @@ import type { Secret } from '../../config/secret.js';
  */
 type Found =
   | { readonly kind: 'same' | 'different' | 'voided' | 'missing' | 'unreadable' }
-  | { readonly kind: 'unknown'; readonly answer: LrsAnswer | LrsSilence };
+  | { readonly kind: 'unknown'; readonly answer: LrsAnswer | NoLrsAnswer };
 
 /**
  * Reads the statement that the LRS has under this id, voided or not, and compares it. Source: xAPI 1.0.3,
@@ -19,7 +20,7 @@ export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortS
     const answer = await lrs.getStatement(parameter, statement.id, signal);
     if (answer.kind === 'answer' && answer.status === 404) continue;
     if (answer.kind === 'answer' && answer.status === 403) return { kind: 'unreadable' };
-    if (answer.kind === 'silence' || answer.status !== 200 || answer.body === undefined) {
+    if (answer.kind === 'no-answer' || answer.status !== 200 || answer.body === undefined) {
       return { kind: 'unknown', answer };
     }
     if (essenceOf(answer.body) !== essenceOf(statement)) return { kind: 'different' };
@@ -27,8 +28,6 @@ export async function findUnderId(lrs: Lrs, statement: Statement, signal: AbortS
   }
   return { kind: 'missing' };
 }
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Returns the essence of a statement: actor, verb, object, result, context and time, without display names and without
@@ -39,20 +38,20 @@ type Fields = Readonly<Record<string, unknown>>;
  * @param statement as sent, or as an LRS returns it
  */
 function essenceOf(statement: unknown): string {
-  const { actor, verb, object, result, context, timestamp } = fields(statement);
-  const who = fields(actor);
-  const account = fields(who['account']);
-  const credit = fields(fields(fields(result)['extensions'])[creditExtension])['version'];
-  const isTimeless = credit !== undefined || fields(verb)['id'] === verbs.voided.id;
-  const around = fields(fields(context)['contextActivities']);
+  const { actor, verb, object, result, context, timestamp } = fieldsOf(statement);
+  const who = fieldsOf(actor);
+  const account = fieldsOf(who['account']);
+  const credit = fieldsOf(fieldsOf(fieldsOf(result)['extensions'])[creditExtension])['version'];
+  const isTimeless = credit !== undefined || fieldsOf(verb)['id'] === verbs.voided.id;
+  const around = fieldsOf(fieldsOf(context)['contextActivities']);
   return JSON.stringify([
     account['homePage'] ?? who['mbox'] ?? who['mbox_sha1sum'],
     account['name'],
-    fields(verb)['id'],
-    fields(object)['id'],
+    fieldsOf(verb)['id'],
+    fieldsOf(object)['id'],
     credit ?? null,
-    ...['response', 'duration', 'completion'].map((name) => fields(result)[name] ?? null),
-    fields(fields(result)['score'])['raw'] ?? null,
+    ...['response', 'duration', 'completion'].map((name) => fieldsOf(result)[name] ?? null),
+    fieldsOf(fieldsOf(result)['score'])['raw'] ?? null,
     idsOf(around['parent']),
     idsOf(around['grouping']),
     isTimeless || typeof timestamp !== 'string' ? null : Date.parse(timestamp),
@@ -72,9 +71,5 @@ export function markOf(statement: Statement, password: Secret): string {
 /** Returns the ids of activities. An LRS may return a single activity as a list with one entry. */
 function idsOf(activities: unknown): unknown[] {
   const list: unknown[] = Array.isArray(activities) ? activities : activities === undefined ? [] : [activities];
-  return list.map((activity) => fields(activity)['id']);
-}
-
-function fields(value: unknown): Fields {
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : {};
+  return list.map((activity) => fieldsOf(activity)['id']);
 }

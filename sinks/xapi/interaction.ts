@@ -1,4 +1,4 @@
-import type { Fields, Subject } from '../sink.js';
+import { type Fields, fieldsOf, type Subject } from '../sink.js';
 import {
   type Activities,
   inUnknownLanguage,
@@ -35,7 +35,7 @@ interface Interaction {
 export function interactionOf(kind: StatementKind, subject: Subject, activities: Activities): Interaction | string {
   const { change } = subject;
   const item = change.data ?? {};
-  const question = objectAt(item, 'question');
+  const question = fieldsOf(item['question']);
   const questionId = integerAt(question, 'id');
   switch (kind) {
     case 'attended':
@@ -52,7 +52,7 @@ export function interactionOf(kind: StatementKind, subject: Subject, activities:
     case 'answered':
       return questionId === undefined ? 'no-question' : answered(subject, questionId, question, activities);
     case 'responded': {
-      const response = textAt(objectAt(item, 'answer'), 'content');
+      const response = textAt(fieldsOf(item['answer']), 'content');
       if (change.sessionId === null) return 'no-session';
       return response === undefined ? 'no-answer' : { object: activities.wordCloud(subject), result: { response } };
     }
@@ -60,7 +60,7 @@ export function interactionOf(kind: StatementKind, subject: Subject, activities:
       if (questionId === undefined) return 'no-question';
       return { object: activities.question(change, questionId, questionNamed(textAt(question, 'content'))) };
     case 'rated': {
-      const rate = integerAt(objectAt(item, 'answerRating'), 'rate');
+      const rate = integerAt(fieldsOf(item['answerRating']), 'rate');
       if (questionId === undefined) return 'no-question';
       if (rate === undefined) return 'no-rate';
       const result = { response: String(rate), score: { raw: rate } };
@@ -84,7 +84,7 @@ function answered(
   question: Fields,
   activities: Activities,
 ): Interaction | string {
-  const option = objectAt(change.data ?? {}, 'option');
+  const option = fieldsOf(change.data?.['option']);
   const optionId = integerAt(option, 'id');
   if (optionId === undefined) return 'no-option';
   const content = textAt(option, 'content');
@@ -118,11 +118,6 @@ function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
   const at = Date.parse(value);
   return !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
-}
-
-function objectAt(fields: Fields, name: string): Fields {
-  const value = fields[name];
-  return value !== null && typeof value === 'object' && !Array.isArray(value) ? (value as Fields) : {};
 }
 
 function integerAt(fields: Fields, name: string): number | undefined {

@@ -147,13 +147,13 @@ export class Activities {
   }
 
   pigeonhole({ change, pigeonhole }: Subject): Activity {
-    return activity(this.#pigeonholeId(change), { type: activityTypes.meeting, ...named(textOf(pigeonhole, 'name')) });
+    return activity(this.#pigeonholeId(change), { type: activityTypes.meeting, ...nameOf(pigeonhole) });
   }
 
   /** Returns the session as an activity; undefined if the item has no session. */
   session({ change, session }: Subject): Activity | undefined {
     if (change.sessionId === null) return undefined;
-    const definition = { type: activityTypes.meeting, ...named(textOf(session, 'name')) };
+    const definition = { type: activityTypes.meeting, ...nameOf(session) };
     return activity(this.#sessionId(change), definition);
   }
 
@@ -169,7 +169,7 @@ export class Activities {
     return activity(`${this.#sessionId(change)}/word-cloud`, {
       type: activityTypes.interaction,
       interactionType: 'long-fill-in',
-      ...named(textOf(session, 'name')),
+      ...nameOf(session),
     });
   }
 
@@ -208,13 +208,10 @@ function activity(id: string, definition: ActivityDefinition): Activity {
   return { objectType: 'Activity', id, definition };
 }
 
-function named(name: string | undefined): Pick<ActivityDefinition, 'name'> {
-  return name === undefined ? {} : { name: inUnknownLanguage(name) };
-}
-
-function textOf(fields: Fields | null, member: string): string | undefined {
-  const value = fields?.[member];
-  return typeof value === 'string' && value !== '' ? value : undefined;
+/** Returns the name of a pigeonhole or session, as a member of its definition. */
+function nameOf(item: Fields | null): Pick<ActivityDefinition, 'name'> {
+  const name = item?.['name'];
+  return typeof name === 'string' && name !== '' ? { name: inUnknownLanguage(name) } : {};
 }
 
 function isAddress(name: string): boolean {

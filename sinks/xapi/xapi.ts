@@ -160,11 +160,11 @@ const nobodysStatement = '00000000-0000-4000-8000-000000000000';
  */
 async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine[]> {
   const about = await lrs.getAbout(signal);
-  if (about.kind === 'silence') return [bad(about.detail)];
+  if (about.kind === 'no-answer') return [bad(about.detail)];
   const lines: CheckLine[] = [];
   if (about.status === 200) lines.push(versionLine(lrs.host, about.body));
   const answer = await lrs.getStatement('statementId', nobodysStatement, signal);
-  if (answer.kind === 'silence') return [...lines, bad(answer.detail)];
+  if (answer.kind === 'no-answer') return [...lines, bad(answer.detail)];
   switch (answer.status) {
     case 404:
     case 200:
