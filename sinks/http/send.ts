@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { chunksOf } from '../../base/chunks-of.js';
 import { groupBy } from '../../base/group-by.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/expression.js';
@@ -58,8 +59,7 @@ function groupsOf(tasks: readonly Task[], { config, now }: Sending): Task[][] {
     return JSON.stringify(isBatched ? [record, purpose, shared] : task.orderKey);
   });
   return [...alike.values()].flatMap((group) => {
-    const full: Task[][] = [];
-    for (let at = 0; at < group.length; at += config.batch.size) full.push(group.slice(at, at + config.batch.size));
+    const full = chunksOf(group, config.batch.size);
     const rest = full.at(-1)!;
     if (rest.length === config.batch.size || !waits(rest, config.batch.maxAgeMs, now())) return full;
     return full.slice(0, -1);

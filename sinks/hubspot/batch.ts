@@ -1,3 +1,4 @@
+import { chunksOf } from '../../base/chunks-of.js';
 import { fieldsOf, type Result, type Fields, type Outcome } from '../sink.js';
 import { held, listOf, type Problem, problemOf, withCorrelationId, isHeld } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
@@ -61,9 +62,7 @@ export async function runBatch(
   inputs: readonly BatchInput[],
   budget: CallBudget,
 ): Promise<RecordReply[]> {
-  const max = call.max ?? MAX_RECORDS;
-  const chunks: BatchInput[][] = [];
-  for (let from = 0; from < inputs.length; from += max) chunks.push(inputs.slice(from, from + max));
+  const chunks = chunksOf(inputs, call.max ?? MAX_RECORDS);
   return (await Promise.all(chunks.map((chunk) => runChunk(client, call, chunk, budget)))).flat();
 }
 

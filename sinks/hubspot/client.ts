@@ -1,3 +1,4 @@
+import { isTimezone } from '../../base/zoned-instant.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { fieldsOf, type Result, type SinkEnvironment } from '../sink.js';
@@ -216,19 +217,18 @@ function dailyLimitReached(closedForMs: number): Reply {
 export class Paths {
   constructor(private readonly version: string) {}
 
-  get #isDated(): boolean {
-    return this.version !== 'v3';
+  /** @param inV3 the beginning of the path in v3 */
+  #start(resource: string, inV3: string): string {
+    return this.version === 'v3' ? inV3 : `${resource}/${this.version}`;
   }
 
   /** @param call e.g. `batch/upsert` */
   objects(objectType: string, call: string): string {
-    return this.#isDated
-      ? `/crm/objects/${this.version}/${objectType}/${call}`
-      : `/crm/v3/objects/${objectType}/${call}`;
+    return `${this.#start('/crm/objects', '/crm/v3/objects')}/${objectType}/${call}`;
   }
 
   properties(objectType: string): string {
-    return this.#isDated ? `/crm/properties/${this.version}/${objectType}` : `/crm/v3/properties/${objectType}`;
+    return `${this.#start('/crm/properties', '/crm/v3/properties')}/${objectType}`;
   }
 
   /**
@@ -236,32 +236,26 @@ export class Paths {
    * @param call `batch/associate/default`, `batch/archive` or `batch/read`
    */
   associations(from: string, to: string, call: string): string {
-    return this.#isDated
-      ? `/crm/associations/${this.version}/${from}/${to}/${call}`
-      : `/crm/v4/associations/${from}/${to}/${call}`;
+    return `${this.#start('/crm/associations', '/crm/v4/associations')}/${from}/${to}/${call}`;
   }
 
   /** Returns the path of an object's definition, which lists the properties that a new record requires. */
   schema(objectType: string): string {
-    return this.#isDated
-      ? `/crm-object-schemas/${this.version}/schemas/${objectType}`
-      : `/crm/v3/schemas/${objectType}`;
+    return `${this.#start('/crm-object-schemas', '/crm/v3')}/schemas/${objectType}`;
   }
 
   /** @param call empty, or e.g. `/memberships/add` */
   list(listId: string, call: string): string {
-    return this.#isDated ? `/crm/lists/${this.version}/${listId}${call}` : `/crm/v3/lists/${listId}${call}`;
+    return `${this.#start('/crm/lists', '/crm/v3/lists')}/${listId}${call}`;
   }
 
   /** @param call e.g. `events/upsert` */
   marketingEvents(call: string): string {
-    return this.#isDated
-      ? `/marketing/marketing-events/${this.version}/${call}`
-      : `/marketing/v3/marketing-events/${call}`;
+    return `${this.#start('/marketing/marketing-events', '/marketing/v3/marketing-events')}/${call}`;
   }
 
   get accountDetails(): string {
-    return this.#isDated ? `/account-info/${this.version}/details` : '/account-info/v3/details';
+    return `${this.#start('/account-info', '/account-info/v3')}/details`;
   }
 }
 
@@ -285,7 +279,7 @@ export class DailyLimit {
 
   /** Sets the account's time zone; ignores an unknown name. */
   set timeZone(timeZone: string) {
-    if (isTimeZone(timeZone)) this.#timeZone = timeZone;
+    if (isTimezone(timeZone)) this.#timeZone = timeZone;
   }
 
   get knowsTimeZone(): boolean {
@@ -344,13 +338,4 @@ export function nextMidnight(timeZone: string, nowMs: number): number {
 
 function dayOf(atMs: number, timeZone: string): string {
   return new Intl.DateTimeFormat('en-CA', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }).format(atMs);
-}
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -111,18 +111,8 @@ const needs: Readonly<Record<keyof typeof takes, readonly Key[]>> = {
   custom: ['match', 'properties'],
 };
 
-const optional: readonly Key[] = [
-  'match',
-  'properties',
-  'event',
-  'attendance',
-  'email',
-  'contact',
-  'contactProperties',
-  'joinedAt',
-  'leftAt',
-  'lists',
-];
+/** The keys that some kinds of object do not accept. */
+const optional = recordKeys.omit({ from: true, object: true, when: true, create: true }).keyof().options;
 
 /** Properties whose values HubSpot assigns. The service does not know them, so `match` cannot use them. */
 const unmatchable = new Set(['hs_object_id', 'id']);

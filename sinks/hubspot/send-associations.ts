@@ -1,3 +1,4 @@
+import { chunksOf } from '../../base/chunks-of.js';
 import { groupBy } from '../../base/group-by.js';
 import { listOf, problemOf, withCorrelationId } from './classify.js';
 import type { Reply } from './client.js';
@@ -63,7 +64,7 @@ async function link(
   { objectType, call, contactOf, toInput }: AssociationChange,
   sending: Sending,
 ): Promise<void> {
-  for (let from = 0; from < pairs.length; from += 100) await linkChunk(pairs.slice(from, from + 100));
+  for (const chunk of chunksOf(pairs, 100)) await linkChunk(chunk);
 
   /**
    * Makes one call for all associations. If it does not succeed for all, makes one call for each, because HubSpot's
@@ -152,9 +153,7 @@ export async function leaveLists(
 
 async function change(how: 'add' | 'remove', memberships: readonly Membership[], sending: Sending): Promise<void> {
   for (const [listId, members] of groupBy(memberships, (each) => each.listId)) {
-    for (let from = 0; from < members.length; from += MAX_IDS) {
-      await changeOne(how, listId, members.slice(from, from + MAX_IDS), sending);
-    }
+    for (const chunk of chunksOf(members, MAX_IDS)) await changeOne(how, listId, chunk, sending);
   }
 }
 

@@ -1,3 +1,4 @@
+import { chunksOf } from '../../base/chunks-of.js';
 import { groupBy } from '../../base/group-by.js';
 import type { Fields } from '../sink.js';
 import type { ArchiveStep, ForgetStep, HubSpotOperation, LeaveStep, Step } from './operation.js';
@@ -147,8 +148,7 @@ async function sendArchives(
   { client, budget }: Sending,
 ): Promise<void> {
   const ids = [...new Set(pairs.map(({ step }) => step.id))];
-  for (let from = 0; from < ids.length; from += 100) {
-    const chunk = ids.slice(from, from + 100);
+  for (const chunk of chunksOf(ids, 100)) {
     const path = client.paths.objects(objectType, 'batch/archive');
     const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, budget);
     for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {

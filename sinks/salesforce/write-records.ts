@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { chunksOf } from '../../base/chunks-of.js';
 import { CallFailure, CallsEnded, type FailedResult, type FieldValue, type Job } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
@@ -117,9 +118,7 @@ export async function deleteRecords(
   budget: CallBudget,
 ): Promise<Written[]> {
   const written: Written[] = [];
-  for (let from = 0; from < ids.length; from += MAX_RECORDS) {
-    written.push(...(await deletePart(client, ids.slice(from, from + MAX_RECORDS), budget)));
-  }
+  for (const part of chunksOf(ids, MAX_RECORDS)) written.push(...(await deletePart(client, part, budget)));
   return written;
 }
 
