@@ -25,8 +25,8 @@ export const storeKinds: readonly StoreKind[] = ['postgres', 'embedded'];
 export interface BenchReport {
   /** Reports a finished run. */
   run(run: Run): void;
-  /** Reports a figure with or without a target. */
-  figure(figure: Figure): void;
+  /** Reports a figure of this bench, with or without a target. */
+  figure(figure: Omit<Figure, 'bench'>): void;
   /** Prints a sentence that explains the figures. */
   note(sentence: string): void;
 }

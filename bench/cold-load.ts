@@ -1,9 +1,8 @@
-import { availableParallelism, loadavg } from 'node:os';
 import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { runBareLoop, warmUp } from './bare/run-bare-loop.js';
-import { type FreshStore, type Stage, withStage } from './processes/stage.js';
-import { type Limit, median, itemsPerSecond, type Run } from './report.js';
+import { type Stage, withStage } from './processes/stage.js';
+import { busyNote, type Limit, median, itemsPerSecond, type Run } from './report.js';
 
 const targets: Readonly<Record<'fast' | 'slow', { must: Limit; aim: Limit }>> = {
   fast: { must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } },
@@ -47,19 +46,15 @@ async function compare(stage: Stage, options: Compared, report: BenchReport): Pr
     ratios.push(itemsPerSecond(run) / itemsPerSecond(bare));
     cpuRatios.push(run.cpuSeconds / bare.cpuSeconds);
   }
-  report.note(`busy: ${loadavg()[0]!.toFixed(1)} of ${availableParallelism()} cores in the last minute`);
+  report.note(busyNote());
   report.figure({
-    bench: 'cold-load',
     what: `CPU time into ${store} / the same loop's`,
     value: median(cpuRatios),
-    unit: '',
   });
   const against = isSlow ? `bare undici at ${latencyMs} ms a response` : 'bare loop into the same store';
   report.figure({
-    bench: 'cold-load',
     what: `${items.toLocaleString('en')} into ${store} / ${against}`,
     value: median(ratios),
-    unit: '',
     ...targets[isSlow ? 'slow' : 'fast'],
   });
 }
@@ -85,9 +80,8 @@ async function withServerCpu<T extends { readonly run: Run }>(
 
 async function bareLoad(stage: Stage, { items, store: kind }: Compared): Promise<Run> {
   const folder = stage.nextFolder();
-  const store: FreshStore = await stage.freshStore(kind, folder);
-  const target = store.kind === 'postgres' ? { url: store.url } : { folder: store.folder };
-  const task = { baseUrl: stage.sandbox.baseUrl, depth: 'upsert', store: target } as const;
+  const store = await stage.freshStore(kind, folder);
+  const task = { baseUrl: stage.sandbox.baseUrl, depth: 'upsert', store } as const;
   return await runBareLoop(`bare loop into ${kind}`, { folder, items }, task);
 }
 
@@ -120,7 +114,6 @@ export const memory: Bench = {
     }
     const [less = 0, more = 0] = peaks;
     report.figure({
-      bench: 'memory',
       what: `peak RSS at ${(10 * few).toLocaleString('en')} items`,
       value: more,
       unit: 'MB',
@@ -128,7 +121,6 @@ export const memory: Bench = {
       aim: { atMost: 200 },
     });
     report.figure({
-      bench: 'memory',
       what: `growth from ${few.toLocaleString('en')} items`,
       value: (100 * (more - less)) / less,
       unit: '%',

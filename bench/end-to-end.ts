@@ -1,7 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { availableParallelism, loadavg } from 'node:os';
 import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
 import { type BareDelivery, runBareLoop, warmUp } from './bare/run-bare-loop.js';
 import { forAttendees, onlyAttendees } from './processes/load-attendees.js';
@@ -9,7 +8,7 @@ import { Product } from './processes/product.js';
 import { Receiver } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
 import type { Noted } from './processes/watch-process.js';
-import { median, itemsPerSecond, type Run } from './report.js';
+import { busyNote, median, itemsPerSecond, type Run } from './report.js';
 
 const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
 const statusEveryMs = 500;
@@ -74,17 +73,15 @@ async function compare(stage: Stage, options: Compared, report: BenchReport): Pr
     ratios.push(itemsPerSecond(loaded.run) / itemsPerSecond(bare));
     all.push(loaded);
   }
-  report.note(`busy: ${loadavg()[0]!.toFixed(1)} of ${availableParallelism()} cores in the last minute`);
-  const figure = { bench: 'end-to-end', unit: '' };
+  report.note(busyNote());
   const what = `${items.toLocaleString('en')} through ${store} into ${target.name}`;
   const atLeast = target.atLeast?.[store];
   report.figure({
-    ...figure,
     what: `${what} / bare loop`,
     value: median(ratios),
     ...(atLeast !== undefined && { must: { atLeast }, aim: { atLeast: store === 'embedded' ? 0.8 : 0.9 } }),
   });
-  const inMs = { ...figure, unit: 'ms' };
+  const inMs = { unit: 'ms' };
   const longest = (noted: readonly (Noted | undefined)[]): number => median(noted.map((each) => each?.tookMs ?? 0));
   report.figure({
     ...inMs,
@@ -201,12 +198,7 @@ async function bareLoad(stage: Stage, { items, store: kind, target }: Compared):
     ...(target.sinks.includes('archive') && { file: join(folder, 'archive', 'attendees.ndjson') }),
     ...(receiver !== undefined && { webhook: receiver.target }),
   };
-  const task = {
-    baseUrl: stage.sandbox.baseUrl,
-    depth: 'upsert',
-    store: store.kind === 'postgres' ? { url: store.url } : { folder: store.folder },
-    deliver,
-  } as const;
+  const task = { baseUrl: stage.sandbox.baseUrl, depth: 'upsert', store, deliver } as const;
   try {
     return await runBareLoop(`bare loop, ${kind} to ${target.name}`, { folder, items }, task);
   } finally {

@@ -43,22 +43,19 @@ export const idle: Bench = {
         report.note(
           `${cycles} cycles of ${pollIntervalMs} ms: ${streams} live streams, ${planned - streams} slice pages planned, ${requests.length} requests, ${turns} activities, ${all} Temporal events, ${(product.cpuSeconds() - cpuBefore).toFixed(2)} CPU s`,
         );
-        const figure = { bench: 'idle', unit: '' };
         report.figure({
-          ...figure,
           what: 'requests / streams due and planned slice pages',
           value: requests.length / (planned * turns),
           must: { atMost: 1 },
           aim: { atMost: 1 },
         });
-        report.figure({ ...figure, what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more activity may be in the window
+        report.figure({ what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more activity may be in the window
         report.figure({
-          ...figure,
           what: 'timers per activity',
           value: (events.get('TimerStarted') ?? 0) / turns,
           must: { atMost: 1.05 },
         });
-        report.figure({ ...figure, what: 'Temporal events per activity', value: all / turns, must: { atMost: 11.5 } });
+        report.figure({ what: 'Temporal events per activity', value: all / turns, must: { atMost: 11.5 } });
       } finally {
         await product.stop();
       }

@@ -38,16 +38,13 @@ export const importRows: Bench = {
     ];
     for (const { what, values } of shares) {
       report.figure({
-        bench: 'import',
         what: `${what} / a bare loop posting the same chunks${at}`,
         value: median(values),
-        unit: '',
         must: { atLeast: 0.8 },
         aim: { atLeast: 0.95 },
       });
     }
     report.figure({
-      bench: 'import',
       what: 'peak memory of the importing process',
       value: Math.max(...peaks),
       unit: 'MB',

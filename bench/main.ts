@@ -57,16 +57,16 @@ async function main(argv: readonly string[]): Promise<number> {
   const figures: Figure[] = [];
   for (const bench of task.benches) {
     process.stdout.write(`\n${bench.name}: ${bench.about}\n`);
-    await bench.run(task.options, reportTo(figures));
+    await bench.run(task.options, reportTo(figures, bench.name));
   }
   process.stdout.write(`\n${formatTable(figures)}\n`);
   return figures.some((figure) => verdictOf(figure) === 'missed') ? 1 : 0;
 }
 
-function reportTo(figures: Figure[]): BenchReport {
+function reportTo(figures: Figure[], bench: string): BenchReport {
   return {
     run: (run) => void process.stdout.write(`  ${formatRun(run)}\n`),
-    figure: (figure) => void figures.push(figure),
+    figure: (figure) => void figures.push({ bench, ...figure }),
     note: (sentence) => void process.stdout.write(`  ${sentence}\n`),
   };
 }

@@ -82,8 +82,8 @@ function tell(report: BenchReport, deed: DeedName, samples: readonly Sample[]): 
   const found = samples.map(({ foundAfterMs }) => foundAfterMs / pollIntervalMs);
   const received = samples.map(({ foundAfterMs, sentAfterMs }) => (foundAfterMs + sentAfterMs) / pollIntervalMs);
   const sent = samples.map(({ sentAfterMs }) => sentAfterMs);
-  const inIntervals = { bench: 'moderation', unit: 'poll intervals' };
-  const inMs = { bench: 'moderation', unit: 'ms' };
+  const inIntervals = { unit: 'poll intervals' };
+  const inMs = { unit: 'ms' };
   report.figure({ ...inIntervals, what: `${deed} → seen, p50`, value: percentile(found, 0.5) });
   report.figure({ ...inIntervals, what: '… p99', value: percentile(found, 0.99), must: { atMost: 2 } });
   report.figure({ ...inMs, what: 'seen → webhook received, p50', value: percentile(sent, 0.5) });

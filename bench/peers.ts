@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type BareMeasurement, runBareLoop } from './bare/run-bare-loop.js';
+import { type BareMeasurement, warmUp } from './bare/run-bare-loop.js';
 import type { Bench } from './bench.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { Program } from './processes/program.js';
@@ -45,8 +45,7 @@ export const peers: Bench = {
   async run(options, report) {
     const items = options.items ?? 100_000;
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
-      const warming = { baseUrl: stage.sandbox.baseUrl, depth: 'bodies' } as const;
-      await runBareLoop('warming up', { folder: stage.folder, items }, warming);
+      await warmUp(stage, items);
       const ratios = new Map<Peer, number[]>(allPeers.map((peer) => [peer, []]));
       for (let round = 0; round < options.pairs; round += 1) {
         const { product, run } = await loadAttendees(stage, { ...options, store: 'postgres', items });
@@ -60,10 +59,8 @@ export const peers: Bench = {
       }
       for (const [{ does, must, aim }, found] of ratios) {
         report.figure({
-          bench: 'peers',
           what: `${items.toLocaleString('en')} into postgres / ${does}`,
           value: median(found),
-          unit: '',
           must: { atLeast: must },
           aim: { atLeast: aim },
         });

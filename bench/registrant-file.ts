@@ -29,7 +29,6 @@ export const registrantFile: Bench = {
         const { run, megabytes } = await readOnce(folder, format, count);
         report.run(run);
         report.figure({
-          bench: 'registrant-file',
           what: `peak RSS, ${count.toLocaleString('en')} rows of ${format} (${megabytes} MB)`,
           value: run.peakRssMb,
           unit: 'MB',

@@ -1,6 +1,6 @@
 import { median, percentile, verdictOf } from './report.js';
 
-const figure = { bench: 'b', what: 'w', unit: '', must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } };
+const figure = { bench: 'b', what: 'w', must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } };
 
 describe('the verdict on a figure', () => {
   it('is "missed" below the must, "must" from there on, and "aim" from the aim on', () => {
@@ -22,7 +22,7 @@ describe('the verdict on a figure', () => {
   });
 
   it('is "no target" without a target', () => {
-    expect(verdictOf({ bench: 'b', what: 'w', unit: '', value: 1 })).toBe('no target');
+    expect(verdictOf({ bench: 'b', what: 'w', value: 1 })).toBe('no target');
   });
 });
 

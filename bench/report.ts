@@ -1,3 +1,5 @@
+import { availableParallelism, loadavg } from 'node:os';
+
 /** Limit of a figure. */
 export type Limit = { readonly atLeast: number } | { readonly atMost: number };
 
@@ -6,8 +8,8 @@ export interface Figure {
   readonly bench: string;
   readonly what: string;
   readonly value: number;
-  /** Unit after the number; empty for a ratio or a count. */
-  readonly unit: string;
+  /** Unit after the number; absent for a ratio or a count. */
+  readonly unit?: string;
   /** Required target. If it is missed, the command fails. */
   readonly must?: Limit;
   readonly aim?: Limit;
@@ -69,15 +71,20 @@ export function formatTable(figures: readonly Figure[]): string {
   return [lines[0], rule, ...lines.slice(1)].join('\n');
 }
 
-function limitText(limit: Limit | undefined, unit: string): string {
+function limitText(limit: Limit | undefined, unit: string | undefined): string {
   if (limit === undefined) return '';
   return 'atLeast' in limit ? `≥ ${numberText(limit.atLeast, unit)}` : `≤ ${numberText(limit.atMost, unit)}`;
 }
 
-function numberText(value: number, unit: string): string {
+function numberText(value: number, unit: string | undefined): string {
   const digits = Number.isInteger(value) || Math.abs(value) >= 100 ? 0 : 2;
   const text = value.toLocaleString('en', { minimumFractionDigits: 0, maximumFractionDigits: digits });
-  return unit === '' ? text : `${text} ${unit}`;
+  return unit === undefined ? text : `${text} ${unit}`;
+}
+
+/** Returns a note about the load of the machine, which affects figures that are no ratios. */
+export function busyNote(): string {
+  return `busy: ${loadavg()[0]!.toFixed(1)} of ${availableParallelism()} cores in the last minute`;
 }
 
 /** One contender's run. */

@@ -59,7 +59,6 @@ export const smallQuota: Bench = {
               ages.push(stored.at(-1)!.atMs - fromMs);
             }
             report.figure({
-              bench: 'small-quota',
               what: `${list}, oldest of ${ages.length} when stored, with ${limit} requests a minute (${share * 100} %)`,
               value: Math.max(...ages) / 1000,
               unit: 's',
@@ -87,7 +86,6 @@ async function runReportedCase(options: BenchOptions, report: BenchReport): Prom
       await stage.sandbox.control('POST', 'events', { count: 20, kind: 'signIn' });
       const stored = await product.untilStored('attendees', { items: 20, fromMs }, patienceMs);
       report.figure({
-        bench: 'small-quota',
         what: 'the last of 20 new attendees when stored, with 300 requests a minute, after a first load',
         value: (stored.at(-1)!.atMs - fromMs) / 1000,
         unit: 's',

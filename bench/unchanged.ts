@@ -57,15 +57,13 @@ async function measureSweeps(swept: Swept, report: BenchReport): Promise<void> {
     ratios.push(itemsPerSecond(product) / itemsPerSecond(bare));
   }
   report.figure({
-    bench: 'unchanged',
     what: `sweep of ${items.toLocaleString('en')} where nothing changed / bare fetch + JSON.parse`,
     value: median(ratios),
-    unit: '',
     must: { atLeast: 0.25 },
     aim: { atLeast: 0.8 },
   });
   const rows = await rowsWrittenSince(client, mark);
-  const none = { bench: 'unchanged', unit: 'rows', must: { atMost: 0 }, aim: { atMost: 0 } };
+  const none = { unit: 'rows', must: { atMost: 0 }, aim: { atMost: 0 } };
   report.figure({ ...none, what: 'items written when nothing changed', value: rows.items });
   report.figure({ ...none, what: 'changes written when nothing changed', value: rows.changes });
   await touchSome(swept, median(seconds), report);
@@ -80,15 +78,13 @@ async function touchSome(swept: Swept, unchangedSeconds: number, report: BenchRe
   const run = await sweepOnce(swept, 'pigeonpost, 1 % changed');
   report.run(run);
   report.figure({
-    bench: 'unchanged',
     what: 'time of a sweep where 1 % changed / where nothing changed',
     value: run.seconds / unchangedSeconds,
-    unit: '',
     must: { atMost: 5 },
   });
   const rows = await rowsWrittenSince(client, mark);
   const share = (written: number): number => (100 * written) / items;
-  const exactly = { bench: 'unchanged', unit: '%', must: { atMost: share(touched.length) } };
+  const exactly = { unit: '%', must: { atMost: share(touched.length) } };
   report.figure({ ...exactly, what: 'items written when 1 % changed', value: share(rows.items) });
   const found = (await countChanges(client)) - changesBefore;
   report.figure({ ...exactly, what: 'changes found when 1 % changed', value: share(found) });
