@@ -95,7 +95,5 @@ async function measure(
     cwd: folder,
     logFile: join(folder, 'import.log'),
   });
-  const [, json] = await program.lineLike(/^measured (.*)$/, 10 * 60_000);
-  await program.ended(60_000);
-  return JSON.parse(json!) as ImportMeasurement;
+  return await program.measured<ImportMeasurement>(10 * 60_000);
 }

@@ -94,9 +94,7 @@ async function runPeer(
     cwd: folder,
     logFile: join(folder, `${script}.log`),
   });
-  const line = await program.lineLike(/^measured (.+)$/, 30 * 60_000);
-  await program.ended(30_000);
-  const measured = JSON.parse(line[1]!) as BareMeasurement;
+  const measured = await program.measured<BareMeasurement>(30 * 60_000);
   if (measured.items !== items) throw new Error(`${does}: read ${measured.items} of ${items} items`);
   return { contender: does, ...measured };
 }

@@ -52,9 +52,7 @@ async function readOnce(folder: string, format: MadeFormat, rows: number): Promi
     cwd: folder,
     logFile: `${path}.log`,
   });
-  const line = await program.lineLike(/^measured (.+)$/, 10 * 60_000);
-  await program.ended(30_000);
-  const measured = JSON.parse(line[1]!) as ReadMeasurement;
+  const measured = await program.measured<ReadMeasurement>(10 * 60_000);
   if (measured.sendable !== rows)
     throw new Error(`${measured.sendable} of ${rows} rows can be sent; all of them should be valid`);
   rmSync(path);

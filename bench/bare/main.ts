@@ -3,6 +3,7 @@
  * Usage: node dist/bench/bare/main.js '<BareTask as JSON>'
  */
 import { performance } from 'node:perf_hooks';
+import { printMeasured } from '../processes/print-measured.js';
 import type { BareMeasurement, BareTask, BareDelivery } from './run-bare-loop.js';
 import { Client } from 'pg';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
@@ -211,13 +212,7 @@ async function run(task: BareTask): Promise<BareMeasurement> {
   return { ...result, seconds, cpuSeconds: (user + system) / 1e6, peakRssMb };
 }
 
-run(JSON.parse(process.argv[2] ?? '') as BareTask).then(
-  (measurement) => process.stdout.write(`measured ${JSON.stringify(measurement)}\n`),
-  (error: unknown) => {
-    process.stderr.write(`bare: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  },
-);
+printMeasured('bare', run(JSON.parse(process.argv[2] ?? '') as BareTask));
 
 interface BareStore {
   keep(rows: readonly BareRow[]): Promise<void>;

@@ -45,9 +45,7 @@ export async function runBareLoop(
     cwd: folder,
     logFile: join(folder, `${contender.replaceAll(/[^a-z0-9]+/gi, '-')}-${Date.now()}.log`),
   });
-  const line = await program.lineLike(/^measured (.+)$/, 30 * 60_000);
-  await program.ended(30_000);
-  const measured = JSON.parse(line[1]!) as BareMeasurement;
+  const measured = await program.measured<BareMeasurement>(30 * 60_000);
   if (task.depth !== 'bodies' && measured.items !== items) {
     throw new Error(`the bare loop read ${measured.items} items where the sandbox has ${items}: see its request log`);
   }

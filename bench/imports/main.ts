@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
+import { printMeasured } from '../processes/print-measured.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import { noTracer, noMeters } from '../../base/telemetry.js';
@@ -143,13 +144,7 @@ async function run(task: ImportTask): Promise<ImportMeasurement> {
   return { seconds, stagingSeconds, cpuSeconds: (user + system) / 1e6, peakRssMb, requests };
 }
 
-run(JSON.parse(process.argv[2] ?? '') as ImportTask).then(
-  (measurement) => process.stdout.write(`measured ${JSON.stringify(measurement)}\n`),
-  (error: unknown) => {
-    process.stderr.write(`import bench: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  },
-);
+printMeasured('import bench', run(JSON.parse(process.argv[2] ?? '') as ImportTask));
 
 /** Command-line settings of a contender. */
 export interface ImportTask {

@@ -87,6 +87,16 @@ export class Program {
     if (how !== 'exit code 0') throw new Error(this.#whyEnded(how));
   }
 
+  /**
+   * Waits for the result of a program that measures itself, which it prints as JSON after the word `measured`, and until
+   * it has exited.
+   */
+  async measured<T>(timeoutMs: number): Promise<T> {
+    const [, json] = await this.lineLike(/^measured (.+)$/, timeoutMs);
+    await this.ended(60_000);
+    return JSON.parse(json!) as T;
+  }
+
   /** Stops it, cleanly if that takes at most ten seconds. */
   async stop(): Promise<void> {
     await this.#child.stop(10_000);

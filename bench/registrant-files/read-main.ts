@@ -5,6 +5,7 @@
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
+import { printMeasured } from '../processes/print-measured.js';
 import { isSendable } from '../../importing/files/checked-row.js';
 import { guessMapping } from '../../importing/files/column-mapping.js';
 import { openRegistrantFile } from '../../importing/files/open-registrant-file.js';
@@ -39,10 +40,4 @@ async function run(path: string): Promise<ReadMeasurement> {
   };
 }
 
-run(process.argv[2] ?? '').then(
-  (measurement) => process.stdout.write(`measured ${JSON.stringify(measurement)}\n`),
-  (error: unknown) => {
-    process.stderr.write(`read: ${error instanceof Error ? error.message : String(error)}\n`);
-    process.exitCode = 1;
-  },
-);
+printMeasured('read', run(process.argv[2] ?? ''));
