@@ -44,7 +44,6 @@ export interface HubSpotOptions extends LimitOptions {
   readonly associationsPerPage?: number;
   /** Lists of contacts. They are static unless `dynamic`: HubSpot fills dynamic lists by filters. */
   readonly lists?: readonly { readonly listId: string; readonly dynamic?: boolean }[];
-  readonly portalId?: number;
   readonly customObjects?: readonly CustomObject[];
   /** Custom properties of contacts. */
   readonly contactProperties?: readonly PropertyDefinition[];
@@ -74,13 +73,13 @@ const CONDITION: ConditionalRule = {
 /** One HubSpot account: its records, definitions, events, tokens and limits. */
 export class Account {
   readonly now: () => number;
-  readonly portalId: number;
+  readonly portalId = 4_242_424;
   readonly timeZone: string;
   readonly tokens: Map<string, readonly string[]>;
   readonly types: readonly ObjectType[];
   readonly portal: Portal;
   readonly associations = new Associations();
-  readonly lists: ContactLists;
+  readonly lists: ReadonlyMap<string, ContactList>;
   readonly profile: Profile;
   readonly marketingEvents: MarketingEvents;
   readonly limits: RateLimits;
@@ -89,14 +88,18 @@ export class Account {
 
   constructor(options: HubSpotOptions) {
     this.now = options.now ?? Date.now;
-    this.portalId = options.portalId ?? 4_242_424;
     this.timeZone = options.timeZone ?? 'UTC';
     this.profile = options.profile ?? 'freshAccount';
     const isFresh = this.profile === 'freshAccount';
     this.tokens = new Map(
       Object.entries(options.tokens ?? { 'hubspot-token': isFresh ? ALL_SCOPES : [...ALL_SCOPES, 'oauth'] }),
     );
-    this.lists = new ContactLists(options.lists ?? []);
+    this.lists = new Map(
+      (options.lists ?? []).map(({ listId, dynamic }) => [
+        listId,
+        { listId, processingType: dynamic === true ? 'DYNAMIC' : 'MANUAL', members: new Set() },
+      ]),
+    );
     this.types = [
       contactType(options.contactProperties ?? [], {
         required: options.requiredOfContacts ?? (isFresh ? ['firstname'] : []),
@@ -181,26 +184,4 @@ export interface ContactList {
   /** `MANUAL`: filled by people and by calls; `DYNAMIC`: filled by HubSpot's filters, so that no call may change it. */
   readonly processingType: 'MANUAL' | 'DYNAMIC';
   readonly members: Set<string>;
-}
-
-/** The lists of one account. */
-class ContactLists {
-  readonly #lists: ReadonlyMap<string, ContactList>;
-
-  constructor(lists: readonly { readonly listId: string; readonly dynamic?: boolean }[]) {
-    this.#lists = new Map(
-      lists.map(({ listId, dynamic }) => [
-        listId,
-        { listId, processingType: dynamic === true ? 'DYNAMIC' : 'MANUAL', members: new Set() },
-      ]),
-    );
-  }
-
-  find(listId: string): ContactList | undefined {
-    return this.#lists.get(listId);
-  }
-
-  all(): ContactList[] {
-    return [...this.#lists.values()];
-  }
 }

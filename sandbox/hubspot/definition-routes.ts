@@ -96,7 +96,7 @@ function changed(ids: { added: string[]; removed: string[]; missing: string[] })
 }
 
 function existing(call: Call): ContactList {
-  const list = call.account.lists.find(call.parts[0]!);
+  const list = call.account.lists.get(call.parts[0]!);
   if (list === undefined) throw notFound(`List does not exist with ID ${call.parts[0]}.`);
   return list;
 }

@@ -284,7 +284,7 @@ describe('a list', () => {
     expect((await add('7')).json).toMatchObject({ recordsIdsAdded: [id], recordIdsMissing: ['1'] });
     expect((await add('7')).json).toMatchObject({ recordsIdsAdded: [] });
     expect([(await add('8')).status, (await add('9')).status]).toEqual([400, 404]);
-    expect(double.account.lists.find('7')?.members.size).toBe(1);
+    expect(double.account.lists.get('7')?.members.size).toBe(1);
   });
 });
 

@@ -50,7 +50,7 @@ function accountState(account: Account): Record<string, Readonly<Record<string, 
       externalEventId,
       ...fields,
     })),
-    lists: account.lists.all().map(({ listId, members }) => ({ listId, members: [...members].join(' ') })),
+    lists: [...account.lists.values()].map(({ listId, members }) => ({ listId, members: [...members].join(' ') })),
     participations: events.flatMap((event) =>
       account.marketingEvents.participationsOf(event).map(({ contactId, state, occurredAtMs, activities }) => ({
         event: event.externalEventId,

@@ -200,7 +200,7 @@ describe('a 404 for a whole request', () => {
 
 describe('a static list', () => {
   const listed = { ...contacts, when: 'item.Email != ""', lists: ['1203', 'item.vip ? 1204'] };
-  const members = (listId: string) => desk.account.lists.find(listId)!.members.size;
+  const members = (listId: string) => desk.account.lists.get(listId)!.members.size;
   const lists = [{ listId: '1203' }, { listId: '1204' }, { listId: '1205', dynamic: true }];
 
   it('receives a written contact, and loses it if the mapping no longer names the list', async () => {

@@ -74,7 +74,7 @@ describe.each([
     expect(ownCalls.filter(({ status = 0 }) => status >= 400)).toEqual([]);
     expect(requests.filter(({ path }) => !address.test(path))).toEqual([]);
   });
-  const members = () => desk.account.lists.find('1203')!.members.size;
+  const members = () => desk.account.lists.get('1203')!.members.size;
 
   it('creates contacts, finds existing ones, and updates both', async () => {
     desk.createContact({ email: 'bob@example.com', firstname: 'Robert', city: 'Rome' });
