@@ -46,13 +46,6 @@ export function columnStatements(schema: string, table: Table, columnName: strin
   ];
 }
 
-interface TableColumn {
-  readonly name: string;
-  readonly type: string;
-  readonly notNull: boolean;
-  readonly comment: string;
-}
-
 /** Returns every column of a table, in order. */
 export function allColumns(table: Table): TableColumn[] {
   const own = table.columns.map(({ name, type, comment }) => ({ name, type, notNull: false, comment }));
@@ -81,7 +74,7 @@ function indexColumns(column: string): string[] {
 }
 
 /** A column that all tables have, before or after their own columns. */
-interface CommonColumn {
+interface TableColumn {
   readonly name: string;
   /** The type in the form of PostgreSQL's `format_type`. */
   readonly type: string;
@@ -91,7 +84,7 @@ interface CommonColumn {
 
 export const primaryKey: readonly string[] = ['workspace', 'pigeonhole_id', 'key'];
 
-export const leadingColumns: readonly CommonColumn[] = [
+export const leadingColumns: readonly TableColumn[] = [
   { name: 'workspace', type: 'text', notNull: true, comment: 'The workspace, by its name in pigeonpost.yaml.' },
   {
     name: 'pigeonhole_id',
@@ -102,7 +95,7 @@ export const leadingColumns: readonly CommonColumn[] = [
   { name: 'key', type: 'text', notNull: true, comment: 'Identifies the item in its list and pigeonhole.' },
 ];
 
-export const trailingColumns: readonly CommonColumn[] = [
+export const trailingColumns: readonly TableColumn[] = [
   {
     name: 'anonymous',
     type: 'boolean',
