@@ -1,8 +1,8 @@
+import { withCallBudget } from '../rest/rest-client.js';
 import { planEach } from '../mapping/plan-each.js';
 import { Secret } from '../../config/secret.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
-import { underOwnSignal } from '../network/within-deadline.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
 import { HttpClient } from './client.js';
@@ -34,13 +34,17 @@ export function createHttpSink(config: HttpConfig, environment: SinkEnvironment)
     },
     check: (signal) => checkReceiver(config, { client, reading, onForget: environment.onForget }, signal),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
-    async send(operations, _lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
-      const mayBegin = (): boolean => performance.now() < startUntilMs;
-      return await underOwnSignal(signal, (own) =>
-        sendOperations(operations, { config, client, reading, signal: own, mayBegin, now: environment.now }),
-      );
-    },
+    send: (operations, _lane, signal) =>
+      withCallBudget(signal, START_WINDOW_MS, (budget) =>
+        sendOperations(operations, {
+          config,
+          client,
+          reading,
+          signal: budget.signal,
+          mayBegin: () => budget.remainingMs() > 0,
+          now: environment.now,
+        }),
+      ),
     tryNow: () => client.tryNow(),
     close: () => client.close(),
   };

@@ -1,3 +1,4 @@
+import { withCallBudget } from '../rest/rest-client.js';
 import { inItemOrder } from '../in-item-order.js';
 import { underOwnSignal, withinDeadline } from '../network/within-deadline.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
@@ -52,12 +53,11 @@ export function createWebhookSink(config: WebhookConfig, environment: SinkEnviro
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toWebhookOperation(subject) }))),
     async send(operations, _lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
-      const outcomes = await underOwnSignal(signal, (own) =>
+      const outcomes = await withCallBudget(signal, START_WINDOW_MS, (budget) =>
         inItemOrder(operations, {
           concurrency: CONCURRENCY,
-          mayStart: () => !own.aborted && performance.now() < startUntilMs,
-          deliver: (operation) => deliver(operation, endpoint, own),
+          mayStart: () => !budget.signal.aborted && budget.remainingMs() > 0,
+          deliver: (operation) => deliver(operation, endpoint, budget.signal),
         }),
       );
       return { outcomes };

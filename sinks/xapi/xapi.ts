@@ -1,7 +1,6 @@
-import { underOwnSignal } from '../network/within-deadline.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
-import { RestClient } from '../rest/rest-client.js';
+import { RestClient, withCallBudget } from '../rest/rest-client.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { CheckLine, Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
@@ -60,10 +59,9 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) => await planAll(subjects, { config, activities, environment }),
     async send(operations, _lane, signal) {
-      const startUntilMs = performance.now() + START_WINDOW_MS; // a monotonic clock, because a change of the wall clock must not make the `send` longer than its lease
-      return await underOwnSignal(signal, async (own) => {
-        const mayStart = (): boolean => !own.aborted && performance.now() < startUntilMs;
-        return { outcomes: await sendOperations(operations, lrs, { signal: own, mayStart }) };
+      return await withCallBudget(signal, START_WINDOW_MS, async (budget) => {
+        const mayStart = (): boolean => !budget.signal.aborted && budget.remainingMs() > 0;
+        return { outcomes: await sendOperations(operations, lrs, { signal: budget.signal, mayStart }) };
       });
     },
     /**
