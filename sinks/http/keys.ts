@@ -4,7 +4,7 @@ import { Secret } from '../../config/secret.js';
 import { duration, headerSecret, listOf, nonEmptyText, oneOf, secret, text, wholeNumber } from '../../config/values.js';
 import { expression } from '../mapping/expression-schema.js';
 import type { Expression } from '../mapping/expression.js';
-import { isSigningKey } from '../rest/oauth.js';
+import { signingAlgorithm } from '../rest/oauth.js';
 
 /**
  * The keys of an `http` sink, as users and presets write them. Every key is optional here, because a preset may set it.
@@ -50,7 +50,7 @@ const textOrSecret = () =>
 
 const signingKey = () =>
   secret()
-    .refine((found) => isSigningKey(found.reveal()), {
+    .refine((found) => signingAlgorithm(found.reveal()) !== undefined, {
       error: 'allowed: an RSA key (2048 bits or more) or EC key (P-256), PEM without passphrase, as ${file:/path}',
     })
     .meta({ allowed: 'a private key (PEM, RSA or EC P-256), written as `${file:/path}`', secret: true });

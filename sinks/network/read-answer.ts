@@ -4,6 +4,18 @@ export function headerText(header: string | string[] | undefined): string | unde
 }
 
 /**
+ * Returns the server's id of a request, from the first of these headers that is present. An id that does not look like
+ * one is ignored, because it could contain data of a record.
+ */
+export function requestIdOf(
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  names: readonly string[],
+): string | undefined {
+  const id = names.map((name) => headerText(headers[name])).find((found) => found !== undefined);
+  return id !== undefined && /^[\w.:=-]{1,128}$/.test(id) ? id : undefined;
+}
+
+/**
  * Returns the time of an answer, Unix time in ms: by the clock of the server (header `Date`), or by ours if the header
  * is missing.
  */

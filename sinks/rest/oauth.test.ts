@@ -13,7 +13,7 @@ import type { Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { whileHeld } from '../../base/while-held.js';
-import { type Grant, isSigningKey, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
+import { type Grant, signingAlgorithm, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
 
 interface Asked {
   readonly headers: IncomingHttpHeaders;
@@ -162,13 +162,10 @@ describe('a JWT bearer assertion', () => {
       pem(generateKeyPairSync('ed25519').privateKey),
       'no key',
     ];
-    expect([pem(rsa.privateKey), pem(ec.privateKey), ...others].map(isSigningKey)).toEqual([
-      true,
-      true,
-      false,
-      false,
-      false,
-      false,
+    expect([pem(rsa.privateKey), pem(ec.privateKey), ...others].map(signingAlgorithm)).toEqual([
+      'RS256',
+      'ES256',
+      ...others.map(() => undefined),
     ]);
   });
 });

@@ -2,7 +2,7 @@ import { request, type Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
 import { fieldsOf, type Fields, type Result } from '../sink.js';
 import { noAnswerSentence } from '../network/failure-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText, retryAfterMs } from '../network/read-answer.js';
+import { answeredAtMs, headerText, parsedJson, readText, requestIdOf, retryAfterMs } from '../network/read-answer.js';
 import { CutShort, withinDeadline } from '../network/within-deadline.js';
 import { whileHeld } from '../../base/while-held.js';
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
@@ -25,7 +25,7 @@ export type Grant =
   /** The grant of RFC 7523, 2.1, with an assertion that the sink signs. */
   | {
       readonly kind: 'jwt-bearer';
-      /** PEM, RSA or EC P-256; see `isSigningKey`. */
+      /** PEM, RSA or EC P-256; see `signingAlgorithm`. */
       readonly privateKey: Secret;
       /** `iss`, `sub`, `aud` and whatever else the server expects. `iat` and `exp` are added. */
       readonly claims: Fields;
@@ -266,13 +266,10 @@ function withoutTokens(fields: Fields): Fields {
 
 const requestIdHeaders = ['x-request-id', 'x-ms-request-id', 'x-sfdc-request-id', 'x-amzn-requestid'];
 
-/**
- * Returns the server's id of the request, as a part of a message. A header that does not look like an id is not shown,
- * because it could contain data of a record.
- */
+/** Returns the server's id of the request, as a part of a message. */
 function requestOf(headers: Record<string, string | string[] | undefined>): string {
-  const id = requestIdHeaders.map((name) => headerText(headers[name])).find((found) => found !== undefined);
-  return id !== undefined && /^[\w.:=-]{1,128}$/.test(id) ? `, request ${id}` : '';
+  const id = requestIdOf(headers, requestIdHeaders);
+  return id === undefined ? '' : `, request ${id}`;
 }
 
 async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
@@ -291,7 +288,7 @@ async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal
 /**
  * Signs claims as a JSON Web Token in compact form (RFC 7515). The kind of key determines the algorithm: RS256 for an
  * RSA key of at least 2048 bits, ES256 for an EC key on P-256 (RFC 7518, 3.1).
- * @throws if the key is of another kind. `isSigningKey` finds such keys when the configuration is read
+ * @throws if the key is of another kind. `signingAlgorithm` finds such keys when the configuration is read
  */
 function signJwt(claims: object, privateKeyPem: string, keyId?: string): string {
   const key = createPrivateKey(privateKeyPem);
@@ -305,12 +302,15 @@ function signJwt(claims: object, privateKeyPem: string, keyId?: string): string 
   return `${content}.${signature.toString('base64url')}`;
 }
 
-/** Whether a text is a private key (PEM, without passphrase) that `signJwt` accepts. */
-export function isSigningKey(privateKeyPem: string): boolean {
+/**
+ * Returns the algorithm by which `signJwt` signs with a private key (PEM, without passphrase); undefined if the text is
+ * no such key.
+ */
+export function signingAlgorithm(privateKeyPem: string): 'RS256' | 'ES256' | undefined {
   try {
-    return algorithmOf(createPrivateKey(privateKeyPem)) !== undefined;
+    return algorithmOf(createPrivateKey(privateKeyPem));
   } catch {
-    return false;
+    return undefined;
   }
 }
 

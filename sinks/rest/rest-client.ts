@@ -1,7 +1,7 @@
 import { type Dispatcher, request } from 'undici';
 import { createDispatcher } from '../network/create-dispatcher.js';
 import { neverArrived, noAnswerSentence } from '../network/failure-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText } from '../network/read-answer.js';
+import { answeredAtMs, headerText, parsedJson, readText, requestIdOf } from '../network/read-answer.js';
 import { underOwnSignal, withinDeadline } from '../network/within-deadline.js';
 import type { SinkEnvironment } from '../sink.js';
 
@@ -118,7 +118,7 @@ export class RestClient {
     { method, url, json, statusDecides, ...call }: RestRequest,
     signal: AbortSignal,
   ): Promise<RestAnswer> {
-    const { maxAnswerBytes = MAX_ANSWER_BYTES, environment } = this.#options;
+    const { maxAnswerBytes = MAX_ANSWER_BYTES, requestIdHeaders = ['x-request-id'], environment } = this.#options;
     const answer = await request(url, {
       method,
       dispatcher: this.dispatcher,
@@ -143,18 +143,8 @@ export class RestClient {
       headers,
       retryAfter: headers['retry-after'],
       answeredAtMs: answeredAtMs(headers['date'], environment.now),
-      requestId: this.#requestId(headers),
+      requestId: requestIdOf(headers, requestIdHeaders),
     };
-  }
-
-  /**
-   * Returns the vendor's id of the request. A header that does not look like an id is ignored, because it could contain
-   * data of a record.
-   */
-  #requestId(headers: RestAnswer['headers']): string | undefined {
-    const { requestIdHeaders = ['x-request-id'] } = this.#options;
-    const id = requestIdHeaders.map((name) => headers[name]).find((found) => found !== undefined);
-    return id !== undefined && /^[\w.:=-]{1,128}$/.test(id) ? id : undefined;
   }
 }
 

@@ -1,10 +1,10 @@
-import { createPrivateKey } from 'node:crypto';
 import { z } from 'zod';
 import { listNames } from '../../base/list-names.js';
 import { listOf, nonEmptyText, oneOf, secret, sinkUrl, text } from '../../config/values.js';
 import type { Expression } from '../mapping/expression.js';
 import { expression, writtenValue } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpStaysPrivate } from '../network/address-policy.js';
+import { signingAlgorithm } from '../rest/oauth.js';
 
 export type PersonType = 'Lead' | 'Contact';
 
@@ -187,7 +187,7 @@ function linkedProblems(
 }
 
 const signingKey = secret()
-  .refine((found) => isRsaKey(found.reveal()), {
+  .refine((found) => signingAlgorithm(found.reveal()) === 'RS256', {
     error:
       'allowed: an RSA private key of at least 2048 bits (PEM) without passphrase, written as ${file:/path} or ${NAME}',
   })
@@ -267,14 +267,5 @@ function loginProblems(keys: SalesforceConfig, context: z.core.$RefinementCtx): 
   }
   if (keys.duplicateAlerts === 'save' && Number(keys.apiVersion.slice(1)) < 52) {
     problem('apiVersion', 'has to be v52.0 or later for "duplicateAlerts: save"');
-  }
-}
-
-function isRsaKey(pem: string): boolean {
-  try {
-    const { asymmetricKeyType, asymmetricKeyDetails } = createPrivateKey(pem);
-    return asymmetricKeyType === 'rsa' && (asymmetricKeyDetails?.modulusLength ?? 0) >= 2048;
-  } catch {
-    return false;
   }
 }
