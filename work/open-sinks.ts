@@ -93,7 +93,7 @@ export function createSink(config: Config, name: string, shared = unshared): Sin
     name,
     baseFolder: config.folder,
     network: networkSettings(config),
-    accounts: new Accounts(),
+    accounts: new Accounts(), // of this sink only, unless `shared` replaces it
     onForget,
     ...(limits === undefined ? {} : { limits }),
     ...shared,
