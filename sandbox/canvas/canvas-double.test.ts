@@ -1,6 +1,6 @@
 import { callDouble, type Answered } from '../serve/call-double.test-kit.js';
 import type { ServeOptions } from '../serve/serve-double.js';
-import { canvasFault, startCanvasDouble, type CanvasDouble } from './start-canvas-double.js';
+import { canvasFaults, startCanvasDouble, type CanvasDouble } from './start-canvas-double.js';
 import type { CanvasOptions } from './canvas-instance.js';
 
 const SUBMISSIONS = '/api/v1/courses/42/assignments/7/submissions';
@@ -212,7 +212,7 @@ describe('a fault', () => {
     ['badGatewayAfter', 502, '80'],
   ])('%s answers %i and leaves the grade %s', async (name, status, left) => {
     const { double, call, grade } = await canvas();
-    double.faults.add({ effect: canvasFault(name)!, path: 'update_grades' });
+    double.faults.add({ effect: canvasFaults[name]!, path: 'update_grades' });
     expect((await grade({ '1001': '80' })).status).toBe(status);
     await call('/api/v1/users/self');
     expect(gradeOf(double, 1001)).toBe(left);

@@ -1,7 +1,7 @@
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { statePage } from '../serve/live-page.js';
 import { CanvasInstance, type CanvasOptions } from './canvas-instance.js';
-import type { FaultEffect } from '../serve/faults.js';
+import type { FaultEffect, NamedFaults } from '../serve/faults.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { CanvasRefusal, notFound } from './read-parameters.js';
 import { checkQuery, routes, type Call } from './routes.js';
@@ -20,7 +20,7 @@ export async function startCanvasDouble(options: CanvasOptions & ServeOptions = 
       answer: (request) => answerRequest(canvas, request, url),
       state: () => stateOf(canvas),
       page: () => pageOf(canvas),
-      namedFaults: canvasFault,
+      namedFaults: canvasFaults,
     },
     options,
   );
@@ -61,7 +61,7 @@ function pageOf(canvas: CanvasInstance): string {
  * Canvas's documented failures, by name. The request has no effect, except with `badGatewayAfter`, which is answered
  * after the effect.
  */
-const FAULTS: Readonly<Record<string, FaultEffect>> = {
+export const canvasFaults: NamedFaults = {
   rateLimit: { kind: 'answer', answer: rateLimitExceeded('ffffffff-0000-4000-8000-000000000000') },
   invalidToken: refusal(401, 'Invalid access token.'),
   serverError: refusal(500, 'An error occurred.'),
@@ -69,11 +69,6 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   badGatewayAfter: { kind: 'answerAfter', answer: { status: 502, text: '<html>502 Bad Gateway</html>' } },
   unavailable: { kind: 'answer', answer: { status: 503, text: '<html>Canvas is down for maintenance.</html>' } },
 };
-
-/** Returns the effect of a named failure; `undefined` for a name that the README does not list. */
-export function canvasFault(name: string): FaultEffect | undefined {
-  return FAULTS[name];
-}
 
 function refusal(status: number, message: string): FaultEffect {
   return { kind: 'answer', answer: { status, json: { errors: [{ message }] } } };

@@ -1,7 +1,7 @@
 import { callDouble, type Answered } from '../serve/call-double.test-kit.js';
 import type { ServeOptions } from '../serve/serve-double.js';
 import { ALL_SCOPES, type HubSpotOptions } from './account.js';
-import { hubSpotFault, startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
+import { hubSpotFaults, startHubSpotDouble, type HubSpotDouble } from './start-hubspot-double.js';
 import { property } from './object-type.js';
 
 const CONTACTS = '/crm/v3/objects/contacts';
@@ -320,7 +320,7 @@ describe('the limits', () => {
 describe('a fault', () => {
   it('affects the matching requests according to its counts', async () => {
     const { double, call } = await hubspot();
-    double.faults.add({ effect: hubSpotFault('locked')!, path: '/batch/upsert', skip: 1, times: 1 });
+    double.faults.add({ effect: hubSpotFaults['locked']!, path: '/batch/upsert', skip: 1, times: 1 });
     const statuses = [];
     for (const name of ['a', 'b', 'c']) {
       await call(ANY);

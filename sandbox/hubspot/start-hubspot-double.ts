@@ -3,7 +3,7 @@ import { Account, type HubSpotOptions } from './account.js';
 import { answerCall } from './answer-call.js';
 import { statePage, type StateTable } from '../serve/live-page.js';
 import { systemValues } from './portal.js';
-import type { FaultEffect } from '../serve/faults.js';
+import type { FaultEffect, NamedFaults } from '../serve/faults.js';
 import { overLimit } from './rate-limits.js';
 
 export interface HubSpotDouble extends RunningDouble {
@@ -24,7 +24,7 @@ export async function startHubSpotDouble(options: HubSpotOptions & ServeOptions 
       answer: (request) => answerCall(account, request),
       state: () => accountState(account),
       page: () => accountPage(account),
-      namedFaults: hubSpotFault,
+      namedFaults: hubSpotFaults,
     },
     options,
   );
@@ -87,7 +87,7 @@ const CORRELATION_ID = 'ffffffff-0000-4000-8000-000000000000';
  * HubSpot's documented failures, by name. The request has no effect, except with `badGatewayAfter`, which is answered
  * after the effect.
  */
-const FAULTS: Readonly<Record<string, FaultEffect>> = {
+export const hubSpotFaults: NamedFaults = {
   tenSecondLimit: { kind: 'answer', answer: overLimit('TEN_SECONDLY_ROLLING', CORRELATION_ID) },
   dailyLimit: { kind: 'answer', answer: overLimit('DAILY', CORRELATION_ID) },
   retryAfter: {
@@ -103,11 +103,6 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   timeout: { kind: 'answer', answer: { status: 504, text: 'processing timeout' } },
   unauthorized: refusal(401, 'EXPIRED_AUTHENTICATION', 'The OAuth token used to make this call expired.'),
 };
-
-/** Returns the effect of a named failure; `undefined` for a name that the README does not list. */
-export function hubSpotFault(name: string): FaultEffect | undefined {
-  return FAULTS[name];
-}
 
 function refusal(
   status: number,

@@ -11,7 +11,7 @@ import {
   type JsonObject,
 } from './lrs.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
-import type { FaultEffect } from '../serve/faults.js';
+import type { FaultEffect, NamedFaults } from '../serve/faults.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
 import { escapeHtml, livePage } from '../serve/live-page.js';
 
@@ -83,7 +83,7 @@ export async function startLrsDouble(options: LrsDoubleOptions = {}): Promise<Lr
       answer: (request) => answerLrs(lrs, request),
       state,
       page: () => lrsPage(lrs.store),
-      namedFaults: lrsFault,
+      namedFaults: lrsFaults,
       rules,
     },
     options,
@@ -114,15 +114,13 @@ const ANSWERS: Readonly<Record<string, DoubleAnswer>> = {
   timeout: { status: 504, text: 'gateway timeout' },
 };
 
-/**
- * Returns the effect of a named fault: one of these answers. With the suffix `-after`, it is sent after the statements
- * are stored.
- */
-export function lrsFault(name: string): FaultEffect | undefined {
-  const answer = ANSWERS[name.replace(/-after$/, '')];
-  if (answer === undefined) return undefined;
-  return { kind: name.endsWith('-after') ? 'answerAfter' : 'answer', answer };
-}
+/** Each of these answers is a fault. With the suffix `-after`, it is sent after the statements are stored. */
+export const lrsFaults: NamedFaults = Object.fromEntries(
+  Object.entries(ANSWERS).flatMap(([name, answer]): [string, FaultEffect][] => [
+    [name, { kind: 'answer', answer }],
+    [`${name}-after`, { kind: 'answerAfter', answer }],
+  ]),
+);
 
 /** Maximum number of statements shown; the newest are shown. */
 const MAX_SHOWN = 300;

@@ -44,8 +44,7 @@ export async function startS3Double(options: BucketOptions & ServeOptions = {}):
           tables: [{ title: 'objects', rows: rows() }],
         }),
       rules,
-      namedFaults: (name) =>
-        name === 'slowDown' ? { kind: 'answer', answer: errorAnswer(503, 'SlowDown') } : undefined,
+      namedFaults: { slowDown: { kind: 'answer', answer: errorAnswer(503, 'SlowDown') } },
     },
     options,
   );

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { callDouble } from '../serve/call-double.test-kit.js';
 import { closeDoubles, NOW_MS, requestToken, salesforce } from './salesforce-client.test-kit.js';
 import { ownKeyPair } from './salesforce-org.js';
-import { startSalesforceDouble, salesforceFault } from './start-salesforce-double.js';
+import { startSalesforceDouble, salesforceFaults } from './start-salesforce-double.js';
 
 /** A request without an effect. */
 const DESCRIBE = '/sobjects/Lead/describe';
@@ -109,7 +109,7 @@ describe('a fault', () => {
     ['retiredVersion', 410, 'UNSUPPORTED_API_VERSION'],
   ])('%s answers %i with %s, once', async (name, status, code) => {
     const { double, call } = await salesforce();
-    double.faults.add({ effect: salesforceFault(name)!, path: DESCRIBE });
+    double.faults.add({ effect: salesforceFaults[name]!, path: DESCRIBE });
     const befallen = await call(DESCRIBE);
     expect([befallen.status, befallen.json[0].errorCode]).toEqual([status, code]);
     expect((await call(DESCRIBE)).status).toBe(200);

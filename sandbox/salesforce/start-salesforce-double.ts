@@ -3,7 +3,7 @@ import { statePage } from '../serve/live-page.js';
 import { answerRequest } from './answer-request.js';
 import { SalesforceOrg, type SalesforceOptions } from './salesforce-org.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
-import type { FaultEffect } from '../serve/faults.js';
+import type { FaultEffect, NamedFaults } from '../serve/faults.js';
 
 export interface SalesforceDouble extends RunningDouble {
   /** The state behind the API. Tests use it to seed, convert, merge and inspect records, and to end sessions. */
@@ -22,7 +22,7 @@ export async function startSalesforceDouble(options: SalesforceOptions & ServeOp
       answer: (request) => answerRequest(org, request, instanceUrl),
       state: () => stateOf(org),
       page: () => pageOf(org),
-      namedFaults: salesforceFault,
+      namedFaults: salesforceFaults,
       rules,
       files: org.privateKey === undefined ? {} : { '/_double/private-key.pem': org.privateKey },
     },
@@ -74,7 +74,7 @@ function pageOf(org: SalesforceOrg): string {
  * Salesforce's documented failures, by name. The request has no effect, except with `badGatewayAfter`, which is
  * answered after the effect.
  */
-const FAULTS: Readonly<Record<string, FaultEffect>> = {
+export const salesforceFaults: NamedFaults = {
   sessionExpired: refusal(401, 'INVALID_SESSION_ID', 'Session expired or invalid'),
   dailyLimit: refusal(403, 'REQUEST_LIMIT_EXCEEDED', 'TotalRequests Limit exceeded.'),
   concurrentLimit: refusal(
@@ -92,11 +92,6 @@ const FAULTS: Readonly<Record<string, FaultEffect>> = {
   retiredVersion: refusal(410, 'UNSUPPORTED_API_VERSION', 'This API version is no longer supported.'),
   maintenance: { kind: 'answer', answer: { status: 503, text: '<html>We are down for maintenance.</html>' } },
 };
-
-/** Returns the effect of a named failure; `undefined` for a name that the README does not list. */
-export function salesforceFault(name: string): FaultEffect | undefined {
-  return FAULTS[name];
-}
 
 function refusal(status: number, errorCode: string, message: string): FaultEffect {
   return { kind: 'answer', answer: { status, json: [{ message, errorCode }] } };

@@ -82,8 +82,8 @@ function matches(fault: Fault, request: FaultyRequest): boolean {
   );
 }
 
-/** Builds the effect of a vendor's named fault (`locked`, `dailyLimit`…); `undefined` for a name it does not know. */
-export type NamedFaults = (name: string) => FaultEffect | undefined;
+/** The effects of a vendor's named faults (`locked`, `dailyLimit`…). */
+export type NamedFaults = Readonly<Record<string, FaultEffect>>;
 
 const count = z.int().min(0);
 
@@ -117,7 +117,7 @@ const faultSchema = z.strictObject({
  * `{"effect": {"kind": "slow", "delayMs": 500}}` with an effect of its own.
  * @throws {TypeError} naming the invalid fields
  */
-export function readFault(json: unknown, named: NamedFaults = () => undefined): Fault {
+export function readFault(json: unknown, named: NamedFaults = {}): Fault {
   const parsed = faultSchema.safeParse(json);
   if (!parsed.success) throw new TypeError(z.prettifyError(parsed.error));
   const { fault, effect, ...matching } = parsed.data;
@@ -128,7 +128,7 @@ export function readFault(json: unknown, named: NamedFaults = () => undefined): 
 
 function namedEffect(name: string, named: NamedFaults): FaultEffect {
   if (name === 'dropBefore' || name === 'dropAfter') return { kind: name };
-  const effect = named(name);
+  const effect = Object.hasOwn(named, name) ? named[name] : undefined;
   if (effect === undefined) throw new TypeError(`no fault is called "${name}"; the double's README lists them`);
   return effect;
 }

@@ -13,7 +13,7 @@ import {
 } from './slack-workspace.js';
 import { slackPage } from './slack-page.js';
 import type { RotatingApp } from './token-rotation.js';
-import type { FaultEffect } from '../serve/faults.js';
+import type { FaultEffect, NamedFaults } from '../serve/faults.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 
 export interface SlackDoubleOptions extends ServeOptions {
@@ -82,7 +82,7 @@ export async function startSlackDouble(options: SlackDoubleOptions = {}): Promis
       },
       state: () => slackState(workspace, limits),
       page: () => slackPage(slackState(workspace, limits)),
-      namedFaults: slackFault,
+      namedFaults: slackFaults,
       rules,
     },
     options,
@@ -140,18 +140,23 @@ const CODES: readonly string[] = [
 ];
 
 /**
- * Returns the effect of a named fault: a code from above (the call has no effect), a code with `-after` (the call takes
- * effect and the code is answered anyway, which Slack documents for `fatal_error` and `internal_error`), `ratelimited`
- * (429, Retry-After 2 s), `unavailable` (HTTP 503 without JSON) or `bad-gateway-after`.
+ * The named faults: a code from above (the call has no effect), a code with `-after` (the call takes effect and the code
+ * is answered anyway, which Slack documents for `fatal_error` and `internal_error`), and those without a code.
  */
-export function slackFault(name: string): FaultEffect | undefined {
-  if (name === 'ratelimited') return { kind: 'answer', answer: rateLimited(2) };
-  if (name === 'unavailable') return { kind: 'answer', answer: { status: 503, text: 'upstream connect error' } };
-  if (name === 'bad-gateway-after') return { kind: 'answerAfter', answer: { status: 502, text: 'bad gateway' } };
-  const code = name.replace(/-after$/, '');
-  if (!CODES.includes(code)) return undefined;
-  return { kind: code === name ? 'answer' : 'answerAfter', answer: { status: 200, json: { ok: false, error: code } } };
-}
+export const slackFaults: NamedFaults = {
+  ...Object.fromEntries(
+    CODES.flatMap((error): [string, FaultEffect][] => {
+      const answer = { status: 200, json: { ok: false, error } };
+      return [
+        [error, { kind: 'answer', answer }],
+        [`${error}-after`, { kind: 'answerAfter', answer }],
+      ];
+    }),
+  ),
+  ratelimited: { kind: 'answer', answer: rateLimited(2) },
+  unavailable: { kind: 'answer', answer: { status: 503, text: 'upstream connect error' } },
+  'bad-gateway-after': { kind: 'answerAfter', answer: { status: 502, text: 'bad gateway' } },
+};
 
 /** Arguments that our sink may send with a message. Source: the methods' pages on docs.slack.dev. */
 const messageArguments = ['channel', 'text', 'blocks', 'metadata', 'parse', 'link_names', 'reply_broadcast'];

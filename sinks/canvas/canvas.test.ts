@@ -1,7 +1,7 @@
 import { Secret } from '../../config/secret.js';
 import type { CanvasOptions } from '../../sandbox/canvas/canvas-instance.js';
 import { exampleSchool, type Assignment, type SchoolPlan } from '../../sandbox/canvas/school.js';
-import { canvasFault, type CanvasDouble, startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
+import { canvasFaults, type CanvasDouble, startCanvasDouble } from '../../sandbox/canvas/start-canvas-double.js';
 import type { Change } from '../change.js';
 import { hurriedClock } from '../network/hurried-clock.test-kit.js';
 import { subjectOf } from '../plan-of.test-kit.js';
@@ -292,7 +292,7 @@ describe('a refusal by Canvas', () => {
 
   it('because of too many requests is retried later, and is not treated as a missing permission', async () => {
     await start();
-    double.faults.add({ times: 99, effect: canvasFault('rateLimit')! });
+    double.faults.add({ times: 99, effect: canvasFaults['rateLimit']! });
     expect(await send(newSink(), one)).toMatchObject([{ kind: 'retry', afterMs: 15_000 }]);
   });
 });

@@ -1,6 +1,6 @@
 import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { property } from '../../sandbox/hubspot/object-type.js';
-import { hubSpotFault } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { hubSpotFaults } from '../../sandbox/hubspot/start-hubspot-double.js';
 import type { Subject } from '../sink.js';
 import { Desk, type DeskOptions, kinds, people } from './desk.test-kit.js';
 
@@ -41,7 +41,7 @@ describe('the account', () => {
 
   it('that received too many requests is used again after the requested time', async () => {
     await openDesk();
-    desk.hubspot.faults.add({ path: 'upsert', effect: hubSpotFault('retryAfter')! });
+    desk.hubspot.faults.add({ path: 'upsert', effect: hubSpotFaults['retryAfter']! });
     expect(await desk.deliver([ann])).toMatchObject([{ kind: 'retry', afterMs: 3000 }]);
   });
 

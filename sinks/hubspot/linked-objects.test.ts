@@ -1,5 +1,5 @@
 import { property } from '../../sandbox/hubspot/object-type.js';
-import { hubSpotFault } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { hubSpotFaults } from '../../sandbox/hubspot/start-hubspot-double.js';
 import type { FaultEffect } from '../../sandbox/serve/faults.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
@@ -49,7 +49,7 @@ describe('notes', () => {
 
   it.each<[string, FaultEffect]>([
     ['response was lost', { kind: 'dropAfter' }],
-    ['response was an error after the effect', hubSpotFault('badGatewayAfter')!],
+    ['response was an error after the effect', hubSpotFaults['badGatewayAfter']!],
     ['response was incomplete', { kind: 'answerAfter', answer: { status: 200, json: {} } }],
   ])('whose %s are looked up, and never created twice', async (_, effect) => {
     await open();
@@ -89,7 +89,7 @@ describe('notes', () => {
 
   it('remain unknown while HubSpot does not answer', async () => {
     await open();
-    desk.hubspot.faults.add({ times: 99, effect: hubSpotFault('unavailable')! });
+    desk.hubspot.faults.add({ times: 99, effect: hubSpotFaults['unavailable']! });
     expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unknown']);
     expect(kinds(await desk.deliver([asked(9001)], 'recover', AbortSignal.abort()))).toEqual(['unknown']);
   });

@@ -1,5 +1,5 @@
 import { field } from '../../sandbox/salesforce/sobject-type.js';
-import { salesforceFault } from '../../sandbox/salesforce/start-salesforce-double.js';
+import { salesforceFaults } from '../../sandbox/salesforce/start-salesforce-double.js';
 import type { FaultEffect } from '../../sandbox/serve/faults.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
@@ -78,7 +78,7 @@ describe('a task without External ID flag, whose creation got no answer', () => 
   });
 
   it('is created after 12 minutes if the first creation has not happened', async () => {
-    befall(salesforceFault('badGateway')!);
+    befall(salesforceFaults['badGateway']!);
     await send(newSink());
     nowMs += 12 * 60_000;
     expect(await send(newSink())).toMatchObject({ kind: 'delivered' });
@@ -96,7 +96,7 @@ describe('a task without External ID flag, whose creation got no answer', () => 
   });
 
   it('is created again without a wait if Salesforce itself refused the call', async () => {
-    befall(salesforceFault('unavailable')!);
+    befall(salesforceFaults['unavailable']!);
     const sink = newSink();
     expect(await send(sink)).toMatchObject({ kind: 'retry' });
     expect(await send(sink)).toMatchObject({ kind: 'delivered' });

@@ -1,6 +1,6 @@
 import type { Fields, Outcome } from '../sink.js';
 import { lockedRow } from '../../sandbox/salesforce/record-faults.js';
-import { salesforceFault } from '../../sandbox/salesforce/start-salesforce-double.js';
+import { salesforceFaults } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { TestOrg } from './org.test-kit.js';
 import { createSalesforceSink } from './salesforce.js';
 import { attendee, campaignKeys, deliver, laneOf, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
@@ -232,7 +232,7 @@ describe('the session', () => {
   });
 
   it('pauses the sink if it is rejected immediately after the login', async () => {
-    org.double.faults.add({ path: '/sobjects', times: 100, effect: salesforceFault('sessionExpired')! });
+    org.double.faults.add({ path: '/sobjects', times: 100, effect: salesforceFaults['sessionExpired']! });
     expect(await deliver(sinkWith(), [attendee(ada)])).toMatchObject([{ kind: 'pause', cause: 'credential' }]);
     expect(org.logins).toBe(2);
   });

@@ -6,7 +6,7 @@ import { hurriedClock } from '../../../sinks/network/hurried-clock.test-kit.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Fields, Lane, Outcome, Sink, Subject } from '../../../sinks/sink.js';
-import { canvasFault, startCanvasDouble, type CanvasDouble } from '../../../sandbox/canvas/start-canvas-double.js';
+import { canvasFaults, startCanvasDouble, type CanvasDouble } from '../../../sandbox/canvas/start-canvas-double.js';
 import type { CanvasOptions } from '../../../sandbox/canvas/canvas-instance.js';
 import { exampleSchool } from '../../../sandbox/canvas/school.js';
 import type { FaultEffect } from '../../../sandbox/serve/faults.js';
@@ -132,12 +132,12 @@ describe('the canvas sink', () => {
   });
 
   const faults: Record<string, FaultEffect> = {
-    'is throttled': canvasFault('rateLimit')!,
-    'fails before the effect': canvasFault('badGateway')!,
-    'fails after the effect': canvasFault('badGatewayAfter')!,
+    'is throttled': canvasFaults['rateLimit']!,
+    'fails before the effect': canvasFaults['badGateway']!,
+    'fails after the effect': canvasFaults['badGatewayAfter']!,
     'is cut before the effect': { kind: 'dropBefore' },
     'is cut after the effect': { kind: 'dropAfter' },
-    'is down for maintenance': canvasFault('unavailable')!,
+    'is down for maintenance': canvasFaults['unavailable']!,
   };
 
   describe.each(Object.keys(faults))('of which a call %s', (name) => {
@@ -223,7 +223,7 @@ describe('the canvas sink', () => {
   it('includes no student and no token in an outcome', async () => {
     await start();
     double.canvas.jobs.addFaults({ kind: 'fails', afterStudents: 3 });
-    double.faults.add({ effect: canvasFault('badGatewayAfter')!, path: 'update_grades', skip: 1 });
+    double.faults.add({ effect: canvasFaults['badGatewayAfter']!, path: 'update_grades', skip: 1 });
     const said = JSON.stringify([
       ...(await attempt('send', new Map([...all(81.5), ['S777', 1]]))).values(),
       ...(await sink.check(signal)),
@@ -321,7 +321,7 @@ describe('an assignment that is named', () => {
     'is created once even if the answer was lost and the process ended: %s',
     async (fault) => {
       await open();
-      const effect = fault.startsWith('drop') ? ({ kind: fault } as FaultEffect) : canvasFault(fault)!;
+      const effect = fault.startsWith('drop') ? ({ kind: fault } as FaultEffect) : canvasFaults[fault]!;
       double.faults.add({ effect, path: '/api/v1/courses/42/assignments', skip: 1 });
       expect(kindsOf(await attempt('send', all(80)))).toEqual(['retry']);
       await sink.close();

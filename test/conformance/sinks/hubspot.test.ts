@@ -5,7 +5,11 @@ import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Sink, Subject } from '../../../sinks/sink.js';
 import type { HubSpotOptions } from '../../../sandbox/hubspot/account.js';
-import { hubSpotFault, type HubSpotDouble, startHubSpotDouble } from '../../../sandbox/hubspot/start-hubspot-double.js';
+import {
+  hubSpotFaults,
+  type HubSpotDouble,
+  startHubSpotDouble,
+} from '../../../sandbox/hubspot/start-hubspot-double.js';
 import { property } from '../../../sandbox/hubspot/object-type.js';
 import { PERSONAL_DATA } from './generated-changes.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
@@ -110,7 +114,7 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
             ? { kind: 'dropAfter' }
             : how === 'never-arrives'
               ? { kind: 'dropBefore' }
-              : hubSpotFault('badGatewayAfter')!,
+              : hubSpotFaults['badGatewayAfter']!,
       }),
     begin: (refusal) =>
       double.faults.add({
@@ -118,7 +122,7 @@ async function startHubSpot(options: HubSpotOptions = {}): Promise<HubSpotDestin
         effect:
           refusal === 'cut'
             ? { kind: 'dropBefore' }
-            : hubSpotFault({ auth: 'unauthorized', overload: 'migration', outage: 'serverError' }[refusal])!,
+            : hubSpotFaults[{ auth: 'unauthorized', overload: 'migration', outage: 'serverError' }[refusal]]!,
       }),
     repair: () => double.faults.clear(),
     close: () => double.close(),

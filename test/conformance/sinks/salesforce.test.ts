@@ -7,7 +7,7 @@ import type { Fields, Outcome, Sink, SinkEnvironment, Subject } from '../../../s
 import { field } from '../../../sandbox/salesforce/sobject-type.js';
 import { lockedRow } from '../../../sandbox/salesforce/record-faults.js';
 import {
-  salesforceFault,
+  salesforceFaults,
   type SalesforceDouble,
   startSalesforceDouble,
 } from '../../../sandbox/salesforce/start-salesforce-double.js';
@@ -101,7 +101,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
             ? { kind: 'dropAfter' }
             : how === 'never-arrives'
               ? { kind: 'dropBefore' }
-              : salesforceFault('badGatewayAfter')!,
+              : salesforceFaults['badGatewayAfter']!,
       }),
     begin: (refusal) =>
       double.faults.add({
@@ -111,7 +111,7 @@ async function startSalesforce(options: SalesforceOptions = {}): Promise<Salesfo
             ? { kind: 'dropBefore' }
             : refusal === 'overload'
               ? { kind: 'answer', answer: { status: 503, headers: { 'retry-after': '45' }, text: 'busy' } }
-              : salesforceFault({ auth: 'sessionExpired', outage: 'serverError' }[refusal])!,
+              : salesforceFaults[{ auth: 'sessionExpired', outage: 'serverError' }[refusal]]!,
       }),
     repair: () => double.faults.clear(),
     secrets: privateKey.split('\n').filter((line) => line.length > 20),

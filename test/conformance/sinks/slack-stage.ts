@@ -8,7 +8,7 @@ import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
   ROTATING_APP,
-  slackFault,
+  slackFaults,
   startSlackDouble,
   type SlackDouble,
   type SlackDoubleOptions,
@@ -114,7 +114,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
       return new StateCourier({ openSink: () => sink, clock, lane: { pigeonholeId } });
     },
     fault(name, path, more = {}) {
-      slack.faults.add({ effect: slackFault(name) ?? { kind: name as 'dropAfter' }, path, ...more });
+      slack.faults.add({ effect: slackFaults[name] ?? { kind: name as 'dropAfter' }, path, ...more });
     },
     requestsTo: (method) => slack.requests.filter(({ path }) => path.endsWith(method)).length,
     offer(key, item, around = {}) {

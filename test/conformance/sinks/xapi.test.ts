@@ -6,7 +6,7 @@ import type { XapiOperation } from '../../../sinks/xapi/plan.js';
 import { items, subjectFor } from '../../../sinks/xapi/subjects.test-kit.js';
 import { createXapiSink } from '../../../sinks/xapi/xapi.js';
 import {
-  lrsFault,
+  lrsFaults,
   type LrsDouble,
   type LrsDoubleOptions,
   startLrsDouble,
@@ -33,10 +33,10 @@ async function startLrs(options: LrsDoubleOptions = {}, keys: Keys = () => ({}))
   const effects: Readonly<Record<string, FaultEffect>> = {
     'answer-lost': { kind: 'dropAfter' },
     'never-arrives': { kind: 'dropBefore' },
-    'error-after': lrsFault('server-error-after')!,
-    auth: lrsFault('unauthorized')!,
-    overload: lrsFault('too-many')!,
-    outage: lrsFault('bad-gateway')!,
+    'error-after': lrsFaults['server-error-after']!,
+    auth: lrsFaults['unauthorized']!,
+    overload: lrsFaults['too-many']!,
+    outage: lrsFaults['bad-gateway']!,
     cut: { kind: 'dropBefore' },
   };
   return {
