@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { encodeColumn, type SqlValue } from './drivers/sql-values.js';
+import { columnOf, encodeColumn, type SqlValue } from './drivers/sql-values.js';
 import { readableJson } from './readable-json.js';
 
 type LaneName = { readonly sinkId: number; readonly ref: number };
@@ -111,27 +111,11 @@ export async function writeFirstDeliveries(
   { configuration, reached }: Pick<BatchInFlight, 'configuration' | 'reached'>,
   rows: readonly FirstDelivery[],
 ): Promise<void> {
-  const of = <Value extends SqlValue>(value: (row: FirstDelivery) => Value): Value[] => rows.map(value);
-  const lists = column(
-    'text',
-    of(({ list }) => list),
-  );
-  const revisions = column(
-    'int4',
-    of(({ revision }) => revision),
-  );
-  const states = column(
-    'text',
-    of(({ state }) => state),
-  );
-  const attempts = column(
-    'int4',
-    of((row) => row.attempts),
-  );
-  const identities = column(
-    'boolean',
-    of(({ identity }) => identity),
-  );
+  const lists = scalarOrColumn('text', rows, ({ list }) => list);
+  const revisions = scalarOrColumn('int4', rows, ({ revision }) => revision);
+  const states = scalarOrColumn('text', rows, ({ state }) => state);
+  const attempts = scalarOrColumn('int4', rows, (row) => row.attempts);
+  const identities = scalarOrColumn('boolean', rows, ({ identity }) => identity);
   await Promise.all([
     tx.query(
       `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, key, list, revision, state, attempts,
@@ -151,31 +135,16 @@ export async function writeFirstDeliveries(
         states.all,
         attempts.all,
         identities.all,
-        encodeColumn(
-          'int8',
-          of(({ sequence }) => sequence),
-        ),
-        encodeColumn(
-          'text',
-          of(({ key }) => key),
-        ),
+        columnOf('int8', rows, ({ sequence }) => sequence),
+        columnOf('text', rows, ({ key }) => key),
         lists.each,
         revisions.each,
         states.each,
         attempts.each,
         identities.each,
-        encodeColumn(
-          'text',
-          of(({ reason }) => reason),
-        ),
-        encodeColumn(
-          'text',
-          of(({ detail }) => detail),
-        ),
-        encodeColumn(
-          'float8',
-          of(({ retryInMs }) => retryInMs),
-        ),
+        columnOf('text', rows, ({ reason }) => reason),
+        columnOf('text', rows, ({ detail }) => detail),
+        columnOf('float8', rows, ({ retryInMs }) => retryInMs),
       ],
     ),
     moveWatermark(tx, { sinkId, ref }, reached),
@@ -195,12 +164,14 @@ export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, re
  * Returns the values of a column as one scalar (`all`) if they are equal, which they usually are, and otherwise as an
  * array (`each`). A scalar needs neither encoding nor `unnest`.
  */
-function column<Value extends SqlValue>(
+function scalarOrColumn(
   type: string,
-  values: readonly Value[],
-): { readonly all: Value | null; readonly each: SqlValue } {
+  rows: readonly FirstDelivery[],
+  value: (row: FirstDelivery) => SqlValue,
+): { readonly all: SqlValue; readonly each: SqlValue } {
+  const values = rows.map(value);
   const first = values[0] ?? null;
-  return first !== null && values.every((value) => value === first)
+  return first !== null && values.every((each) => each === first)
     ? { all: first, each: encodeColumn(type, []) }
     : { all: null, each: encodeColumn(type, values) };
 }

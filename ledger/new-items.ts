@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { encodeColumn, type SqlValue } from './drivers/sql-values.js';
+import { columnOf, type SqlValue } from './drivers/sql-values.js';
 import type { Ledger } from './ledger.js';
 import { lastOfEachKey, type SeenItem } from './seen-item.js';
 import { effective } from './visibility.js';
@@ -57,55 +57,24 @@ export function encodeNewItems(
   rules: string,
 ): NewItems {
   const stored = items.map((each) => storedForm(ledger, place, each));
-  const idOf = ({ item, hash }: NewItem): string =>
-    idOfChange(place, { key: item.key, revision: 1, kind: 'created', hash });
-  const visibilities = items.map(({ visibility }) => visibility);
   return {
     count: items.length,
     rules,
-    ids: encodeColumn('uuid', items.map(idOf)),
-    keys: encodeColumn(
-      'text',
-      items.map(({ item }) => item.key),
+    ids: columnOf('uuid', items, ({ item, hash }) =>
+      idOfChange(place, { key: item.key, revision: 1, kind: 'created', hash }),
     ),
-    sessionIds: encodeColumn(
-      'int8',
-      items.map(({ item }) => item.sessionId),
-    ),
-    shown: encodeColumn(
-      'text',
-      visibilities.map((visibility) => (visibility === null ? null : effective(visibility))),
-    ),
+    keys: columnOf('text', items, ({ item }) => item.key),
+    sessionIds: columnOf('int8', items, ({ item }) => item.sessionId),
+    shown: columnOf('text', items, ({ visibility }) => (visibility === null ? null : effective(visibility))),
     columns: [
-      encodeColumn(
-        'bytea',
-        items.map(({ hash }) => hash),
-      ),
-      encodeColumn(
-        'bytea',
-        items.map(({ copiesHash }) => copiesHash),
-      ),
-      encodeColumn(
-        'json',
-        stored.map(({ payload }) => payload),
-      ),
-      encodeColumn('text', visibilities),
-      encodeColumn(
-        'int8',
-        stored.map(({ attendeeId }) => attendeeId),
-      ),
-      encodeColumn(
-        'bytea',
-        stored.map(({ subject }) => subject),
-      ),
-      encodeColumn(
-        'boolean',
-        items.map(({ item }) => item.saysAnonymous),
-      ),
-      encodeColumn(
-        'text',
-        items.map(({ item }) => item.consent),
-      ),
+      columnOf('bytea', items, ({ hash }) => hash),
+      columnOf('bytea', items, ({ copiesHash }) => copiesHash),
+      columnOf('json', stored, ({ payload }) => payload),
+      columnOf('text', items, ({ visibility }) => visibility),
+      columnOf('int8', stored, ({ attendeeId }) => attendeeId),
+      columnOf('bytea', stored, ({ subject }) => subject),
+      columnOf('boolean', items, ({ item }) => item.saysAnonymous),
+      columnOf('text', items, ({ item }) => item.consent),
     ],
   };
 }

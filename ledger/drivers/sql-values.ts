@@ -93,6 +93,11 @@ export function encodeColumn(elementType: string, values: readonly SqlValue[]): 
   return bytes === undefined ? column : new EncodedArray(elementType, bytes);
 }
 
+/** Encodes one value of each row as a column (`encodeColumn`), in the order of the rows. */
+export function columnOf<Row>(elementType: string, rows: readonly Row[], value: (row: Row) => SqlValue): SqlValue {
+  return encodeColumn(elementType, rows.map(value));
+}
+
 /** Bytes before the first element of an array of one dimension. */
 const headBytes = 20;
 
