@@ -30,23 +30,6 @@ export interface QuotaState {
   readonly exclusiveMs: number;
 }
 
-interface QuotaRow {
-  request_limit: number | null;
-  limit_reported: boolean;
-  remaining: number | null;
-  used: number;
-  used_imports: number;
-  used_idle: number;
-  used_sweeps: number;
-  window_number: number;
-  reset_in_ms: number;
-  plan_in_ms: number;
-  reset_reported: boolean;
-  refusals: number;
-  wait_ms: number;
-  exclusive_ms: number;
-}
-
 const windowEnd = `coalesce(reset_at, window_from + window_ms * interval '1 millisecond')`;
 const isOver = `${windowEnd} <= now()`;
 /** A learnt limit expires: the plan may have changed, or another client may have stopped using the key. */
@@ -78,11 +61,12 @@ const planEnd = `case when reset_at is null and not window_told and window_ms >=
       now() + greatest(${planAhead} * (now() - window_from), ${minPlanMs} * interval '1 millisecond'))
     else ${windowEnd} end`;
 
-const columns = `${limitNow} as request_limit, limit_until is null as limit_reported, ${leftNow} as remaining,
-  ${usedNow('used')} as used, ${usedNow('used_imports')} as used_imports, ${usedNow('used_idle')} as used_idle,
-  ${usedNow('used_sweeps')} as used_sweeps, window_number, ${millisecondsTo(windowEnd)} as reset_in_ms,
-  ${millisecondsTo(planEnd)} as plan_in_ms, reset_at is not null as reset_reported, refusals,
-  ${millisecondsTo('wait_until')} as wait_ms, ${millisecondsTo('alone_until')} as exclusive_ms`;
+/** The columns of a `QuotaState`. */
+const columns = `${limitNow} as "limit", limit_until is null as "limitReported", ${leftNow} as remaining,
+  ${usedNow('used')} as used, ${usedNow('used_imports')} as "usedImports", ${usedNow('used_idle')} as "usedIdle",
+  ${usedNow('used_sweeps')} as "usedSweeps", window_number as "window", ${millisecondsTo(windowEnd)} as "resetInMs",
+  ${millisecondsTo(planEnd)} as "planInMs", reset_at is not null as "resetReported", refusals,
+  ceil(${millisecondsTo('wait_until')}) as "waitMs", ${millisecondsTo('alone_until')} as "exclusiveMs"`;
 
 /**
  * Lets the statement commit without waiting for the disk (decision 0013). If the database crashes and loses the count,
@@ -107,43 +91,25 @@ const learntForWindows = 7;
  */
 const sameWindowMs = 5000;
 
-function toState(row: QuotaRow): QuotaState {
-  return {
-    limit: row.request_limit,
-    limitReported: row.limit_reported,
-    remaining: row.remaining,
-    used: row.used,
-    usedImports: row.used_imports,
-    usedIdle: row.used_idle,
-    usedSweeps: row.used_sweeps,
-    window: row.window_number,
-    resetInMs: row.reset_in_ms,
-    planInMs: row.plan_in_ms,
-    resetReported: row.reset_reported,
-    refusals: row.refusals,
-    waitMs: Math.ceil(row.wait_ms),
-    exclusiveMs: row.exclusive_ms,
-  };
-}
-
 /** Returns the state of a key's quota. Creates its row on the first call. */
 export async function readQuota(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
   const select = `select ${columns} from quotas where fingerprint = $1`;
-  const [row] = await ledger.db.query<QuotaRow>(select, [fingerprint]);
-  if (row !== undefined) return toState(row);
+  const [row] = await ledger.db.query<QuotaState>(select, [fingerprint]);
+  if (row !== undefined) return row;
   await ledger.db.query('insert into quotas (fingerprint) values ($1) on conflict (fingerprint) do nothing', [
     fingerprint,
   ]);
-  return toState((await ledger.db.query<QuotaRow>(select, [fingerprint]))[0]!);
+  const [created] = await ledger.db.query<QuotaState>(select, [fingerprint]);
+  return created!;
 }
 
 /** Returns the known quotas of these keys by fingerprint. */
 export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]): Promise<Map<string, QuotaState>> {
-  const rows = await ledger.db.query<QuotaRow & { fingerprint: string }>(
+  const rows = await ledger.db.query<QuotaState & { fingerprint: string }>(
     `select fingerprint, ${columns} from quotas where fingerprint = any($1::text[])`,
     [fingerprints],
   );
-  return new Map(rows.map((row) => [row.fingerprint, toState(row)]));
+  return new Map(rows.map(({ fingerprint, ...state }) => [fingerprint, state]));
 }
 
 /**
@@ -164,7 +130,7 @@ export async function spendPermit(
   const count = (name: string, kind: Priority): string =>
     `${name} = ${usedNow(name)} + (case when $2 = '${kind}' then 1 else 0 end)`;
   const isExclusive = `(refusals > 0 or ${leftNow} <= $5::int)`;
-  const [row] = await ledger.db.query<QuotaRow>(
+  const [row] = await ledger.db.query<QuotaState>(
     `update quotas set
        request_limit = ${limitNow}, remaining = ${leftNow} - 1,
        limit_until = case when ${isOver} and limit_until <= now() then null else limit_until end,
@@ -185,7 +151,7 @@ export async function spendPermit(
      returning ${columns}`,
     [fingerprint, priority, terms.limit, terms.mustRemain, terms.exclusiveBelow],
   );
-  return row === undefined ? null : toState(row);
+  return row ?? null;
 }
 
 /** The permit under which a request was made. */
@@ -232,7 +198,7 @@ export async function noteAnswer(
     when ${isFullAgain} and reset_at is null then least(window_ms, ${lasted})
     when ${isRefilled} then least(window_ms, greatest(${shortestRefillMs}, ${lasted}))
     else window_ms end)`;
-  const [row] = await ledger.db.query<QuotaRow>(
+  const [row] = await ledger.db.query<QuotaState>(
     `update quotas set
        request_limit = ${limit},
        limit_until = case when limit_until is null or $5::int is not null or $6::int is not null then null
@@ -271,7 +237,7 @@ export async function noteAnswer(
       reported.resetInMs,
     ],
   );
-  return toState(row!);
+  return row!;
 }
 
 /**
@@ -279,14 +245,14 @@ export async function noteAnswer(
  * limit, or a proxy that strips headers, would make pigeonpost wait for the end of a window that does not exist.
  */
 export async function forgetReportedLimit(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
-  const [row] = await ledger.db.query<QuotaRow>(
+  const [row] = await ledger.db.query<QuotaState>(
     `update quotas set request_limit = case when limit_until is null then null else request_limit end,
        remaining = case when limit_until is null then null else remaining end,
        reset_at = case when limit_until is null then null else reset_at end
      where fingerprint = $1 returning ${columns}`,
     [fingerprint],
   );
-  return toState(row!);
+  return row!;
 }
 
 /**
@@ -304,7 +270,7 @@ export async function noteRefusal(
   const counted = `greatest(0, used - (case when ${isOwn} then 1 else 0 end))`;
   const learns = `($5::int is null and window_whole and ${isOwn} and ${counted} > unsure
     and (request_limit is null or limit_until is not null))`;
-  const [row] = await ledger.db.query<QuotaRow>(
+  const [row] = await ledger.db.query<QuotaState>(
     `update quotas set
        request_limit = case when ${learns} then ${counted} - unsure else coalesce($5::int, request_limit) end,
        limit_until = case when ${learns} then now() + window_ms * ${learntForWindows} * interval '1 millisecond'
@@ -321,7 +287,7 @@ export async function noteRefusal(
      where fingerprint = $1 returning ${columns}`,
     [fingerprint, permit.window, permit.probe, permit.exclusive, refusal.limit, refusal.resetInMs, refusal.waitMs],
   );
-  return toState(row!);
+  return row!;
 }
 
 /**
