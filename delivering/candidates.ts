@@ -49,29 +49,14 @@ export interface Candidate {
   readonly replayId: string | null;
 }
 
-export interface CandidateRow {
-  sequence: number;
-  id: string;
-  list: string;
-  key: string;
-  revision: number;
-  kind: 'created' | 'updated' | 'deleted';
-  session_id: number | null;
-  found_at: Date;
-  payload: string | null;
-  latest: boolean;
-  visibility: EffectiveVisibility | null;
-  item_visibility: Visibility | null;
-  item_session_id: number | null;
-  consent: Consent | null;
-  sent_before: boolean;
-  erased: 'received' | 'not-received' | null;
-  identity: boolean | null;
-  attempts: number;
-  others_passed_since: boolean;
-  blocked: boolean;
-  replay: number;
-  replay_id: string | null;
+/** A candidate as the statements below read it, before `toCandidates` judges its visibility. */
+export interface CandidateRow extends Omit<Candidate, 'visibility'> {
+  /** The visibility when the change was found. */
+  readonly foundVisibility: EffectiveVisibility | null;
+  readonly itemVisibility: Visibility | null;
+  readonly itemSessionId: number | null;
+  /** True if an earlier change of the item is not settled. */
+  readonly blocked: boolean;
 }
 
 /**
@@ -106,15 +91,19 @@ export const consentBehind = `case when i.list = 'attendees' or (i.list = 'regis
   then i.consent else a.consent end`;
 
 /** The columns of a candidate: `c` is its change, `i` its item, `a` the attendee's record, and `$1` the sink. */
-export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id, c.found_at,
-  c.visibility,
+export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.kind, c.session_id as "sessionId",
+  c.found_at as "foundAt", c.visibility as "foundVisibility",
   case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end)
     end as payload,
-  i.last_sequence = c.sequence as latest, i.visibility as item_visibility, i.session_id as item_session_id,
+  i.last_sequence = c.sequence as latest, i.visibility as "itemVisibility", i.session_id as "itemSessionId",
   ${consentBehind} as consent,
-  ${ofRecordsBefore('t.identity', sentOrRemoved)} as sent_before,
+  ${ofRecordsBefore('t.identity', sentOrRemoved)} as "sentBefore",
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'received' else 'not-received' end end as erased`;
+
+/** The other columns of a candidate that has no delivery yet and that no replay emits. */
+export const withoutDelivery = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince",
+  0 as replay, null::uuid as "replayId"`;
 
 /** `lateral` with a limit forces one primary-key look-up per row, whatever the table statistics. */
 export const candidateJoins = `cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key
@@ -156,9 +145,8 @@ export interface FoundChanges {
 export async function newChanges(tx: Queryable, range: LaneRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.newest, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since,
-       case when c.previous_sequence is null then false else ${blockedByOpen} end as blocked, 0 as replay,
-       null::uuid as replay_id
+    `select ${candidateColumns}, ${withoutDelivery},
+       case when c.previous_sequence is null then false else ${blockedByOpen} end as blocked
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and (c.sequence > $6 or (c.sequence = i.last_sequence and i.payload is not null and not i.expired
@@ -188,9 +176,8 @@ export interface ReplayRange {
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.until, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since,
-       ${blockedByOpen} as blocked, $7::int4 as replay,
-       $8::uuid as replay_id
+    `select ${candidateColumns}, null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince",
+       ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
@@ -206,38 +193,18 @@ export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: 
  */
 export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
   const judged = rows.filter((row) => judgedLists.has(row.list));
-  const sessions = await sessionSettings(tx, ref, [...new Set(judged.map((row) => row.item_session_id))]);
+  const sessions = await sessionSettings(tx, ref, [...new Set(judged.map((row) => row.itemSessionId))]);
   const questions = judged.filter((row) => row.list === 'questions').map((row) => row.key);
   const flags = await questionFlags(tx, ref, questions);
   return rows.map((row) => {
     const now = judgedLists.has(row.list)
       ? judgeVisibility(row.list, {
-          anonymousResponses: sessions.get(row.item_session_id),
-          questionIsAnonymous: flags.get(`${row.key} ${row.item_session_id}`),
+          anonymousResponses: sessions.get(row.itemSessionId),
+          questionIsAnonymous: flags.get(`${row.key} ${row.itemSessionId}`),
         })
-      : row.item_visibility;
-    const named = row.visibility === 'named' && now === 'named' && row.item_visibility === 'named';
-    return {
-      sequence: row.sequence,
-      id: row.id,
-      list: row.list,
-      key: row.key,
-      revision: row.revision,
-      kind: row.kind,
-      sessionId: row.session_id,
-      foundAt: row.found_at,
-      payload: row.payload,
-      latest: row.latest,
-      visibility: row.visibility === null ? null : named ? 'named' : 'anonymous',
-      consent: row.consent,
-      sentBefore: row.sent_before,
-      erased: row.erased,
-      sentWithIdentity: row.identity,
-      attempts: row.attempts,
-      othersPassedSince: row.others_passed_since,
-      replay: row.replay,
-      replayId: row.replay_id,
-    };
+      : row.itemVisibility;
+    const named = row.foundVisibility === 'named' && now === 'named' && row.itemVisibility === 'named';
+    return { ...row, visibility: row.foundVisibility === null ? null : named ? 'named' : 'anonymous' };
   });
 }
 
@@ -263,8 +230,7 @@ interface StoredItemsQuery {
 /** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
 export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit: number): Promise<Candidate[]> {
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since, false as blocked, 0 as replay,
-       null::uuid as replay_id
+    `select ${candidateColumns}, ${withoutDelivery}, false as blocked
      from changes c ${candidateJoins}
      where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)
        and ($6::int8 is null or c.sequence < $6)

@@ -14,8 +14,8 @@ export async function inFlight(
   limit: number,
 ): Promise<{ readonly candidate: Candidate; readonly identity: boolean }[]> {
   const rows = await ledger.db.query<CandidateRow>(
-    `select ${candidateColumns}, d.identity, d.attempts, false as others_passed_since, false as blocked, d.replay,
-       r.id as replay_id
+    `select ${candidateColumns}, d.identity as "sentWithIdentity", d.attempts, false as "othersPassedSince",
+       false as blocked, d.replay, r.id as "replayId"
      from deliveries d ${itsChange} ${candidateJoins}
        left join lateral (select id from replays where number = d.replay limit 1) r on true
      where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
@@ -66,9 +66,10 @@ export async function dueDeliveries(
 }
 
 /** The columns of an open delivery `d`. */
-const openColumns = `${candidateColumns}, d.identity, d.attempts,
-  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at as others_passed_since,
-  false as blocked, d.replay, r.id as replay_id`;
+const openColumns = `${candidateColumns}, d.identity as "sentWithIdentity", d.attempts,
+  d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at
+    as "othersPassedSince",
+  false as blocked, d.replay, r.id as "replayId"`;
 
 const itsChange = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c`;
 

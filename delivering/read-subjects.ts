@@ -2,7 +2,14 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import { readableJson } from '../ledger/readable-json.js';
 import type { Sink, Subject, Fields } from '../sinks/sink.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
-import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, toCandidates } from './candidates.js';
+import {
+  type Candidate,
+  candidateColumns,
+  candidateJoins,
+  type CandidateRow,
+  toCandidates,
+  withoutDelivery,
+} from './candidates.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
 import { withoutIdentity } from '../ledger/identity.js';
 import { ownRecords } from '../ledger/visibility.js';
@@ -69,8 +76,7 @@ async function readSiblings(
 ): Promise<Subject[][]> {
   const { sinkId, ref, accepts } = lane;
   const rows = await tx.query<SiblingRow>(
-    `select n.n::int as n, ${candidateColumns}, null::boolean as identity, 0 as attempts, false as others_passed_since,
-       false as blocked, 0 as replay, null::uuid as replay_id
+    `select n.n::int as n, ${candidateColumns}, ${withoutDelivery}, false as blocked
      from unnest($3::text[], $4::text[]) with ordinality as n (list, key, n)
        cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) own
        left join lateral (select object from sink_objects

@@ -38,7 +38,7 @@ describe.each(kinds)('the next changes of a lane, on %s', (kind) => {
       const begun = performance.now();
       const { rows } = await newChanges(ledger.db, { ...range, historyUntil: 0, historySince: null }, 100);
       const took = performance.now() - begun;
-      expect(rows.map(({ sent_before: sent }) => sent)).toEqual(rows.map(() => false));
+      expect(rows.map(({ sentBefore }) => sentBefore)).toEqual(rows.map(() => false));
       expect(rows).toHaveLength(100);
       return took;
     };
