@@ -2,7 +2,6 @@ import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
 import type { LaneSettings } from './deliver-lane.js';
-import type { Queryable } from '../ledger/drivers/database.js';
 import { readSubjects } from './read-subjects.js';
 import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -25,56 +24,21 @@ export async function observeLanes(
 ): Promise<boolean> {
   const [first] = lanesByRef.values();
   if (first === undefined) return true;
-  const { sink } = first;
-  const { configuration } = deps;
-  const lane = { sinkId: sink.id, traits: sink.sink.traits, accepts: sink.accepts };
-  const lanes = await unobservedLanes(deps.ledger, { sinkId: sink.id, refs: [...lanesByRef.keys()], configuration });
-  for (const ref of lanes) {
-    const { lists, selected, place } = lanesByRef.get(ref)!;
+  const { ledger, configuration } = deps;
+  const refs = [...lanesByRef.keys()];
+  for (const ref of await unobservedLanes(ledger, { sinkId: first.sink.id, refs, configuration })) {
     for (let more = true; more;) {
       if (!mayContinue()) return false;
-      more = await observeLane(deps.ledger, {
-        sinkId: sink.id,
-        ref,
-        lists,
-        configuration,
-        size: sliceSize,
-        decide: (candidate) =>
-          decideDelivery(candidate, {
-            accepts: sink.accepts,
-            revisions: sink.sink.traits.revisions,
-            selected,
-            onConsentWithdrawn: sink.onConsentWithdrawn,
-            mayForget: () => true,
-          }),
-        withheld: async (tx, sending) =>
-          (await sink.sink.plan(await readSubjects(tx, { ...lane, ref, place }, sending))).map(withheldReason),
-      });
+      more = await observeLane(deps, lanesByRef.get(ref)!, ref);
     }
   }
   return true;
 }
 
-function withheldReason(each: Planned): string | null {
-  if (each.kind === 'send') return null;
-  return each.kind === 'nothing' ? each.reason : each.cause;
-}
-
-export interface Observation {
-  readonly sinkId: number;
-  readonly ref: number;
-  readonly lists: readonly string[];
-  readonly configuration: number;
-  /** Maximum number of changes. */
-  readonly size: number;
-  readonly decide: (candidate: Candidate) => Decision;
-  /**
-   * Returns the sink's reason for not sending each change, in the same order; null for a change that it would send.
-   */
-  readonly withheld: (
-    tx: Queryable,
-    sending: readonly { readonly candidate: Candidate; readonly identity: boolean }[],
-  ) => Promise<readonly (string | null)[]>;
+/** Returns the sink's reason for not sending a change; null if it would send it. */
+function reasonNotToSend(planned: Planned): string | null {
+  if (planned.kind === 'send') return null;
+  return planned.kind === 'nothing' ? planned.reason : planned.cause;
 }
 
 interface LaneRow extends Omit<LockedLane, 'replaying'> {
@@ -88,8 +52,13 @@ interface LaneRow extends Omit<LockedLane, 'replaying'> {
  * Nothing is sent, so no lease is needed: the row lock serializes concurrent observers.
  * @returns true if there are more changes to observe
  */
-async function observeLane(ledger: Ledger, observation: Observation): Promise<boolean> {
-  const { sinkId, ref } = observation;
+async function observeLane(
+  { ledger, configuration }: Pick<Collaborators, 'ledger' | 'configuration'>,
+  { sink, place, lists, selected }: LaneSettings,
+  ref: number,
+): Promise<boolean> {
+  const sinkId = sink.id;
+  const { traits } = sink.sink;
   return await ledger.db.transaction(async (tx) => {
     await Promise.all([useIndexOrder(tx), addLane(tx, sinkId, ref)]);
     const [lane] = await tx.query<LaneRow>(
@@ -98,21 +67,27 @@ async function observeLane(ledger: Ledger, observation: Observation): Promise<bo
        from lanes l join pigeonholes p on p.ref = l.ref where l.sink_id = $1 and l.ref = $2 for update of l`,
       [sinkId, ref],
     );
-    const { watermark, newest, observed, configuration, ...history } = lane!;
-    const continues = observed !== null && configuration === observation.configuration;
+    const { watermark, newest, observed, configuration: observedConfiguration, ...history } = lane!;
+    const continues = observed !== null && observedConfiguration === configuration;
     if (!continues) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
     const after = continues ? Math.max(observed, watermark) : watermark;
-    const range = { sinkId, ref, lists: observation.lists, after, newest, ...history };
-    const { rows, reached } = await newChanges(tx, range, observation.size);
+    const { rows, reached } = await newChanges(tx, { sinkId, ref, lists, after, newest, ...history }, sliceSize);
     const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
       candidate,
-      decision: observation.decide(candidate),
+      decision: decideDelivery(candidate, {
+        accepts: sink.accepts,
+        revisions: traits.revisions,
+        selected,
+        onConsentWithdrawn: sink.onConsentWithdrawn,
+        mayForget: () => true,
+      }),
     }));
     const sending = decided.flatMap(({ candidate, decision }) =>
       decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
     );
-    const withheld = await observation.withheld(tx, sending);
-    const reasons = new Map(sending.map(({ candidate }, index) => [candidate, withheld[index] ?? null]));
+    const subjects = await readSubjects(tx, { sinkId, ref, place, traits, accepts: sink.accepts }, sending);
+    const planned = await sink.sink.plan(subjects);
+    const reasons = new Map(sending.map(({ candidate }, index) => [candidate, reasonNotToSend(planned[index]!)]));
     const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
     await tx.query(
       `insert into observations (sink_id, ref, outcome, reason, changes)
@@ -130,7 +105,7 @@ async function observeLane(ledger: Ledger, observation: Observation): Promise<bo
       sinkId,
       ref,
       reached,
-      observation.configuration,
+      configuration,
     ]);
     return reached < newest;
   });
