@@ -10,7 +10,7 @@ import type {
 } from './import-views.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
-import { isSendable, type SendableRow } from '../files/checked-row.js';
+import { isSendable } from '../files/checked-row.js';
 import { codeProperty } from '../files/column-mapping.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
 import {
@@ -36,14 +36,6 @@ export interface CheckTerms extends ReadingTerms {
   /** Number of rows that would be sent; null: all. */
   readonly canary: number | null;
 }
-
-const meaning: Readonly<Record<Earlier, keyof PlannedCounts>> = {
-  new: 'send',
-  sameCreated: 'existing',
-  otherData: 'conflict',
-  sameRejected: 'rejected',
-  claimedElsewhere: 'elsewhere',
-};
 
 const problemTexts = {
   conflict: 'an earlier import has created this code with different data; change it in the dashboard of the service',
@@ -83,11 +75,9 @@ async function checkOpened(
   let generatedCodes = 0;
   for await (const rows of opened.rows) {
     const sendable = rows.filter(isSendable);
-    const earlier =
-      ref === undefined ? sendable.map((): Earlier => 'new') : await compareWithEarlier(deps.ledger, ref, sendable);
-    const plans = new Map<SendableRow, keyof PlannedCounts>(
-      sendable.map((row, index) => [row, meaning[earlier[index]!]]),
-    );
+    // a pigeonhole that is not in the ledger has no earlier import
+    const planned = ref === undefined ? [] : await compareWithEarlier(deps.ledger, ref, sendable);
+    const plans = new Map(sendable.map((row, index) => [row, planned[index] ?? 'send']));
     for (const row of rows) {
       const plan = isSendable(row) ? plans.get(row)! : 'invalid';
       counts[plan] += 1;
@@ -146,18 +136,15 @@ function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: re
   }));
 }
 
-/**
- * What an import would do with a row, judging by the ledger:
- * - `new` it would be sent
- * - `sameCreated` an earlier import created it, or found it, with the same data: nothing is sent
- * - `otherData` the code exists with different data: change it in the dashboard
- * - `sameRejected` the service has refused the same row before: nothing is sent
- * - `claimedElsewhere` a running import holds its code
- */
-type Earlier = 'new' | 'sameCreated' | 'otherData' | 'sameRejected' | 'claimedElsewhere';
+/** The plan for a row, judging by the ledger. */
+type PlanOfRow = Exclude<keyof PlannedCounts, 'invalid'>;
 
-/** Returns the result for each row, in order. Reads only; call it with at most a few thousand rows. */
-export async function compareWithEarlier(ledger: Ledger, ref: number, rows: readonly RowToSend[]): Promise<Earlier[]> {
+/** Returns the plan for each row, in order. Reads only; call it with at most a few thousand rows. */
+export async function compareWithEarlier(
+  ledger: Ledger,
+  ref: number,
+  rows: readonly RowToSend[],
+): Promise<PlanOfRow[]> {
   const hashed = hashRows(ledger.hash, rows);
   const found = await ledger.db.query<{ n: number; same: boolean; status: string }>(
     `select n.n::int4 as n, r.data_hash = n.data_hash as same, ${codeStatus} as status
@@ -165,25 +152,25 @@ export async function compareWithEarlier(ledger: Ledger, ref: number, rows: read
        join registrants r on r.ref = $1 and r.code_hash = n.code_hash join imports i on i.number = r.import`,
     [ref, hashed.map(({ codeHash }) => codeHash), hashed.map(({ dataHash }) => dataHash)],
   );
-  const earlier = rows.map((): Earlier => 'new');
-  for (const { n, same, status } of found) earlier[n - 1] = meaningOf(status, same);
-  return earlier;
+  const plans = rows.map((): PlanOfRow => 'send');
+  for (const { n, same, status } of found) plans[n - 1] = planOf(status, same);
+  return plans;
 }
 
-function meaningOf(status: string, same: boolean): Earlier {
+function planOf(status: string, same: boolean): PlanOfRow {
   switch (status) {
     case 'created':
     case 'confirmed':
     case 'existing':
-      return same ? 'sameCreated' : 'otherData';
+      return same ? 'existing' : 'conflict';
     case 'conflict':
-      return 'otherData';
+      return 'conflict';
     case 'rejected':
-      return same ? 'sameRejected' : 'new';
+      return same ? 'rejected' : 'send';
     case 'waiting':
-      return 'claimedElsewhere';
-    default: // abandoned, or its outcome is unknown: it would be sent
-      return 'new';
+      return 'elsewhere';
+    default: // abandoned, or its outcome is unknown
+      return 'send';
   }
 }
 

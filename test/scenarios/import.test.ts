@@ -116,7 +116,7 @@ describe.each(kinds)('an import on %s', (kind) => {
       { attendeeCode: 'NEW' },
     ];
     const asked = rows.map((profile, index) => ({ row: index + 2, profile }));
-    const expected = ['sameCreated', 'otherData', 'sameRejected', 'new', 'claimedElsewhere', 'new'];
+    const expected = ['existing', 'conflict', 'rejected', 'send', 'elsewhere', 'send'];
     expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
     expect(await compareWithEarlier(scene.ledger, ref, asked)).toEqual(expected);
   });
