@@ -134,14 +134,14 @@ class ApplyCycle {
       return;
     }
     this.#attempted += 1;
-    const wanted = {
+    const intent = {
       parentId,
       attempt: known?.attempt ?? 0,
-      looks,
+      sent: looks,
       knownBefore: objectState.knownBefore,
       by: this.options.by,
     };
-    const creation = await createObject(this.deps, this.#nameOf(object.key), wanted, async (client) => {
+    const creation = await createObject(this.deps, this.#nameOf(object.key), intent, async (client) => {
       const { entity, requestId } = await send(client);
       return { shown: { ...entity }, requestId };
     });

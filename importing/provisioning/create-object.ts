@@ -24,16 +24,6 @@ export type Creation =
   | { readonly kind: 'hindered'; readonly hindrance: Hindrance }
   | { readonly kind: 'overtaken' };
 
-interface Wanted {
-  /** ID of the pigeonhole that will contain the session; 0: the object is a pigeonhole. */
-  readonly parentId: number;
-  /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
-  readonly attempt: number;
-  readonly looks: Looks;
-  readonly knownBefore: readonly number[];
-  readonly by: string | null;
-}
-
 type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log' | 'clocks'>;
 
 /**
@@ -44,22 +34,16 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'
 export async function createObject(
   deps: Dependencies,
   name: ProvisionedName,
-  wanted: Wanted,
+  intent: Intent,
   send: (client: PigeonholeClient) => Promise<{ readonly shown: Shown; readonly requestId: string | null }>,
 ): Promise<Creation> {
-  const { parentId, looks, knownBefore, by } = wanted;
+  const { parentId, by } = intent;
   const { workspace, event, object } = name;
   let attempt: number | undefined;
   try {
     const answer = await deps.gate.request(deps, { workspace, priority }, async (client) => {
       const intended = new Stopwatch(deps.clocks);
-      attempt = await intendCreation(deps.ledger, name, {
-        parentId,
-        attempt: wanted.attempt,
-        sent: looks,
-        knownBefore,
-        by,
-      });
+      attempt = await intendCreation(deps.ledger, name, intent);
       if (attempt === undefined) return undefined;
       const confirm = (): Promise<void> | undefined =>
         intended.elapsedMs() < confirmAfterMs ? undefined : Promise.reject(new IntentTooOld());
@@ -159,7 +143,7 @@ export interface Provisioned {
   /** Id of a created object; otherwise null. */
   readonly remoteId: number | null;
   /** The identifying fields as they were sent. If the answer is lost, the object is looked up by them. */
-  readonly sent: Readonly<Record<string, unknown>>;
+  readonly sent: Looks;
   /** IDs of the objects with the same name that existed before the request. */
   readonly knownBefore: readonly number[];
   /** Milliseconds since the last request, by the database's clock. */
@@ -200,10 +184,13 @@ export async function claimedIds(ledger: Ledger, workspace: string, parentId: nu
 }
 
 export interface Intent {
+  /** ID of the pigeonhole that will contain the session; 0: the object is a pigeonhole. */
   readonly parentId: number;
   /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
   readonly attempt: number;
-  readonly sent: Readonly<Record<string, unknown>>;
+  /** The identifying fields as they are sent. */
+  readonly sent: Looks;
+  /** IDs of the objects with the same name that existed before the request. */
   readonly knownBefore: readonly number[];
   readonly by: string | null;
 }
