@@ -98,15 +98,7 @@ async function beginPiece(
 }
 
 /** The next rows of the file, marked as being sent. */
-export interface NextRow {
-  round: number;
-  first_row: number;
-  last_row: number;
-  row_count: number;
-  elements: string;
-  request: number;
-  chunk_size: number;
-}
+export type NextRows = Omit<StartedChunk, 'piece'>;
 
 /**
  * Creates a chunk from the next rows that are in no chunk yet. One statement finds the rows, stores the chunk, counts
@@ -121,7 +113,7 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
   if (maxRows <= 0) return undefined;
   for (let window = 2 * maxRows; ; window *= 4) {
     const end = Math.min(sender.last_row, sender.position + window);
-    const [next] = await tx.query<NextRow>(
+    const [next] = await tx.query<NextRows>(
       `with upcoming as (
          select row_number, profile from registrants
          where import = $1 and row_number > $3 and row_number <= $4 and round = $2 and outcome is null
@@ -138,8 +130,8 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
          insert into import_chunks (import, round, first_row, last_row, state, row_count, sent_count, request)
          select $1, $2, n.first_row, n.last_row, 'sending', n.row_count, n.row_count, c.request_number
          from chunk n cross join counted c
-       ) select $2::int4 as round, n.first_row, n.last_row, n.row_count, n.elements, c.request_number as request,
-           $7::int4 as chunk_size
+       ) select $2::int4 as round, n.first_row as "firstRow", n.last_row as "lastRow", n.row_count as count, n.elements,
+           c.request_number as request, $7::int4 as "chunkSize"
          from chunk n cross join counted c`,
       [lease.number, sender.round, sender.position, end, maxRows, end === sender.last_row, sender.chunk_size],
     );
@@ -148,16 +140,8 @@ async function beginNext(tx: Queryable, lease: ImportLease, sender: SenderRow): 
   }
 }
 
-export function nextChunk(next: NextRow): StartedChunk {
+/** Returns the chunk of these rows. No request has contained them before. */
+export function nextChunk(next: NextRows): StartedChunk {
   const untouched = { sent: 'never', origin: null, suspects: null, next: null, fruitful: false, unknowns: 0 } as const;
-  return {
-    round: next.round,
-    firstRow: next.first_row,
-    lastRow: next.last_row,
-    piece: { ...untouched, rows: next.row_count },
-    count: next.row_count,
-    elements: next.elements,
-    request: next.request,
-    chunkSize: next.chunk_size,
-  };
+  return { ...next, piece: { ...untouched, rows: next.count } };
 }

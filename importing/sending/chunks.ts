@@ -91,34 +91,21 @@ export async function unsettledChunks(ledger: Ledger, lease: ImportLease): Promi
 }
 
 interface OpenRow {
-  row_number: number;
-  profile: string;
+  readonly row: number;
+  readonly profile: string;
 }
 
+/** Returns the rows of a chunk that have no outcome of their own yet, in the order of the file. */
 export async function openRows(
   tx: Queryable,
   number: number,
-  { round, firstRow, lastRow }: Pick<ChunkRow, 'round' | 'firstRow' | 'lastRow'>,
+  { round, firstRow, lastRow }: Pick<StartedChunk, 'round' | 'firstRow' | 'lastRow'>,
 ): Promise<OpenRow[]> {
   return await tx.query<OpenRow>(
-    `select row_number, profile from registrants
+    `select row_number as "row", profile from registrants
      where import = $1 and row_number between $3 and $4 and round = $2 and outcome is null order by row_number`,
     [number, round, firstRow, lastRow],
   );
-}
-
-/** Returns the numbers of the rows that `openRows` returns. */
-export async function openNumbers(
-  tx: Queryable,
-  number: number,
-  { round, firstRow, lastRow }: Pick<StartedChunk, 'round' | 'firstRow' | 'lastRow'>,
-): Promise<number[]> {
-  const rows = await tx.query<{ row_number: number }>(
-    `select row_number from registrants
-     where import = $1 and row_number between $3 and $4 and round = $2 and outcome is null order by row_number`,
-    [number, round, firstRow, lastRow],
-  );
-  return rows.map(({ row_number: row }) => row);
 }
 
 export function startedChunk(

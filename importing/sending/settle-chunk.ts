@@ -1,8 +1,8 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Settlement } from './settle-answer.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { type CountToSend, beginChunk, isPaused, type NextRow, nextChunk } from './begin-chunk.js';
-import { type StartedChunk, type ImportLease, type NothingStarted, openNumbers, staleImport } from './chunks.js';
+import { type CountToSend, beginChunk, isPaused, type NextRows, nextChunk } from './begin-chunk.js';
+import { type StartedChunk, type ImportLease, type NothingStarted, openRows, staleImport } from './chunks.js';
 import { revertUncertainRows, settleRows } from '../row-states.js';
 import { firstChunkSize } from '../staging.js';
 
@@ -45,7 +45,7 @@ export async function settleChunk(
   await ledger.db.transaction(async (tx) => {
     await noteRequest(tx, lease, chunk, settlement);
     const { rows } = settlement;
-    const numbers = await openNumbers(tx, lease.number, chunk);
+    const numbers = (await openRows(tx, lease.number, chunk)).map(({ row }) => row);
     const settled = new Set(rows.map(({ index }) => index));
     const open = numbers.filter((_, index) => !settled.has(index));
     const answered = rows.map((row) => ({ ...row, row: numbers[row.index]! }));
@@ -271,16 +271,20 @@ const settleAndMark = `with sender as materialized (
     insert into import_chunks (import, round, first_row, last_row, state, row_count, sent_count, request)
     select $1, s.round, n.first_row, n.last_row, 'sending', n.row_count, n.row_count, c.request_number
     from sender s cross join marked n cross join counted c
-  ) select s.cancelling, s.paused, s.has_due or (s.most > 0 and s.position < s.last_row) as more, s.round, s.size as chunk_size,
-      n.first_row, n.last_row, n.row_count, n.elements, c.request_number as request
+  ) select s.cancelling, s.paused, s.has_due or (s.most > 0 and s.position < s.last_row) as more, s.round,
+      s.size as "chunkSize", n.first_row as "firstRow", n.last_row as "lastRow", n.row_count as count, n.elements,
+      c.request_number as request
     from sender s cross join counted c left join chunk n on true`;
 
 interface SettledRow {
-  cancelling: boolean;
-  paused: boolean;
+  readonly cancelling: boolean;
+  readonly paused: boolean;
   /** Whether something is left to send, now or later. */
-  more: boolean;
-  first_row: number | null;
+  readonly more: boolean;
+}
+
+interface NoRows {
+  readonly firstRow: null;
 }
 
 /**
@@ -298,7 +302,7 @@ export async function settleWhole(
   chunk: StartedChunk,
   { requestId, count }: { readonly requestId: string | null; readonly count: CountToSend | null },
 ): Promise<StartedChunk | NothingStarted | undefined> {
-  const [row] = await ledger.db.query<SettledRow & NextRow>(settleAndMark, [
+  const [row] = await ledger.db.query<SettledRow & (NextRows | NoRows)>(settleAndMark, [
     lease.number,
     lease.epoch,
     lease.id,
@@ -311,8 +315,9 @@ export async function settleWhole(
   ]);
   if (row === undefined) throw staleImport(lease.number);
   if (count === null) return undefined;
-  if (row.cancelling) return { kind: 'stop', why: 'cancel' };
-  if (row.paused) return { kind: 'stop', why: 'paused' };
-  if (row.first_row !== null) return nextChunk(row);
-  return row.more ? await beginChunk(ledger, lease, count) : { kind: 'none' };
+  const { cancelling, paused, more, ...next } = row;
+  if (cancelling) return { kind: 'stop', why: 'cancel' };
+  if (paused) return { kind: 'stop', why: 'paused' };
+  if (next.firstRow !== null) return nextChunk(next);
+  return more ? await beginChunk(ledger, lease, count) : { kind: 'none' };
 }
