@@ -4,7 +4,7 @@ import { createApp } from './create-app.js';
 
 async function ask(query: string): Promise<{ status: number; body: unknown; asked: unknown[] }> {
   let asked: unknown[] = [];
-  const row = { workspace: 'acme', pigeonhole_id: 101, field: null, member: null, type: null, value: null };
+  const row = { workspace: 'acme', pigeonholeId: 101, field: null, member: null, type: null, value: null };
   const db = {
     query: async (_: string, parameters: unknown[]) => {
       asked = parameters;

@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { knownDelivery, byItem, byOrder } from '../ledger/addressed-indexes.js';
 import type { Candidate, CandidateRow } from './candidates.js';
@@ -172,34 +173,30 @@ export interface ItemObject {
 
 /** Writes the outcomes of deliveries that are `sending`. */
 export async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
-  const plain = new Map<number, number[]>();
-  const others: Settled[] = [];
-  for (const each of settled) {
-    const isPlain = each.state === 'delivered' && each.replay === 0 && each.detail === null && each.reason === null;
-    if (!isPlain) {
-      others.push(each);
-      continue;
-    }
-    const sequences = plain.get(each.attempts);
-    if (sequences === undefined) plain.set(each.attempts, [each.sequence]);
-    else sequences.push(each.sequence);
-  }
+  const plain = groupBy(settled.filter(isPlain), ({ attempts }) => attempts);
+  const others = settled.filter((each) => !isPlain(each));
   await Promise.all([
-    ...[...plain].map(([attempts, sequences]) => writeDelivered(tx, lease, attempts, sequences)),
+    ...[...plain].map(([attempts, group]) => writeDelivered(tx, lease, attempts, group)),
     others.length > 0 && writeEach(tx, lease, others),
   ]);
 }
 
+/** Returns true for a delivery that succeeded without a detail, the common case. */
+function isPlain({ state, replay, detail, reason }: Settled): boolean {
+  return state === 'delivered' && replay === 0 && detail === null && reason === null;
+}
+
 /**
- * Writes deliveries that succeeded without a detail, the common case. Takes two thirds of the time of `writeEach`,
+ * Writes deliveries of the common case (`isPlain`). Takes two thirds of the time of `writeEach`,
  * because it finds rows by the index of `sending` deliveries.
  */
 async function writeDelivered(
   tx: Queryable,
   { sinkId, ref }: LaneLease,
   attempts: number,
-  sequences: readonly number[],
+  settled: readonly Settled[],
 ): Promise<void> {
+  const sequences = settled.map(({ sequence }) => sequence);
   await tx.query(
     `update deliveries d set state = 'delivered', reason = null, detail = null, attempts = $3, due_at = null,
        updated_at = clock_timestamp()

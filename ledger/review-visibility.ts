@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
@@ -158,12 +159,7 @@ async function loadFacts(
 }
 
 function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] {
-  const groups = new Map<string, T[]>();
-  for (const entry of entries) {
-    const name = `${entry.row.list} ${entry.row.stream_id}`;
-    groups.set(name, [...(groups.get(name) ?? []), entry]);
-  }
-  return [...groups.values()];
+  return [...groupBy(entries, ({ row }) => `${row.list} ${row.stream_id}`).values()];
 }
 
 function toDiffering(ledger: Ledger, row: ReviewedRow, visibility: Visibility): DifferingItem {

@@ -1,3 +1,4 @@
+import { groupBy } from '../base/group-by.js';
 import type { Ledger } from './ledger.js';
 import { readableJson } from './readable-json.js';
 
@@ -66,7 +67,7 @@ const maxValues = 12;
  */
 export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsRequest): Promise<SeenFields[]> {
   const rows = await ledger.db.query<FieldRow>(
-    `select p.workspace, p.pigeonhole_id, e.field, e.member, json_typeof(e.value) as type,
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", e.field, e.member, json_typeof(e.value) as type,
        case when json_typeof(e.value) in ('string', 'boolean')
          and (e.field || coalesce('.' || e.member, '') = any($4::text[]) or json_typeof(e.value) = 'boolean' and not $5)
          then e.value::text end as value,
@@ -94,11 +95,7 @@ export async function seenFields(ledger: Pick<Ledger, 'db'>, asked: FieldsReques
       asked.sample ?? null,
     ],
   );
-  const places = new Map<string, FieldRow[]>();
-  for (const row of rows) {
-    const name = `${row.workspace}/${row.pigeonhole_id}`;
-    places.set(name, [...(places.get(name) ?? []), row]);
-  }
+  const places = groupBy(rows, (row) => `${row.workspace}/${row.pigeonholeId}`);
   return [...places.values()].map(inPlace);
 }
 
@@ -124,7 +121,7 @@ export async function fieldNames(
 
 interface FieldRow {
   workspace: string;
-  pigeonhole_id: number;
+  pigeonholeId: number;
   /** Null in the row that counts the items. */
   field: string | null;
   member: string | null;
@@ -136,12 +133,9 @@ interface FieldRow {
 }
 
 function inPlace(rows: readonly FieldRow[]): SeenFields {
-  const [{ workspace, pigeonhole_id: pigeonholeId }] = rows as [FieldRow];
-  const fields = new Map<string, FieldRow[]>();
-  for (const row of rows.filter(({ field }) => field !== null)) {
-    const name = JSON.stringify([row.field, row.member]);
-    fields.set(name, [...(fields.get(name) ?? []), row]);
-  }
+  const [{ workspace, pigeonholeId }] = rows as [FieldRow];
+  const ofFields = rows.filter(({ field }) => field !== null);
+  const fields = groupBy(ofFields, ({ field, member }) => JSON.stringify([field, member]));
   return {
     workspace,
     pigeonholeId,

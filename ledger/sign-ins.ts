@@ -1,8 +1,8 @@
+import { groupBy } from '../base/group-by.js';
 import type { Queryable } from './drivers/database.js';
 import type { Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
 import type { LinkedAttendee } from './registrant-item.js';
-import type { Consent } from './seen-item.js';
 import type { PageScope } from './write-changes.js';
 
 /** Maximum number of attendees' changes that one call processes. */
@@ -141,12 +141,8 @@ function distinct(hashes: readonly (Buffer | null)[]): Buffer[] {
   return [...all.values()];
 }
 
-interface LinkedRow {
-  code_hash: Buffer;
-  attendee_id: number;
-  registrant_id: number | null;
-  signed_in_at: string | null;
-  consent: Consent;
+interface LinkedRow extends LinkedAttendee {
+  readonly codeHash: Buffer;
 }
 
 /**
@@ -169,19 +165,13 @@ export async function linkedAttendees(
        select d.code_hash, s.attendee_id, s.registrant_id, s.signed_in_at from direct d
          cross join lateral (select attendee_id, registrant_id, signed_in_at from sign_ins
            where ref = $1 and registrant_id = d.registrant_id and code_hash is null offset 0) s)
-     select l.*, a.consent from linked l
+     select l.code_hash as "codeHash", l.attendee_id as "attendeeId", l.registrant_id as "registrantId",
+       l.signed_in_at as "signedInAt", a.consent
+     from linked l
        cross join lateral (select consent from items where ref = $1 and list = 'attendees' and key = l.attendee_id::text
          and payload is not null and consent is not null limit 1) a
      order by l.attendee_id`,
     [ref, codeHashes],
   );
-  const linked = new Map<string, LinkedAttendee[]>();
-  for (const row of rows) {
-    const code = row.code_hash.toString('hex');
-    const { attendee_id: attendeeId, registrant_id: registrantId, signed_in_at: signedInAt, consent } = row;
-    const others = linked.get(code) ?? [];
-    others.push({ attendeeId, registrantId, signedInAt, consent });
-    linked.set(code, others);
-  }
-  return linked;
+  return groupBy(rows, ({ codeHash }) => codeHash.toString('hex'));
 }
