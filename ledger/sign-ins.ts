@@ -11,15 +11,9 @@ const changesAtOnce = 200;
 const sequencesAtOnce = 5000;
 
 export interface AttendeeRow {
-  attendee_id: number;
+  readonly attendeeId: number;
   /** Null: deleted. */
-  payload: string | null;
-}
-
-interface SignInRow {
-  attendee_id: number;
-  code_hash: Buffer | null;
-  registrant_id: number | null;
+  readonly payload: string | null;
 }
 
 interface SignIn {
@@ -54,7 +48,7 @@ export async function addSignIns(
   ]);
   if (changes.length === 0) return end < scope.nextSequence - 1 ? [] : undefined;
   const attendees = await tx.query<AttendeeRow>(
-    `select i.key::int8 as attendee_id, i.payload from unnest($2::text[]) as n (key)
+    `select i.key::int8 as "attendeeId", i.payload from unnest($2::text[]) as n (key)
        cross join lateral (select key, payload from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i`,
     [scope.ref, [...new Set(changes.map(({ key }) => key))]],
   );
@@ -67,12 +61,12 @@ async function replaceSignIns(
   { ref, workspace }: PageScope,
   attendees: readonly AttendeeRow[],
 ): Promise<readonly Buffer[]> {
-  const before = await tx.query<SignInRow>(
+  const before = await tx.query<Pick<SignIn, 'codeHash' | 'registrantId'>>(
     `delete from sign_ins where ctid = any(array(
        select s.at from unnest($2::int8[]) as n (attendee_id) cross join lateral (select ctid as at from sign_ins
          where ref = $1 and attendee_id = n.attendee_id limit 1) s))
-     returning attendee_id, code_hash, registrant_id`,
-    [ref, attendees.map(({ attendee_id }) => attendee_id)],
+     returning code_hash as "codeHash", registrant_id as "registrantId"`,
+    [ref, attendees.map(({ attendeeId }) => attendeeId)],
   );
   const now = attendees.flatMap((row) => toSignIn(ledger, row) ?? []);
   await tx.query(
@@ -87,14 +81,14 @@ async function replaceSignIns(
       now.map(({ attendeeId }) => ledger.hash.subject(workspace, attendeeId, 'named')),
     ],
   );
-  const ids = [...before.map((row) => row.registrant_id), ...now.map(({ registrantId }) => registrantId)];
-  const others = await tx.query<{ code_hash: Buffer }>(
-    `select distinct s.code_hash from unnest($2::int8[]) as n (registrant_id)
+  const ids = [...before, ...now].map(({ registrantId }) => registrantId);
+  const others = await tx.query<Pick<SignIn, 'codeHash'>>(
+    `select distinct s.code_hash as "codeHash" from unnest($2::int8[]) as n (registrant_id)
        cross join lateral (select code_hash from sign_ins
          where ref = $1 and registrant_id = n.registrant_id and code_hash is not null offset 0) s`,
     [ref, [...new Set(ids.filter((id) => id !== null))]],
   );
-  return distinct([...before, ...others].map((row) => row.code_hash).concat(now.map(({ codeHash }) => codeHash)));
+  return distinct([...before, ...others, ...now].map(({ codeHash }) => codeHash));
 }
 
 /**
@@ -124,7 +118,7 @@ export async function keepCodes(
 }
 
 /** Returns undefined if the record is deleted or holds nothing that identifies a registrant. */
-function toSignIn(ledger: Ledger, { attendee_id: attendeeId, payload }: AttendeeRow): SignIn | undefined {
+function toSignIn(ledger: Ledger, { attendeeId, payload }: AttendeeRow): SignIn | undefined {
   if (payload === null) return undefined;
   // Parsed here and not in SQL, because the store cannot read members of a JSON text that contains U+0000.
   const { attendeeCode, registrantId, signInTime } = JSON.parse(payload) as Fields;

@@ -35,12 +35,9 @@ export interface PersonPlace {
   readonly codes: readonly string[];
 }
 
-interface FoundRow {
-  ref: number;
-  workspace: string;
-  pigeonhole_id: number;
-  text: string;
-  key: string | null;
+interface FoundRow extends Pick<PersonPlace, 'ref' | 'workspace' | 'pigeonholeId'> {
+  readonly text: string;
+  readonly key: string | null;
 }
 
 /**
@@ -71,7 +68,7 @@ type Places = Map<number, MutablePlace>;
 
 async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await ledger.db.query<FoundRow>(
-    `select p.ref, p.workspace, p.pigeonhole_id, coalesce(i.payload::text, '{}') as text, i.key
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", coalesce(i.payload::text, '{}') as text, i.key
      from pigeonholes p cross join lateral (
        select key, payload from items where ref = p.ref and list = 'attendees' and key = $1 and not erased limit 1) i
      where $2::text is null or p.workspace = $2`,
@@ -87,7 +84,7 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
 async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
   const written = JSON.stringify(name.text).slice(1, -1);
   const rows = await ledger.db.query<FoundRow>(
-    `select p.ref, p.workspace, p.pigeonhole_id, f.text, f.key
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", f.text, f.key
      from (
        select ref, payload::text as text, key from items
        where list = 'attendees' and payload is not null and position(lower($1) in lower(payload::text)) > 0
@@ -114,7 +111,7 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
  */
 async function addByHash(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await ledger.db.query<FoundRow>(
-    `select p.ref, p.workspace, p.pigeonhole_id, '{}' as text, null as key from pigeonholes p
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", '{}' as text, null as key from pigeonholes p
      where ($2::text is null or p.workspace = $2)
        and not exists (select 1 from forgotten_codes f where f.ref = p.ref and f.code_hash = $1) and (
        exists (select 1 from registrants r where r.ref = p.ref and r.code_hash = $1)
@@ -141,7 +138,7 @@ function addFound(places: Places, row: FoundRow, fields: Fields): void {
   if (typeof code === 'string' && code !== '') place.codes.add(code);
 }
 
-function placeOf(places: Places, { ref, workspace, pigeonhole_id: pigeonholeId }: FoundRow): MutablePlace {
+function placeOf(places: Places, { ref, workspace, pigeonholeId }: FoundRow): MutablePlace {
   const known = places.get(ref);
   if (known !== undefined) return known;
   const place = { ref, workspace, pigeonholeId, attendeeIds: new Set<number>(), codes: new Set<string>() };
@@ -166,11 +163,11 @@ async function addByCodes(ledger: Ledger, places: Places): Promise<void> {
       const { attendeeCode } = JSON.parse(text) as Fields;
       if (typeof attendeeCode === 'string' && codes.has(attendeeCode)) attendeeIds.add(Number(key));
     }
-    const signedIn = await ledger.db.query<{ attendee_id: number }>(
-      'select attendee_id from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
+    const signedIn = await ledger.db.query<{ attendeeId: number }>(
+      'select attendee_id as "attendeeId" from sign_ins where ref = $1 and code_hash = any($2::bytea[])',
       [ref, [...codes].map((code) => ledger.hash.attendeeCode(code))],
     );
-    for (const { attendee_id: id } of signedIn) attendeeIds.add(id);
+    for (const { attendeeId } of signedIn) attendeeIds.add(attendeeId);
   }
 }
 

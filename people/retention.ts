@@ -134,7 +134,7 @@ export async function expireSlice(
 async function keepCodesOf(ledger: Ledger, tx: Queryable, ref: number, keys: readonly string[]): Promise<void> {
   const [place] = await tx.query<{ workspace: string }>('select workspace from pigeonholes where ref = $1', [ref]);
   const rows = await tx.query<AttendeeRow>(
-    `select key::int8 as attendee_id, payload from items
+    `select key::int8 as "attendeeId", payload from items
      where ref = $1 and list = 'attendees' and key = any($2::text[]) and payload is not null and not expired`,
     [ref, keys],
   );

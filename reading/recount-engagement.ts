@@ -66,7 +66,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
     const isCaughtUp = until === end;
     const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
     await storePosition(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
-    const touched = [...new Set(news.rows.flatMap(({ attendee_id: id }) => (id === null ? [] : [id])))];
+    const touched = [...new Set(news.rows.flatMap(({ attendeeId }) => attendeeId ?? []))];
     const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, ref);
     const changed = await storeCounts({ ledger, tx, scope }, people);
     return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
@@ -90,9 +90,9 @@ async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
 interface ChangeRow {
   sequence: number;
   /** The item's attendee if the identity is visible, or was visible before the item was deleted. */
-  attendee_id: number | null;
+  attendeeId: number | null;
   shown: boolean;
-  shown_before: boolean;
+  shownBefore: boolean;
 }
 
 /** Returns the next changes of counted lists. `lateral` looks each row up in an index even if tables lack statistics. */
@@ -105,8 +105,8 @@ async function nextChanges(
   const position = state!.position;
   const end = Math.min(last, position + sequencesAtOnce);
   const rows = await tx.query<ChangeRow>(
-    `select c.sequence, case when i.visibility = 'named' then i.attendee_id end as attendee_id,
-       i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as shown_before
+    `select c.sequence, case when i.visibility = 'named' then i.attendee_id end as "attendeeId",
+       i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as "shownBefore"
      from changes c
        cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
        left join lateral (select visibility from changes
@@ -122,7 +122,7 @@ async function nextChanges(
  * Whether an item has become anonymous. Its attendee is no longer known, so only a pass over everyone corrects the
  * count.
  */
-function turnedAnonymous({ shown, shown_before: shownBefore }: ChangeRow): boolean {
+function turnedAnonymous({ shown, shownBefore }: ChangeRow): boolean {
   return shownBefore && !shown;
 }
 
@@ -174,7 +174,7 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   );
   const after = started?.after_attendee ?? state!.after_attendee;
   if (after === null) return [];
-  const people = await tx.query<{ attendee_id: number }>(
+  const people = await tx.query<{ attendeeId: number }>(
     `with recursive people (attendee_id, n) as (
        select $2::int8, 0
        union all
@@ -182,14 +182,14 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
          where ref = $1 and attendee_id > p.attendee_id and visibility = 'named' and list <> 'attendees'
          order by attendee_id limit 1) i
        where p.n < ${peopleAtOnce})
-     select attendee_id from people where n > 0 order by n`,
+     select attendee_id as "attendeeId" from people where n > 0 order by n`,
     [ref, after],
   );
   await tx.query('update engagement_counts set after_attendee = $2 where ref = $1', [
     ref,
-    people.length < peopleAtOnce ? null : people.at(-1)!.attendee_id,
+    people.length < peopleAtOnce ? null : people.at(-1)!.attendeeId,
   ]);
-  return people.map(({ attendee_id: id }) => id);
+  return people.map(({ attendeeId }) => attendeeId);
 }
 
 /** Counts the items of these attendees and stores the counts. @returns whether anything changed */
@@ -198,7 +198,7 @@ async function storeCounts(page: PageWrite, people: readonly number[]): Promise<
   const { ledger, tx, scope } = page;
   const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
   const stored = await tx.query<StoredRow>(
-    `select i.key, i.seen_at, clock_timestamp() as now, i.payload is null as gone
+    `select i.key, i.seen_at as "seenAt", clock_timestamp() as now, i.payload is null as gone
      from unnest($3::int8[]) as n (attendee_id) cross join lateral (select * from items
        where ref = $1 and attendee_id = n.attendee_id and visibility = 'named' and list = $2 offset 0) i`,
     [scope.ref, scope.list, people],

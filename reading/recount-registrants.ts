@@ -4,6 +4,7 @@ import {
   type DroppedFields,
   listRules,
   registrantKey,
+  type Registrant,
   registrantRules,
   registrantsList,
   toRegistrantItem,
@@ -75,18 +76,13 @@ async function followRules(tx: Queryable, ref: number, rules: string): Promise<v
   if (changed.length > 0) await restartPasses(tx, ref);
 }
 
-interface RegistrantRow {
-  code_hash: Buffer;
-  profile: string;
-}
-
 /** Computes and stores these registrants. @returns whether anything changed */
 async function storeRegistrants(page: PageWrite, codes: readonly Buffer[], rules: string): Promise<boolean> {
   if (codes.length === 0) return false;
   const { ledger, tx, scope } = page;
   const { ref } = scope;
-  const known = await tx.query<RegistrantRow>(
-    `select r.code_hash, r.profile from unnest($2::bytea[]) as n (code_hash)
+  const known = await tx.query<Registrant>(
+    `select r.code_hash as "codeHash", r.profile from unnest($2::bytea[]) as n (code_hash)
        cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
        join imports i on i.number = r.import
      where ${isKnownRegistrant}
@@ -96,17 +92,14 @@ async function storeRegistrants(page: PageWrite, codes: readonly Buffer[], rules
   const attendees = await linkedAttendees(
     tx,
     ref,
-    known.map((row) => row.code_hash),
+    known.map(({ codeHash }) => codeHash),
   );
-  const items = known.map(({ code_hash: codeHash, profile }) =>
-    toRegistrantItem(
-      { hash: ledger.hash, ref, rules },
-      { codeHash, profile },
-      attendees.get(codeHash.toString('hex')) ?? [],
-    ),
+  const list = { hash: ledger.hash, ref, rules };
+  const items = known.map((registrant) =>
+    toRegistrantItem(list, registrant, attendees.get(registrant.codeHash.toString('hex')) ?? []),
   );
   const stored = await tx.query<StoredRow>(
-    `select i.key, i.seen_at, clock_timestamp() as now, i.payload is null as gone from unnest($3::text[]) as n (key)
+    `select i.key, i.seen_at as "seenAt", clock_timestamp() as now, i.payload is null as gone from unnest($3::text[]) as n (key)
        cross join lateral (select * from items where ref = $1 and list = $2 and key = n.key limit 1) i`,
     [ref, scope.list, codes.map((codeHash) => registrantKey(ledger.hash, ref, codeHash))],
   );
@@ -149,12 +142,12 @@ const hasUnseenRows = `exists (select 1 from ${unseenRows})`;
 interface PassRow {
   number: number;
   round: number;
-  after_row: number;
+  afterRow: number;
   stage: 'rows' | 'late';
   until: number;
   /** True if `until` is final: a later round has started, or the import has ended. */
   closed: boolean;
-  last_round: number;
+  lastRound: number;
 }
 
 /**
@@ -165,18 +158,19 @@ interface PassRow {
  */
 async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Buffer[] | undefined> {
   const [pass] = await tx.query<PassRow>(
-    `select i.number, s.round, s.after_row, s.stage, u.until, s.ended or s.round < i.round as closed, i.round as last_round
+    `select i.number, s.round, s.after_row as "afterRow", s.stage, u.until, s.ended or s.round < i.round as closed,
+       i.round as "lastRound"
      from ${unseenRows} order by i.number limit 1`,
     [ref],
   );
   if (pass === undefined) return undefined;
   // Without statistics, PostgreSQL would sort all remaining rows to find the next ones with `limit`. A range of row
   // numbers needs no sorting.
-  const lastRow = Math.min(pass.until, pass.after_row + rowsAtOnce);
-  const rows = await tx.query<{ code_hash: Buffer }>(
-    `select code_hash from registrants where import = $1 and row_number > $2 and row_number <= $3
+  const lastRow = Math.min(pass.until, pass.afterRow + rowsAtOnce);
+  const rows = await tx.query<{ codeHash: Buffer }>(
+    `select code_hash as "codeHash" from registrants where import = $1 and row_number > $2 and row_number <= $3
        and case when $4 then outcome in ('confirmed', 'existing') else round = $5 end`,
-    [pass.number, pass.after_row, lastRow, pass.stage === 'late', pass.round],
+    [pass.number, pass.afterRow, lastRow, pass.stage === 'late', pass.round],
   );
   const next = positionAfter(pass, lastRow);
   await tx.query(
@@ -184,12 +178,12 @@ async function nextSettledCodes(tx: Queryable, ref: number): Promise<readonly Bu
      on conflict (import) do update set round = excluded.round, after_row = excluded.after_row, stage = excluded.stage`,
     [pass.number, next.round, next.afterRow, next.stage],
   );
-  return rows.map(({ code_hash: codeHash }) => codeHash);
+  return rows.map(({ codeHash }) => codeHash);
 }
 
 /** Returns the position of a pass after these rows. Pure. @param lastRow the last row that was checked */
 function positionAfter(
-  { stage, round, until, closed, last_round: lastRound }: PassRow,
+  { stage, round, until, closed, lastRound }: PassRow,
   lastRow: number,
 ): { stage: 'rows' | 'late' | 'done'; round: number; afterRow: number } {
   if (lastRow < until || !closed) return { stage, round, afterRow: lastRow };

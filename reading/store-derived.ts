@@ -6,7 +6,7 @@ import { type PageWrite, writeChanges } from '../ledger/write-changes.js';
 /** The stored row of an item that is computed again. */
 export interface StoredRow {
   key: string;
-  seen_at: Date;
+  seenAt: Date;
   /** Time of the query, by the database's clock. */
   now: Date;
   /** True for a tombstone. */
@@ -31,7 +31,7 @@ export async function storeDerived(
   const { ledger, tx, scope } = page;
   // Later than the last write of each row, even if the clock was set back since then.
   const computedAt = new Date(
-    Math.max(ledger.clock.nowMs(), ...stored.flatMap((row) => [row.seen_at.getTime() + 1, row.now.getTime()])),
+    Math.max(ledger.clock.nowMs(), ...stored.flatMap(({ seenAt, now }) => [seenAt.getTime() + 1, now.getTime()])),
   );
   const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: computedAt, rules });
   const { created, updated } = await writeChanges(page, differingItems, null);
