@@ -204,29 +204,25 @@ export interface NextRead {
  */
 export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
 
-/** Stores when the stream is due again, after a read that did not finish its sweep. */
+/** Stores the end of a read, and when the stream is due again. */
 export async function scheduleStream(
-  ledger: Ledger,
+  tx: Queryable,
   lease: StreamLease,
   next: NextReads,
   foundNews: boolean,
 ): Promise<void> {
   const { dueInMs, everyMs, reason, wantedMs } = foundNews ? next.afterNews : next.afterNothing;
   await commit(
-    ledger.db,
+    tx,
     lease,
-    `${readEnded('$4')}, owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
+    `owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
      gone_at = null, every_ms = $5, every_reason = $6, wanted_ms = $7,
+     changed_at = case when $4::boolean then clock_timestamp() else changed_at end,
+     quiet_reads = case when $4::boolean then 0 else quiet_reads + 1 end,
      due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
        else clock_timestamp() + $3 * interval '1 millisecond' end`,
     [dueInMs, foundNews, everyMs, reason, wantedMs],
   );
-}
-
-/** Returns SQL that records the end of a read. @param found the parameter that is true if the read found something */
-export function readEnded(found: '$3' | '$4'): string {
-  return `changed_at = case when ${found}::boolean then clock_timestamp() else changed_at end,
-    quiet_reads = case when ${found}::boolean then 0 else quiet_reads + 1 end`;
 }
 
 /** Records that reading a stream failed, and when to try again. Its walks keep their positions. */
@@ -241,6 +237,11 @@ export async function failStream(
     `owner = null, failures = failures + 1, failure = $3, due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
     [failure.detail, failure.retryInMs],
   );
+}
+
+/** Postpones a stream for which the quota has no permit. This is not a failure: a walk in progress keeps its position. */
+export async function postponeStream(ledger: Ledger, lease: StreamLease, waitMs: number): Promise<void> {
+  await commit(ledger.db, lease, `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'`, [waitMs]);
 }
 
 /** Factors by which the quota lengthens polling intervals, and the ms after which it lengthens none (`Stretch`). */

@@ -1,7 +1,7 @@
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
-import { type NextReads, readEnded, type StreamLease } from '../ledger/streams.js';
+import { type NextReads, scheduleStream, type StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 
 /** The input of `endWalk` that does not depend on the last page. */
@@ -52,16 +52,7 @@ export async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage)
   const deleted = walk.kind === 'sweep' ? await endSweep(write, walk, end) : 0;
   // The first sweep finds items that existed before it, which is no sign of activity.
   const foundNews = lease.sweeps > 0 && (end.foundNews || end.hasNews || deleted > 0);
-  if (end.next !== null) {
-    const { dueInMs, everyMs, reason, wantedMs } = foundNews ? end.next.afterNews : end.next.afterNothing;
-    await tx.query(
-      `update streams set ${readEnded('$3')}, owner = null, polled_at = clock_timestamp(), every_ms = $4,
-         every_reason = $5, wanted_ms = $6, due_at = case
-         when sweep_due_at <= clock_timestamp() then clock_timestamp()
-         else clock_timestamp() + $2 * interval '1 millisecond' end where id = $1`,
-      [lease.streamId, dueInMs, foundNews, everyMs, reason, wantedMs],
-    );
-  }
+  if (end.next !== null) await scheduleStream(tx, lease, end.next, foundNews);
   return deleted;
 }
 

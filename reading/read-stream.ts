@@ -1,7 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import { confirmMissing } from './missing.js';
-import { postponeStream, settleFailure } from './settle-failure.js';
-import { type NextRead, type NextReads, scheduleStream, type StreamLease, acquireStream } from '../ledger/streams.js';
+import { settleFailure } from './settle-failure.js';
+import {
+  type NextRead,
+  type NextReads,
+  postponeStream,
+  scheduleStream,
+  type StreamLease,
+  acquireStream,
+} from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './cadence.js';
 import type { Collaborators } from '../work/collaborators.js';
@@ -119,7 +126,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
       await confirmMissing(deps.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (!through) {
       const continued = nextReads(reading, { restMs: 0, swept: false });
-      await scheduleStream(deps.ledger, reading.lease, continued, foundNews(cycle));
+      await scheduleStream(deps.ledger.db, reading.lease, continued, foundNews(cycle));
     }
   } catch (error) {
     if (!polls) throw error;
@@ -128,7 +135,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     const { dueInMs } = foundNews(cycle) ? waiting.afterNews : waiting.afterNothing;
     reading.nextPollInMs = Math.min(dueInMs, sweepAgainMs);
     if (!(error instanceof PermitRefusal) || error.scope === 'key') throw error;
-    await scheduleStream(deps.ledger, reading.lease, waiting, foundNews(cycle));
+    await scheduleStream(deps.ledger.db, reading.lease, waiting, foundNews(cycle));
     await postponeStream(deps.ledger, reading.lease, reading.nextPollInMs);
   }
   return 'done';

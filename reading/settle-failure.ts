@@ -1,11 +1,10 @@
 import { markGone } from '../ledger/lock-pigeonhole.js';
-import { abandonWalks, failStream, stale, type StreamLease } from '../ledger/streams.js';
+import { abandonWalks, failStream, postponeStream } from '../ledger/streams.js';
 import { retryAfterOutage, waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthLogging, judgeFailure, type Verdict, pauseForKey } from '../work/failures.js';
 import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { streamLogFields, type StreamReading } from './stream-reading.js';
-import type { Ledger } from '../ledger/ledger.js';
 
 /** Retry intervals after "not found": until the pigeonhole or session counts as deleted in the service, and afterwards. */
 const retryInMs = 5 * 60_000;
@@ -71,18 +70,4 @@ async function failOrGone(reading: StreamReading, error: ApiError, waitMs: numbe
       { ...streamLogFields(reading), code: error.code },
       `the service no longer has the ${what}; its stored data is kept`,
     );
-}
-
-/** Postpones a stream for which the quota has no permit. This is not a failure: a walk in progress keeps its position. */
-export async function postponeStream(
-  ledger: Ledger,
-  lease: Pick<StreamLease, 'streamId' | 'epoch'>,
-  waitMs: number,
-): Promise<void> {
-  const rows = await ledger.db.query(
-    `update streams set owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'
-     where id = $1 and epoch = $2 returning id`,
-    [lease.streamId, lease.epoch, waitMs],
-  );
-  if (rows.length === 0) throw stale(lease);
 }
