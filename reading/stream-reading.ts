@@ -78,7 +78,12 @@ export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'
   return [...names].flatMap((name) => deps.sinks.get(name)?.id ?? []);
 }
 
-export function foundNews({ created, updated, deleted }: StreamCycle): boolean {
+/** Whether pages of a stream contained changes. */
+export function foundNews({
+  created,
+  updated,
+  deleted,
+}: Pick<StreamCycle, 'created' | 'updated' | 'deleted'>): boolean {
   return created + updated + deleted > 0;
 }
 

@@ -11,6 +11,7 @@ import type { Page } from '../pigeonhole/page.js';
 import {
   breaksOrder,
   demoted,
+  type KnownOrder,
   orderAfterSweep,
   summarizePage,
   advanceWalk,
@@ -116,7 +117,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       await reportPage(reading, arrived.page, arrived.seen, result);
       // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore search for
       // missing items, even if no page has changed.
-      if (walk.kind === 'poll' && changesOf(result) > 0) reading.lease = { ...reading.lease, differs: true };
+      if (walk.kind === 'poll' && foundNews(result)) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;
       if (ends) return 'finished';
@@ -125,10 +126,6 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   } finally {
     await requests.close();
   }
-}
-
-function changesOf({ created, updated, deleted }: PageResult): number {
-  return created + updated + deleted;
 }
 
 interface Read {
@@ -216,23 +213,9 @@ async function checkProgress(
 }
 
 /** Discards the stream's checkpoint and open poll. Polls resume only after a sweep has finished. */
-export async function distrust(
-  reading: StreamReading,
-  order: Parameters<typeof distrustStream>[2],
-): Promise<'distrusted'> {
+export async function distrust(reading: StreamReading, order: KnownOrder): Promise<'distrusted'> {
   await distrustStream(reading.deps.ledger, reading.lease, order);
-  const { order: itemOrder, cleanWalks, cleanDirection, promoteAt } = order;
-  reading.lease = {
-    ...reading.lease,
-    order: itemOrder,
-    cleanWalks,
-    cleanDirection,
-    promoteAt,
-    checkpoint: null,
-    checkpointKey: null,
-    headId: null,
-    poll: null,
-  };
+  reading.lease = { ...reading.lease, ...order, checkpoint: null, checkpointKey: null, headId: null, poll: null };
   return 'distrusted';
 }
 
@@ -251,14 +234,8 @@ async function storePage(
 ): Promise<PageResult> {
   const { deps, lease } = reading;
   const { page } = arrived;
-  const leaseOrder = {
-    order: lease.order,
-    cleanWalks: lease.cleanWalks,
-    cleanDirection: lease.cleanDirection,
-    promoteAt: lease.promoteAt,
-  };
-  const sweptOrder = walk.foreign > 0 ? demoted(leaseOrder) : orderAfterSweep(leaseOrder, walk.direction);
-  const order = walk.kind === 'sweep' ? sweptOrder : leaseOrder;
+  const sweptOrder = walk.foreign > 0 ? demoted(lease) : orderAfterSweep(lease, walk.direction);
+  const order = walk.kind === 'sweep' ? sweptOrder : lease;
   const basics = {
     walk,
     end:
@@ -331,7 +308,7 @@ export async function reportPage(
   cycle.deleted += result.deleted;
   cycle.reviewsLeft ||= result.reviewsLeft;
   if (result.woken.length > 0) await deps.orchestration.wakeSinks(result.woken);
-  if (result.created + result.updated + result.deleted + unidentified + foreign + page.irregular.length > 0) {
+  if (foundNews(result) || unidentified + foreign + page.irregular.length > 0) {
     deps.log.info(
       {
         ...streamLogFields(reading),
