@@ -119,35 +119,19 @@ interface HeldLane {
 }
 
 class LaneSender {
-  readonly #deps: Collaborators;
-  readonly #settings: LaneSettings;
-  readonly #work: LaneWork;
-  readonly #lease: LaneLease;
-  readonly #hold: LaneHold;
-  readonly #signal: AbortSignal;
-  readonly #result: LaneResult;
   #lane: Lane;
-  readonly #breaker: SinkBreaker;
   #failingForMs: number;
   #recent: RecentByList;
   /** Removals still allowed in this cycle without confirmation; undefined until counted. */
   #withdrawalsLeft: number | undefined;
 
   constructor(
-    deps: Collaborators,
-    settings: LaneSettings,
-    work: LaneWork,
-    { hold, breaker, signal, result }: HeldLane,
+    private readonly deps: Collaborators,
+    private readonly settings: LaneSettings,
+    private readonly work: LaneWork,
+    private readonly held: HeldLane,
   ) {
-    this.#breaker = breaker;
-    this.#deps = deps;
-    this.#settings = settings;
-    this.#work = work;
-    const { lease } = hold;
-    this.#hold = hold;
-    this.#lease = lease;
-    this.#signal = signal;
-    this.#result = result;
+    const { lease } = held.hold;
     this.#failingForMs = lease.failingForMs;
     this.#recent = JSON.parse(lease.recent) as RecentByList;
     this.#lane = {
@@ -164,10 +148,14 @@ class LaneSender {
     };
   }
 
+  get #lease(): LaneLease {
+    return this.held.hold.lease;
+  }
+
   /** Settles the batch that the previous holder left, if the lane was taken over. */
   async settleTakenOver(): Promise<LaneState> {
-    const { ledger } = this.#deps;
-    const { order, repeats, batchSize } = this.#settings.sink.sink.traits;
+    const { ledger } = this.deps;
+    const { order, repeats, batchSize } = this.settings.sink.sink.traits;
     if (!this.#lease.takenOver) return 'more';
     if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
     // Called even if nothing is in flight, because the sink may have to reconcile its memory with the destination.
@@ -176,8 +164,8 @@ class LaneSender {
 
   /** Runs one batch. Pending look-ups come first. */
   async runBatch(): Promise<LaneState> {
-    const { order, batchSize } = this.#settings.sink.sink.traits;
-    const left = order === 'item' ? await inFlight(this.#deps.ledger, this.#lease, batchSize) : [];
+    const { order, batchSize } = this.settings.sink.sink.traits;
+    const left = order === 'item' ? await inFlight(this.deps.ledger, this.#lease, batchSize) : [];
     return left.length > 0 ? await this.#settle(left) : await this.sendNext();
   }
 
@@ -187,7 +175,7 @@ class LaneSender {
    */
   async #settle(changes: readonly InFlightChange[]): Promise<LaneState> {
     const subjects = await this.#subjects(changes);
-    const found = await recoverSent(this.#settings.sink.sink, subjects, this.#leasedLane);
+    const found = await recoverSent(this.settings.sink.sink, subjects, this.#leasedLane);
     const settlements = found.settlements.map((each, index) => this.#unlessHidden(changes[index]!, each));
     return await this.#commit(changes, { ...found, settlements }, { isRecovery: true });
   }
@@ -195,23 +183,23 @@ class LaneSender {
   /** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
   #unlessHidden({ candidate, identity }: InFlightChange, settlement: Settlement): Settlement {
     if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
-    if (this.#settings.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
+    if (this.settings.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
     const decision = this.#decide(candidate);
     if (decision.kind !== 'send' || decision.identity) return settlement;
     return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
   }
 
   get #leasedLane(): LeasedLane {
-    return { lane: this.#lane, signal: this.#signal, confirm: this.#hold.confirm };
+    return { lane: this.#lane, signal: this.held.signal, confirm: this.held.hold.confirm };
   }
 
   #decide(candidate: Candidate): Decision {
-    const { sink, accepts, onConsentWithdrawn } = this.#settings.sink;
-    if (!this.#settings.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
+    const { sink, accepts, onConsentWithdrawn } = this.settings.sink;
+    if (!this.settings.lists.includes(candidate.list)) return { kind: 'withhold', reason: listNotWanted };
     return decideDelivery(candidate, {
       accepts,
       revisions: sink.traits.revisions,
-      selected: this.#settings.selected,
+      selected: this.settings.selected,
       onConsentWithdrawn,
       mayForget: () => (this.#withdrawalsLeft = (this.#withdrawalsLeft ?? 0) - 1) >= 0,
     });
@@ -219,9 +207,9 @@ class LaneSender {
 
   async #subjects(changes: readonly InFlightChange[]): Promise<Subject[]> {
     const { sinkId, ref } = this.#lease;
-    const { sink, accepts } = this.#settings.sink;
-    const lane = { sinkId, ref, place: this.#work, traits: sink.traits, accepts };
-    return await readSubjects(this.#deps.ledger.db, lane, changes);
+    const { sink, accepts } = this.settings.sink;
+    const lane = { sinkId, ref, place: this.work, traits: sink.traits, accepts };
+    return await readSubjects(this.deps.ledger.db, lane, changes);
   }
 
   /**
@@ -229,32 +217,32 @@ class LaneSender {
    * reads all delivered records of people.
    */
   async #countWithdrawals(tx: Queryable, candidates: readonly Candidate[]): Promise<void> {
-    if (!candidates.some((candidate) => isWithdrawn(candidate, this.#settings.sink))) return;
-    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.#settings.withdrawals);
+    if (!candidates.some((candidate) => isWithdrawn(candidate, this.settings.sink))) return;
+    this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.settings.withdrawals);
   }
 
   async sendNext(): Promise<LaneState> {
-    const { sink, accepts } = this.#settings.sink;
+    const { sink, accepts } = this.settings.sink;
     const { traits } = sink;
-    const batch = await startBatch(this.#deps.ledger, this.#lease, {
-      lists: this.#settings.lists,
+    const batch = await startBatch(this.deps.ledger, this.#lease, {
+      lists: this.settings.lists,
       order: traits.order,
-      size: this.#breaker.batchSize,
-      configuration: this.#deps.configuration,
+      size: this.held.breaker.batchSize,
+      configuration: this.deps.configuration,
       onlyLatest: traits.revisions === 'latest',
-      untriedFirst: this.#failingForMs > 0 || this.#breaker.isRamping,
+      untriedFirst: this.#failingForMs > 0 || this.held.breaker.isRamping,
       accepts,
       decide: async (tx, candidates) => {
         await this.#countWithdrawals(tx, candidates);
         return candidates.map((candidate) => this.#decide(candidate));
       },
     });
-    this.#result.withheld += batch.withheld;
+    this.held.result.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
     const planned = await sink.plan(await this.#subjects(batch.sending));
-    const { workspace, pigeonholeId: pigeonhole } = this.#work;
-    const attributes = { sink: this.#settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const settlements = await this.#deps.tracer.span('send', attributes, () =>
+    const { workspace, pigeonholeId: pigeonhole } = this.work;
+    const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const settlements = await this.deps.tracer.span('send', attributes, () =>
       sendPlanned(sink, planned, 'send', this.#leasedLane),
     );
     return await this.#commit(batch.sending, settlements, { unwritten: batch.unwritten });
@@ -265,8 +253,9 @@ class LaneSender {
     { settlements, memory }: Settlements,
     { unwritten, isRecovery = false }: { readonly unwritten?: Batch['unwritten']; readonly isRecovery?: boolean },
   ): Promise<LaneState> {
+    const { breaker, result } = this.held;
     const answered = changes.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
-    const { order, repeats } = this.#settings.sink.sink.traits;
+    const { order, repeats } = this.settings.sink.sink.traits;
     const needsLookUp = repeats === 'lookUp';
     const fromLookUp = needsLookUp && isRecovery;
     const recordsAtFault = await this.#recordsAreAtFault();
@@ -282,24 +271,24 @@ class LaneSender {
     };
     const verdict = settleOutcomes(answered, lane, Math.random());
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
-    await finishBatch(this.#deps.ledger, this.#lease, verdict.settled, {
+    await finishBatch(this.deps.ledger, this.#lease, verdict.settled, {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
-      onlyLatest: this.#settings.sink.sink.traits.revisions === 'latest',
+      onlyLatest: this.settings.sink.sink.traits.revisions === 'latest',
       delivered: verdict.delivered,
       recent: this.#withRecent(answered, verdict.settled),
       unwritten,
     });
-    this.#result.delivered += verdict.delivered;
-    this.#result.notDelivered += answered.length - verdict.delivered;
+    result.delivered += verdict.delivered;
+    result.notDelivered += answered.length - verdict.delivered;
     this.#report(verdict);
     if (verdict.pause !== null) {
-      this.#result.paused = true;
+      result.paused = true;
       await this.#pause(verdict.pause);
     }
     if (verdict.failing === null) this.#failingForMs = 0;
-    if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(answered)) this.#breaker.passed();
-    else if (verdict.failing != null) this.#breaker.failed(verdict.failing.retryInMs, this.#work.otherLanesDeliver);
+    if ((verdict.failing === null && verdict.delivered > 0) || isOnlyHeldBack(answered)) breaker.passed();
+    else if (verdict.failing != null) breaker.failed(verdict.failing.retryInMs, this.work.otherLanesDeliver);
     if (order === 'pigeonhole' && verdict.settled.some(({ state }) => state === 'sending')) return 'unsettled';
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
@@ -322,10 +311,10 @@ class LaneSender {
    * other lanes pass, or it has failed for days (`blameRecordsAfterMs`) and the whole sink has few open deliveries.
    */
   async #recordsAreAtFault(): Promise<boolean> {
-    const { otherLanesDeliver } = this.#work;
+    const { otherLanesDeliver } = this.work;
     if (this.#failingForMs === 0 || (!otherLanesDeliver && this.#failingForMs < blameRecordsAfterMs)) return false;
     const { sinkId, ref } = this.#lease;
-    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords);
+    return await hasFewOpen(this.deps.ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords);
   }
 
   /**
@@ -336,27 +325,27 @@ class LaneSender {
   async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], batch: Batch['unwritten']): Promise<boolean> {
     const kinds = new Set(answered.map(({ outcome }) => outcome.kind));
     if (!kinds.has('rejected') || kinds.has('delivered')) return false;
-    if (!this.#work.hasDelivered && this.#result.delivered === 0) return false;
+    if (!this.work.hasDelivered && this.held.result.delivered === 0) return false;
     const { sinkId } = this.#lease;
-    return await hasFewOpen(this.#deps.ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
+    return await hasFewOpen(this.deps.ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
   }
 
   /** Logs deliveries, and the start of a failure: an outage must not log one line per attempt. */
   #report({ delivered, failing, settled }: ReturnType<typeof settleOutcomes>): void {
-    const { workspace, pigeonholeId } = this.#work;
-    const line = { sink: this.#settings.sink.name, workspace, pigeonhole: pigeonholeId };
+    const { workspace, pigeonholeId } = this.work;
+    const line = { sink: this.settings.sink.name, workspace, pigeonhole: pigeonholeId };
     const dead = settled.filter(({ state }) => state === 'dead').length;
     const retry = settled.filter(({ state }) => state === 'retry').length;
-    this.#deps.meters.settled(this.#settings.sink.name, { delivered, dead, retry });
-    if (delivered > 0 || dead > 0) this.#deps.log.info({ ...line, delivered, retry, dead }, 'changes settled');
+    this.deps.meters.settled(this.settings.sink.name, { delivered, dead, retry });
+    if (delivered > 0 || dead > 0) this.deps.log.info({ ...line, delivered, retry, dead }, 'changes settled');
     if (failing != null && this.#failingForMs === 0) {
-      this.#deps.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink accepts nothing');
+      this.deps.log.warn({ ...line, detail: failing.detail, retryInMs: failing.retryInMs }, 'sink accepts nothing');
     }
   }
 
   async #pause({ cause, detail }: Extract<Outcome, { kind: 'pause' }>): Promise<void> {
-    const { name, fingerprint } = this.#settings.sink;
-    await pause(this.#deps.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
-    this.#deps.log.error({ sink: name, cause, detail }, 'sink paused');
+    const { name, fingerprint } = this.settings.sink;
+    await pause(this.deps.ledger, { scope: 'sink', name, pausedBy: 'cause', cause, detail, fingerprint });
+    this.deps.log.error({ sink: name, cause, detail }, 'sink paused');
   }
 }
