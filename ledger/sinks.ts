@@ -88,6 +88,15 @@ export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Prom
   return rows.map((row) => row.name);
 }
 
+/** Wakes all sinks that are in use, as `wakeSinks` does. */
+export async function wakeAllSinks(tx: Queryable): Promise<string[]> {
+  const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
+  return await wakeSinks(
+    tx,
+    sinks.map(({ id }) => id),
+  );
+}
+
 export interface Approval {
   readonly sink: string;
   readonly approvedBy: string | null;

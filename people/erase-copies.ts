@@ -1,12 +1,11 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
-import { idOfChange } from '../ledger/new-items.js';
+import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Visibility } from '../ledger/visibility.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { rewriteSnapshots } from '../ledger/write-changes.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { wakeAllSinks } from '../ledger/sinks.js';
 import { recordHolders, sequencesOf } from './erase-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';
@@ -14,15 +13,8 @@ import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText 
 /** Maximum number of items that one transaction rewrites. */
 const itemsAtOnce = 200;
 
-interface RepeatingRow {
-  list: string;
-  key: string;
-  session_id: number | null;
-  revision: number;
-  content_hash: Buffer;
-  visibility: Visibility | null;
-  last_sequence: number;
-  payload: string;
+interface RepeatingItem extends StoredItem {
+  readonly payload: string;
 }
 
 /** The item after which a slice starts. */
@@ -47,9 +39,8 @@ export async function eraseCopies(
     const place = await lockPlaceWithLanes(tx, ref);
     // The statement compares only texts, because PostgreSQL cannot read the members of a JSON text that contains NUL.
     // The code below parses the payloads found and compares the ids exactly.
-    const found = await tx.query<RepeatingRow>(
-      `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence,
-         i.payload::text as payload
+    const found = await tx.query<RepeatingItem>(
+      `select ${storedItemColumns}, payload::text as payload
        from items i
        where i.ref = $1 and i.list = any($2::text[]) and i.payload is not null and (i.list, i.key) > ($3, $4)
          and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
@@ -66,20 +57,10 @@ export async function eraseCopies(
     const erased = await erasedQuestions(tx, ref, [...new Set(ids)]);
     const rows = found.filter(({ payload }) => erased.has(questionIdOf(JSON.parse(payload) as Fields) ?? Number.NaN));
     if (rows.length === 0) return { rewritten: earlier, next, woken: [] };
-    const changed = rows.map((row, index) => {
+    const changed = nextChanges(place, 'updated', rows).map((row) => {
       const fields = withoutQuestionText(JSON.parse(row.payload) as Fields);
-      const revision = row.revision + 1;
-      return {
-        ...row,
-        revision,
-        sequence: place.nextSequence + index,
-        id: idOfChange(
-          { ...place, list: row.list },
-          { key: row.key, revision, kind: 'updated', hash: row.content_hash },
-        ),
-        stored: canonicalJson(fields),
-        copiesHash: hashedForm(ledger.hash, row.list, fields, row.visibility).copiesHash,
-      };
+      const { copiesHash } = hashedForm(ledger.hash, row.list, fields, row.visibility);
+      return { ...row, stored: canonicalJson(fields), copiesHash };
     });
     const history = await sequencesOf(tx, ref, rows);
     await tx.query(
@@ -106,40 +87,13 @@ export async function eraseCopies(
       const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
       if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);
     }
-    await tx.query(
-      `insert into changes (ref, found_at, kind, list, key, revision, sequence, id, session_id, visibility, previous_sequence)
-       select $1, clock_timestamp(), 'updated', n.* from unnest($2::text[], $3::text[], $4::int4[], $5::int8[], $6::uuid[],
-         $7::int8[], $8::text[], $9::int8[]) as n`,
-      [
-        ref,
-        changed.map(({ list }) => list),
-        changed.map(({ key }) => key),
-        changed.map(({ revision }) => revision),
-        changed.map(({ sequence }) => sequence),
-        changed.map(({ id }) => id),
-        changed.map(({ session_id: sessionId }) => sessionId),
-        changed.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
-        changed.map(({ last_sequence: last }) => last),
-      ],
-    );
-    await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [
-      ref,
-      place.nextSequence + changed.length,
-    ]);
-    const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
-    const woken = await wakeSinks(
-      tx,
-      sinks.map(({ id }) => id),
-    );
-    return { rewritten: earlier + changed.length, next, woken };
+    await insertNextChanges(tx, ref, changed);
+    return { rewritten: earlier + changed.length, next, woken: await wakeAllSinks(tx) };
   });
 }
 
-interface EarlierRow {
-  list: string;
-  key: string;
-  snapshot: string;
-  last_sequence: number;
+interface EarlierRow extends Pick<StoredItem, 'list' | 'key' | 'lastSequence'> {
+  readonly snapshot: string;
 }
 
 /** Removes the question's text from earlier revisions of votes and ratings whose latest revision is without it. */
@@ -148,7 +102,7 @@ async function eraseEarlierCopies(
   { erasure, ref }: { readonly erasure: number; readonly ref: number },
 ): Promise<number> {
   const rows = await tx.query<EarlierRow>(
-    `select c.list, c.key, c.snapshot::text as snapshot, i.last_sequence
+    `select c.list, c.key, c.snapshot::text as snapshot, i.last_sequence as "lastSequence"
      from changes c join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
      where c.ref = $1 and c.list = any($2::text[]) and c.snapshot is not null
        and exists (select 1 from items q where q.ref = $1 and q.list in ('questions', 'qna-questions') and q.erased
@@ -167,7 +121,7 @@ async function eraseEarlierCopies(
     if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
   }
   const items = [...new Map(withErasedText.map((row) => [`${row.list} ${row.key}`, row])).values()];
-  const removals = items.map(({ list, key, last_sequence: sequence }) => ({ list, key, sequence }));
+  const removals = items.map(({ list, key, lastSequence: sequence }) => ({ list, key, sequence }));
   await recordHolders(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
   await reopenLaneReceipts(tx, { erasure, ref });
   return items.length;

@@ -1,9 +1,15 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { idOfChange } from '../ledger/new-items.js';
+import {
+  insertNextChanges,
+  type NextChange,
+  nextChanges,
+  type StoredItem,
+  storedItemColumns,
+} from '../ledger/next-changes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { wakeAllSinks } from '../ledger/sinks.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 
 /**
@@ -69,16 +75,6 @@ export function slicesOf(items: readonly ErasableItem[]): ErasableItem[][] {
   return slices;
 }
 
-interface ErasedRow {
-  list: string;
-  key: string;
-  session_id: number | null;
-  revision: number;
-  content_hash: Buffer;
-  visibility: string | null;
-  last_sequence: number;
-}
-
 /**
  * Erases items of one pigeonhole in one transaction: payload, attendee id, earlier revisions, and the responses of
  * destinations. Keeps the key and the content hash. Writes a `deleted` change for each item. Every sink that received
@@ -96,20 +92,15 @@ export async function eraseItems(
   const { ref } = first;
   return await ledger.db.transaction(async (tx) => {
     const place = await lockPlaceWithLanes(tx, ref);
-    const rows = await tx.query<ErasedRow>(
-      `select i.list, i.key, i.session_id, i.revision, i.content_hash, i.visibility, i.last_sequence
-       from unnest($2::text[], $3::text[]) as n (list, key)
-         cross join lateral (select * from items where ref = $1 and list = n.list and key = n.key limit 1) i
-       where not i.erased order by i.list, i.key`,
+    const rows = await tx.query<StoredItem>(
+      `select i.* from unnest($2::text[], $3::text[]) as n (list, key)
+         cross join lateral (select ${storedItemColumns} from items
+           where ref = $1 and list = n.list and key = n.key and not erased limit 1) i
+       order by i.list, i.key`,
       [ref, items.map(({ list }) => list), items.map(({ key }) => key)],
     );
     if (place === undefined || rows.length === 0) return [];
-    const removals = rows.map((row, index) => {
-      const { list, key, content_hash: hash } = row;
-      const next = row.revision + 1;
-      const id = idOfChange({ ...place, list }, { key, revision: next, kind: 'deleted', hash });
-      return { ...row, next, sequence: place.nextSequence + index, id };
-    });
+    const removals = nextChanges(place, 'deleted', rows);
     const history = await sequencesOf(tx, ref, rows);
     await recordHolders(tx, { erasure, ref, history, removals });
     await reopenLaneReceipts(tx, { erasure, ref });
@@ -118,21 +109,14 @@ export async function eraseItems(
       ref,
       history.map(({ sequence }) => sequence),
     ]);
-    await writeRemovals(tx, ref, removals);
+    await emptyItems(tx, ref, removals);
+    await insertNextChanges(tx, ref, removals);
     await tx.query(
       `delete from missing m using unnest($2::text[], $3::text[]) as n (list, key)
        where m.ref = $1 and m.list = n.list and m.key = n.key`,
       [ref, rows.map(({ list }) => list), rows.map(({ key }) => key)],
     );
-    await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [
-      ref,
-      place.nextSequence + removals.length,
-    ]);
-    const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
-    return await wakeSinks(
-      tx,
-      sinks.map(({ id }) => id),
-    );
+    return await wakeAllSinks(tx);
   });
 }
 
@@ -146,7 +130,7 @@ interface PastChange {
 export async function sequencesOf(
   tx: Queryable,
   ref: number,
-  rows: readonly Pick<ErasedRow, 'list' | 'key' | 'last_sequence'>[],
+  rows: readonly Pick<StoredItem, 'list' | 'key' | 'lastSequence'>[],
 ): Promise<PastChange[]> {
   return await tx.query<PastChange>(
     `with recursive own (list, key, sequence) as (
@@ -156,19 +140,8 @@ export async function sequencesOf(
          join changes c on c.ref = $1 and c.sequence = o.sequence
        where c.previous_sequence is not null)
      select list, key, sequence from own`,
-    [
-      ref,
-      rows.map(({ list }) => list),
-      rows.map(({ key }) => key),
-      rows.map(({ last_sequence: sequence }) => sequence),
-    ],
+    [ref, rows.map(({ list }) => list), rows.map(({ key }) => key), rows.map(({ lastSequence }) => lastSequence)],
   );
-}
-
-interface Removal extends ErasedRow {
-  readonly next: number;
-  readonly sequence: number;
-  readonly id: string;
 }
 
 /**
@@ -186,7 +159,7 @@ export async function recordHolders(
     readonly erasure: number;
     readonly ref: number;
     readonly history: readonly PastChange[];
-    readonly removals: readonly Pick<Removal, 'list' | 'key' | 'sequence'>[];
+    readonly removals: readonly Pick<NextChange, 'list' | 'key' | 'sequence'>[];
   },
 ): Promise<void> {
   await tx.query(
@@ -230,32 +203,19 @@ async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly
   );
 }
 
-async function writeRemovals(tx: Queryable, ref: number, removals: readonly Removal[]): Promise<void> {
-  const lists = removals.map(({ list }) => list);
-  const keys = removals.map(({ key }) => key);
-  const sequences = removals.map(({ sequence }) => sequence);
-  const revisions = removals.map(({ next }) => next);
+/** Removes the data of items, and stores their new revisions and sequences. */
+async function emptyItems(tx: Queryable, ref: number, removals: readonly NextChange[]): Promise<void> {
   await tx.query(
     `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null,
        revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
      where i.ref = $1 and i.list = n.list and i.key = n.key`,
-    [ref, lists, keys, revisions, sequences],
-  );
-  await tx.query(
-    `insert into changes (ref, found_at, kind, list, key, revision, sequence, id, session_id, visibility, previous_sequence)
-     select $1, clock_timestamp(), 'deleted', n.* from unnest($2::text[], $3::text[], $4::int4[], $5::int8[], $6::uuid[],
-       $7::int8[], $8::text[], $9::int8[]) as n`,
     [
       ref,
-      lists,
-      keys,
-      revisions,
-      sequences,
-      removals.map(({ id }) => id),
-      removals.map(({ session_id: sessionId }) => sessionId),
-      removals.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
-      removals.map(({ last_sequence: last }) => last),
+      removals.map(({ list }) => list),
+      removals.map(({ key }) => key),
+      removals.map(({ revision }) => revision),
+      removals.map(({ sequence }) => sequence),
     ],
   );
 }

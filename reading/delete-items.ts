@@ -1,20 +1,11 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { idOfChange } from '../ledger/new-items.js';
+import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
 import { keepSnapshotSql, type PageScope } from '../ledger/write-changes.js';
 
 /** Lists whose items decide which questions are anonymous. */
 const anonymityLists: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
-
-interface GoneRow {
-  key: string;
-  session_id: number | null;
-  revision: number;
-  content_hash: Buffer;
-  visibility: string | null;
-  last_sequence: number;
-}
 
 /**
  * Turns items into tombstones. A tombstone keeps the key and the revision number, so that numbering continues if the
@@ -36,24 +27,20 @@ export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonl
 const keysAtOnce = 1000;
 
 async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
-  const rows = await tx.query<GoneRow>(
+  const rows = await tx.query<StoredItem>(
     `select i.* from (select distinct key from unnest($3::text[]) as n (key)) n cross join lateral (
-       select key, session_id, revision, content_hash, visibility, last_sequence from items
+       select ${storedItemColumns} from items
        where ref = $1 and list = $2 and key = n.key and payload is not null
          and not ${seenLater('seen_at', '$4')} limit 1) i order by i.key`,
     [scope.ref, scope.list, keys, at],
   );
   if (rows.length === 0) return 0;
-  const deletions = rows.map((row, index) => ({
-    ...row,
-    sequence: scope.nextSequence + index,
-    next: row.revision + 1,
-  }));
+  const deletions = nextChanges(scope, 'deleted', rows);
   scope.nextSequence += rows.length;
   const gone = rows.map(({ key }) => key);
   const values = gone.map(Number);
   await Promise.all([
-    tx.query(keepSnapshotSql, [scope.ref, scope.list, gone, rows.map((row) => row.last_sequence)]),
+    tx.query(keepSnapshotSql, [scope.ref, scope.list, gone, rows.map(({ lastSequence }) => lastSequence)]),
     tx.query(
       `insert into items (ref, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
        select $1, $2, n.key, i.stream_id, i.content_hash, i.rules, least($3, clock_timestamp()), n.revision, n.sequence
@@ -62,27 +49,16 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
            where ref = $1 and list = $2 and key = n.key limit 1) i
        on conflict (ref, list, key) do update set payload = null, expired = false, copies_hash = null,
          revision = excluded.revision, last_sequence = excluded.last_sequence, seen_at = excluded.seen_at`,
-      [scope.ref, scope.list, at, gone, deletions.map(({ next }) => next), deletions.map(({ sequence }) => sequence)],
-    ),
-    tx.query(
-      `insert into changes (ref, list, found_at, kind, sequence, id, key, revision, session_id, visibility, previous_sequence)
-       select $1, $2, clock_timestamp(), 'deleted', n.* from unnest($3::int8[], $4::uuid[], $5::text[], $6::int4[],
-         $7::int8[], $8::text[], $9::int8[]) as n`,
       [
         scope.ref,
         scope.list,
-        deletions.map(({ sequence }) => sequence),
-        deletions.map(({ key, next, content_hash: hash }) =>
-          idOfChange(scope, { key, revision: next, kind: 'deleted', hash }),
-        ),
+        at,
         gone,
-        deletions.map(({ next }) => next),
-        deletions.map((row) => row.session_id),
-        deletions.map(({ visibility }) => (visibility === 'unknown' ? 'anonymous' : visibility)),
-        deletions.map((row) => row.last_sequence),
+        deletions.map(({ revision }) => revision),
+        deletions.map(({ sequence }) => sequence),
       ],
     ),
-    tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
+    insertNextChanges(tx, scope.ref, deletions),
     tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
       scope.ref,
       scope.list,
