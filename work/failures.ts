@@ -72,8 +72,6 @@ export function judgeFailure(
       return { affects: 'stream', waitMs: 15 * minuteMs };
     case 'aborted':
       return { affects: 'nothing' };
-    default:
-      return neverDecided(kind);
   }
 }
 
@@ -103,10 +101,6 @@ export function fullJitter(failures: number, random: number): number {
 function untilReset(error: ApiError, now: number): number | undefined {
   if (error.retryAfterMs !== undefined) return error.retryAfterMs;
   return error.resetAtMs === undefined ? undefined : Math.max(1000, error.resetAtMs - now);
-}
-
-function neverDecided(kind: never): never {
-  throw new Error(`judgeFailure has no case for an ApiError of kind ${String(kind satisfies ApiErrorKind)}`);
 }
 
 /**

@@ -4,20 +4,11 @@ import type { Ledger } from '../ledger/ledger.js';
 import { liftChangedCredential, pausesOf } from '../ledger/pauses.js';
 import { forgetRefusedKey } from '../ledger/workspaces.js';
 import { createPigeonholeClient, type PigeonholeClient } from '../pigeonhole/client.js';
+import type { ResponseFacts } from '../pigeonhole/client-options.js';
 
 /** A request to the service, for the metrics. */
-export interface CountedRequest {
+export interface CountedRequest extends Omit<ResponseFacts, 'path' | 'quota'> {
   readonly workspace: string;
-  /** HTTP status of the response; null: no response. */
-  readonly status: number | null;
-  /** The service's own code; null: none. */
-  readonly code: number | null;
-  readonly durationMs: number;
-  readonly method: string;
-  /** The service's id of the request; null: none. */
-  readonly requestId: string | null;
-  /** Kind of the failure; null: the request succeeded. */
-  readonly kind: string | null;
 }
 
 /** Called once for each request, whether or not the service responded. */

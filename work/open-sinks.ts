@@ -95,7 +95,7 @@ export function createSink(config: Config, name: string, shared = unshared): Sin
     network: networkSettings(config),
     accounts: new Accounts(), // of this sink only, unless `shared` replaces it
     onForget,
-    ...(limits === undefined ? {} : { limits }),
+    limits,
     ...shared,
   });
 }
@@ -103,12 +103,7 @@ export function createSink(config: Config, name: string, shared = unshared): Sin
 /** Returns the network settings for outgoing connections, with the proxy's URL revealed. */
 export function networkSettings({ network }: Config): NetworkSettings {
   const { proxy, noProxy, ca, allowHosts } = network;
-  return {
-    ...(proxy === undefined ? {} : { proxy: proxy.reveal() }),
-    ...(noProxy === undefined ? {} : { noProxy }),
-    ...(ca === undefined ? {} : { ca }),
-    allowHosts,
-  };
+  return { proxy: proxy?.reveal(), noProxy, ca, allowHosts };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { type Priority, type QuotaState, type SpentPermit, refilled } from './quota.js';
+import { type Priority, type QuotaState, type SpentPermit, refilled, sameWindowMs } from './quota.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import { exclusiveBelow, type Needs } from './quota-rules.js';
 import type { Quota } from '../../pigeonhole/response-headers.js';
@@ -86,12 +86,6 @@ export function wasCounted({ kind, status, mayHaveTakenEffect }: ApiError): bool
 }
 
 /**
- * Two reports of the same reset may differ by up to this much: the service rounds to whole seconds, and responses take
- * time.
- */
-const sameResetMs = 5000;
-
-/**
  * Whether a response reports something about the quota that the ledger does not know. Only such a response is written
  * to the ledger, because most responses merely confirm the count. Pure.
  * @param known the last state read from the ledger; @param ageMs its age
@@ -102,7 +96,7 @@ export function updatesQuota(known: QuotaState | undefined, ageMs: number, repor
   if (reported.limit !== null && (reported.limit !== known.limit || !known.limitReported)) return true;
   if (reported.remaining !== null && (known.remaining === null || reported.remaining < known.remaining)) return true;
   if (reported.resetInMs === null) return !known.resetReported && hasRisen(known, reported.remaining);
-  return !known.resetReported || Math.abs(reported.resetInMs - (known.resetInMs - ageMs)) > sameResetMs;
+  return !known.resetReported || Math.abs(reported.resetInMs - (known.resetInMs - ageMs)) > sameWindowMs;
 }
 
 /**

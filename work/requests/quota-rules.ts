@@ -71,8 +71,6 @@ export function minRemaining(
       return quota.usedIdle < floor ? kept : kept + Math.ceil(needs.live);
     case 'sweep':
       return quota.usedSweeps < floor ? kept : kept + Math.ceil(needs.live + needs.idle);
-    default:
-      return neverRanked(priority);
   }
 }
 
@@ -226,8 +224,4 @@ export function lastsMs(left: number | null, needsPerHour: number, resetInMs: nu
   if (left === null || needsPerHour <= 0) return null;
   const ms = (left / needsPerHour) * 3_600_000;
   return ms >= resetInMs ? null : Math.floor(ms);
-}
-
-function neverRanked(priority: never): never {
-  throw new Error(`minRemaining has no case for the priority ${String(priority)}`);
 }

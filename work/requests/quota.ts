@@ -89,7 +89,7 @@ const learntForWindows = 7;
  * Two reports of the same reset may differ by up to this much: the service rounds to whole seconds, and responses take
  * time.
  */
-const sameWindowMs = 5000;
+export const sameWindowMs = 5000;
 
 /** Returns the state of a key's quota. Creates its row on the first call. */
 export async function readQuota(ledger: Ledger, fingerprint: string): Promise<QuotaState> {
