@@ -202,7 +202,8 @@ describe.each(kinds)('the store on %s', (kind) => {
   it('reports a refused row as a constraint error that names the constraint but not the row', async () => {
     await insert(db, 1);
     const error = await storeErrorOf(insert(db, 1, 'ada@example.com'));
-    expect(error).toMatchObject({ kind: 'constraint', sqlState: '23505', constraint: 'item_pkey', table: 'item' });
+    expect(error).toMatchObject({ kind: 'constraint', sqlState: '23505' });
+    expect(error.message).toContain('constraint "item_pkey"');
     expect(JSON.stringify(error) + error.message + String(error.stack)).not.toContain('ada@');
     expect(error.cause).toBeUndefined();
   });

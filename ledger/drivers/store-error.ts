@@ -12,31 +12,19 @@ export type StoreErrorKind =
   /** Everything else: a mistake in a statement, a value that cannot be stored or read, wrong use. */
   | 'other';
 
-export interface StoreErrorFacts {
-  /** PostgreSQL's five-character error code, if the error comes from PostgreSQL. */
-  readonly sqlState?: string;
-  readonly constraint?: string;
-  readonly table?: string;
-}
-
 /**
  * The error that the store's drivers throw. The message never contains a parameter, a row or the store's password. For
  * the same reason, PostgreSQL's own error, whose `detail` quotes rows, is not kept as `cause`.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly sqlState: string | undefined;
-  readonly constraint: string | undefined;
-  readonly table: string | undefined;
 
+  /** @param sqlState PostgreSQL's five-character error code, if the error comes from PostgreSQL */
   constructor(
     readonly kind: StoreErrorKind,
     message: string,
-    facts: StoreErrorFacts = {},
+    readonly sqlState?: string,
   ) {
     super(message);
-    this.sqlState = facts.sqlState;
-    this.constraint = facts.constraint;
-    this.table = facts.table;
   }
 }

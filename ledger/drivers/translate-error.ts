@@ -1,4 +1,4 @@
-import { StoreError, type StoreErrorFacts, type StoreErrorKind } from './store-error.js';
+import { StoreError, type StoreErrorKind } from './store-error.js';
 
 /** An error of the server as thrown by `pg`. The server sets all fields. */
 interface ServerError {
@@ -6,7 +6,6 @@ interface ServerError {
   readonly message: string;
   readonly severity?: string;
   readonly constraint?: string;
-  readonly table?: string;
 }
 
 /**
@@ -77,12 +76,11 @@ export function isOfStalePlan({ kind, sqlState }: StoreError): boolean {
 }
 
 function fromServer(error: ServerError, store: string, sql: string): StoreError {
-  const facts: StoreErrorFacts = { sqlState: error.code, constraint: error.constraint, table: error.table };
   const kind = kindOf(error);
   return new StoreError(
     kind,
     `${sentence(kind, error, store)}${kind === 'unreachable' || kind === 'full' ? '' : statementOf(sql)}`,
-    facts,
+    error.code,
   );
 }
 
