@@ -48,23 +48,18 @@ export const expiredPayload = '{}';
 
 /**
  * One of three kinds of rows: one known item that differs, with its stored values (`differs`); the positions of all new
- * items (`new`); or the positions of all items that a later request has seen (`newer`).
+ * items (`new`); or the positions of all items that a later request has seen (`newer`). `ns` are positions on the page,
+ * from 1.
  */
-interface ComparedRow {
-  /** Positions on the page, from 1. */
-  ns: number[];
-  what: 'differs' | 'new' | 'newer';
-  revision: number | null;
-  last_sequence: number | null;
-  same_content: boolean | null;
-  same_copies: boolean | null;
-  deleted: boolean | null;
-  session_id: number | null;
-  says_anonymous: boolean | null;
-  rules: string | null;
-  shown_as: Visibility | null;
+type ComparedRow = DifferingRow | { readonly what: 'new' | 'newer'; readonly ns: readonly number[] };
+
+interface DifferingRow extends KnownRow {
+  readonly what: 'differs';
+  readonly ns: readonly number[];
+  /** The stored visibility. */
+  readonly shownAs: Visibility | null;
   /** The stored payload, if its content differs and it was stored under other reading rules. */
-  other_payload: string | null;
+  readonly otherPayload: string | null;
 }
 
 /**
@@ -94,8 +89,9 @@ export async function compareItems(
          as s (key, hash, copies, visibility, says_anonymous, consent, n)
        left join lateral (select *, ${seenLater('seen_at', '$7')} as later
          from items where ref = $1 and list = $2 and key = s.key limit 1) i on true)
-     select array[n] as ns, 'differs' as what, revision, last_sequence, same_content, same_copies, deleted, session_id,
-       says_anonymous, rules, shown_as, other_payload
+     select array[n] as ns, 'differs' as what, revision, last_sequence as "lastSequence", same_content as "sameContent",
+       same_copies as "sameCopies", deleted, session_id as "sessionId", says_anonymous as "saysAnonymous", rules,
+       shown_as as "shownAs", other_payload as "otherPayload"
      from compared where differs
      union all
      select array_agg(n), 'new', null, null, null, null, null, null, null, null, null, null from compared where is_new
@@ -118,12 +114,13 @@ export async function compareItems(
     ],
   );
   const differingByPosition = new Map<number, DifferingItem>();
-  for (const row of rows.filter(({ what }) => what !== 'newer')) {
+  for (const row of rows) {
+    if (row.what === 'newer') continue;
     for (const n of row.ns) {
       const candidate = candidates[n - 1]!;
       differingByPosition.set(
         n,
-        row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) },
+        row.what === 'differs' ? { ...candidate, known: knownRow(row, place.list, candidate) } : candidate,
       );
     }
   }
@@ -153,32 +150,25 @@ export async function asNewItems(
   return { differingItems: newItems, outdated: false };
 }
 
-function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): KnownRow {
-  return {
-    revision: row.revision!,
-    lastSequence: row.last_sequence!,
-    // an item that moves to another session has changed, even if none of its fields shows it
-    sameContent:
-      row.session_id === differing.item.sessionId && (row.same_content! || differsByRulesAlone(row, list, differing)),
-    sameCopies: row.same_copies!,
-    rules: row.rules!,
-    deleted: row.deleted!,
-    sessionId: row.session_id,
-    saysAnonymous: row.says_anonymous,
-  };
+function knownRow(row: DifferingRow, list: string, differing: Omit<DifferingItem, 'known'>): KnownRow {
+  const { revision, lastSequence, sameCopies, rules, deleted, sessionId, saysAnonymous } = row;
+  // an item that moves to another session has changed, even if none of its fields shows it
+  const sameContent =
+    sessionId === differing.item.sessionId && (row.sameContent || differsByRulesAlone(row, list, differing));
+  return { revision, lastSequence, sameContent, sameCopies, rules, deleted, sessionId, saysAnonymous };
 }
 
 /**
  * Returns true if the stored item and the one just read are equal in all fields that both reading rules keep, so that
  * only the rules make a difference. Also true if the stored payload has expired.
  */
-function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
-  if (row.other_payload === null) return false;
-  if (row.other_payload === expiredPayload) return true; // nothing is left to compare with
-  const dropped = new Set([...droppedBy(row.rules!), ...droppedBy(differing.rules)]);
-  const before = withoutFields(JSON.parse(row.other_payload) as Fields, dropped);
+function differsByRulesAlone(row: DifferingRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
+  if (row.otherPayload === null) return false;
+  if (row.otherPayload === expiredPayload) return true; // nothing is left to compare with
+  const dropped = new Set([...droppedBy(row.rules), ...droppedBy(differing.rules)]);
+  const before = withoutFields(JSON.parse(row.otherPayload) as Fields, dropped);
   const now = withoutFields(differing.item.fields, dropped);
-  return shownForm(list, before, row.shown_as).content === shownForm(list, now, differing.visibility).content;
+  return shownForm(list, before, row.shownAs).content === shownForm(list, now, differing.visibility).content;
 }
 
 type Judge = (item: SeenItem) => Visibility | null;
