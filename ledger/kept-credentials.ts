@@ -8,9 +8,9 @@ export interface KeptCredential {
   readonly text: string | null;
 }
 
-interface Row extends Record<string, unknown> {
-  version: string | number;
-  sealed: Buffer | null;
+interface Row {
+  readonly version: number;
+  readonly sealed: Buffer | null;
 }
 
 const nonceBytes = 12;
@@ -29,8 +29,8 @@ export function keptCredentials({ db, hash, clock }: Pick<Ledger, 'db' | 'hash' 
   const owner = randomUUID();
   const nameOf = (configured: string): string => hash.fingerprint(configured);
   const opened = (name: string, { version, sealed }: Row): KeptCredential => ({
-    version: Number(version),
-    text: sealed === null ? null : open(key, name, Buffer.from(sealed)),
+    version,
+    text: sealed === null ? null : open(key, name, sealed),
   });
   return {
     nowMs: (): number => clock.nowMs(),

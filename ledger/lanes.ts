@@ -122,35 +122,26 @@ export async function acquireLane(
     );
     if (before === undefined || before.held) return undefined;
     if (before.owner !== null) await expandBatchesInFlight(tx, lane.ref, lane.sinkId);
-    const [row] = await tx.query<TakenRow>(
+    const rows = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
-       where sink_id = $1 and ref = $2 returning epoch, memory, configuration, lists, settings, recent,
-         coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as failing_ms`,
+       where sink_id = $1 and ref = $2
+       returning sink_id as "sinkId", ref, epoch, memory, configuration, lists, settings, recent,
+         coalesce(extract(epoch from now() - failing_since)::float8 * 1000, 0) as "failingForMs"`,
       [lane.sinkId, lane.ref, lane.owner, lane.leaseMs],
     );
+    const row = rows[0]!;
     return {
-      sinkId: lane.sinkId,
-      ref: lane.ref,
-      epoch: row!.epoch,
-      memory: JSON.parse(row!.memory) as Record<string, unknown>,
+      ...row,
+      memory: JSON.parse(row.memory) as Record<string, unknown>,
+      lists: row.lists.split(' ').filter(Boolean),
       takenOver: before.owner !== null,
-      failingForMs: row!.failing_ms,
-      configuration: row!.configuration,
-      lists: row!.lists.split(' ').filter(Boolean),
-      settings: row!.settings,
-      recent: row!.recent,
     };
   });
 }
 
-interface TakenRow {
-  epoch: number;
-  memory: string;
-  failing_ms: number;
-  configuration: number | null;
-  lists: string;
-  settings: string | null;
-  recent: string;
+interface TakenRow extends Omit<LaneLease, 'memory' | 'lists' | 'takenOver'> {
+  readonly memory: string;
+  readonly lists: string;
 }
 
 /**

@@ -50,13 +50,15 @@ export async function resume(
   return rows.length > 0;
 }
 
+const selectPauses = `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses`;
+
 /** Returns the pauses with these names. If there are none, work may continue. */
 export async function pausesOf(
   ledger: Ledger,
   names: readonly { scope: PauseScope; name: string }[],
 ): Promise<Pause[]> {
   return await ledger.db.query<Pause>(
-    `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses
+    `${selectPauses}
      where (scope, name) in (select * from unnest($1::text[], $2::text[]))`,
     [names.map(({ scope }) => scope), names.map(({ name }) => name)],
   );
@@ -81,8 +83,5 @@ export async function liftChangedCredential(
 
 /** Returns all pauses. */
 export async function allPauses(ledger: Ledger): Promise<Pause[]> {
-  return await ledger.db.query<Pause>(
-    `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses
-     order by scope, name, paused_by`,
-  );
+  return await ledger.db.query<Pause>(`${selectPauses} order by scope, name, paused_by`);
 }

@@ -48,7 +48,8 @@ interface FeedRow extends Omit<FeedChange, 'data'> {
 }
 
 const columns = (personal: string): string =>
-  `c.ref, c.sequence, c.list, c.key, c.revision, c.kind, c.session_id, c.visibility, c.found_at,
+  `c.ref, c.sequence, c.list, c.key, c.revision, c.kind, c.session_id as "sessionId", c.visibility,
+   c.found_at as "foundAt",
    case when ${personal} and c.kind <> 'deleted' then coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end) end as payload,
    i.visibility as current`;
 
@@ -64,14 +65,13 @@ export async function feedChanges(
 ): Promise<FeedChange[]> {
   if (ranges.length === 0) return [];
   const rows = await ledger.db.query<FeedRow>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.ref, f.sequence, f.list, f.key, f.revision, f.kind,
-       f.session_id as "sessionId", f.visibility, f.found_at as "foundAt", f.payload, f.current
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.*
      from unnest($1::int4[], $2::int8[], $3::int8[]) as n (ref, after, up_to) join pigeonholes p on p.ref = n.ref
        cross join lateral (select ${columns('$6::boolean')}
          from changes c left join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
          where c.ref = n.ref and c.sequence > n.after and c.sequence <= n.up_to and ($4::text is null or c.list = $4)
          order by c.sequence limit $5) f
-     order by f.found_at, f.ref, f.sequence`,
+     order by f."foundAt", f.ref, f.sequence`,
     [
       ranges.map(({ ref }) => ref),
       ranges.map(({ after }) => after),
@@ -92,14 +92,13 @@ export async function newestChanges(
 ): Promise<FeedChange[]> {
   if (heads.size === 0 || limit === 0) return [];
   const rows = await ledger.db.query<FeedRow>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.ref, f.sequence, f.list, f.key, f.revision, f.kind,
-       f.session_id as "sessionId", f.visibility, f.found_at as "foundAt", f.payload, f.current
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.*
      from unnest($1::int4[], $2::int8[]) as n (ref, up_to) join pigeonholes p on p.ref = n.ref
        cross join lateral (select ${columns('$5::boolean')}
          from changes c left join items i on i.ref = c.ref and i.list = c.list and i.key = c.key
          where c.ref = n.ref and c.sequence <= n.up_to and ($3::text is null or c.list = $3)
          order by c.sequence desc limit $4) f
-     order by f.found_at desc, f.ref desc, f.sequence desc limit $4`,
+     order by f."foundAt" desc, f.ref desc, f.sequence desc limit $4`,
     [[...heads.keys()], [...heads.values()], list, limit, personal],
   );
   return rows.map(show).toReversed();

@@ -14,8 +14,8 @@ const sliceSize = 500;
 
 const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
 
-const reviewed =
-  'list, key, session_id, stream_id, revision, last_sequence, payload::text, visibility, attendee_id, rules';
+const reviewed = `list, key, session_id as "sessionId", stream_id as "streamId", revision,
+  last_sequence as "lastSequence", payload::text, visibility, attendee_id as "attendeeId", rules`;
 const isReviewed = 'payload is not null and not expired and visibility is not null';
 
 /**
@@ -28,16 +28,16 @@ const bySession = (ref: string, sessionId: string, after: string): string =>
      and (session_id, list) <= (${sessionId}, l.list)`;
 
 interface ReviewedRow {
-  list: string;
-  key: string;
-  session_id: number | null;
-  stream_id: number;
-  revision: number;
-  last_sequence: number;
-  payload: string;
-  visibility: Visibility;
-  attendee_id: number | null;
-  rules: string;
+  readonly list: string;
+  readonly key: string;
+  readonly sessionId: number | null;
+  readonly streamId: number;
+  readonly revision: number;
+  readonly lastSequence: number;
+  readonly payload: string;
+  readonly visibility: Visibility;
+  readonly attendeeId: number | null;
+  readonly rules: string;
 }
 
 /**
@@ -122,7 +122,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
     .filter(({ row, visibility }) => visibility !== row.visibility);
   let changed = 0;
   for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
-    const { list, stream_id: streamId } = group[0]!.row;
+    const { list, streamId } = group[0]!.row;
     const part = { ...scope, list, streamId };
     const differingItems = group.map(({ row, visibility }) => toDiffering(ledger, row, visibility));
     const { created, updated } = await writeChanges({ ledger, tx, scope: part }, differingItems, null);
@@ -135,7 +135,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
   const toRead = moved.filter(({ row, visibility }) => row.visibility === 'anonymous' && visibility === 'named');
   if (toRead.length > 0) {
     await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [
-      [...new Set(toRead.map(({ row }) => row.stream_id))],
+      [...new Set(toRead.map(({ row }) => row.streamId))],
     ]);
     for (const list of new Set(toRead.map(({ row }) => row.list)))
       await forgetDigests(tx, { ref: scope.ref, list }, null);
@@ -148,45 +148,39 @@ async function loadFacts(
   ref: number,
   rows: readonly ReviewedRow[],
 ): Promise<(row: ReviewedRow) => Visibility> {
-  const sessions = await sessionSettings(tx, ref, [...new Set(rows.map((row) => row.session_id))]);
+  const sessions = await sessionSettings(tx, ref, [...new Set(rows.map(({ sessionId }) => sessionId))]);
   const questions = rows.filter((row) => row.list === 'questions').map((row) => row.key);
   const flags = await questionFlags(tx, ref, questions);
   return (row) =>
     judgeVisibility(row.list, {
-      anonymousResponses: sessions.get(row.session_id),
-      questionIsAnonymous: row.list === 'questions' ? flags.get(`${row.key} ${row.session_id}`) : undefined,
+      anonymousResponses: sessions.get(row.sessionId),
+      questionIsAnonymous: row.list === 'questions' ? flags.get(`${row.key} ${row.sessionId}`) : undefined,
     });
 }
 
 function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] {
-  return [...groupBy(entries, ({ row }) => `${row.list} ${row.stream_id}`).values()];
+  return [...groupBy(entries, ({ row }) => `${row.list} ${row.streamId}`).values()];
 }
 
 function toDiffering(ledger: Ledger, row: ReviewedRow, visibility: Visibility): DifferingItem {
   const fields = JSON.parse(row.payload) as Fields;
   const hashed = hashedForm(ledger.hash, row.list, fields, visibility);
   const before = hashedForm(ledger.hash, row.list, fields, row.visibility);
+  const sameContent = before.hash.equals(hashed.hash);
+  const { key, sessionId, attendeeId, revision, lastSequence, rules } = row;
   return {
-    item: {
-      key: row.key,
-      sessionId: row.session_id,
-      attendeeId: row.attendee_id,
-      saysAnonymous: null,
-      consent: null,
-      visibility: 'judge',
-      fields,
-    },
+    item: { key, sessionId, attendeeId, saysAnonymous: null, consent: null, visibility: 'judge', fields },
     visibility,
-    rules: row.rules,
+    rules,
     ...hashed,
     known: {
-      revision: row.revision,
-      lastSequence: row.last_sequence,
-      sameContent: before.hash.equals(hashed.hash),
+      revision,
+      lastSequence,
+      sameContent,
       sameCopies: true,
-      rules: row.rules,
+      rules,
       deleted: false,
-      sessionId: row.session_id,
+      sessionId,
       saysAnonymous: null,
     },
   };
