@@ -1,7 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import type { ReportRow, RowOutcome } from './row-states.js';
 import { codeProperty, reportColumns } from './files/column-mapping.js';
-import { byteOrderMark, csvLine } from './files/table.js';
+import { byteOrderMark, csvLine, isUnnamed } from './files/table.js';
 import type { SendableRow } from './files/checked-row.js';
 import type { ImportProblem } from './desk/import-views.js';
 
@@ -76,8 +76,22 @@ export async function* reportCsv(
   const columns = profileColumns(fields);
   yield byteOrderMark + csvLine([...reportColumns, ...columns]);
   for await (const batch of rows) {
-    yield batch.map((row) => csvLine([...aboutImport(row), ...valuesOf(row.profile, columns)])).join('');
+    yield batch
+      .map((row) => csvLine([...aboutImport(row), ...valuesOf(row.profile, columns), ...cellsBeyond(row, columns)]))
+      .join('');
   }
+}
+
+/** Text of the cell that keeps a row from being sent until a person has corrected it. */
+const mark = 'Delete this cell when the row is correct';
+
+/**
+ * Returns the cells beyond the header. They are the row's own, or a mark. The import refuses rows with such cells, so
+ * a person who imports the report unchanged creates no registrant from a broken row.
+ */
+function cellsBeyond({ profile, needsMark }: ReportRow, columns: readonly string[]): string[] {
+  const beyond = Object.keys(profile).filter((name) => isUnnamed(name) && !columns.includes(name));
+  return needsMark === true ? [...valuesOf(profile, beyond), mark] : valuesOf(profile, beyond);
 }
 
 /** Returns the unique fields of profiles, the code first. */

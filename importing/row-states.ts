@@ -61,6 +61,8 @@ export interface ReportRow {
   /** The service's message, or the problems of the file. May quote the row, because it is for the owner of the file. */
   readonly message: string | null;
   readonly requestId: string | null;
+  /** Whether the row has a problem that its text does not show, see `codesLostInText`. */
+  readonly needsMark?: boolean;
 }
 
 /** A row as stored: with hashes, its profile as canonical JSON. */

@@ -23,7 +23,7 @@ import {
   requestCancellation,
 } from '../read-import.js';
 import { allMappings, columnWishes } from './saved-mappings.js';
-import { isSendable } from '../files/checked-row.js';
+import { codesLostInText, isSendable } from '../files/checked-row.js';
 import { checkImport, type CheckTerms } from './check-import.js';
 import { findTarget, profileFieldsOf } from './find-target.js';
 import { openRegistrants } from './open-registrants.js';
@@ -110,7 +110,7 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
       const id = randomUUID();
       await editions.use(async (deps) => {
         const terms = await termsOf(deps, request);
-        refuseEnded(terms.target, request.force === true);
+        if (request.force !== true) refuseEnded(terms.target, howToForce);
         await startImport(deps, bytes, {
           ...terms,
           id,
@@ -167,12 +167,20 @@ export async function* importReportCsv(
   mapping: unknown,
 ): AsyncGenerator<string, void, undefined> {
   const { columns } = storedColumns(mapping);
+  // The report has the service's fields as columns, not those of the file.
+  const fieldOf = (name?: string | null) => columns.find(({ column }) => column === name)?.property ?? name;
   const told = async function* () {
     for await (const rows of importReport(ledger, number)) {
       yield rows.map((row) => {
         const [first, ...more] = viewReportRow(row, { columns });
         const message = [first, ...more].flatMap((each) => each?.message ?? []).join(' ');
-        return { ...row, field: first?.column ?? row.field, message: message === '' ? null : message };
+        const needsMark = [first, ...more].some((each) => each?.code != null && codesLostInText.has(each.code));
+        return {
+          ...row,
+          field: fieldOf(first?.column) ?? row.field,
+          message: message === '' ? null : message,
+          needsMark,
+        };
       });
     }
   };
@@ -182,12 +190,16 @@ export async function* importReportCsv(
   );
 }
 
-/** Refuses an event that has ended, unless forced. @throws {ImportRefusal} */
-export function refuseEnded({ workspace, pigeonholeId, name, status }: ImportTarget, force: boolean): void {
-  if (status !== 'ended' || force) return;
+/** Addresses the page and programs; the command line refuses before it uploads. */
+const howToForce =
+  'to import anyway, select "import even if the event has ended" under "More options" (in the API, force=true)';
+
+/** Refuses an event that has ended. @param remedy how its caller can import anyway @throws {ImportRefusal} */
+export function refuseEnded({ workspace, pigeonholeId, name, status }: ImportTarget, remedy: string): void {
+  if (status !== 'ended') return;
   throw new ImportRefusal(
     'wrong',
-    `pigeonhole ${workspace}/${pigeonholeId}${name === null ? '' : ` (${name})`} has ended: use --force to import anyway`,
+    `pigeonhole ${workspace}/${pigeonholeId}${name === null ? '' : ` (${name})`} has ended: ${remedy}`,
   );
 }
 

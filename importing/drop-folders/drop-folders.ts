@@ -182,7 +182,7 @@ export class DropFolders {
   ): Promise<void> {
     const target = await findTarget(deps, pigeonhole);
     refuseOthers(entry, target);
-    refuseEnded(target, false);
+    refuseEnded(target, 'to import the file anyway, run "pigeonpost import" with --force');
     const content = readDroppedFile(path);
     try {
       await startImport(deps, content, {

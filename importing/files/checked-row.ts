@@ -49,13 +49,28 @@ export interface SendableRow {
 export interface InvalidRow {
   readonly row: number;
   /**
-   * The cells by field for the report. Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are
+   * The cells by field for the report; cells beyond the header by the name of `unnamedColumn`. Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are
    * cut after 1,000 characters.
    */
   readonly values: Readonly<Record<string, string>>;
   /** At least one. */
   readonly problems: readonly Problem[];
 }
+
+/**
+ * Problems that the text of a row in a CSV does not show: without a mark, the service would accept the uncorrected row
+ * of the report.
+ */
+export const codesLostInText: ReadonlySet<string> = new Set<ProblemCode>([
+  'control-character',
+  'too-few-cells',
+  'error-cell',
+  'date-in-code',
+  'digits-lost',
+  'nested-value',
+  'not-an-object',
+  'late-field',
+]);
 
 export type CheckedRow = SendableRow | InvalidRow;
 
@@ -74,7 +89,8 @@ const problemWords: Readonly<Record<PlainCode, string>> = {
   'too-long': `The value is longer than ${maxValueLength} characters; shorten it.`,
   'no-email-address': 'The value is not an e-mail address such as ada@example.com; correct it, or leave it empty.',
   'too-few-cells': 'The row has fewer cells than the header; look for a missing delimiter or a broken line.',
-  'too-many-cells': 'The row has more cells than the header; put values that hold the delimiter into quotation marks.',
+  'too-many-cells':
+    'The row has more cells than the header; put values that hold the delimiter into quotation marks, and delete cells beyond the last column.',
   'error-cell': 'The cell holds an error or a formula without a result; enter the value.',
   'date-in-code': 'The spreadsheet holds this code as a date; format the column as text and enter the code again.',
   'digits-lost':

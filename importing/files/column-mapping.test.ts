@@ -158,7 +158,7 @@ describe('a mapping without a code column', () => {
 
   it('is refused unless codes are generated', () => {
     expect(check(['Name', 'Email'], 'required')).toThrow(
-      'pigeonpost did not recognise a column with the attendee code; name it with --map "<column>=attendeeCode", or have codes generated.',
+      'pigeonpost did not recognise a column with the attendee code; rename that column to "attendeeCode", or map it to that field.',
     );
     expect(check(['Name', 'Email'], 'generated')).not.toThrow();
     expect(check(['Code', 'Name'], 'required')).not.toThrow();

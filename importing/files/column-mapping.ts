@@ -217,6 +217,9 @@ function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<
   return byColumn;
 }
 
+/** Start of the message of `checkMapping`. The command line adds its options to this message. */
+export const noCodeColumn = 'pigeonpost did not recognise a column with the attendee code';
+
 /**
  * Checks that rows can be sent with this mapping.
  * @param codes whether rows must have a code, or missing ones are generated
@@ -235,7 +238,7 @@ export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'genera
   if (codes === 'required') {
     throw new RegistrantFileError(
       'mapping',
-      `pigeonpost did not recognise a column with the attendee code; name it with --map "<column>=${codeProperty}", or have codes generated.`,
+      `${noCodeColumn}; rename that column to "${codeProperty}", or map it to that field.`,
     );
   }
   if (sent.length === 0) throw new RegistrantFileError('mapping', 'No column is sent; map at least one.');

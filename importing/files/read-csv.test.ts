@@ -58,7 +58,7 @@ describe('a CSV file', () => {
     expect(rows).toEqual([
       { row: 2, values: ['A1', ''], findings: [{ column: null, kind: 'too-few-cells' }] },
       { row: 3, values: ['A2', 'Bob'] },
-      { row: 4, values: ['A3', 'Cy'], findings: [{ column: null, kind: 'too-many-cells' }] },
+      { row: 4, values: ['A3', 'Cy', 'x'], findings: [{ column: null, kind: 'too-many-cells' }] },
     ]);
   });
 

@@ -40,7 +40,7 @@ export interface RegistrantFile {
 export interface RawRow {
   /** Row number as in a spreadsheet: 1 is the header. Element n of a JSON list is row n + 1. */
   readonly row: number;
-  /** Untrimmed text of each column; '' if the row has no cell. */
+  /** Untrimmed text of each column; '' if the row has no cell. After `too-many-cells`, also of the cells beyond. */
   readonly values: readonly string[];
   /** Findings about cells, unordered; absent if there are none. */
   readonly findings?: readonly Finding[];

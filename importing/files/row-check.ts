@@ -1,7 +1,7 @@
 import { codeProperty, isEmailField, isNameField, type ColumnMapping } from './column-mapping.js';
 import { type CheckedRow, type Problem, type Profile, plainProblem, maxValueLength } from './checked-row.js';
 import type { Finding, RawRow } from './registrant-file.js';
-import { asWritten } from './table.js';
+import { asWritten, unnamedColumn } from './table.js';
 import { createHmac, createHash } from 'node:crypto';
 
 interface RowCheckOptions {
@@ -42,6 +42,8 @@ export class RowCheck {
   /** Columns with names: a row must have a value in at least one. */
   readonly #names: readonly SentColumn[];
   readonly #codeKey: Uint8Array | undefined;
+  /** Number of columns of the header. */
+  readonly #width: number;
   readonly #seen = new SeenCodes();
 
   constructor({ mapping, codeKey }: RowCheckOptions) {
@@ -51,6 +53,7 @@ export class RowCheck {
     this.#code = this.#sent.find(({ property }) => property === codeProperty);
     this.#names = this.#sent.filter(({ property }) => isNameField(property));
     this.#codeKey = codeKey;
+    this.#width = mapping.columns.length;
   }
 
   check(rows: readonly RawRow[]): CheckedRow[] {
@@ -68,8 +71,14 @@ export class RowCheck {
     this.#judgeCode(judged, isReadable);
     const values = Object.fromEntries(judged.fields);
     return judged.problems.length > 0
-      ? { row, values: storable(values), problems: judged.problems }
+      ? { row, values: storable({ ...values, ...this.#extraCells(raw) }), problems: judged.problems }
       : { row, profile: values as Profile, notes: judged.notes };
+  }
+
+  /** Returns the cells beyond the header by position: without them, the row of the report would look correct. */
+  #extraCells({ values }: RawRow): Record<string, string> {
+    const extra = values.slice(this.#width).map((text, n) => [unnamedColumn(this.#width + n), asWritten(text.trim())]);
+    return Object.fromEntries(extra) as Record<string, string>;
   }
 
   #judgeFinding({ column, kind }: Finding, { row, problems }: Judged): void {

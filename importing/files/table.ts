@@ -6,8 +6,8 @@ export interface Table {
 }
 
 /**
- * Uses the first non-empty row as header and adjusts all others to its width. Empty rows are omitted but count for row
- * numbers.
+ * Uses the first non-empty row as header and adjusts all others to its width, except rows with too many cells. Empty
+ * rows are omitted but count for row numbers.
  * @param shortRows `padded`: a short row is completed with empty cells, because a sheet does not store them; `found`: a
  *   short row gets a finding
  * @throws {RegistrantFileError} kind `empty`, after all rows were read, if there is none below the header; see also
@@ -61,8 +61,9 @@ function broughtTo(width: number, { row, values, findings = [] }: RawRow, shortR
     if (shortRows === 'found') found.push({ column: null, kind: 'too-few-cells' });
     values = [...values, ...Array<string>(width - values.length).fill('')];
   } else if (values.length > width) {
+    // Cells beyond the header are kept for the report.
     if (values.slice(width).some((value) => value.trim() !== '')) found.push({ column: null, kind: 'too-many-cells' });
-    values = values.slice(0, width);
+    else values = values.slice(0, width);
   }
   return found.length === 0 ? { row, values } : { row, values, findings: found };
 }
@@ -91,7 +92,7 @@ export function columnsOf(cells: readonly string[]): string[] {
         `The name of column ${place} is longer than ${readLimits.columnNameLength} characters; shorten it.`,
       );
     }
-    const column = name === '' ? `(column ${place})` : name;
+    const column = name === '' ? unnamedColumn(index) : name;
     const earlier = places.get(column);
     if (earlier !== undefined) {
       throw new RegistrantFileError(
@@ -112,6 +113,11 @@ function nameOf(cell: string): string {
       .replace(/[\p{Cc}\p{Cs}\u200b\u2060]/gu, '')
       .trim(),
   );
+}
+
+/** Returns the name of a column, or of a cell beyond the header, that has none. @param index from 0 */
+export function unnamedColumn(index: number): string {
+  return `(column ${index + 1})`;
 }
 
 /** Whether a column has no name of its own, so that it was named after its position. */

@@ -93,6 +93,31 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     ]);
   });
 
+  it('has a report whose broken rows are refused again until they are corrected', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const lines = ['Name,Company,Notes,attendeeCode', 'Ada,A,,C-1', 'King, Martin,Acme,,C-2', 'Short,B,', 'Cy,C,,C-4'];
+    const map = ['Notes='];
+    const first = await desk.start(requestOf({ map }), bytesOf(...lines));
+    expect(countsIn(first)).toEqual({ created: 2, invalid: 2 });
+    let report = await textIn(desk.reportCsv(first.id));
+    expect(report).toContain('"King"');
+    expect(report).toContain('"C-2"');
+    const generateCodes = true; // the row that lacks its code must not get one
+    for (let again = 0; again < 2; again += 1) {
+      const { id, counts } = await desk.start(requestOf({ generateCodes }), bytesOf(...report.split('\r\n')));
+      expect(countsIn({ counts })).toEqual({ existing: 2, invalid: 2 });
+      report = await textIn(desk.reportCsv(id));
+      expect(report.match(/Delete this cell when the row is correct/g)).toHaveLength(1);
+    }
+    const fixed = report
+      .split('\r\n')
+      .map((line) => line.replace('"Short","B","Delete this cell when the row is correct"', '"Short","B"'))
+      .map((line) => line.replace('"","Short"', '"C-3","Short"'));
+    expect(countsIn(await desk.start(requestOf(), bytesOf(...fixed)))).toEqual({ existing: 2, created: 1, invalid: 1 });
+    expect((await registered(set)).map(({ Name }) => Name)).toEqual(['Ada', 'Short', 'Cy']);
+  });
+
   it('is not imported if it differs from the file that was checked', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
@@ -177,7 +202,10 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     await expect(desk.target('999')).rejects.toMatchObject({ kind: 'unknown' });
     await expect(desk.target('elsewhere/101')).rejects.toMatchObject({ kind: 'unknown' });
     await set.patch('pigeonholes', 101, { status: 'ended' });
-    await expect(start()).rejects.toMatchObject({ kind: 'wrong', message: expect.stringContaining('--force') });
+    await expect(start()).rejects.toMatchObject({
+      kind: 'wrong',
+      message: expect.stringMatching(/ended: .*"More options"/),
+    });
     await set.patch('pigeonholes', 101, { registrants: false });
     await expect(start()).rejects.toMatchObject({ kind: 'stopped', message: expect.stringContaining('dashboard') });
     await pause(scene.ledger, {

@@ -116,7 +116,7 @@ describe('an XLSX file', () => {
     expect(rows).toEqual([
       { row: 3, values: ['A1', ''] },
       { row: 5, values: ['', 'Bob'] },
-      { row: 6, values: ['A3', 'Cy'], findings: [{ column: null, kind: 'too-many-cells' }] },
+      { row: 6, values: ['A3', 'Cy', '', 'x'], findings: [{ column: null, kind: 'too-many-cells' }] },
     ]);
   });
 
