@@ -35,6 +35,20 @@ sinks: { archive: { type: file, folder: ./archive } }
   }
 }
 
+describe('the check of drop folders', () => {
+  it('reports a folder that does not exist, and creates none', async () => {
+    const choice = ' } }\nimports: [{ workspace: acme, pigeonhole: 1, folder: ./registrants }]\n# { { ';
+    const found = await checkFirst(5, {}, { choice });
+    expect(found.filter(({ what }) => what.startsWith('imports '))).toEqual([
+      {
+        what: expect.stringMatching(/^imports .*registrants$/),
+        result: 'refused',
+        text: 'the folder does not exist: create it, or mount its volume',
+      },
+    ]);
+  });
+});
+
 describe('the check of a workspace', () => {
   it('accepts a Personal workspace without a subscription', async () => {
     expect(await checkWorkspace({})).toMatchObject({ result: 'ok', text: expect.stringMatching(/accepts the key$/) });

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chooseSubscription } from '../importing/provisioning/plan-event.js';
+import { findDropPlaces, findDroppedFiles } from '../importing/drop-folders/folder-files.js';
 import type { Config } from '../config/config.js';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
 import { refuseWithoutEmbeddedStore } from '../ledger/drivers/embedded.js';
@@ -38,6 +39,7 @@ export async function* check(
 ): AsyncGenerator<Checked, void, undefined> {
   for (const name of Object.keys(config.workspaces)) yield* checkWorkspace(config, name, signal);
   for (const name of Object.keys(config.sinks)) yield* await checkSink(config, name, signal);
+  yield* await checkDropFolders(config);
   yield await checkStore(config);
   yield await checkTemporal(config, binarySources);
 }
@@ -98,6 +100,20 @@ async function subscriptionsOf(client: PigeonholeClient, signal: AbortSignal): P
 
 function isSubscription(item: object): item is Subscription {
   return 'id' in item && typeof item.id === 'number';
+}
+
+/** Reports each folder of `imports` that cannot be read. An import creates none: it may be a volume to be mounted. */
+async function checkDropFolders(config: Config): Promise<Checked[]> {
+  const problems: Checked[] = [];
+  const add = (folder: string, code: string): void => {
+    const text =
+      code === 'ENOENT'
+        ? 'the folder does not exist: create it, or mount its volume'
+        : `the folder cannot be read (${code}): check its path and permissions`;
+    problems.push({ what: `imports ${folder}`, result: 'refused', text });
+  };
+  for (const place of await findDropPlaces(config, add)) await findDroppedFiles(place, add);
+  return problems;
 }
 
 async function checkSink(config: Config, name: string, signal: AbortSignal): Promise<Checked[]> {
