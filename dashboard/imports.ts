@@ -78,9 +78,9 @@ export function rowsToSend({ counts, canary }: Pick<ImportCheck, 'counts' | 'can
   return canary === null ? counts.send : Math.min(canary, counts.send);
 }
 
-/** Returns the number of rows with a final outcome. Pure. */
+/** Returns the number of rows with a final outcome. Rows that were left or cancelled have none. Pure. */
 export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {
-  return rows - countOf(counts, 'waiting');
+  return rows - countOf(counts, 'waiting') - countOf(counts, 'cancelled');
 }
 
 /** Returns the number of rows that the operator must check. Pure. */

@@ -66,7 +66,7 @@ describe('the findings of check about sinks', () => {
   it('are read from the running pigeonpost without values, so that nothing is audited', async () => {
     expect(await checkSinks(configFor((server.address() as AddressInfo).port))).toEqual({
       problems: [{ sink: 'crm', text: problem }],
-      notes: ['sink crm: of the attendees read so far 0 to send, 20 withheld: no value to match by', note],
+      notes: ['sink crm: of the attendees read so far, 0 to send, 20 withheld: no value to match by', note],
     });
     expect(asked).toEqual(['GET /instance', 'POST /api/preview']);
   });

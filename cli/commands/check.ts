@@ -152,7 +152,7 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
     problems.push(...preview.problems.map((text) => ({ sink, text })));
     fields.push(...preview.notes);
     for (const count of preview.counts.filter(({ list }) => list === 'attendees')) {
-      people.push(`sink ${sink}: of the attendees read so far ${plannedWords(count)}`);
+      people.push(`sink ${sink}: of the attendees read so far, ${plannedWords(count)}`);
     }
   }
   const reasons = [...unchecked].map(([why, sinks]) => uncheckedNote(sinks, why));

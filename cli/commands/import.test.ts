@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../command.js';
-import { ExitCode } from '../exit-code.js';
-import { type ImportOptions, importFile, uploadQueryOf } from './import.js';
+import { CommandError, ExitCode } from '../exit-code.js';
+import { type ImportOptions, importFile, uploadQueryOf, withOptions } from './import.js';
 import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { actOnImport, importReport, listImports } from './imports.js';
@@ -75,6 +75,22 @@ describe('pigeonpost import', () => {
     expect(asked).toEqual([]);
   });
 
+  it('names the options for a list without codes, and for an event that has ended', async () => {
+    const { context, lines } = telling();
+    const { target } = checkOf();
+    answers['POST /api/imports/check'] = JSON.stringify(checkOf({ target: { ...target, status: 'ended' } }));
+    await importFile(context, optionsOf({ dryRun: true }));
+    expect(lines).toContain('this event has ended: the import requires --force');
+    lines.length = 0;
+    await importFile(context, optionsOf({ dryRun: true, force: true }));
+    expect(lines.join()).not.toContain('--force');
+
+    const message = 'people.csv: pigeonpost did not recognise a column with the attendee code; rename it.';
+    expect(() => withOptions(new CommandError(ExitCode.WrongUse, message))).toThrow(
+      'rename it. On the command line: --map "<column>=attendeeCode", or --generate-codes if the list has no codes',
+    );
+  });
+
   it('prints its result even if its report can no longer be written', async () => {
     const { context, lines } = telling();
     const report = join(api.folder, 'report.csv');
@@ -92,6 +108,13 @@ describe('the commands for an import', () => {
     const { context, lines } = telling();
     await importReport(context, { id: '7', json: false });
     expect(lines.join('')).toBe('\ufeff"Name"\r\n"J\u00fcrgen"\r\n');
+  });
+
+  it('mark a canary in the list', async () => {
+    answers['GET /api/imports'] = JSON.stringify({ items: [viewOf({ state: 'done', canary: 1 })], next: null });
+    const { context, lines } = telling();
+    await listImports(context, { limit: 100, json: false });
+    expect(lines).toEqual([expect.stringMatching(/^7 +done \(canary\) /)]);
   });
 
   it('list file names without control characters', async () => {

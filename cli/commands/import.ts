@@ -14,6 +14,7 @@ import { followImport, createProgressDisplay, createUploadDisplay } from '../imp
 import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';
 import { importClient, type UploadQuery } from '../imports/import-client.js';
 import { codesFileOf, requireFile, requireOtherFile, requireWritable, writeWholeFile } from '../files.js';
+import { noCodeColumn } from '../../importing/files/column-mapping.js';
 import { problemsCsv } from '../../importing/import-report.js';
 import { shownInLine } from '../text-line.js';
 import { stopSignal } from '../until-stopped.js';
@@ -75,10 +76,10 @@ export async function importFile(context: Context, options: ImportOptions): Prom
 
   await client.target(query['pigeonhole']!); // called first, so that a problem with the pigeonhole is reported before a large file is sent
   const check = await showing(out, options, 'checking', (onSent) =>
-    client.check(file, query, { signal: stop, onSent }),
+    client.check(file, query, { signal: stop, onSent }).catch(withOptions),
   );
   if (options.problems !== undefined) await writeWholeFile(options.problems, problemsCsv(check.problems));
-  if (options.dryRun) return tellDryRun(out, check, json);
+  if (options.dryRun) return tellDryRun(out, check, options);
 
   refuseEnded(check, options.force);
   if (!(await isAgreed(out, check, options))) {
@@ -122,21 +123,33 @@ async function showing<T>(
   }
 }
 
-function tellDryRun(out: Output, check: ImportCheck, json: boolean): ExitCode {
+function tellDryRun(out: Output, check: ImportCheck, { json, force }: ImportOptions): ExitCode {
   if (json) out.line(JSON.stringify({ dryRun: true, ...check }));
   else {
     for (const line of formatCheck(check, sheetOf(out))) out.line(line);
+    if (hasEnded(check) && !force) out.line('this event has ended: the import requires --force');
     out.line('nothing was sent');
   }
   const { conflict, rejected, invalid } = check.counts;
   return conflict + rejected + invalid > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
 
-function refuseEnded({ target }: ImportCheck, force: boolean): void {
-  if (target.status !== 'ended' || force) return;
+/** Adds the options that help to a message about a missing code column, which the page and drop folders also show. */
+export function withOptions(error: unknown): never {
+  if (!(error instanceof CommandError) || !error.message.includes(noCodeColumn)) throw error;
+  const options = '--map "<column>=attendeeCode", or --generate-codes if the list has no codes';
+  throw new CommandError(error.exitCode, `${error.message} On the command line: ${options}`);
+}
+
+function hasEnded({ target }: ImportCheck): boolean {
+  return target.status === 'ended';
+}
+
+function refuseEnded(check: ImportCheck, force: boolean): void {
+  if (!hasEnded(check) || force) return;
   throw new CommandError(
     ExitCode.WrongUse,
-    `${targetInWords(target)}: it has ended; add --force to import into it anyway`,
+    `${targetInWords(check.target)}: it has ended; add --force to import into it anyway`,
   );
 }
 
@@ -148,7 +161,7 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
   const strange = strangeFields(check.columns);
   if (strange.length > 0) {
     out.note(
-      `no attendee of this pigeonhole has the field ${strange.join(', ')}: the service silently ignores unknown fields, and registrants cannot be changed after the import`,
+      `no attendee of this pigeonhole has the ${strange.length === 1 ? 'field' : 'fields'} ${strange.join(', ')}: the service silently ignores unknown fields, and registrants cannot be changed after the import`,
     );
   }
   if (yes || counts.send === 0) return true;

@@ -92,9 +92,9 @@ export async function listImports(
 
 /** Formats imports in columns, with the file name last because it may be long. Pure. */
 function importLines(imports: readonly ImportView[], now: Date): string[] {
-  const cells = imports.map(({ id, state, workspace, pigeonholeId, file, rows, startedAt }) => [
+  const cells = imports.map(({ id, state, workspace, pigeonholeId, file, rows, startedAt, canary }) => [
     id,
-    state,
+    canary === null ? state : `${state} (canary)`,
     `${workspace}/${pigeonholeId}`,
     counted(rows, 'row'),
     formatDistance(new Date(startedAt), now),

@@ -1,7 +1,8 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { followImport, pauseAfter, Pace, createUploadDisplay } from './follow-import.js';
-import { viewOf } from './import-views.test-kit.js';
+import type { Output } from '../output.js';
+import { createProgressDisplay, createUploadDisplay, followImport, Pace, pauseAfter } from './follow-import.js';
+import { countsOf, viewOf } from './import-views.test-kit.js';
 
 /** Returns these answers, one for each poll. */
 function answering(...answers: readonly (ImportView | CommandError)[]): { find: () => Promise<ImportView> } {
@@ -33,6 +34,14 @@ describe('following an import', () => {
     const client = answering(viewOf({ state: 'waiting' }), unreachable, done);
     expect(await followImport(client, viewOf(), { display, stop: never })).toEqual({ kind: 'ended', view: done });
     expect(seen).toEqual(['running', 'waiting', 'waiting', 'done']);
+  });
+
+  it('ends with a line for all rows where there is no terminal', async () => {
+    const notes: string[] = [];
+    const out = { terminal: false, note: (text: string) => void notes.push(text) } as unknown as Output;
+    const last = viewOf({ state: 'done', counts: countsOf({ created: 20_000 }) });
+    await followImport(answering(last), viewOf(), { display: createProgressDisplay(out, false), stop: never });
+    expect(notes).toEqual(['12,500 of 20,000 rows', expect.stringContaining('20,000 of 20,000 rows')]);
   });
 
   it('ends at a pause, which has no end time', async () => {

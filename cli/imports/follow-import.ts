@@ -80,22 +80,26 @@ export function createProgressDisplay(out: Output, json: boolean): ProgressDispl
 }
 
 /**
- * Prints a line immediately when a wait starts or ends, or when the reason for a pause changes; otherwise every ten
- * seconds.
+ * Prints a line immediately when a wait starts or ends, when the reason for a pause changes, and at the end; otherwise
+ * every ten seconds.
  */
 function lineDisplay(
   line: (text: string) => void,
   paceOf: (view: ImportView, nowMs: number) => number | null,
 ): ProgressDisplay {
   let saidAt = -Infinity;
+  let said = '';
   let standing: string | null = null;
   return (view, nowMs) => {
     const perSecond = paceOf(view, nowMs);
     const now = new Date(nowMs);
     const stands = standingInWords(view, { now });
     const changed = (stands === null) !== (standing === null) || (view.state === 'paused' && stands !== standing);
-    if (!changed && nowMs - saidAt < lineEveryMs) return;
-    line([progressInWords(view, perSecond, { now }), ...(stands === null ? [] : [stands])].join('; '));
+    const text = [progressInWords(view, perSecond, { now }), ...(stands === null ? [] : [stands])].join('; ');
+    const isEnd = (view.state === 'done' || view.state === 'cancelled') && text !== said;
+    if (!changed && !isEnd && nowMs - saidAt < lineEveryMs) return;
+    line(text);
+    said = text;
     saidAt = nowMs;
     standing = stands;
   };
@@ -187,7 +191,7 @@ export function formatProgress(
 /** Returns the progress as text, such as "12,500 of 20,000 rows, 410 rows/s, 18 s left". Pure. */
 export function progressInWords(view: ImportView, perSecond: number | null, { now }: Pick<Sheet, 'now'>): string {
   const settled = settledRows(view.counts);
-  const left = view.rows - settled;
+  const left = view.counts.waiting;
   const rate = perSecond === null || left === 0 ? [] : [`${grouped(Math.round(perSecond))} rows/s`];
   const waitS = view.until === null ? 0 : Math.max(0, (new Date(view.until).getTime() - now.getTime()) / 1000);
   const time =
@@ -217,9 +221,9 @@ export function standingInWords(
   }
 }
 
-/** Returns the number of rows with a final outcome. */
+/** Returns the number of rows with a final outcome. Rows that a canary leaves for later have none. */
 function settledRows(counts: ImportCounts): number {
-  return Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.waiting;
+  return Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.waiting - counts.cancelled;
 }
 
 function barOf({ counts, rows }: ImportView, width: number): TextLine {

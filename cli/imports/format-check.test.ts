@@ -41,7 +41,7 @@ describe('the plan of an import', () => {
       '  4 refused before and unchanged since: not sent again',
       '  5 in another import that has not finished: this import waits for it and then reports their outcome',
       '  6 not sent, because of the problems below',
-      '  1 of them get a generated code',
+      '  1 row gets a generated code',
     ]);
   });
 
@@ -49,7 +49,7 @@ describe('the plan of an import', () => {
     const check = checkOf({ canary: 1 });
     expect(formatCheck(check, sheet).slice(8, 10)).toEqual([
       '20,000 to send',
-      '     1 of them now, the rest without --canary',
+      '     1 to send now, the rest without --canary',
     ]);
     expect(questionOf(check)).toMatch(/^Create 1 registrant in acme\/101 Annual Conference, /);
     expect(questionOf(checkOf())).toMatch(/^Create 20,000 registrants in /);
@@ -84,6 +84,17 @@ describe('the plan of an import', () => {
       expect.arrayContaining(['people.csv, row 21, Notes: Sentence 19.', 'and 8 more problems']),
     );
     expect(lines(different).join()).not.toContain('Sentence 20.');
+  });
+
+  it('names the rows of notes, and the option that generates codes', () => {
+    const message = 'The attendee code is missing; enter one.';
+    const groups = new ProblemGroups();
+    groups.add({ row: 9, column: 'Ticket', code: 'missing-code', message }, false);
+    const noteCounts = [{ code: 'similar-code', column: 'Ticket', rows: 1, firstRows: [4] }];
+    const problems = [{ row: 9, column: 'Ticket', code: 'missing-code', message }];
+    const lines = formatCheck(checkOf({ noteCounts, problems, problemGroups: groups.all }), sheet);
+    expect(lines).toContain('note    row 4, Ticket: similar-code');
+    expect(lines).toContain(`people.csv, row 9, Ticket: ${message} To generate codes, add --generate-codes`);
   });
 
   it('shows waits for the quota, and when the import ends', () => {

@@ -33,7 +33,7 @@ export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
     '',
     ...plannedLines(check),
     ...problemLines(check),
-    ...check.noteCounts.filter(({ code }) => code !== 'code-generated').map((note) => `note    ${countInWords(note)}`),
+    ...check.noteCounts.filter(({ code }) => code !== 'code-generated').map((note) => `note    ${noteInWords(note)}`),
     ...estimateLines(check.estimate, sheet),
   ].map(shownInLine);
 }
@@ -124,8 +124,12 @@ function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[]
     ...planned
       .filter(([key]) => key === 'send' || counts[key] > 0)
       .map(([key, words]) => `${grouped(counts[key]).padStart(width)} ${words}`),
-    ...(now === counts.send ? [] : [`${grouped(now).padStart(width)} of them now, the rest without --canary`]),
-    ...(generatedCodes === 0 ? [] : [`${grouped(generatedCodes).padStart(width)} of them get a generated code`]),
+    ...(now === counts.send ? [] : [`${grouped(now).padStart(width)} to send now, the rest without --canary`]),
+    ...(generatedCodes === 0
+      ? []
+      : [
+          `${grouped(generatedCodes).padStart(width)} ${generatedCodes === 1 ? 'row gets' : 'rows get'} a generated code`,
+        ]),
   ];
 }
 
@@ -149,8 +153,8 @@ export function groupLines(file: string, groups: readonly ProblemGroup[], more: 
   ];
 }
 
-function countInWords({ code, column, rows }: ProblemCount): string {
-  return `${grouped(rows)} × ${code}${column === null ? '' : ` in ${column}`}`;
+function noteInWords({ code, column, ...which }: ProblemCount): string {
+  return `${rowsInWords(which)}${column === null ? '' : `, ${column}`}: ${code}`;
 }
 
 function estimateLines(
@@ -187,16 +191,21 @@ export function targetInWords({ workspace, pigeonholeId, name, startDate, endDat
     .join(', ');
 }
 
-/** Returns one sentence for all rows of a group, without cell contents. Pure. */
-function groupInWords(file: string, group: ProblemGroup): string {
-  const { column, message, rows, firstRows } = group;
+function rowsInWords({ rows, firstRows }: Pick<ProblemGroup, 'rows' | 'firstRows'>): string {
   const first = firstRows.map(grouped).join(', ');
-  const which =
-    rows === 1 ? `row ${first}` : `${counted(rows, 'row')} (${first}${rows > firstRows.length ? ', …' : ''})`;
-  return shownInLine(`${file}, ${which}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`);
+  return rows === 1 ? `row ${first}` : `${counted(rows, 'row')} (${first}${rows > firstRows.length ? ', …' : ''})`;
 }
 
-function hintOf({ column, message, worksWithoutColumn }: ProblemGroup): string {
+/** Returns one sentence for all rows of a group, without cell contents. Pure. */
+function groupInWords(file: string, group: ProblemGroup): string {
+  const { column, message } = group;
+  return shownInLine(
+    `${file}, ${rowsInWords(group)}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`,
+  );
+}
+
+function hintOf({ column, code, message, worksWithoutColumn }: ProblemGroup): string {
+  if (code === 'missing-code') return ' To generate codes, add --generate-codes';
   if (!worksWithoutColumn) return '';
   const end = /[.!?]$/.test(message) ? '' : '.';
   return `${end} To import without this column, add --map "${column}="`;

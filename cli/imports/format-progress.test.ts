@@ -40,6 +40,12 @@ describe('the progress of an import', () => {
       410,
       '20,000 of 20,000 rows',
     ],
+    [
+      'counts no row as settled that a canary leaves',
+      viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) }),
+      410,
+      '1 of 20,000 rows',
+    ],
     ['shows no time left for a paused import', viewOf({ state: 'paused' }), 410, '12,500 of 20,000 rows, 410 rows/s'],
   ])('%s', (_, view, perSecond, words) => {
     expect(progressInWords(view, perSecond, { now })).toBe(words);

@@ -27,7 +27,7 @@ describe('the report of an import', () => {
       'import 7 into acme/101: done, 20,000 rows',
       '  19,990 created',
       '       2 created (the answer was lost; confirmed by a duplicate error)',
-      '       3 already there',
+      '       3 already registered',
       '       1 conflict: the code exists with different data; edit the registrant in the dashboard of the service',
       '       1 rejected by the service',
       '       1 not sent: correct these rows in the file',
@@ -56,7 +56,7 @@ describe('the report of an import', () => {
   it('says how to import the rows that a canary did not import', () => {
     const view = viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) });
     expect(formatReport(view, [], 'report.csv')).toEqual([
-      'import 7 into acme/101: done with the first 1 of 20,000 rows',
+      'import 7 into acme/101: done (canary of 1 row), 20,000 rows',
       '       1 created',
       '  19,999 left for the same command without --canary',
       'the result of each row is in report.csv',

@@ -102,7 +102,7 @@ function problemOf({ row, column, code, message, outcome }: ImportReportRow): Im
 const outcomes: readonly (readonly [RowOutcome, string])[] = [
   ['created', 'created'],
   ['confirmed', 'created (the answer was lost; confirmed by a duplicate error)'],
-  ['existing', 'already there'],
+  ['existing', 'already registered'],
   ['conflict', 'conflict: the code exists with different data; edit the registrant in the dashboard of the service'],
   ['rejected', 'rejected by the service'],
   ['invalid', 'not sent: correct these rows in the file'],
@@ -146,7 +146,7 @@ function stateInWords({ state, rows, canary }: ImportView): string {
   const all = counted(rows, 'row');
   switch (state) {
     case 'done':
-      return canary === null ? `done, ${all}` : `done with the first ${grouped(canary)} of ${all}`;
+      return canary === null ? `done, ${all}` : `done (canary of ${counted(canary, 'row')}), ${all}`;
     case 'cancelled':
       return `cancelled, ${all}; registrants that were created stay`;
     default:

@@ -143,7 +143,10 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
         <Fact label="Done" note={`of ${counted(view.rows, 'row')}`}>
           {grouped(done)}
         </Fact>
-        <Fact label="Waiting" note={view.canary === null ? undefined : `only ${counted(view.canary, 'row')} to import`}>
+        <Fact
+          label="Waiting"
+          note={view.canary === null ? undefined : `canary: imports only ${counted(view.canary, 'row')}`}
+        >
           {grouped(left)}
         </Fact>
         {view.endedAt === null ? (
@@ -163,16 +166,23 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
   );
 }
 
-function Rows({ view: { counts } }: { readonly view: ImportView }) {
+/** Returns the words for an outcome. A canary leaves rows for later; nobody has cancelled them. */
+function wordsFor(outcome: RowOutcome, { canary, state }: ImportView): (typeof outcomeWords)[RowOutcome] {
+  const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
+  return isLeft ? { name: 'left for later', todo: 'import the same file without the canary' } : outcomeWords[outcome];
+}
+
+function Rows({ view }: { readonly view: ImportView }) {
+  const { counts } = view;
   const shown = (Object.keys(outcomeWords) as RowOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
   return (
     <Panel title="Outcomes" id="rows">
       <Table columns={{ Outcome: '', Rows: 'number', 'What to do': '' }}>
         {shown.map((outcome) => (
           <tr key={outcome}>
-            <th scope="row">{outcomeWords[outcome].name}</th>
+            <th scope="row">{wordsFor(outcome, view).name}</th>
             <td class="number">{grouped(countOf(counts, outcome))}</td>
-            <td>{capitalized(outcomeWords[outcome].todo ?? '–')}</td>
+            <td>{capitalized(wordsFor(outcome, view).todo ?? '–')}</td>
           </tr>
         ))}
       </Table>

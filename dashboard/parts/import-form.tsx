@@ -3,13 +3,14 @@ import type {
   ImportColumn,
   ImportCheck,
   ImportTarget,
+  ProblemCount,
   SendingEstimate,
 } from '../../importing/desk/import-views.js';
 import type { ImportForm } from '../imports.js';
 import { CommittedInput, Choice } from './inputs.js';
 import { StateWord } from './state-word.js';
 import { counted, grouped } from '../../base/words.js';
-import { rowsInWords } from '../words.js';
+import { capitalized, rowsInWords } from '../words.js';
 import { Fact, Facts, Panel, Table } from './panel.js';
 import { Ago, Clock } from './time.js';
 
@@ -240,7 +241,9 @@ function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { r
       <Fact
         label="Done by"
         note={
-          waits === null || waits === 0 ? (
+          doneAt === null ? (
+            'the quota is not known yet'
+          ) : waits === null || waits === 0 ? (
             'probably sooner'
           ) : (
             <>
@@ -260,9 +263,23 @@ function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { r
   );
 }
 
+function Counts({ counts }: { readonly counts: readonly ProblemCount[] }) {
+  if (counts.length === 0) return null;
+  return (
+    <ul class="counts">
+      {counts.map(({ code, column, rows, firstRows }) => (
+        <li key={`${code} ${column}`}>
+          {`${capitalized(rowsInWords(rows, firstRows))}${column === null ? '' : `, ${column}`}: `}
+          <code>{code}</code>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 const maxListed = 20;
 
-/** Problems of the rows that are not sent. */
+/** Problems of the rows that are not sent, and notes on rows that are. */
 export function FileProblems({ check }: { readonly check: ImportCheck }) {
   const { problems, problemsLeftOut, problemGroups, problemCounts, noteCounts } = check;
   if (problems.length === 0 && noteCounts.length === 0) return null;
@@ -270,16 +287,15 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
   const shown = problemGroups.slice(0, maxListed);
   const more = all - shown.reduce((sum, { rows }) => sum + rows, 0);
   return (
-    <Panel title="Problems in the file" id="file-problems" aside={counted(all, 'problem')}>
+    <Panel
+      title={problems.length === 0 ? 'Notes on the file' : 'Problems in the file'}
+      id="file-problems"
+      aside={problems.length === 0 ? undefined : counted(all, 'problem')}
+    >
       <div class="inside">
-        <ul class="counts">
-          {[...problemCounts, ...noteCounts].map(({ code, column, rows }) => (
-            <li key={`${code} ${column}`}>
-              <code>{code}</code>
-              {column === null ? '' : ` in ${column}`}: {counted(rows, 'row')}
-            </li>
-          ))}
-        </ul>
+        <Counts counts={problemCounts} />
+        {noteCounts.length === 0 ? null : <p>Sent, with these notes:</p>}
+        <Counts counts={noteCounts} />
       </div>
       {problems.length === 0 ? null : (
         <Table columns={{ Rows: '', Column: '', Problem: '' }}>

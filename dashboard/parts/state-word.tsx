@@ -66,7 +66,7 @@ export function ImportState({ view }: { readonly view: ImportView }) {
   if (view.state === 'done' && bad > 0)
     return <StateWord tone="bad" long>{`done, ${grouped(bad)} to check`}</StateWord>;
   const [tone, word] = states[view.state];
-  return <StateWord tone={tone}>{word}</StateWord>;
+  return <StateWord tone={tone}>{view.canary === null ? word : `${word} (canary)`}</StateWord>;
 }
 
 export function ImportProgress({ view }: { readonly view: ImportView }) {
@@ -74,7 +74,7 @@ export function ImportProgress({ view }: { readonly view: ImportView }) {
   return (
     <progress
       max={Math.max(1, view.rows)}
-      value={view.state === 'done' ? Math.max(1, view.rows) : done}
+      value={view.state === 'done' && view.canary === null ? Math.max(1, view.rows) : done}
       aria-label={`${grouped(done)} of ${grouped(view.rows)} rows`}
     />
   );

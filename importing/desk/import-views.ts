@@ -72,7 +72,12 @@ const problemGroupSchema = z.object({
 export type ProblemGroup = z.infer<typeof problemGroupSchema>;
 
 /** The number of rows with the same problem. */
-const problemCountSchema = z.object({ code: z.string(), column: z.string().nullable(), rows: z.int() });
+const problemCountSchema = z.object({
+  code: z.string(),
+  column: z.string().nullable(),
+  rows: z.int(),
+  firstRows: z.array(z.int()).readonly().describe('The first 3 rows, in the order of the file.'),
+});
 export type ProblemCount = z.infer<typeof problemCountSchema>;
 
 /** Rows by what an import would do with them. The counts add up to the number of rows in the file. */

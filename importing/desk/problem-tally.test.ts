@@ -10,8 +10,8 @@ describe('the problems of a file', () => {
     ] as const)
       tally.add({ row, column: 'X', code, message: 'm' });
     expect(tally.counts).toEqual([
-      { code: 'b', column: 'X', rows: 2 },
-      { code: 'a', column: 'X', rows: 1 },
+      { code: 'b', column: 'X', rows: 2, firstRows: [3, 4] },
+      { code: 'a', column: 'X', rows: 1, firstRows: [2] },
     ]);
     expect([tally.kept.length, tally.leftOut]).toEqual([3, 0]);
   });

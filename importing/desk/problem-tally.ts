@@ -3,10 +3,12 @@ import type { ImportProblem, ProblemCount, ProblemGroup } from './import-views.j
 /** Maximum number of problems that are kept. A person with more problems corrects the first ones first. */
 const maxKept = 100_000;
 
+const maxFirstRows = 3;
+
 /** Collects the problems of a file up to a maximum and counts all by kind and column. */
 export class ProblemTally {
   readonly kept: ImportProblem[] = [];
-  readonly #counts = new Map<string, { code: string; column: string | null; rows: number }>();
+  readonly #counts = new Map<string, { code: string; column: string | null; rows: number; firstRows: number[] }>();
   #leftOut = 0;
 
   add({ row, column, code, message }: ImportProblem): void {
@@ -14,8 +16,11 @@ export class ProblemTally {
     else this.#leftOut += 1;
     const key = JSON.stringify([code, column]);
     const count = this.#counts.get(key);
-    if (count === undefined) this.#counts.set(key, { code, column, rows: 1 });
-    else count.rows += 1;
+    if (count === undefined) this.#counts.set(key, { code, column, rows: 1, firstRows: [row] });
+    else {
+      count.rows += 1;
+      if (count.firstRows.length < maxFirstRows) count.firstRows.push(row);
+    }
   }
 
   /** Number of added problems that are not kept. */
@@ -29,7 +34,6 @@ export class ProblemTally {
   }
 }
 
-const maxFirstRows = 3;
 /** If at least this number of rows has the same problem, the column is probably wrong and not each single cell. */
 const minRowsForHint = 10;
 /** Problems that disappear if the column is not sent. Other codes concern the row, its code or its name. */
