@@ -98,13 +98,13 @@ export function countOf(counts: ImportCounts, outcome: RowOutcome): number {
 /** Name of each outcome, and what to do about it. */
 export const outcomeWords: Readonly<Record<RowOutcome, { readonly name: string; readonly todo: string | null }>> = {
   created: { name: 'created', todo: null },
-  confirmed: { name: 'created, confirmed after a lost response', todo: null },
+  confirmed: { name: 'created (confirmed after a lost response)', todo: null },
   existing: { name: 'already registered', todo: null },
   conflict: {
-    name: 'exists with different data',
-    todo: 'if your file is right, edit the registrant in the dashboard of the service',
+    name: 'conflict',
+    todo: 'the code exists with different data; if your file is right, edit the registrant in the dashboard of the service',
   },
-  rejected: { name: 'refused by the service', todo: 'correct the rows and import the file again' },
+  rejected: { name: 'rejected by the service', todo: 'correct the rows and import the file again' },
   invalid: { name: 'not sent', todo: 'correct the rows and import the file again' },
   unknown: { name: 'unknown', todo: "search for these registrants in the service's dashboard" },
   waiting: { name: 'waiting', todo: null },

@@ -52,7 +52,16 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     await folders.look(5000);
     expect(await codes(set)).toEqual(['007']);
     expect(names()).toEqual(['people.csv', 'people.csv.report.csv']);
-    expect(read('people.csv.report.csv')).toMatch(/"2","created",.*"'007","Ada"\r\n"3","invalid","Ticket"/);
+    expect(read('people.csv.report.csv')).toMatch(/"2","created",.*"'007","Ada"\r\n"3","invalid","attendeeCode"/);
+  });
+
+  it('names the command that imports a file into an event that has ended', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read } = await dropping(set);
+    await set.patch('pigeonholes', 101, { status: 'ended' });
+    put('people.csv', 'attendeeCode,Name', 'A1,Ada');
+    await lookedAt(open())();
+    expect(read('people.csv.error.txt')).toMatch(/has ended: .*run "pigeonpost import" with --force\n$/);
   });
 
   it('imports the same content once, even under another name or after restarts', async () => {
