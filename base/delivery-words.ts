@@ -109,7 +109,7 @@ export function failedWords(failed: number): string[] {
 
 /** Deliveries that a new configuration causes for stored changes. */
 interface Caused {
-  readonly cause: 'history' | 'list-added' | 'released' | 'cured' | 'redriven' | 'since-watermark';
+  readonly cause: 'history' | 'list-added' | 'released' | 'cured' | 'redriven' | 'since-watermark' | 'observed';
   /** The reason why `released` changes were withheld or `redriven` changes were refused; null for other causes. */
   readonly reason: string | null;
   readonly changes: number;
@@ -133,6 +133,8 @@ export function causedByWords({ cause, reason }: Pick<Caused, 'cause' | 'reason'
       return `dead letters: ${reason ?? ''}`;
     case 'since-watermark':
       return 'found while the sink was not in the configuration';
+    case 'observed':
+      return 'until now only counted: the sink observed';
   }
 }
 

@@ -99,6 +99,8 @@ export async function wakeAllSinks(tx: Queryable): Promise<string[]> {
 
 export interface Approval {
   readonly sink: string;
+  /** Keyed fingerprint of the destination for which it is approved. */
+  readonly destination: string;
   readonly approvedBy: string | null;
   readonly reason: string | null;
   readonly since: Date;
@@ -131,7 +133,7 @@ export async function isApproved(ledger: Ledger, sinkId: number, destination: st
 
 export async function allApprovals(ledger: Ledger): Promise<Approval[]> {
   return await ledger.db.query<Approval>(
-    `select k.name as sink, a.approved_by as "approvedBy", a.reason, a.since from approvals a
+    `select k.name as sink, a.destination, a.approved_by as "approvedBy", a.reason, a.since from approvals a
        join sinks k on k.id = a.sink_id
      where k.archived_at is null order by k.name`,
   );

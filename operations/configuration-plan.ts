@@ -29,7 +29,7 @@ const configurationChangeSchema = z.object({
     .string()
     .nullable()
     .describe(
-      'Consequences that the keys do not show: for removed and returning entries, and for dead letters that are sent again.',
+      'Consequences that the keys do not show: for removed and returning entries, and for an approval that ends.',
     ),
 });
 export type ConfigurationChange = z.infer<typeof configurationChangeSchema>;
@@ -44,15 +44,15 @@ const selectionChangeSchema = z.object({
 export type SelectionChange = z.infer<typeof selectionChangeSchema>;
 
 const deliveryCauseSchema = z
-  .enum(['history', 'list-added', 'released', 'cured', 'redriven', 'since-watermark'])
+  .enum(['history', 'list-added', 'released', 'cured', 'redriven', 'since-watermark', 'observed'])
   .describe(
-    '`history`: the sink is new for the pigeonhole; `list-added`: it receives a list that it did not receive before; `released`: `reason` no longer withholds the changes; `cured`: the old mapping withheld them and the new one sends them; `redriven`: they were refused for `reason` and are sent again; `since-watermark`: the sink was left out for a while and receives what it missed.',
+    '`history`: the sink is new for the pigeonhole; `list-added`: it receives a list that it did not receive before; `released`: `reason` no longer withholds the changes; `cured`: the old mapping withheld them and the new one sends them; `redriven`: they were refused for `reason` and are sent again; `since-watermark`: the sink was left out for a while and receives what it missed; `observed`: the sink only counted the changes and now sends them, which are counted for all lists together.',
   );
 export type DeliveryCause = z.infer<typeof deliveryCauseSchema>;
 
 const causedDeliveriesSchema = z.object({
   sink: z.string(),
-  list: z.string(),
+  list: z.string().describe('`changes` for the cause `observed`, which has no counts by list.'),
   cause: deliveryCauseSchema,
   reason: z.string().nullable().describe('For `released` and `redriven`: why the changes were withheld or refused.'),
   changes: z.int(),

@@ -16,7 +16,8 @@ import { syncsTo, knownLanes, countChangesBehind } from '../delivering/lane-plan
 import { deadLetterGroups, waitsForAPerson } from '../delivering/dead-letters.js';
 import { loadCandidate } from './load-process-config.js';
 import { documentOf } from './editions.js';
-import { createSinks } from '../work/open-sinks.js';
+import { createSinks, destinationOf } from '../work/open-sinks.js';
+import { allApprovals } from '../ledger/sinks.js';
 import { openClients } from '../work/open-clients.js';
 import { planDeliveries, planKept } from './plan-deliveries.js';
 import { planWithholding } from './plan-withholding.js';
@@ -50,8 +51,10 @@ async function planFor(
     ...(before.filledKeys ?? []),
     ...(now.filledKeys ?? []),
   ]);
-  const changedSinks = new Set(
-    changes.flatMap(({ what, kind, name }) => (what === 'sink' && kind === 'changed' ? [name] : [])),
+  const changedSinks = new Map(
+    changes.flatMap(({ what, kind, name, keys }): [string, string[]][] =>
+      what === 'sink' && kind === 'changed' ? [[name, keys.map(({ key }) => key)]] : [],
+    ),
   );
   const both = { before, now, selectedBefore: selected.before, selectedNow: selected.now, changedSinks };
   return {
@@ -60,7 +63,7 @@ async function planFor(
     pigeonholes: await compareSelections(ledger, { before, now }, selected),
     deliveries: [
       ...(await planDeliveries(ledger, both)),
-      ...(await Promise.all([...changedSinks].map((name) => redriven(ledger, name, now.sinks[name]!)))).flat(),
+      ...(await Promise.all([...changedSinks.keys()].map((name) => redriven(ledger, name, now.sinks[name]!)))).flat(),
     ],
     withholding: await planWithholding(ledger, both),
     kept: await planKept(ledger, both),
@@ -105,8 +108,18 @@ async function withNote(
   if (change.kind === 'added' && (await knownLanes(ledger, [change.name])).length > 0) {
     return { ...change, note: 'known from before: it continues at its watermark' };
   }
+  if (change.kind === 'changed' && (await approvalEnds(change.name, now, ledger))) {
+    return { ...change, note: `the approval of sink ${change.name} ends: it will only observe` };
+  }
   const unused = syncsTo(now, change.name).length === 0 && before.sinks[change.name] === undefined;
   return unused ? { ...change, note: 'no sync names it, so nothing is sent to it' } : change;
+}
+
+/** Says whether an approved sink will only observe, because an approval is for one destination. */
+async function approvalEnds(sink: string, now: Config, ledger: Current['ledger']): Promise<boolean> {
+  if (now.sinks[sink]!.mode !== 'observe') return false;
+  const approval = (await allApprovals(ledger)).find((each) => each.sink === sink);
+  return approval !== undefined && approval.destination !== destinationOf(now, ledger, sink);
 }
 
 /**

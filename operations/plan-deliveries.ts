@@ -19,6 +19,8 @@ import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
 import { nameOf } from './ledger-status.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
+import { type ObservedLane, observedLanes } from '../delivering/observe-lanes.js';
+import { allApprovals } from '../ledger/sinks.js';
 
 /** The two configurations, each with the pigeonholes that its syncs read. */
 export interface Both {
@@ -26,8 +28,8 @@ export interface Both {
   readonly now: Config;
   readonly selectedBefore: SelectedBySync;
   readonly selectedNow: SelectedBySync;
-  /** Sinks whose settings changed: pigeonpost decides again on what their mapping withheld. */
-  readonly changedSinks: ReadonlySet<string>;
+  /** Sinks whose settings changed, with the changed keys: pigeonpost decides again on what their mapping withheld. */
+  readonly changedSinks: ReadonlyMap<string, readonly string[]>;
 }
 
 /**
@@ -39,7 +41,11 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
   const all: CausedDeliveries[] = [];
   const tallies = new SharedTallies(effort, totalMs);
   const lanes = await knownLanes(ledger, Object.keys(now.sinks));
+  const observed = await observedLanes(ledger);
+  const approved = new Set((await allApprovals(ledger)).map(({ sink }) => sink));
   for (const sink of Object.keys(now.sinks)) {
+    const startsSending =
+      both.before.sinks[sink]?.mode === 'observe' && now.sinks[sink]!.mode === 'send' && !approved.has(sink);
     const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
     for (const plan of lanesOf(now, sink, both.selectedNow)) {
       const planning = { ledger, config: now, sink, plan };
@@ -47,6 +53,8 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
       const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
       // One at a time, because each reads whole lists.
       all.push(...(await planLane(planning, lane, isBack, tallies)));
+      if (lane !== undefined && startsSending && !isBack)
+        all.push(await observedUntilNow(planning, lane, observed, both.changedSinks.get(sink)));
       if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
     }
   }
@@ -155,6 +163,32 @@ async function released(
  */
 const effort = { items: 3000, ms: 2000 };
 const totalMs = 10_000;
+
+/**
+ * Counts the changes that an observing sink has counted and sends from now on. If it has not counted all of them yet, or
+ * if other settings change as well, the number is an estimate.
+ */
+async function observedUntilNow(
+  { ledger, sink, plan }: LaneToPlan,
+  { ref, watermark }: KnownLane,
+  all: readonly ObservedLane[],
+  changedKeys: readonly string[] = [],
+): Promise<CausedDeliveries> {
+  const lane = all.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
+  const behind = lane === undefined ? await countChangesBehind(ledger, { ref, watermark, lists: plan.lists }) : [];
+  const uncounted = behind.reduce((sum, { changes }) => sum + changes, lane?.behind ?? 0);
+  return {
+    sink,
+    list: 'changes',
+    cause: 'observed',
+    reason: null,
+    changes: uncounted + (lane === undefined ? 0 : lane.wouldSend + lane.wouldSendAnonymously),
+    withheld: lane?.wouldWithhold ?? {},
+    failed: 0,
+    observed: false,
+    estimated: uncounted > 0 || changedKeys.some((key) => key !== 'mode'),
+  };
+}
 
 /** Counts changes that the mapping withheld before and sends now. */
 async function cured(

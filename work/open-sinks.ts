@@ -79,7 +79,7 @@ export function acceptedBy(sinkConfig: SinkConfig): Set<ConsentState> {
 }
 
 /** Returns a fingerprint of the destination. It is keyed, because the destination's URL may contain a token. */
-function destinationOf(config: Config, ledger: Ledger, name: string): string {
+export function destinationOf(config: Config, ledger: Ledger, name: string): string {
   const sinkConfig = config.sinks[name]!;
   const text = typeOf(sinkConfig).destination(sinkConfig.settings, { baseFolder: config.folder });
   return ledger.hash.fingerprint(JSON.stringify([sinkConfig.type, text]));

@@ -50,7 +50,8 @@ describe('the text of a plan', () => {
             { ...caused, cause: 'history', withheld: { 'consent-refused': 2 } },
             { ...caused, cause: 'list-added', failed: 2, observed: true },
             { ...caused, cause: 'released', reason: 'consent-not-asked' },
-            { ...caused, cause: 'since-watermark' },
+            { ...caused, cause: 'since-watermark', list: 'pigeonholes', changes: 1 },
+            { ...caused, cause: 'observed', list: 'changes', changes: 681, withheld: { 'consent-refused': 40 } },
           ],
           withholding: [
             {
@@ -91,7 +92,8 @@ describe('the text of a plan', () => {
       'sink hooks will receive 7 votes, 2 withheld: consent refused (existing items: the sink is new)',
       'sink hooks will count, without sending, 7 votes, 2 for which the mapping fails (existing items: the list is new for this sink)',
       'sink hooks will receive 7 votes (withheld until now: consent not asked)',
-      'sink hooks will receive 7 votes (found while the sink was not in the configuration)',
+      'sink hooks will receive 1 pigeonhole (found while the sink was not in the configuration)',
+      'sink hooks will receive 681 changes, 40 withheld: consent refused (until now only counted: the sink observed)',
       'PROBLEM sink crm: all 2,142 attendees lack a value for email: crm.records[0].match',
       'sink hooks: the mapping does not send about 4,012 of 9,000 votes, 3 until now (4,000 withheld: excluded by its condition, 12 for which the mapping fails)',
       'sink hooks keeps 40 answers that it received, and no longer receives their changes (a list that the sink no longer receives)',
@@ -113,6 +115,22 @@ describe('config apply', () => {
   const isTerminal = process.stdin.isTTY;
   beforeEach(() => (process.stdin.isTTY = false));
   afterEach(() => (process.stdin.isTTY = isTerminal));
+
+  it('requests a confirmation if a sink sends what it observed', async () => {
+    const shown = plan({ deliveries: [{ ...caused, cause: 'observed', list: 'changes', changes: 681 }] });
+    const api = await answeringApi(() => JSON.stringify(shown));
+    const out = { line: () => undefined } as unknown as Context['out'];
+    try {
+      await expect(
+        applyConfig({ config: api.config, debug: false, out }, { json: false, yes: false }),
+      ).rejects.toMatchObject({
+        exitCode: ExitCode.WrongUse,
+        message: expect.stringContaining('Apply the file? This sends 681 changes to sinks. There is no terminal'),
+      });
+    } finally {
+      await api.close();
+    }
+  });
 
   it('requests a confirmation if nothing is sent but a mapping withholds more than before', async () => {
     const withholding = [

@@ -12,7 +12,7 @@ import type {
   WithheldItems,
 } from '../../operations/configuration-plan.js';
 import { ExitCode } from '../exit-code.js';
-import { grouped } from '../../base/words.js';
+import { counted } from '../../base/words.js';
 import {
   causedByWords,
   failedWords,
@@ -157,7 +157,7 @@ function deliveryLine(caused: CausedDeliveries): string {
   const { sink, list, changes, withheld, failed, observed, estimated } = caused;
   const verb = observed ? 'will count, without sending,' : 'will receive';
   const counts = [
-    `${estimated ? 'about ' : ''}${grouped(changes)} ${list}`,
+    `${estimated ? 'about ' : ''}${counted(changes, list.replace(/s$/, ''), list)}`,
     ...withheldWords(withheld),
     ...failedWords(failed),
   ];

@@ -127,8 +127,12 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
           {deliveries.map(({ sink, list, cause, reason, changes: n, withheld, failed, observed, estimated }) => (
             <li key={`delivery ${sink} ${list} ${cause} ${reason ?? ''}`}>
               <b>Sink {sink}</b> {observed ? 'would receive' : 'will receive'} {estimated ? 'about ' : ''}
-              {[`${counted(n, 'change')} of ${list}`, ...withheldWords(withheld), ...failedWords(failed)].join(', ')} (
-              {causedByWords({ cause, reason })})
+              {[
+                `${counted(n, 'change')}${cause === 'observed' ? '' : ` of ${list}`}`,
+                ...withheldWords(withheld),
+                ...failedWords(failed),
+              ].join(', ')}{' '}
+              ({causedByWords({ cause, reason })})
             </li>
           ))}
           {withholding.map((each) =>

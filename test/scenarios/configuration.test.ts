@@ -3,6 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { kinds } from '../kit/scenario-kinds.js';
 import { readStatus } from '../../operations/read-status.js';
 import { readArchive } from '../kit/archive.js';
+import { approveSink } from '../../ledger/sinks.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import { openRunning, type Running } from '../kit/running.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -170,6 +171,66 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     await stage.pollsAreDue();
     await process.settle();
     expect(linesOf(stage, 'archive', 'attendees')).toContain('attendees 4 1');
+  });
+
+  it('that lets an observing sink send is planned with the changes that it then sends', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const process = await running(stage, yaml(stage, { archive: 'mode: observe' }));
+    await process.settle();
+    expect(linesOf(stage, 'archive')).toEqual([]);
+    process.write(yaml(stage, { archive: '' }));
+    const { deliveries } = await process.plan();
+    await process.apply();
+    await process.settle();
+    const sent = linesOf(stage, 'archive');
+    expect(sent.length).toBeGreaterThan(0);
+    expect(deliveries).toEqual([
+      {
+        sink: 'archive',
+        list: 'changes',
+        cause: 'observed',
+        reason: null,
+        changes: sent.length,
+        withheld: { 'consent-refused': 1 },
+        failed: 0,
+        observed: false,
+        estimated: false,
+      },
+    ]);
+  });
+
+  it('that lets a sink send before it has counted its changes is planned with an estimate', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const process = await running(stage, yaml(stage, { archive: 'mode: observe' }));
+    await process.settle();
+    await stage.db.query('delete from observations');
+    await stage.db.query('update lanes set observed = null');
+    process.write(yaml(stage, { archive: '' }));
+    const { deliveries } = await process.plan();
+    await process.apply();
+    await process.settle();
+    const withheld = 1; // consent, which is known only when the change is planned
+    expect(deliveries).toMatchObject([
+      { cause: 'observed', changes: linesOf(stage, 'archive').length + withheld, estimated: true },
+    ]);
+  });
+
+  it('that changes the destination of an approved sink says that the approval ends', async () => {
+    const stage = await stages.open(kind);
+    await filled(stage);
+    const process = await running(stage, yaml(stage, { archive: 'mode: observe' }));
+    const { id: sinkId, destination } = process.editions.current.sinks.get('archive')!;
+    await approveSink(process.ledger, { sinkId, destination, by: 'ana', reason: null });
+    const noteOf = async (lines: string[]) => {
+      process.write(lines);
+      return (await process.plan()).changes.map(({ note }) => note);
+    };
+    const moved = yaml(stage, { archive: 'mode: observe' }).map((line) => line.replace('/archive', '/elsewhere'));
+    expect(await noteOf(moved)).toEqual(['the approval of sink archive ends: it will only observe']);
+    expect(await noteOf(yaml(stage, { archive: 'mode: observe, history: none' }))).toEqual([null]);
+    expect(await noteOf(moved.map((line) => line.replace(', mode: observe', '')))).toEqual([null]);
   });
 
   it('archives a removed sink, and delivers the missed changes when the sink is configured again', async () => {
