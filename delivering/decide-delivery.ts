@@ -125,3 +125,9 @@ export function isLacking(reason: string): boolean {
 
 /** Reasons that depend on a sink's mapping, so that another mapping may decide otherwise. */
 export const mappingReasons: readonly string[] = [...lacking, 'condition', 'no-record'];
+
+/**
+ * Reasons whose changes are decided again when the settings of a sink change. A mapping may need the person of an item
+ * that has none, which is intended, and another mapping may not need the person.
+ */
+export const curableReasons: readonly string[] = [...mappingReasons, 'no-person'];

@@ -18,7 +18,7 @@ import { hasFewOpen } from './read-lanes.js';
 import { finishBatch } from './finish-batch.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from './withdrawals.js';
-import { mappingReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
+import { curableReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { type RecentByList, addDecisions } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
@@ -84,7 +84,7 @@ export async function deliverLane(
         configuration: deps.configuration,
         lists: settings.lists,
         released,
-        curable: mappingReasons,
+        curable: curableReasons,
         settings: sink.fingerprint,
       });
     }

@@ -3,6 +3,7 @@ import type { Selected } from '../ledger/pigeonholes.js';
 import { derivedLists, type ListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
 import { sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { byOrder } from '../ledger/addressed-indexes.js';
 
 /**
  * A lane according to the configuration: the lists that a sink receives from one pigeonhole or, for pigeonhole id 0,
@@ -88,6 +89,27 @@ export async function countChangesBehind(
      where ref = $1 and sequence > $2 and list = any($3::text[]) group by list order by list`,
     [lane.ref, lane.watermark, lane.lists],
   );
+}
+
+/** Maximum number of changes after a watermark that are searched for a list, because the status asks often. */
+const maxSearched = 5000;
+
+/** Says whether changes of a list wait to be decided about, or sent, on a lane of a sink that is not archived. */
+export async function isListWaiting(ledger: Ledger, sink: string, list: string): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `select 1 from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref
+     where k.name = $1 and k.archived_at is null and (
+       (p.next_sequence - 1 > l.watermark and exists (select 1 from changes c where c.ref = l.ref and c.list = $2
+         and c.sequence > l.watermark and c.sequence <= l.watermark + ${maxSearched}
+         and (l.lists = '' or c.list = any(string_to_array(l.lists, ' ')))))
+       or exists (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry')
+         and o.list = $2)
+       or exists (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending'
+         and o.list = $2))
+     limit 1`,
+    [sink, list],
+  );
+  return rows.length > 0;
 }
 
 /** Counts the changes withheld from a sink in a pigeonhole, by list and reason. */

@@ -1,4 +1,4 @@
-import { consentReason, mappingReasons } from '../delivering/decide-delivery.js';
+import { consentReason, curableReasons } from '../delivering/decide-delivery.js';
 import {
   type PlannedLane,
   plannedLanes,
@@ -197,13 +197,13 @@ async function cured(
   tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
   const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
-  const withheld = rows.filter(({ reason }) => mappingReasons.includes(reason));
+  const withheld = rows.filter(({ reason }) => curableReasons.includes(reason));
   const sink = createSink(config, sinkName);
   try {
     const all: CausedDeliveries[] = [];
     for (const list of new Set(withheld.map((row) => row.list))) {
       const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
-      const asked = { list, withheldFor: mappingReasons };
+      const asked = { list, withheldFor: curableReasons };
       // One at a time, because each plans a whole list.
       const { sent, given, complete } = await tallies.of(planning, asked);
       const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);

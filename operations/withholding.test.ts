@@ -157,6 +157,28 @@ describe('the position at which a mapping lacks a value', () => {
     });
   });
 
+  it('is the address of the contact if a record has no key to match by', () => {
+    const properties = { hs_note_body: { value: new Expression('item.content') } };
+    const records = [
+      {
+        from: 'attendees',
+        object: 'contacts',
+        match: ['email'],
+        email: new Expression('item.Mail'),
+        properties: { email },
+      },
+      { from: 'qna-questions', object: 'notes', email: new Expression('$email(attendee.Email)'), properties },
+    ];
+    expect(
+      lackOf(configOf({ records }), { sink: 'crm', list: 'qna-questions', reason: 'no-match' }, new Map()),
+    ).toEqual({
+      values: ['email'],
+      at: 'crm.records[1].email',
+      fields: null,
+    });
+    expect(lack({ records }, 'no-match')).toMatchObject({ values: ['email'], at: 'crm.records[0].match' });
+  });
+
   it.each([
     ['no-email', { records: [{ from: 'attendees', email: new Expression('item.Email') }] }, 'crm.records[0].email'],
     ['no-user', { records: [{ from: 'attendees', user: new Expression('item.Email') }] }, 'crm.records[0].user'],

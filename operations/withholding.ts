@@ -1,4 +1,5 @@
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
+import { isListWaiting } from '../delivering/lane-plans.js';
 import { isLacking } from '../delivering/decide-delivery.js';
 import type { Recent, RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
@@ -192,12 +193,15 @@ export function misspelledCondition(
   return null;
 }
 
-/** Says whether `match` names a property; other properties do not count. */
+/**
+ * Says whether a record is found by the value of a key: by the properties that `match` names, or without `match` by the
+ * contact that it belongs to.
+ */
 function isMatched(settings: unknown, key: string): boolean {
-  const property = /^records\[(\d+)\]\.properties\.(.+)$/.exec(key);
-  if (property === null) return true;
-  const match = (settings as WithRecords).records?.[Number(property[1])]?.match;
-  return !Array.isArray(match) || match.includes(property[2]);
+  const [, record, property] = /^records\[(\d+)\]\.(?:properties\.(.+))?/.exec(key) ?? [];
+  const match = (settings as WithRecords).records?.[Number(record)]?.match;
+  if (!Array.isArray(match)) return property === undefined;
+  return property !== undefined && match.includes(property);
 }
 
 /** A list of which a sink withholds everything, or suddenly far more than before. */
@@ -230,6 +234,7 @@ export async function findWithholding(
       const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
       if (withholding === null) continue;
       const { list, kind } = withholding;
+      if (kind === 'all' && (await isListWaiting(ledger, sink, list))) continue; // it may send some of these
       const text = await textOf(ledger, config, sink, withholding);
       if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
     }

@@ -44,7 +44,7 @@ describe('notes', () => {
     await desk.deliver([asked(9001)]);
     await desk.deliver([anonymous]);
     expect(bodies()).toEqual([]);
-    expect(await desk.deliver([anonymous])).toEqual([{ kind: 'nothing', reason: 'no-match' }]);
+    expect(await desk.deliver([anonymous])).toEqual([{ kind: 'nothing', reason: 'no-person' }]);
   });
 
   it.each<[string, FaultEffect]>([

@@ -129,10 +129,18 @@ export class Planner {
     if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
       return remove('withdrawn', 'condition');
     }
-    if (isAnonymous(subject) && wasMade && ['contacts', 'notes', 'marketing-event'].includes(keys.object)) {
+    const isOfPerson = ['contacts', 'notes', 'marketing-event'].includes(keys.object);
+    if (isAnonymous(subject) && wasMade && isOfPerson) {
       return remove('anonymous', 'no-person');
     }
-    switch (keys.object) {
+    const step = await this.#stepFor(entry, subject, view, made);
+    // No mapping finds the contact of an anonymous item, so the mapping is not wrong.
+    const lacksPerson = step === 'no-match' || step === 'no-email';
+    return lacksPerson && isAnonymous(subject) && isOfPerson ? 'no-person' : step;
+  }
+
+  async #stepFor(entry: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
+    switch (entry.keys.object) {
       case 'marketing-event':
         return await this.#registration(entry, subject, view, made);
       case 'notes':

@@ -6,7 +6,7 @@ import { deadLetterGroups, redriveDeadLetters } from '../../delivering/dead-lett
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
-import { attendee } from '../kit/items.js';
+import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
@@ -141,6 +141,41 @@ describe.each(kinds)('a condition that reads a field by a misspelled name, on %s
     const text =
       'all 20 changes lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"';
     expect((await sinkOf(scene)).withholding).toEqual([{ list: 'changes', kind: 'would', text }]);
+  });
+});
+
+describe.each(kinds)('a list of which a sink has sent nothing yet, on %s', (kind) => {
+  it('is no problem while changes of it wait for a destination that cannot be reached', async () => {
+    const stage = await stages.open(kind);
+    await stage.put(
+      'attendees',
+      ...Array.from({ length: 40 }, (_, n) => attendee(n + 1, n < 20 ? { Email: null } : {})),
+    );
+    const unreachable = crm('item.Name').replace(hubspot.url, 'http://127.0.0.1:9');
+    const scene = await stage.scene({ sinks: { crm: unreachable }, environment });
+    await scene.settle();
+    expect(await sinkOf(scene)).toMatchObject({
+      state: 'failing',
+      delivered: 0,
+      withheld: { 'no-match': 20 },
+      backlog: 20,
+      withholding: [],
+    });
+  });
+
+  it('is no problem if its items are anonymous, so that no mapping finds their contact', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put(
+      'qna-questions',
+      ...Array.from({ length: 12 }, (_, n) => qnaQuestion(n + 1, { id: 5, anonymous: true }, 1)),
+    );
+    const notes = `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", records: [
+      { from: qna-questions, object: notes, create: false, email: $email(attendee.Email),
+        properties: { hs_note_body: item.content } } ] }`;
+    const scene = await stage.scene({ sinks: { crm: notes }, environment });
+    await scene.settle();
+    expect(await sinkOf(scene)).toMatchObject({ withheld: { 'no-person': 12 }, withholding: [] });
   });
 });
 
