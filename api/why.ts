@@ -137,14 +137,16 @@ async function explainItem(
     });
     const untold = lanes
       .filter(({ sink }) => !rows.some((row) => row.sink === sink))
-      .map(({ sink, watermark, failure }): WhySink => {
-        const missed = { state: watermark < sequence ? 'behind' : 'passed', reason: null, replay: null };
+      .map(({ sink, watermark, failure, observes }): WhySink => {
+        const isBehind = watermark < sequence;
+        const reason = isBehind && observes ? 'observe' : null;
+        const missed = { state: isBehind ? 'behind' : 'passed', reason, replay: null };
         return {
           sink,
           ...missed,
           outcome: outcomeText(missed),
-          words: null,
-          detail: watermark < sequence ? failure : null,
+          words: reason === null ? null : reasonText(reason),
+          detail: isBehind ? failure : null,
           attempts: 0,
           at: null,
           dueAt: null,

@@ -63,6 +63,7 @@ describe('the outcome of a delivery in words', () => {
       [],
       'not delivered at first, but later by a replay',
     ],
+    ['says that an observing sink does not send it', told('behind', 'observe'), [], 'not sent'],
     ['is the state of the delivery without a replay', told('dead', 'http:422'), [], 'dead letter'],
   ])('%s', (_, delivery, others, outcome) => {
     expect(outcomeText(delivery, others)).toBe(outcome);

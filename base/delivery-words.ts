@@ -69,6 +69,7 @@ export function outcomeText(
   others: readonly { readonly state: string; readonly reason: string | null }[] = [],
 ): string {
   if (state === 'delivered' && reason === 'by-replay') return 'not delivered at first, but later by a replay';
+  if (state === 'behind' && reason === 'observe') return 'not sent';
   const outcome = outcomes[state] ?? state;
   if (replay === null) return outcome;
   const isAgain = others.some((other) => other.state === 'delivered' && other.reason !== 'by-replay');

@@ -7,7 +7,9 @@ import {
   sinkState,
   stateChoices,
   troubleHeading,
+  laneState,
   wouldHaveSent,
+  wouldHaveWithheld,
 } from './words.js';
 
 describe('the texts of the page', () => {
@@ -52,6 +54,32 @@ describe('the number of changes that an observing sink would have sent', () => {
     const note = '1,200 of them anonymously';
     expect(wouldHaveSent({ wouldSend: 40, wouldSendAnonymously: 1200 })).toEqual({ changes: 1240, note });
     expect(wouldHaveSent({ wouldSend: 40, wouldSendAnonymously: 0 })).toEqual({ changes: 40, note: undefined });
+  });
+});
+
+describe('the number of changes that an observing sink would have withheld', () => {
+  it('has a note with the reasons', () => {
+    const wouldWithhold = { 'consent-refused': 1200, 'no-match': 3 };
+    const note = '1,200 consent refused, 3 no value to match by';
+    expect(wouldHaveWithheld({ wouldWithhold })).toEqual({ changes: 1203, note });
+    expect(wouldHaveWithheld({ wouldWithhold: {} })).toEqual({ changes: 0, note: undefined });
+  });
+});
+
+describe('the state of a sink in a pigeonhole', () => {
+  const behind = { failure: null, undeliveredSince: '2026-11-21T09:30:00.000Z' };
+  const sink = { pause: null, observation: null, approval: null };
+
+  it.each([
+    ['sending', behind, sink],
+    ['observing', behind, { ...sink, observation: {} }],
+    ['sending', behind, { ...sink, observation: {}, approval: {} }],
+    ['paused', behind, { ...sink, pause: {} }],
+    ['paused', { ...behind, failure: 'HTTP 503' }, { ...sink, pause: {} }],
+    ['failing', { ...behind, failure: 'HTTP 503' }, sink],
+    ['up to date', { ...behind, undeliveredSince: null }, { ...sink, pause: {} }],
+  ])('is %p', (word, lane, given) => {
+    expect(laneState(lane, given)[1]).toBe(word);
   });
 });
 

@@ -1,4 +1,5 @@
-import { counted, grouped } from '../base/words.js';
+import { counted, grouped, sumOf } from '../base/words.js';
+import { reasonWords } from '../base/delivery-words.js';
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
 
@@ -98,6 +99,31 @@ export function wouldHaveSent({ wouldSend, wouldSendAnonymously }: Observed): {
   return { changes: wouldSend + wouldSendAnonymously, note };
 }
 
+/** Returns the number of changes that an observing sink would have withheld, and a note with the reasons. Pure. */
+export function wouldHaveWithheld({ wouldWithhold }: { readonly wouldWithhold: Readonly<Record<string, number>> }): {
+  readonly changes: number;
+  readonly note: string | undefined;
+} {
+  const reasons = Object.entries(wouldWithhold).map(([reason, n]) => `${grouped(n)} ${reasonWords(reason)}`);
+  return { changes: sumOf(wouldWithhold), note: reasons.length === 0 ? undefined : reasons.join(', ') };
+}
+
+/** Whether the sink only counts what it would send. Pure. */
+export function isObserving({ observation, approval }: Pick<SinkStatus, 'observation' | 'approval'>): boolean {
+  return observation !== null && approval === null;
+}
+
+/** Returns the tone and label of a sink in one pigeonhole. Pure. */
+export function laneState(
+  lane: { readonly failure: string | null; readonly undeliveredSince: string | null },
+  sink: Pick<SinkStatus, 'observation' | 'approval'> & { readonly pause: object | null },
+): ToneAndWord {
+  if (lane.failure === null && lane.undeliveredSince === null) return stateWords.working;
+  if (sink.pause !== null) return stateWords.paused;
+  if (lane.failure !== null) return stateWords.failing;
+  return isObserving(sink) ? ['quiet', 'observing'] : ['busy', 'sending'];
+}
+
 interface SinkStatus {
   readonly state: WorkState;
   readonly backlog: number;
@@ -111,7 +137,7 @@ interface SinkStatus {
 export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStatus): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
   if (state !== 'working') return stateWords[state];
-  if (observation !== null && approval === null) {
+  if (isObserving({ observation, approval })) {
     return withholding.length > 0 ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
   }
   if (withholding.length > 0) return ['bad', 'withholds too much'];

@@ -202,7 +202,7 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
         name,
         pausedBy: 'person',
         cause: 'asked',
-        detail: request.reason ?? 'paused by an operator',
+        detail: request.reason ?? 'no reason given',
         fingerprint: null,
         actor: request.by ?? null,
       });

@@ -220,7 +220,13 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     'Preview what it would send',
     /^Sink hooks withholds what it should probably send: all 20 attendees lack a value for email$/,
   ],
-  ['sink-observing', { to: { observation: {} } }, 'approve sink hooks', 'Start sending', /observes and sends nothing$/],
+  [
+    'sink-observing',
+    { to: { observation: {} } },
+    'approve sink hooks',
+    'Start sending…',
+    /observes and sends nothing$/,
+  ],
   [
     'dead-letters',
     { to: { dead: { 'http:422': 2 } } },

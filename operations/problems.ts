@@ -172,7 +172,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
       says: null,
       todo: `Check what it would send ("pigeonpost preview --sink ${name}"), then run "pigeonpost sink approve ${name}".`,
     }),
-    help: (found) => button('Start sending', 'approve', found),
+    help: (found) => button('Start sending…', 'approve', found),
   },
   'dead-letters': {
     severity: 'warning',

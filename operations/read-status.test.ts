@@ -66,7 +66,7 @@ function pauseOf(scope: Pause['scope'], name: string): Pause {
     name,
     pausedBy: 'person',
     cause: 'asked',
-    detail: 'paused by an operator',
+    detail: 'no reason given',
     fingerprint: null,
     actor: null,
     since: new Date(0),

@@ -52,6 +52,8 @@ export interface KnownLane {
   readonly sink: string;
   readonly watermark: number;
   readonly failure: string | null;
+  /** The sink observes and is not approved. */
+  readonly observes: boolean;
 }
 
 /** Returns the items with this list and key: at most one, unless several pigeonholes have the key. */
@@ -100,7 +102,9 @@ export async function timelineOf(
     [ref, changes.map(({ sequence }) => sequence)],
   );
   const lanes = await ledger.db.query<KnownLane>(
-    `select s.name as sink, l.watermark, l.failure from lanes l join sinks s on s.id = l.sink_id
+    `select s.name as sink, l.watermark, l.failure,
+       l.observed is not null and not exists (select 1 from approvals a where a.sink_id = s.id) as observes
+     from lanes l join sinks s on s.id = l.sink_id
      where l.ref = $1 and s.archived_at is null order by s.name`,
     [ref],
   );

@@ -183,7 +183,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
     <li>
       <a href={address.sink(sink)}>{sink}</a>
       <div>
-        <StateWord tone={tones[state] ?? 'quiet'}>{outcome}</StateWord>
+        <StateWord tone={reason === 'observe' ? 'quiet' : (tones[state] ?? 'quiet')}>{outcome}</StateWord>
         {words === null ? null : (
           <>
             {': '}

@@ -1,26 +1,23 @@
 import { useEffect } from 'preact/hooks';
 import type { SinkDetails, LaneView } from '../../api/sinks.js';
-import { act } from '../asking/act.js';
-import { useMay } from '../asking/connection.js';
 import { useAsked, useAllParts } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
-import { Button, PauseButton } from '../parts/button.js';
+import { PauseButton } from '../parts/button.js';
 import { DeadLetters } from '../parts/dead-letters.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
-import { Paused, SinkState, StateWord } from '../parts/state-word.js';
+import { SinkState, StateWord } from '../parts/state-word.js';
 import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { grouped, counted } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
-import { type Tone, wouldHaveSent } from '../words.js';
+import { isObserving, laneState, type Tone, wouldHaveSent, wouldHaveWithheld } from '../words.js';
 import { address } from '../route.js';
 
 /** The state of one sink. @param part section to scroll to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
   const asked = useAsked('/api/sinks/{name}', { params: { name } });
-  const mayOperate = useMay('operate');
   const { data, problem } = asked;
   const isThere = data !== undefined;
   useEffect(() => {
@@ -31,15 +28,9 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
   if (data === undefined && problem?.status === 404) {
     return <PageHead kind="Sink" title={name} note="No sink with this name is configured." />;
   }
-  const observes = data !== undefined && data.observation !== null && data.approval === null;
   return (
     <>
       <PageHead kind={data === undefined ? 'Sink' : `Sink, ${data.type}`} title={name} note={<Note sink={data} />}>
-        {observes && mayOperate ? (
-          <Button look="main" onPress={() => act({ do: 'approve', kind: 'sink', name })}>
-            Start sending…
-          </Button>
-        ) : null}
         {data === undefined ? null : <PauseButton kind="sink" name={name} paused={data.pause !== null} />}
       </PageHead>
       <Troubles troubles={data?.troubles ?? []} />
@@ -50,7 +41,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
       </Panel>
       <DeadLetters sink={name} />
       <Outcomes sink={name} />
-      <Lanes sink={name} />
+      <Lanes sink={name} state={data} />
       <Preview sink={name} />
       <Replay sink={name} open={data?.replays ?? []} />
     </>
@@ -64,13 +55,14 @@ function Note({ sink }: { readonly sink: SinkDetails | undefined }) {
     <>
       <SinkState sink={sink} /> · receives changes from{' '}
       {sink.syncs.length === 0 ? 'no sync' : `${sink.syncs.length === 1 ? 'sync' : 'syncs'} ${sink.syncs.join(', ')}`}
-      {pause === null ? reason === null ? null : ` · ${reason}` : <Paused pause={pause} />}
+      {pause !== null || reason === null ? null : ` · ${reason}`}
     </>
   );
 }
 
 function Delivering({ sink }: { readonly sink: SinkDetails }) {
   const { delivered, backlog, undeliveredSince, deliveredAt, deliveredByMinute, withheld, dead, observation } = sink;
+  const observes = isObserving(sink);
   return (
     <>
       <div class="inside">
@@ -93,7 +85,9 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
         <Fact
           label="Backlog"
           note={
-            undeliveredSince === null ? (
+            observes ? (
+              'not counted yet; this sink only observes'
+            ) : undeliveredSince === null ? (
               'nothing is waiting'
             ) : (
               <>
@@ -110,10 +104,15 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
         <Fact label="Dead letters" note="refused, or their mapping failed">
           {grouped(sum(Object.values(dead)))}
         </Fact>
-        {observation === null ? null : (
-          <Fact label="Would have sent" note={wouldHaveSent(observation).note}>
-            {grouped(wouldHaveSent(observation).changes)}
-          </Fact>
+        {observation === null || !observes ? null : (
+          <>
+            <Fact label="Would have sent" note={wouldHaveSent(observation).note}>
+              {grouped(wouldHaveSent(observation).changes)}
+            </Fact>
+            <Fact label="Would have withheld" note={wouldHaveWithheld(observation).note}>
+              {grouped(wouldHaveWithheld(observation).changes)}
+            </Fact>
+          </>
         )}
       </Facts>
     </>
@@ -171,7 +170,7 @@ function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
 }
 
 /** The progress of a sink in each pigeonhole. */
-function Lanes({ sink }: { readonly sink: string }) {
+function Lanes({ sink, state }: { readonly sink: string; readonly state: SinkDetails | undefined }) {
   const asked = useAllParts('/api/sinks/{name}/lanes', { params: { name: sink } }, 4000);
   return (
     <Panel
@@ -184,13 +183,13 @@ function Lanes({ sink }: { readonly sink: string }) {
       }
     >
       <AwaitAnswer asked={asked} lines={4}>
-        {(lanes) => <LaneRows lanes={lanes} />}
+        {(lanes) => <LaneRows lanes={lanes} sink={state} />}
       </AwaitAnswer>
     </Panel>
   );
 }
 
-function LaneRows({ lanes }: { readonly lanes: readonly LaneView[] }) {
+function LaneRows({ lanes, sink }: { readonly lanes: readonly LaneView[]; readonly sink: SinkDetails | undefined }) {
   if (lanes.length === 0) return <p class="empty">The sink has not processed any pigeonhole yet.</p>;
   const worstFirst = lanes.toSorted((a, b) => rank(a) - rank(b));
   return (
@@ -214,27 +213,20 @@ function LaneRows({ lanes }: { readonly lanes: readonly LaneView[] }) {
             </a>
           </th>
           <td>
+            <LaneState lane={lane} sink={sink} />
             {lane.failure === null ? (
-              lane.undeliveredSince === null ? (
-                <StateWord tone="good">up to date</StateWord>
-              ) : (
-                <>
-                  <StateWord tone="busy">sending</StateWord>
-                  {lane.waitsFor === null ? null : <small class="below">{lane.waitsFor}</small>}
-                </>
+              lane.undeliveredSince === null || lane.waitsFor === null ? null : (
+                <small class="below">{lane.waitsFor}</small>
               )
             ) : (
-              <>
-                <StateWord tone="bad">failing</StateWord>
-                <small class="below">
-                  {lane.failure}
-                  {lane.retryAt === null ? null : (
-                    <>
-                      ; next attempt <Ago at={lane.retryAt} />
-                    </>
-                  )}
-                </small>
-              </>
+              <small class="below">
+                {lane.failure}
+                {lane.retryAt === null ? null : (
+                  <>
+                    ; next attempt <Ago at={lane.retryAt} />
+                  </>
+                )}
+              </small>
             )}
           </td>
           <td class="number">
@@ -247,12 +239,17 @@ function LaneRows({ lanes }: { readonly lanes: readonly LaneView[] }) {
             <Ago at={lane.deliveredAt} />
           </td>
           <td class="number wide">
-            <Ago at={lane.undeliveredSince} />
+            <Ago at={sink !== undefined && isObserving(sink) ? null : lane.undeliveredSince} />
           </td>
         </tr>
       ))}
     </Table>
   );
+}
+
+function LaneState({ lane, sink }: { readonly lane: LaneView; readonly sink: SinkDetails | undefined }) {
+  const [tone, word] = laneState(lane, sink ?? { pause: null, observation: null, approval: null });
+  return <StateWord tone={tone}>{word}</StateWord>;
 }
 
 function rank({ failure, undeliveredSince }: LaneView): number {

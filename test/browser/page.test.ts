@@ -143,6 +143,7 @@ suite('a sink', () => {
     expect((await system.status()).sinks.find(({ name }) => name === 'archive')!.pause?.reason).toBe(
       'the disk is moved',
     );
+    expect(await page.locator('main').innerText()).not.toMatch(/paused.*by /);
     await press('Resume');
     await shows('up to date');
   });
@@ -193,6 +194,13 @@ suite('a sink', () => {
   it('sends once it is approved', async () => {
     await go('#/sink/late');
     await shows('observing');
+    await page.getByRole('row', { name: /acme\/101 observing/ }).waitFor();
+    await page.getByText('Would have sent', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: /^Start sending/ }).count()).toBe(1);
+    const [id] = await system.ids('sessions');
+    await go(`#/item/sessions/${id}`);
+    await shows(/not sent: the sink only observes/);
+    await go('#/sink/late');
     await press('Start sending…');
     await confirm('Start sending');
     await shows('Sink late is approved and sends');

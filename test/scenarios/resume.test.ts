@@ -85,7 +85,7 @@ describe.each(kinds)('resuming a workspace, on %s', (kind) => {
       name: 'acme/101',
       pausedBy: 'person',
       cause: 'asked',
-      detail: 'paused by an operator',
+      detail: 'no reason given',
       fingerprint: null,
     } as const;
     await pause(scene.ledger, entry);
