@@ -179,6 +179,17 @@ describe('the freshness of several pigeonholes', () => {
     expect(combineFreshness([summary({}), live])).toEqual(live);
   });
 
+  it('has the next read of the list that was read longest ago', () => {
+    const slow = { readAt: secondsAgo(840), nextAt: secondsAgo(-60) };
+    const fast = { readAt: secondsAgo(28), nextAt: secondsAgo(-32) };
+    const groups = [group({ ...fast, reason: 'new' }), group({ ...slow, reason: 'upcoming' })];
+    expect(judgeFreshness({ groups, maybeLate: [] }, { paused: false, now })).toMatchObject(slow);
+    const [one, other] = [slow, fast].map(({ readAt, nextAt }) =>
+      summary({ readAt: readAt.toISOString(), nextAt: nextAt.toISOString() }),
+    );
+    expect(combineFreshness([other!, one!])).toEqual(one);
+  });
+
   it('is late if one pigeonhole is late, even if it is not live', () => {
     const late = summary({ state: 'late', lateLists: 2, lateSeconds: 90 });
     expect(combineFreshness([late, live])).toEqual({ ...live, state: 'late', lateLists: 2, lateSeconds: 90 });

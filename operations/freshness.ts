@@ -29,7 +29,7 @@ export interface CadenceGroup {
   readonly wantedMs: number | null;
   /** Instant of the last read of the list that was read longest ago; null: none was read. */
   readonly readAt: Date | null;
-  /** Instant at which the first of them is due; null: not known, because reading is paused or the service does not answer. */
+  /** Instant at which the same list is due, or without a read the first of them; null: not known, because reading is paused or the service does not answer. */
   readonly nextAt: Date | null;
 }
 
@@ -159,7 +159,7 @@ export interface Freshness {
    * that are deliberately read rarely.
    */
   readonly readAt: Date | null;
-  /** Instant of the next read of the same lists; null: reading is paused, the service does not answer, or there is no list. */
+  /** Instant of the next read of the same list, or without a read of the first list; null: reading is paused, the service does not answer, or there is no list. */
   readonly nextAt: Date | null;
   readonly waits: ReadingWait | null;
   readonly late: readonly (ListReading & { readonly lateMs: number })[];
@@ -180,8 +180,7 @@ export function judgeFreshness(
   const live = groups.filter(({ reason }) => isLiveReason(reason));
   const usual = groups.filter(({ reason }) => reason === null || !rareReasons.has(reason));
   const counted = live.length > 0 ? live : usual.length > 0 ? usual : groups;
-  const read = counted.flatMap(({ readAt }) => readAt?.getTime() ?? []);
-  const due = counted.flatMap(({ nextAt }) => nextAt?.getTime() ?? []);
+  const oldest = readLongestAgo(counted);
   const late = paused
     ? []
     : maybeLate
@@ -189,14 +188,28 @@ export function judgeFreshness(
         .filter(({ lateMs }) => lateMs > 0)
         .toSorted((a, b) => b.lateMs - a.lateMs);
   return {
-    state: paused ? 'paused' : late.length > 0 ? 'late' : read.length === 0 ? 'unread' : 'current',
+    state: paused ? 'paused' : late.length > 0 ? 'late' : oldest?.readAt == null ? 'unread' : 'current',
     liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
-    readAt: read.length === 0 ? null : new Date(Math.min(...read)),
-    nextAt: due.length === 0 ? null : nextOf(new Date(Math.min(...due))),
+    readAt: oldest?.readAt ?? null,
+    nextAt: oldest?.nextAt == null ? null : nextOf(oldest.nextAt),
     waits: paused ? null : waits,
     late,
     groups: groups.map((group) => ({ ...group, nextAt: group.nextAt === null ? null : nextOf(group.nextAt) })),
   };
+}
+
+/**
+ * Returns the entry that was read longest ago, or if none was read, the one that is due first. Its two instants belong
+ * to the same list, so that "read 14 min ago, next in 1 min" is true of that list.
+ */
+function readLongestAgo<Entry extends { readonly readAt: Date | string | null; readonly nextAt: Date | string | null }>(
+  entries: readonly Entry[],
+): Entry | undefined {
+  const by = (one: Date | string | null, other: Date | string | null): number => {
+    const [a, b] = [one, other].map((instant) => (instant === null ? Infinity : new Date(instant).getTime()));
+    return a === b ? 0 : a! - b!;
+  };
+  return entries.toSorted((one, other) => by(one.readAt, other.readAt) || by(one.nextAt, other.nextAt))[0];
 }
 
 /** Returns the instant at which a list is read, given when it is due; null: not known. */
@@ -236,16 +249,15 @@ export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSum
   const running = all.filter(({ state }) => state !== 'paused');
   const live = running.filter(({ liveLists }) => liveLists > 0);
   const counted = live.length > 0 ? live : running;
-  const first = (instants: readonly (string | null)[]): string | null =>
-    instants.filter((each) => each !== null).toSorted()[0] ?? null;
-  const readAt = first(counted.map((each) => each.readAt));
+  const oldest = readLongestAgo(counted);
+  const readAt = oldest?.readAt ?? null;
   const lateLists = running.reduce((sum, each) => sum + each.lateLists, 0);
   const isPaused = all.length > 0 && running.length === 0;
   return {
     state: isPaused ? 'paused' : lateLists > 0 ? 'late' : readAt === null ? 'unread' : 'current',
     liveLists: all.reduce((sum, { liveLists }) => sum + liveLists, 0),
     readAt,
-    nextAt: first(counted.map((each) => each.nextAt)),
+    nextAt: oldest?.nextAt ?? null,
     waits: counted.find(({ waits }) => waits !== null)?.waits ?? null,
     lateLists,
     lateSeconds: Math.max(0, ...running.map(({ lateSeconds }) => lateSeconds)),
@@ -326,7 +338,8 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
     ledger.db.query<GroupRow>(
       `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.every_reason as reason, count(*)::int as lists,
          min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", max(s.wanted_ms) as "wantedMs",
-         min(s.polled_at) as "readAt", min(s.due_at) as "nextAt", clock_timestamp() as at
+         min(s.polled_at) as "readAt", (array_agg(s.due_at order by s.polled_at, s.due_at))[1] as "nextAt",
+         clock_timestamp() as at
        from streams s join pigeonholes p on p.ref = s.ref
        where s.wanted and s.gone_at is null group by p.ref, s.every_reason order by p.ref, min(s.every_ms) nulls first`,
     ),
@@ -374,7 +387,7 @@ export const freshnessSummary = {
     ),
   nextAt: instant()
     .nullable()
-    .describe('The next read of one of the same lists; null: reading is paused, or the service does not answer.'),
+    .describe('The next read of the same list; null: reading is paused, or the service does not answer.'),
   waits: z
     .object({
       for: z
@@ -413,7 +426,7 @@ export const freshnessSchema = z
           lists: z.int(),
           longestEveryMs: z.int().nullable().describe('Longest interval, if the lists of a reason have several.'),
           readAt: instant().nullable().describe('When the list that was read longest ago was last read.'),
-          nextAt: instant().nullable().describe('When one of them is read next; null as above.'),
+          nextAt: instant().nullable().describe('When the same list is read next; null as above.'),
         }),
       )
       .readonly()
