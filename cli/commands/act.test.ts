@@ -2,7 +2,7 @@ import { userInfo } from 'node:os';
 import type { Action } from '../../operations/action.js';
 import type { Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
-import { act, testSink } from './act.js';
+import { act, approve, testSink } from './act.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 
 let api: AnsweringApi;
@@ -32,13 +32,12 @@ async function run(
   return { code, lines };
 }
 
-describe('pause, resume, poll-now, sweep and approve', () => {
+describe('pause, resume, poll-now and sweep', () => {
   it.each([
     ['pause', 'sink:hooks', 'sink hooks is paused'],
     ['resume', 'workspace:acme', 'workspace acme is resumed'],
     ['poll-now', 'pigeonhole:acme/101', 'pigeonhole acme/101 is being read'],
     ['sweep', 'workspace:acme', 'workspace acme is being swept'],
-    ['approve', 'sink:hooks', 'sink hooks is approved and sends from its watermark'],
   ] as const)('confirm %s %s with the message "%s"', async (verb, what, sentence) => {
     expect(await run(verb, what)).toEqual({ code: ExitCode.Done, lines: [sentence] });
     const [kind, name] = what.split(':');
@@ -103,6 +102,51 @@ describe('pause, resume, poll-now, sweep and approve', () => {
   it('send no request to read a sink, which has nothing to read', async () => {
     await expect(run('poll-now', 'sink:hooks')).rejects.toMatchObject({ exitCode: ExitCode.WrongUse });
     expect(asked).toEqual([]);
+  });
+});
+
+describe('sink approve', () => {
+  const isTerminal = process.stdin.isTTY;
+  beforeEach(() => (process.stdin.isTTY = false));
+  afterEach(() => (process.stdin.isTTY = isTerminal));
+
+  it('says how many changes the sink sends, and asks before it approves the sink', async () => {
+    const actions: string[] = [];
+    const observation = { wouldSend: 681, wouldSendAnonymously: 4, wouldWithhold: {}, behind: 0 };
+    const hooks = { name: 'hooks', observation, approval: null };
+    const later = { ...hooks, name: 'later', observation: { ...observation, behind: 10 } };
+    const empty = { ...hooks, name: 'empty', observation: { ...observation, wouldSend: 0, wouldSendAnonymously: 0 } };
+    const running = await answeringApi(({ method, body }) => {
+      if (method === 'GET') return JSON.stringify({ workspaces: [], sinks: [hooks, later, empty] });
+      actions.push(body);
+      return JSON.stringify({ done: true });
+    });
+    const lines: string[] = [];
+    const out = { line: (text: string) => void lines.push(text) } as Context['out'];
+    const approving = (name: string, yes: boolean) =>
+      approve({ config: running.config, debug: false, out }, { name, yes, json: false });
+    try {
+      await expect(approving('hooks', false)).rejects.toMatchObject({
+        exitCode: ExitCode.WrongUse,
+        message:
+          'Let sink hooks send? This sends 685 changes and all later ones. There is no terminal to confirm at: add --yes',
+      });
+      expect(actions).toEqual([]);
+      for (const [name, yes] of [
+        ['hooks', true],
+        ['later', true],
+        ['empty', false],
+      ] as const)
+        expect(await approving(name, yes)).toBe(ExitCode.Done);
+      expect(lines).toEqual([
+        'sink hooks is approved: it sends 685 changes and all later ones',
+        'sink later is approved: it sends about 695 changes and all later ones',
+        'sink empty is approved: it sends all changes from now on',
+      ]);
+      expect(actions).toHaveLength(3);
+    } finally {
+      await running.close();
+    }
   });
 });
 

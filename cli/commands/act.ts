@@ -1,8 +1,9 @@
 import type { Command } from 'commander';
-import { exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
+import { confirm, exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
 import type { Action } from '../../operations/action.js';
 import { type ApiClient, instanceOf } from '../api-client.js';
-import { formatSpan } from '../../base/words.js';
+import type { SinkView } from '../../operations/status-view.js';
+import { counted, formatSpan } from '../../base/words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';
 
@@ -66,10 +67,11 @@ export function addSink(program: Command, run: Run): void {
       'Let a sink with "mode: observe" send what it observed and all later changes, until its mode or destination changes',
     )
     .option('--reason <text>', reasonHelp)
+    .option('--yes', 'skip the confirmation', false)
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('sink approve hooks --reason "counts are as expected"'))
-    .action((name: string, options: ActionOptions) =>
-      run((context) => act(context, { verb: 'approve', what: `sink:${sinkNamed(name)}`, ...options })),
+    .action((name: string, options: ApproveOptions) =>
+      run((context) => approve(context, { ...options, name: sinkNamed(name) })),
     );
   sink
     .command('test <name>')
@@ -79,6 +81,45 @@ export function addSink(program: Command, run: Run): void {
     .action((name: string, options: { json: boolean }) =>
       run((context) => testSink(context, { name: sinkNamed(name), ...options })),
     );
+}
+
+interface ApproveOptions {
+  readonly yes: boolean;
+  readonly json: boolean;
+  readonly reason?: string;
+}
+
+/**
+ * `pigeonpost sink approve <name>`: lets an observing sink send. Asks for confirmation if changes are then sent, unless
+ * `--yes` is given. Exit 0; 1 if the operator declines or the sink needs no approval; 2 without a terminal; 4 if the
+ * sink is unknown.
+ */
+export async function approve(
+  context: Context,
+  { name, yes, ...options }: ApproveOptions & { readonly name: string },
+): Promise<ExitCode> {
+  const { client } = await instanceOf(context);
+  const { sinks } = await client.status({ counts: false });
+  const sink = sinks.find((each) => each.name === name);
+  const changes = sink === undefined ? null : changesToSend(sink);
+  if (
+    changes !== null &&
+    !yes &&
+    !(await confirm(`Let sink ${name} send? This sends ${changes} and all later ones.`))
+  ) {
+    context.out.note('nothing was approved');
+    return ExitCode.Failed;
+  }
+  const done = `is approved: it sends ${changes === null ? 'all changes from now on' : `${changes} and all later ones`}`;
+  return await act(context, { verb: 'approve', what: `sink:${name}`, done, ...options });
+}
+
+/** Returns the number of changes that an observing sink sends once it is approved, in words; null if there are none. */
+function changesToSend({ observation, approval }: SinkView): string | null {
+  if (observation === null || approval !== null) return null;
+  const { wouldSend, wouldSendAnonymously, behind } = observation;
+  const changes = wouldSend + wouldSendAnonymously + behind;
+  return changes === 0 ? null : `${behind > 0 ? 'about ' : ''}${counted(changes, 'change')}`;
 }
 
 function sinkNamed(name: string): string {
@@ -105,7 +146,7 @@ export async function testSink(
   return delivered ? ExitCode.Done : ExitCode.Failed;
 }
 
-type ActionOptions = Omit<ActOptions, 'verb' | 'what'>;
+type ActionOptions = Omit<ActOptions, 'verb' | 'what' | 'done'>;
 
 function addAction(
   program: Command,
@@ -128,6 +169,8 @@ interface ActOptions {
   readonly verb: Action['do'];
   readonly what: string;
   readonly json: boolean;
+  /** What is printed about the target, instead of the usual words for the action. */
+  readonly done?: string | undefined;
   /** The only list to sweep. */
   readonly list?: string | undefined;
   /** Length of a rehearsal at the live interval, e.g. `2h`. */
@@ -153,7 +196,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
   const forSeconds = secondsOf(options, kind);
   const list = options.list === undefined ? undefined : await parseServiceList(options.list);
   const action: Action = { do: verb, kind, name };
-  const { reason } = options;
+  const { reason, done = becomes[verb] } = options;
   const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });
   if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
   else if (note !== undefined) out.line(note);
@@ -162,7 +205,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
     out.line(
       `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds)}; end the rehearsal with: pigeonpost poll-now ${what} --end`,
     );
-  else out.line(`${kind} ${name} ${becomes[verb]}${list === undefined ? '' : `: ${list}`}`);
+  else out.line(`${kind} ${name} ${done}${list === undefined ? '' : `: ${list}`}`);
   return ExitCode.Done;
 }
 
@@ -189,7 +232,7 @@ const becomes = {
   'try-now': 'is retried now',
   'poll-now': 'is being read',
   sweep: 'is being swept',
-  approve: 'is approved and sends from its watermark',
+  approve: 'is approved and sends',
 } as const;
 
 /** Reads the names from a pigeonpost whose configuration is on another machine. */

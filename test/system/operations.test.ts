@@ -333,8 +333,9 @@ describe('a running pigeonpost', () => {
       async () => ((await status()).sinks.find(({ name }) => name === 'late')?.observation?.wouldSend ?? 0) > 0,
     );
     expect(linesOf('late')).toEqual([]);
-    expect((await run('sink', 'approve', 'late', '--reason', 'counted')).out).toBe(
-      'sink late is approved and sends from its watermark\n',
+    expect((await run('sink', 'approve', 'late', '--reason', 'counted')).code).toBe(2);
+    expect((await run('sink', 'approve', 'late', '--yes', '--reason', 'counted')).out).toMatch(
+      /^sink late is approved: it sends \d+ changes and all later ones\n$/,
     );
     await until('the approved sink has sent', () => linesOf('late').length > 0);
     await untilSettled();
