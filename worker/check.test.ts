@@ -81,13 +81,19 @@ describe('the check of a workspace', () => {
 });
 
 describe('the check of a sync', () => {
-  it.each<[string, string, RegExp]>([
+  it.each<[string, string, RegExp, ('ok' | 'refused')?]>([
     ['all', '', /^selects 2 of 2 events: \S.* \(101, live\), \S.* \(102, ended\)$/],
     ['by status', ', pigeonholes: { status: [live] }', /^selects 1 of 2 events: \S.* \(101, live\)$/],
     ['none', ', pigeonholes: { name: "^nothing" }', /^selects none of 2 events$/],
-    ['by id', ', pigeonholes: [102, 999]', /^selects 1 of 2 events: .*\(102, ended\); the service does not list 999$/],
-  ])('names the selected events: %s', async (_, choice, text) => {
+    ['by id', ', pigeonholes: [102]', /^selects 1 of 2 events: .*\(102, ended\)$/],
+    [
+      'by an id that does not exist',
+      ', pigeonholes: [102, 999]',
+      /^selects 1 of 2 events: .*\(102, ended\); the service does not list 999$/,
+      'refused',
+    ],
+  ])('names the selected events: %s', async (_, choice, text, result = 'ok') => {
     const [, selection] = await checkFirst(2, { pigeonholes: 2 }, { choice });
-    expect(selection).toEqual({ what: 'sync all', result: 'ok', text: expect.stringMatching(text) as string });
+    expect(selection).toEqual({ what: 'sync all', result, text: expect.stringMatching(text) as string });
   });
 });

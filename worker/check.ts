@@ -57,7 +57,9 @@ async function* checkWorkspace(
     const listed = await listEvents(client, signal);
     yield { what, ...(await checkSubscription(config, name, { client, listed, signal })) };
     for (const selection of selectEvents(config, name, listed)) {
-      yield { what: `sync ${selection.sync}`, result: 'ok', text: describeSelection(selection, listed) };
+      const isWrong = selection.missing.length > 0 && !listed.hasMore;
+      const text = describeSelection(selection, listed);
+      yield { what: `sync ${selection.sync}`, result: isWrong ? 'refused' : 'ok', text };
     }
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
