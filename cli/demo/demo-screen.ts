@@ -1,5 +1,5 @@
 import type { Status } from '../../operations/status-view.js';
-import { formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
+import { counted, formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
 import { renderLine, span, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
@@ -42,7 +42,7 @@ function sourceLines({ source }: DemoView, columns: number): TextLine[] {
     `${n('pigeonholes')} pigeonholes`,
     `${n('attendees')} people`,
     `${n('questions')} questions`,
-    `${grouped(source.emitted)} live events so far`,
+    `${counted(source.emitted, 'live event')} so far`,
   ];
   return wrapFacts('source'.padEnd(labelWidth), facts, columns);
 }
