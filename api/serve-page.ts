@@ -75,12 +75,23 @@ async function hasSession(c: ApiContext, sources: ApiSources): Promise<boolean> 
   );
 }
 
+/** Stands alone, because a browser that is not signed in may not have loaded the files of the page. */
+const oldLinkPage = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>pigeonpost</title>
+<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }</style>
+<h1>This link no longer works</h1>
+<p>This link was used, is older than ten minutes, or was made before pigeonpost was restarted.</p>
+<p>Run <code>pigeonpost open</code> for another one.</p>
+</html>
+`;
+
 function answerToOldLink(c: ApiContext): Response {
-  return c.text(
-    'This link was used, is older than ten minutes, or was made before pigeonpost was restarted.\n' +
-      'Run "pigeonpost open" for another one.\n',
-    401,
-  );
+  c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
+  return c.html(oldLinkPage, 401);
 }
 
 function answer(c: ApiContext, { type, bytes, zipped, tag, lasting }: PageFile): Response {

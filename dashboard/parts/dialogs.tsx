@@ -79,7 +79,7 @@ export function TokenDialog() {
       {!wanted ? null : (
         <form onSubmit={present}>
           <h2 id="token-title">Sign in</h2>
-          <p class="body">
+          <p>
             Run <code>pigeonpost open</code> where pigeonpost runs to get a link that signs this browser in. Or enter a
             token, which an administrator creates with <code>pigeonpost token create NAME --role viewer</code>. The
             token is kept until you close this tab.

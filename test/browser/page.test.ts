@@ -492,7 +492,7 @@ suite('a link to the page', () => {
     const first = await openTab(browser, link);
     await first.context.close();
     const other = await openTab(browser, link);
-    await other.page.getByText('Run "pigeonpost open" for another one.').waitFor();
+    await other.page.getByText('Run pigeonpost open for another one.').waitFor();
     await other.page.goto(`${system.url}/`);
     await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor();
     await other.context.close();
