@@ -169,7 +169,7 @@ interface ActOptions {
   readonly verb: Action['do'];
   readonly what: string;
   readonly json: boolean;
-  /** What is printed about the target, instead of the usual words for the action. */
+  /** Words to print about the target, instead of the usual words for the action. */
   readonly done?: string | undefined;
   /** The only list to sweep. */
   readonly list?: string | undefined;
