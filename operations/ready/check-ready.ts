@@ -51,6 +51,7 @@ export async function checkReady(deps: Collaborators, place: PigeonholeName, now
   const asked = await ask(deps, place);
   const sessions = await sessionItems(ledger, [ref]);
   const items = sessions.map(({ payload }) => JSON.parse(payload) as Item);
+  const reads = planReading(config, selected[0]?.syncs ?? [], 'pigeonhole').lists;
   const [registrants, fields, quota, destinations, consent] = await Promise.all([
     countRegistrants(ledger, ref),
     checkFields(deps, place, sinks),
@@ -70,7 +71,7 @@ export async function checkReady(deps: Collaborators, place: PigeonholeName, now
       judgeService(asked, now),
       judgeRegistrants(settingsOf(asked.item), registrants),
       fields,
-      judgeSessions(asked.item, items),
+      judgeSessions(asked.item, reads.includes('sessions') ? items : null),
       quota,
       ...destinations,
       ...consent,

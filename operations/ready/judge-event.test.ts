@@ -92,6 +92,10 @@ describe('the sessions of an event', () => {
     expect(says).not.toContain('Session 1');
   });
 
+  it('are not reported as missing if no sync reads them', () => {
+    expect(judgeSessions(event, null)).toMatchObject({ state: 'ok', says: expect.stringContaining('not checked') });
+  });
+
   it('cannot be compared with the days of the event if these are unknown', () => {
     expect(judgeSessions(null, [morning])).toMatchObject({
       state: 'warning',

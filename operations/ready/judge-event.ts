@@ -18,8 +18,10 @@ const besideAll: ReadonlySet<unknown> = new Set(['break', 'chat', 'survey']);
  * Checks that the sessions are plausible: there are some, each starts before it ends and within the days of the event,
  * and no two overlap at the same place. Pure. Sessions are named by id, because their names are the organizers' text.
  * @param pigeonhole as the service shows it; null: not known
+ * @param sessions null: no sync reads them
  */
-export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[]): ReadyCheck {
+export function judgeSessions(pigeonhole: Item | null, sessions: readonly Item[] | null): ReadyCheck {
+  if (sessions === null) return about.ok('not checked: no sync reads the sessions of this pigeonhole');
   if (sessions.length === 0) {
     return about.failed(
       'there are no sessions: nobody can ask or vote',
