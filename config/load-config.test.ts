@@ -86,6 +86,24 @@ describe('a file that cannot be read as configuration', () => {
       '1: this is not YAML: the line has two colons; put the value in quotes, or on a line of its own',
     ],
     [
+      'a line with too few spaces before one with the right number',
+      'sinks:\n  archive:\n   type: file\n    folder: ./x\n',
+      'syntax',
+      '3: this is not YAML: this line or the next is not indented like its neighbours',
+    ],
+    [
+      'a line with too many spaces',
+      'sinks:\n  archive:\n    type: file\n      folder: ./x\n    keep: 1\n',
+      'syntax',
+      '3: this is not YAML: this line or the next is not indented like its neighbours',
+    ],
+    [
+      'a second colon before other keys',
+      'sinks:\n  archive:\n    type: a: b\n    keep: 1\n',
+      'syntax',
+      '3: this is not YAML: the line has two colons; put the value in quotes, or on a line of its own',
+    ],
+    [
       'a bare reference in brackets',
       'server: { token: ${TOKEN} }\n',
       'syntax',

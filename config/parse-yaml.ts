@@ -29,8 +29,11 @@ export class YamlLimitError extends Error {
 export interface ParsedYaml {
   readonly document: Document.Parsed<ParsedNode>;
   /** Only the first error: later ones are mostly consequences of it. */
-  readonly error: { readonly code: ErrorCode; readonly offset: number } | undefined;
+  readonly error: { readonly code: YamlErrorCode; readonly offset: number } | undefined;
 }
+
+/** `NEXT_LINE_INDENTED`: the line after it is indented further, as if it belonged to the value of this line. */
+type YamlErrorCode = ErrorCode | 'NEXT_LINE_INDENTED';
 
 /**
  * Parses one YAML document without resolving aliases. The limits are checked while the text is parsed, before the
@@ -50,8 +53,13 @@ export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
     stringKeys: true,
   });
   const [document, second] = composer.compose(tokensWithin(text, lines), true, text.length);
-  const error = document!.errors[0];
-  if (error !== undefined) return { document: parsed(document), error: { code: error.code, offset: error.pos[0] } };
+  const [error, consequence] = document!.errors;
+  if (error !== undefined) {
+    // With `a: b` before a deeper `c: d`, the parser takes `b c` for one key. In `a: b: c`, no key spans two lines.
+    const isNextLine = error.code === 'BLOCK_AS_IMPLICIT_KEY' && consequence?.code === 'MULTILINE_IMPLICIT_KEY';
+    const code = isNextLine ? 'NEXT_LINE_INDENTED' : error.code;
+    return { document: parsed(document), error: { code, offset: error.pos[0] } };
+  }
   if (second === undefined) return { document: parsed(document), error: undefined };
   return { document: parsed(document), error: { code: 'MULTIPLE_DOCS', offset: second.range[0] } };
 }
@@ -96,16 +104,17 @@ function shown(number: number): string {
  * Returns a sentence for an error of the YAML parser. The parser's own messages may quote the file, and with it a
  * secret.
  */
-export function syntaxMessage(code: ErrorCode, line: string): string {
+export function syntaxMessage(code: YamlErrorCode, line: string): string {
   // `{ token: ${NAME} }` is a common mistake with references
   if (/[[{,].*\$\{/.test(line)) return 'inside { } or [ ] a reference needs quotes: write "${NAME}"';
   return `this is not YAML: ${reasons[code] ?? 'the line cannot be understood here; look for a missing quote, colon or space'}`;
 }
 
-const reasons: Partial<Record<ErrorCode, string>> = {
+const reasons: Partial<Record<YamlErrorCode, string>> = {
   TAB_AS_INDENT: 'the line is indented with a tab; use spaces',
   BAD_INDENT: 'the line is not indented like its neighbours, or a bracket before it is not closed',
   BLOCK_AS_IMPLICIT_KEY: 'the line has two colons; put the value in quotes, or on a line of its own',
+  NEXT_LINE_INDENTED: 'this line or the next is not indented like its neighbours',
   BLOCK_IN_FLOW: 'inside { } or [ ] only { } and [ ] are allowed; close the bracket first',
   MISSING_CHAR: 'a quote, bracket or colon is missing here or just before',
   BAD_SCALAR_START: 'a value cannot begin with this character; put it in quotes',
