@@ -23,7 +23,7 @@ describe('the message of a failed request', () => {
   it('names none of them without an answer', () => {
     const problem = 'the connection could not be opened (ECONNREFUSED)';
     expect(new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect: false }).message).toBe(
-      'GET /v2/pigeonholes: the connection could not be opened (ECONNREFUSED); try again later.',
+      'GET /v2/pigeonholes: the connection could not be opened (ECONNREFUSED); the same request may succeed later.',
     );
   });
 });

@@ -55,6 +55,8 @@ export interface ApiErrorFacts {
   readonly kind: ApiErrorKind;
   /** A description of the failure in our own words, without a capital letter or a full stop. */
   readonly problem: string;
+  /** Replaces the next step of the kind if the cause of the failure is known more exactly. */
+  readonly nextStep?: string | undefined;
   readonly code?: number | null;
   readonly status?: number | null;
   readonly requestId?: string | null;
@@ -71,7 +73,7 @@ const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
   quota: 'wait until the quota resets',
   throttled: 'wait briefly and send requests less often',
   credential: 'check the API key of this workspace',
-  transient: 'try again later',
+  transient: 'the same request may succeed later',
   pigeonholeNotFound: 'check that the pigeonhole exists in the workspace of this key',
   sessionNotFound: 'check that the session exists in this pigeonhole',
   notFound: 'check the ids of the request',
@@ -143,7 +145,10 @@ export class ApiError extends Error {
   }
 }
 
-function messageOf({ method, path }: Call, { kind, problem, code, status, requestId }: ApiErrorFacts): string {
+function messageOf(
+  { method, path }: Call,
+  { kind, problem, nextStep, code, status, requestId }: ApiErrorFacts,
+): string {
   const identity = [
     code == null ? 'no code' : `code ${code}`,
     status == null ? 'no HTTP status' : `HTTP ${status}`,
@@ -151,7 +156,7 @@ function messageOf({ method, path }: Call, { kind, problem, code, status, reques
   ];
   // Without an answer there is nothing to identify.
   const isAnswered = code != null || status != null || requestId != null;
-  return `${method} ${path}: ${problem}${isAnswered ? ` (${identity.join(', ')})` : ''}; ${nextSteps[kind]}.`;
+  return `${method} ${path}: ${problem}${isAnswered ? ` (${identity.join(', ')})` : ''}; ${nextStep ?? nextSteps[kind]}.`;
 }
 
 /** Every error code in the specification. Source: docs/service-contract.md, "Errors". */

@@ -195,7 +195,13 @@ describe('a request', () => {
     await service.close();
     const error = await failureOf(client.createRegistrants(101, [{ attendeeCode: 'Ann' }]));
     expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: false });
-    expect(error.message).toContain('ECONNREFUSED');
+    expect(error.message).toContain('refused the connection (ECONNREFUSED); check "baseUrl" of the workspace');
+  });
+
+  it('to a host that does not exist names the key of the address', async () => {
+    const client = open({ baseUrl: 'https://nosuch.invalid' });
+    const { message } = await failureOf(client.page(list));
+    expect(message).toMatch(/(not found by name \(ENOTFOUND\); check "baseUrl"|\(EAI_AGAIN\))/); // without a name server
   });
 
   it('with an answer that is too large breaks the contract', async () => {

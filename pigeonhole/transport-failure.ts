@@ -22,6 +22,18 @@ const beforeSending = new Set([
   'CERT_NOT_YET_VALID',
 ]);
 
+/** Failures whose usual cause is a wrong address. They may also pass, so they stay transient. */
+const wrongAddress: Readonly<Record<string, { readonly problem: string; readonly nextStep: string }>> = {
+  ENOTFOUND: {
+    problem: 'the host of the service was not found by name',
+    nextStep: 'check "baseUrl" of the workspace, and the name server',
+  },
+  ECONNREFUSED: {
+    problem: 'the host of the service refused the connection',
+    nextStep: 'check "baseUrl" of the workspace, and that the service runs',
+  },
+};
+
 /** The reason why the client itself ended a request. */
 export type Ending = 'caller' | 'deadline';
 
@@ -59,10 +71,17 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
       });
     default: {
       const mayHaveTakenEffect = !beforeSending.has(code);
+      const known = wrongAddress[code];
       const problem = mayHaveTakenEffect
         ? `the connection failed with ${code}`
-        : `the connection could not be opened (${code})`;
-      return new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect, cause });
+        : `${known?.problem ?? 'the connection could not be opened'} (${code})`;
+      return new ApiError(call, {
+        kind: 'transient',
+        problem,
+        nextStep: known?.nextStep,
+        mayHaveTakenEffect,
+        cause,
+      });
     }
   }
 }
