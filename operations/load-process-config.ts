@@ -114,7 +114,7 @@ export async function namedVariables(
 ): Promise<Record<string, 'set' | 'empty' | 'not set'>> {
   const text = await readFile(file, 'utf8').catch(() => '');
   const withoutComments = text.replaceAll(/(^|\s)#.*$/gm, '$1');
-  const named = [...withoutComments.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)/g)].map(([, name]) => name!);
+  const named = [...withoutComments.matchAll(/(?<!\$)\$\{([A-Za-z_][A-Za-z0-9_]*)(?=\}|:-)/g)].map(([, name]) => name!);
   const names = [
     ...new Set([...named, 'DATABASE_URL', 'LEDGER_KEY', 'TEMPORAL_ADDRESS', 'TEMPORAL_NAMESPACE', 'PIGEONPOST_LOG']),
   ];
