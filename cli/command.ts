@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { ExitCode, CommandError } from './exit-code.js';
 import { userInfo } from 'node:os';
 import { createInterface } from 'node:readline/promises';
-import { shownText } from './text-line.js';
+import { shownText, wrapText } from './text-line.js';
 
 /** The environment of a command: its output and the global options. */
 export interface Context {
@@ -70,7 +70,9 @@ export async function confirm(question: string): Promise<boolean> {
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    return /^y(es)?$/i.test((await lines.question(`${shownText(question, { colours: false })} [y/N] `)).trim());
+    const text = shownText(`${question} [y/N] `, { colours: false });
+    const shown = wrapText(text, { columns: process.stderr.columns || 80 }).join('\n');
+    return /^y(es)?$/i.test((await lines.question(`${shown} `)).trim());
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') return false;
     throw error;

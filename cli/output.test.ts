@@ -118,6 +118,43 @@ describe('a printed line', () => {
   });
 });
 
+describe('a sentence that is longer than a line', () => {
+  const sentence = 'pigeonpost: sink crm withholds what it should send, so an operator has to check it';
+  const streams = (isTTY: boolean) => {
+    const texts = { stdout: '', stderr: '' };
+    const stream = (name: keyof typeof texts) =>
+      ({ isTTY, columns: 40, hasColors: () => false, write: (text: string) => (texts[name] += text) }) as never;
+    return { texts, out: outputTo(stream('stdout'), stream('stderr')) };
+  };
+  const lines = 'pigeonpost: sink crm withholds what it\n    should send, so an operator has to\n    check it\n';
+
+  it('is wrapped between words on a terminal, as a result and as a note', () => {
+    const { texts, out } = streams(true);
+    out.line(sentence);
+    out.note(`the file is wrong:\n${sentence}`);
+    expect(texts).toEqual({ stdout: lines, stderr: `the file is wrong:\n${lines}` });
+  });
+
+  it('is one line for another program, as JSON, and in a text of several lines', () => {
+    const piped = streams(false);
+    piped.out.line(sentence);
+    piped.out.note(sentence);
+    expect(piped.texts).toEqual({ stdout: `${sentence}\n`, stderr: `${sentence}\n` });
+    const { texts, out } = streams(true);
+    const json = JSON.stringify({ sentence });
+    const script = `#!/bin/sh\n# ${sentence}`;
+    for (const text of [json, `  "text": "${sentence}"`, script]) out.line(text);
+    expect(texts.stdout).toBe(`${json}\n  "text": "${sentence}"\n${script}\n`);
+  });
+
+  it('keeps an address whole', () => {
+    const { texts, out } = streams(true);
+    const address = `http://127.0.0.1:8088/sign-in?${'x'.repeat(40)}`;
+    out.line(`open the page: ${address}`);
+    expect(texts.stdout).toBe(`open the page:\n    ${address}\n`);
+  });
+});
+
 describe('a text next to a label', () => {
   const labelled = (terminal: boolean, colours: boolean): string[] => {
     const lines: string[] = [];

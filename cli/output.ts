@@ -2,9 +2,9 @@ import { ExitCode } from './exit-code.js';
 import { shownText, paint, type Style, widthOf, wrapText } from './text-line.js';
 
 export interface Output {
-  /** Results: standard output. */
+  /** Results: standard output. On a terminal, a sentence that is longer than a line is wrapped between words. */
   line(text: string): void;
-  /** Progress and problems: standard error. */
+  /** Progress and problems: standard error. Wrapped like `line`. */
   note(text: string): void;
   /** Writes to standard output unchanged, for a block that is redrawn in place. Only if `terminal` is true. */
   draw(text: string): void;
@@ -29,11 +29,18 @@ export function processOutput(): Output {
  * Returns an output that makes every printed text safe for a terminal, also for one that shows the text later from a
  * log file.
  */
-export function outputTo(stdout: NodeJS.WriteStream, stderr: Pick<NodeJS.WriteStream, 'write'>): Output {
+export function outputTo(
+  stdout: NodeJS.WriteStream,
+  stderr: Pick<NodeJS.WriteStream, 'write'> & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>,
+): Output {
   const colours = stdout.isTTY === true && stdout.hasColors(); // `hasColors` checks NO_COLOR and TERM
   return {
-    line: (text) => void stdout.write(`${shownText(text, { colours })}\n`),
-    note: (text) => void stderr.write(`${shownText(text, { colours: false })}\n`),
+    line: (text) => void stdout.write(`${shownText(wrapped(text, stdout), { colours })}\n`),
+    note: (text) => {
+      // The problems of a configuration are one text of several lines.
+      const lines = text.split('\n').map((line) => wrapped(line, stderr));
+      stderr.write(`${shownText(lines.join('\n'), { colours: false })}\n`);
+    },
     draw: (text) => void stdout.write(text),
     terminal: stdout.isTTY === true,
     colours,
@@ -47,15 +54,27 @@ export function outputTo(stdout: NodeJS.WriteStream, stderr: Pick<NodeJS.WriteSt
   };
 }
 
+/** JSON, a row of a table, and a text that is coloured or has several lines: their spaces and ends have a meaning. */
+const notSentence = /^\s*[[\]{}"]|\S {2,}\S|\p{Cc}/u;
+
+/** Wraps a sentence for a terminal. Other texts, and texts for other programs, stay as they are. */
+function wrapped(text: string, stream: Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>): string {
+  if (stream.isTTY !== true || notSentence.test(text)) return text;
+  return wrappedLines(text, stream.columns || 80).join('\n');
+}
+
+function wrappedLines(text: string, columns: number): string[] {
+  if (widthOf(text) <= columns) return [text];
+  const lead = /^ */.exec(text)![0];
+  return wrapText(text, { columns, lead, indent: lead.length + 4 });
+}
+
 /**
- * Prints a line. On a terminal that is narrower than the line, wraps it between words and indents the continuation;
- * output for other programs stays on one line.
+ * Prints a line that may have columns. On a terminal that is narrower than the line, wraps it between words and indents
+ * the continuation; output for other programs stays on one line.
  */
 export function printLine(out: Pick<Output, 'line' | 'terminal' | 'columns'>, text: string): void {
-  const { terminal, columns } = out;
-  if (!terminal || widthOf(text) <= columns) return out.line(text);
-  const lead = /^ */.exec(text)![0];
-  for (const line of wrapText(text, { columns, lead, indent: lead.length + 4 })) out.line(line);
+  for (const line of out.terminal ? wrappedLines(text, out.columns) : [text]) out.line(line);
 }
 
 const labelWidth = 8;
