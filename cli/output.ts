@@ -155,7 +155,7 @@ export class LiveBlock {
     this.#columns = out.columns;
   }
 
-  /** @param lines no wider than the terminal, and no more than fit on it */
+  /** @param lines no more than fit on the terminal, and with `hasScreen: false` no wider than it */
   show(lines: readonly string[]): void {
     const { columns } = this.#out;
     // A resized terminal has wrapped the old lines again, so their position is unknown.

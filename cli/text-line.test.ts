@@ -1,4 +1,16 @@
-import { renderLine, span, keepEnd, widthOf, cell, cutToWidth, wrapText } from './text-line.js';
+import {
+  type TextLine,
+  extraRows,
+  wholeSpan,
+  wrapFacts,
+  renderLine,
+  span,
+  keepEnd,
+  widthOf,
+  cell,
+  cutToWidth,
+  wrapText,
+} from './text-line.js';
 
 const plain = (columns: number) => ({ columns, colours: false });
 
@@ -88,5 +100,30 @@ describe('a wrapped text', () => {
     ['can be empty', '', { columns: 20, lead: '- ' }, ['-']],
   ])('%s', (_, text, options, lines) => {
     expect(wrapText(text, options)).toEqual(lines);
+  });
+});
+
+describe('facts after a label', () => {
+  const shown = (facts: string[], columns: number): string[] =>
+    wrapFacts('  withheld: ', facts, columns).map((line) => renderLine(line, { columns, colours: false }));
+
+  it('are never cut, not even one that is longer than a line', () => {
+    expect(shown(['55 consent refused', '1 in a pigeonhole that no sync of this sink selects'], 50)).toEqual([
+      '  withheld: 55 consent refused,',
+      '            1 in a pigeonhole that no sync of this',
+      '            sink selects',
+    ]);
+    expect(shown([], 50)).toEqual([]);
+  });
+});
+
+describe('a link that is wider than the terminal', () => {
+  const link: TextLine = [span('page  ', 'dim'), wholeSpan(`http://127.0.0.1:8088/?code=${'x'.repeat(40)}`)];
+
+  it('is printed whole, and counts as the rows that it takes', () => {
+    expect(renderLine(link, { columns: 60, colours: false })).toBe(
+      `page  http://127.0.0.1:8088/?code=${'x'.repeat(40)}`,
+    );
+    expect([extraRows([link], 60), extraRows([link], 20), extraRows([link], 80)]).toEqual([1, 3, 0]);
   });
 });

@@ -45,6 +45,8 @@ export type Style = 'bold' | 'dim' | 'green' | 'yellow' | 'red';
 export interface Span {
   readonly text: string;
   readonly style?: Style | undefined;
+  /** The line is never cut: the terminal wraps it. For a link, which does not work without its end. */
+  readonly isWhole?: boolean;
 }
 
 export type TextLine = readonly Span[];
@@ -53,10 +55,23 @@ export function span(text: string, style?: Style): Span {
   return { text, style };
 }
 
-/** Renders a line: never wider than `columns`, with an ellipsis where text was cut. Pure. */
+/** Returns a span whose line is never cut. */
+export function wholeSpan(text: string): Span {
+  return { text, isWhole: true };
+}
+
+/** Returns the number of rows that the terminal adds by wrapping lines that are never cut. Pure. */
+export function extraRows(lines: readonly TextLine[], columns: number): number {
+  const whole = lines.filter((line) => line.some(({ isWhole }) => isWhole));
+  const widths = whole.map((line) => line.reduce((width, { text }) => width + widthOf(text), 0));
+  return widths.reduce((rows, width) => rows + Math.max(1, Math.ceil(width / columns)) - 1, 0);
+}
+
+/** Renders a line: never wider than `columns`, with an ellipsis where text was cut, unless a span is whole. Pure. */
 export function renderLine(line: TextLine, { columns, colours }: { columns: number; colours: boolean }): string {
   const spans = line.map(({ text, style }) => ({ text: shownInLine(text), style }));
-  const isCut = spans.reduce((width, { text }) => width + widthOf(text), 0) > columns;
+  const isCut =
+    !line.some(({ isWhole }) => isWhole) && spans.reduce((width, { text }) => width + widthOf(text), 0) > columns;
   let room = columns;
   let rendered = '';
   for (const { text, style } of spans) {
@@ -164,7 +179,8 @@ export function wrapText(
 
 /**
  * Wraps facts after a label, separated by commas. Later lines are indented to the first fact, or a little if the label
- * takes a third of the width. Returns no lines without facts. Pure.
+ * takes a third of the width. A fact that is longer than a line is broken between words. Returns no lines without
+ * facts. Pure.
  */
 export function wrapFacts(label: string, facts: readonly string[], columns: number, style?: Style): TextLine[] {
   const indent = label.length > columns / 3 ? 4 : label.length;
@@ -179,7 +195,13 @@ export function wrapFacts(label: string, facts: readonly string[], columns: numb
       lines.push(fact);
     }
   }
-  return lines.map((line, index) => [
+  const [first = '', ...more] = lines;
+  const broken = [
+    ...wrapText(first, { columns: columns - label.length, indent: 0 }),
+    ...more.flatMap((line) => wrapText(line, { columns: columns - indent, indent: 0 })),
+  ];
+  if (lines.length === 0) return [];
+  return broken.map((line, index) => [
     span(index === 0 ? label : ' '.repeat(indent), style ?? 'dim'),
     span(line, style),
   ]);

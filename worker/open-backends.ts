@@ -21,7 +21,7 @@ export function openingStore({ store }: Config): string {
   if (store.kind !== 'embedded') return 'opening the ledger in PostgreSQL';
   return existsSync(join(store.folder, 'postgres'))
     ? `opening the ledger in ${store.folder}`
-    : `creating the ledger in ${store.folder}, only at the first start`;
+    : `creating the ledger in ${store.folder}`;
 }
 
 export async function openStore(

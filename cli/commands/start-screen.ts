@@ -3,7 +3,7 @@ import { type Output, LiveBlock } from '../output.js';
 import { ItemCounts, type Moment, readMoment } from '../status/format-status.js';
 import { liveScreen } from '../status/live-screen.js';
 import { formatSpan } from '../../base/words.js';
-import { span, type TextLine, keepEnd, wrapText } from '../text-line.js';
+import { span, wholeSpan, type TextLine, keepEnd, wrapText } from '../text-line.js';
 
 const drawEveryMs = 1000;
 const readEveryMs = 2000;
@@ -158,7 +158,7 @@ export function startHead(state: StartState, nowMs: number, columns: number): Te
   ];
   return [
     [span('pigeonpost', 'bold'), span(titles[phase], phase === 'stopping' ? 'yellow' : 'dim')],
-    ...(page === null ? [] : [place('page', page)]),
+    ...(page === null ? [] : [[span('page'.padEnd(labelWidth), 'dim'), wholeSpan(page)]]),
     place('log', log),
     ...(phase === 'running' || phase === 'stopped' ? [] : stepLines(steps, nowMs, { columns, phase })),
     ...(note === null ? [] : wrapText(note, { columns }).map((line): TextLine => [span(line, 'yellow')])),

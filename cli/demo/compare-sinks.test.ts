@@ -181,7 +181,7 @@ describe('messages compared with questions', () => {
 });
 
 describe('the summary of Slack', () => {
-  it('counts redacted messages separately', () => {
-    expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 question in 1 thread, 1 redacted');
+  it('counts messages of withdrawn questions separately', () => {
+    expect(slackSummary(slack('Ann: one', withdrawnText))).toBe('1 question in 1 thread, 1 withdrawn');
   });
 });

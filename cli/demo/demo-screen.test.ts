@@ -44,6 +44,14 @@ describe('the block of the demo', () => {
     }
   });
 
+  it.each([40, 60])('shows the whole link to the page on %d columns, and still fits', (columns) => {
+    const place = `http://127.0.0.1:40000/?code=ppc_${'x'.repeat(40)}`;
+    const view = viewOf({ places: [{ label: 'page', place, holds: '' }] });
+    const lines = formatDemoBlock(view, now, screen(columns, 24));
+    expect(lines).toContain(`page    ${place}`);
+    expect(lines.reduce((rows, line) => rows + Math.max(1, Math.ceil(line.length / columns)), 0)).toBeLessThan(24);
+  });
+
   it('shows everything on 80 by 24', () => {
     expect(formatDemoBlock(viewOf(), now, screen(80, 24))).toEqual([
       'pigeonpost demo  2 min, Ctrl-C ends it',
@@ -62,7 +70,7 @@ describe('the block of the demo', () => {
       'sink            delivered  withheld   backlog        last',
       'hooks (webhook)     1,200         0         0     2 s ago',
       '',
-      'messages http://127.0.0.1:40001  128 questions in 4 threads, 3 redacted',
+      'messages http://127.0.0.1:40001  128 questions in 4 threads, 3 withdrawn',
       'files    ./demo-data',
     ]);
   });

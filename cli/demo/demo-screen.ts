@@ -2,7 +2,7 @@ import type { Status } from '../../operations/status-view.js';
 import { counted, formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
-import { renderLine, span, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
+import { extraRows, renderLine, span, wholeSpan, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
 import { type Output, LiveBlock } from '../output.js';
 
 export interface Screen {
@@ -31,7 +31,9 @@ export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): stri
     view.status === null ? [] : sinkLines(view.status.sinks, { now, columns, says: 'reason' }),
     placeLines(view.places, columns),
   ];
-  return fitRows(sections, screen.rows - 1).map((line) => renderLine(line, screen));
+  return fitRows(sections, screen.rows - 1 - extraRows(sections.flat(), columns)).map((line) =>
+    renderLine(line, screen),
+  );
 }
 
 function sourceLines({ source }: DemoView, columns: number): TextLine[] {
@@ -97,7 +99,7 @@ function placeLines(places: DemoView['places'], columns: number): TextLine[] {
   const placeWidth = Math.max(0, ...places.filter(({ holds }) => holds !== '').map(({ place }) => place.length));
   return places.map(({ label, place, holds }) => [
     span(label.padEnd(width), 'dim'),
-    span(keepEnd(place, columns - width)),
+    label === 'page' ? wholeSpan(place) : span(keepEnd(place, columns - width)),
     ...(holds === '' ? [] : [span(' '.repeat(Math.max(0, placeWidth - place.length))), span(`  ${holds}`, 'dim')]),
   ]);
 }

@@ -23,7 +23,7 @@ export function viewOf(given: Partial<DemoView> = {}): DemoView {
     source: sourceOf(),
     status: statusOf({ counts: { items, deliveries: [] } }),
     places: [
-      { label: 'messages', place: 'http://127.0.0.1:40001', holds: '128 questions in 4 threads, 3 redacted' },
+      { label: 'messages', place: 'http://127.0.0.1:40001', holds: '128 questions in 4 threads, 3 withdrawn' },
       { label: 'files', place: './demo-data', holds: '' },
     ],
     ...given,

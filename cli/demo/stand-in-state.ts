@@ -114,7 +114,7 @@ export function slackSummary({ channels }: SlackState): string {
   const threads = channels.flatMap(({ messages }) => messages);
   const replies = threads.flatMap((thread) => thread.replies.map(readText));
   const withdrawn = replies.filter((text) => text === withdrawnText).length;
-  return `${counted(replies.length - withdrawn, 'question')} in ${counted(threads.length, 'thread')}, ${grouped(withdrawn)} redacted`;
+  return `${counted(replies.length - withdrawn, 'question')} in ${counted(threads.length, 'thread')}, ${grouped(withdrawn)} withdrawn`;
 }
 
 /** Counts of the webhook receiver. */

@@ -1,4 +1,4 @@
-import { renderLine, span, type TextLine } from '../text-line.js';
+import { extraRows, renderLine, span, type TextLine } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import { rateLines, separated, problemLines, shortProblemLines, itemLines, type Moment } from './format-status.js';
 import { sinkLines } from './sink-lines.js';
@@ -16,7 +16,7 @@ interface Screen {
  * @param moment null while nothing is known yet
  */
 export function liveScreen(head: readonly TextLine[], moment: Moment | null, now: Date, screen: Screen): string[] {
-  const rows = screen.rows - 1; // the cursor is below the last line
+  const rows = screen.rows - 1 - extraRows(head, screen.columns); // the cursor is below the last line
   return fitted(head, moment, { now, columns: screen.columns, rows }).map((line) => renderLine(line, screen));
 }
 
