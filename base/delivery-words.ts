@@ -11,8 +11,8 @@ const reasons: Readonly<Record<string, readonly [short: string, sentence: string
   'consent-not-asked': ['consent not asked', 'the person was not asked for consent'],
   'consent-not-known': ['consent unknown', 'the service does not say whether the person gave consent'],
   condition: ['excluded by its condition', 'the condition of the mapping ("when") excludes it'],
-  'not-selected': ['a pigeonhole that no sync of this sink selects', 'no sync of this sink selects its pigeonhole'],
-  'list-not-wanted': ['a list that the sink no longer receives', 'the sink no longer receives its list'],
+  'not-selected': ['in a pigeonhole that no sync of this sink selects', 'no sync of this sink selects its pigeonhole'],
+  'list-not-wanted': ['from a list that the sink no longer receives', 'the sink no longer receives its list'],
   'no-match': ['no value to match by', 'it has no value that identifies the record'],
   'no-email': ['no e-mail address', 'it has no e-mail address, which the sink needs to find the record'],
   'no-key': [

@@ -96,7 +96,7 @@ describe('the text of a plan', () => {
       'sink hooks will receive 681 changes, 40 withheld: consent refused (until now only counted: the sink observed)',
       'PROBLEM sink crm: all 2,142 attendees lack a value for email: crm.records[0].match',
       'sink hooks: the mapping does not send about 4,012 of 9,000 votes, 3 until now (4,000 withheld: excluded by its condition, 12 for which the mapping fails)',
-      'sink hooks keeps 40 answers that it received, and no longer receives their changes (a list that the sink no longer receives)',
+      'sink hooks keeps 40 answers that it received, and no longer receives their changes (from a list that the sink no longer receives)',
       'sink crm keeps 12 attendees that it received, and no longer receives their changes (consent not asked)',
       'at the next start: server',
       'note: pigeonpost.yaml:9: sinks.old: no sync names this sink',

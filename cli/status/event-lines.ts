@@ -69,8 +69,17 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
 /** Returns the cell with the state. If a list was not read within its interval, the state is "late". */
 function stateCell({ state, freshness: { lateLists } }: PigeonholeView): Span {
   const isLate = state === 'working' && lateLists > 0;
-  return span(cell(isLate ? 'late' : state, stateWidth), isLate ? 'yellow' : stateStyle(state));
+  return span(cell(isLate ? 'late' : stateWords[state], stateWidth), isLate ? 'yellow' : stateStyle(state));
 }
+
+/** The page uses the same words. */
+const stateWords: Readonly<Record<PigeonholeView['state'], string>> = {
+  working: 'up to date',
+  backfilling: 'first read',
+  waiting: 'waiting',
+  paused: 'paused',
+  failing: 'failing',
+};
 
 const urgency = ['failing', 'paused', 'waiting', 'backfilling', 'working'] as const;
 

@@ -17,7 +17,7 @@ describe('the text of status', () => {
     expect(lines()).toEqual([
       'workspace acme: working',
       'event                status    state          changes  read',
-      'Annual Summit (101)  live      working          1,234  3 s ago, next in 2 s',
+      'Annual Summit (101)  live      up to date       1,234  3 s ago, next in 2 s',
       '  6 lists every 5 s: the event is live',
       '',
       'sink            delivered  withheld   backlog        last',
@@ -138,8 +138,8 @@ describe('the text of status', () => {
     const own = pigeonholeOf({ id: 0, name: null, status: null, freshness, state: 'backfilling', changes: 5 });
     const unnamed = pigeonholeOf({ name: null, setAside: 2, freshness: freshnessOf({ groups: [] }) });
     expect(lines({ workspaces: [workspaceOf({ pigeonholes: [own, unnamed] })] }).slice(2, 5)).toEqual([
-      'workspace lists            backfilling          5  not read yet',
-      'pigeonhole 101   live      working          1,234  3 s ago, next in 2 s',
+      'workspace lists            first read           5  not read yet',
+      'pigeonhole 101   live      up to date       1,234  3 s ago, next in 2 s',
       '  2 rows without an ID set aside',
     ]);
   });
@@ -151,7 +151,7 @@ describe('the text of status', () => {
     const rehearsal = { since: '2026-11-21T09:00:00.000Z', until: '2026-11-21T11:30:00.000Z', by: null };
     const workspaces = [workspaceOf({ pigeonholes: [pigeonholeOf({ freshness, rehearsal })] })];
     expect(lines({ workspaces }).slice(2, 5)).toEqual([
-      'Annual Summit (101)  live      working          1,234  3 s ago, next now',
+      'Annual Summit (101)  live      up to date       1,234  3 s ago, next now',
       '  the rehearsal ends in 2 h',
       '  6 lists every 5 s: the event is live; 12 lists every 5 min: no session runs',
     ]);
@@ -213,7 +213,7 @@ describe('the text of status', () => {
     const hour = new Date(now.getTime() + 3_600_000).toISOString();
     const event = pigeonholeOf({ name: 'Annual Summit 2026', freshness: freshnessOf({ nextAt: hour, groups: [] }) });
     const shown = lines({ workspaces: [workspaceOf({ pigeonholes: [event] })] }, [], 80);
-    expect(shown[2]).toBe('Annual Summit 2026 (101)  live      working       3 s ago, next in 60 min');
+    expect(shown[2]).toBe('Annual Summit 2026 (101)  live      up to date    3 s ago, next in 60 min');
   });
 
   it.each([40, 60, 80, 140])('is not wider than %d columns, whatever its names and reasons', (columns) => {
