@@ -34,10 +34,10 @@ describe('the output of ready', () => {
     expect(formatReady(readinessOf(sessions, quota), narrow)).toEqual([
       'ACME Summit (acme/101, upcoming, 2026-11-22 to 2026-11-23,',
       '  Asia/Tokyo)',
-      'ok       Sessions: 12 sessions',
-      'FAILED   Request quota: the busiest day needs about 12,000',
-      '         requests, and reading may use 9000 of 10000',
-      '         -> request a larger quota',
+      'OK         Sessions: 12 sessions',
+      'not ready  Request quota: the busiest day needs about 12,000',
+      '           requests, and reading may use 9000 of 10000',
+      '           -> request a larger quota',
       'not ready: 1 to fix',
     ]);
   });
@@ -68,7 +68,7 @@ describe('the output of ready', () => {
     const plain = formatReady(readinessOf(sessions, quota), { columns: 80, colours: false }).join('\n');
     const coloured = formatReady(readinessOf(sessions, quota), { columns: 80, colours: true }).join('\n');
     expect(plain).not.toContain('\u001b');
-    expect(coloured).toContain('\u001b[31mFAILED');
+    expect(coloured).toContain('\u001b[31mnot ready');
     expect(coloured.replaceAll(/\u001b\[\d+m/g, '')).toBe(plain);
   });
 });

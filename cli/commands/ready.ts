@@ -39,13 +39,13 @@ async function ready(context: Context, { pigeonhole, json }: ReadyOptions): Prom
 }
 
 const marks: Readonly<Record<ReadyCheck['state'], { readonly word: string; readonly style: Style }>> = {
-  ok: { word: 'ok', style: 'green' },
-  warning: { word: 'look', style: 'yellow' },
-  failed: { word: 'FAILED', style: 'red' },
+  ok: { word: 'OK', style: 'green' },
+  warning: { word: 'warning', style: 'yellow' },
+  failed: { word: 'not ready', style: 'red' },
   unknown: { word: 'unknown', style: 'yellow' },
 };
 
-const markWidth = 9; // of the longest, and a gap
+const markWidth = 11; // of the longest, and a gap
 
 /** Formats each check with its remedy below it, and a summary at the end. Pure. */
 export function formatReady(

@@ -71,6 +71,7 @@ describe('the state of work before an event', () => {
       ['running', 'ok', undefined],
       ['parked', 'ok', undefined],
     ]);
+    expect(checks[0]!.says).toContain('ended at 2026-11-21 20:00 UTC');
     expect(isReady(checks)).toBe(true);
   });
 

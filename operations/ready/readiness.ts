@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 import { isMappingCause, type Trouble } from '../find-problems.js';
-import { counted } from '../../base/words.js';
+import { counted, formatInstant } from '../../base/words.js';
 import { problemWords } from '../problems.js';
 import type { PigeonholeView, SinkView } from '../status-view.js';
 
@@ -87,7 +87,7 @@ function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {
     );
   }
   if (goneAt !== null) {
-    return about.failed(`pigeonhole ${name} was deleted in the service (noticed at ${goneAt})`);
+    return about.failed(`pigeonhole ${name} was deleted in the service (noticed at ${formatInstant(goneAt)})`);
   }
   const hindrance = troubles.find(({ code }) => code === 'pigeonhole-failing' || code === 'reading-late');
   if (hindrance !== undefined) {
@@ -97,7 +97,7 @@ function readingCheck({ pigeonhole, troubles }: EventWork): ReadyCheck {
   if (state === 'backfilling' || freshAsOf === null) {
     return about.warning(`${by} is still reading it for the first time`, 'run the check again in a few minutes');
   }
-  return about.ok(`${by} reads it; the oldest read of its lists ended at ${freshAsOf}`);
+  return about.ok(`${by} reads it; the oldest read of its lists ended at ${formatInstant(freshAsOf)}`);
 }
 
 const stops = {
