@@ -1,4 +1,5 @@
 import type { Status } from '../../operations/status-view.js';
+import { grouped } from '../../base/words.js';
 import { compareContacts, type TrueAttendee, compareMessages, type TrueQuestion } from './compare-sinks.js';
 import { demoNames } from './demo-config.js';
 import {
@@ -63,12 +64,12 @@ export function formatComparison(rows: readonly ComparedRow[]): string[] {
   const cells = rows.map((row) => [
     row.list,
     row.sink,
-    String(row.source),
+    grouped(row.source),
     '=',
-    String(row.delivered),
+    grouped(row.delivered),
     '+',
-    String(row.withheld),
-    agrees(row) ? 'agrees' : `DIFFERS by ${row.delivered + row.withheld - row.source}`,
+    grouped(row.withheld),
+    agrees(row) ? 'agrees' : `DIFFERS by ${grouped(row.delivered + row.withheld - row.source)}`,
   ]);
   const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
   const isNumber = (column: number): boolean => column === 2 || column === 4 || column === 6;
