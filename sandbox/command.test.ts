@@ -60,6 +60,8 @@ describe('the sandbox command', () => {
     await runSandboxCommand(['--help']);
     stdout.mockRestore();
     expect(printed.join('')).toMatch(/^Usage: pigeonpost sandbox \[options\]$/m);
+    expect(printed.join('')).toContain('help for a command');
+    expect(printed.join('').match(/keyset/g)).toHaveLength(2); // the choices and the default
     for (const { flag } of sandboxOptions) expect(printed.join('')).toContain(flag);
   });
 

@@ -28,11 +28,11 @@ export const sandboxOptions: readonly { flag: string; description: string; defau
   { flag: '--frozen', description: 'start without live events; POST /_control/thaw starts them' },
   {
     flag: '--order <order>',
-    description: 'order of every list: ascending, descending or unordered',
+    description: 'order of every list',
     default: DEFAULTS.order,
   },
-  { flag: '--cursor <kind>', description: 'content of a cursor: keyset or offset', default: DEFAULTS.cursor },
-  { flag: '--workspace-kind <kind>', description: 'personal or team', default: DEFAULTS.workspaceKind },
+  { flag: '--cursor <kind>', description: 'content of a cursor', default: DEFAULTS.cursor },
+  { flag: '--workspace-kind <kind>', description: 'type of the workspace', default: DEFAULTS.workspaceKind },
   { flag: '--api-key <key>', description: `an accepted key; repeatable (default: ${DEFAULTS.apiKeys[0]})` },
   {
     flag: '--latency-ms <n>',
@@ -88,6 +88,7 @@ const READERS: Record<string, (text: string, before: unknown) => unknown> = {
 function createParser(): Command {
   const command = new Command('pigeonpost sandbox')
     .description('Run a stand-in for the Event Engagement Service on loopback, with live traffic and faults on demand')
+    .helpOption('-h, --help', 'help for a command')
     .allowExcessArguments(false);
   for (const { flag, description, default: fallback } of sandboxOptions) {
     const option = new Option(flag, description);
