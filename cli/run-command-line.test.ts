@@ -53,6 +53,13 @@ function helpOf(command: Command, columns: number): string {
   return text;
 }
 
+describe('the help of a command', () => {
+  it('marks the options that it requires', () => {
+    const { command } = leavesOf(programOf(80)).find(({ path }) => path === 'preview')!;
+    expect(helpOf(command, 80)).toMatch(/--sink <name> +sink to plan for \(required\)\n/);
+  });
+});
+
 /** Commands that run until a signal, have no output for programs, or write a file; `person --export` prints JSON. */
 const withoutJson = [
   'start',

@@ -92,7 +92,8 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
       minWidthToWrap: 20,
       optionDescription(option) {
         const isUnset = option.defaultValue === false || isEmptyArray(option.defaultValue);
-        return isUnset ? option.description : Help.prototype.optionDescription.call(this, option); // "(default: false)" does not help a reader
+        const text = isUnset ? option.description : Help.prototype.optionDescription.call(this, option); // "(default: false)" does not help a reader
+        return option.mandatory ? `${text} (required)` : text;
       },
     })
     .addHelpCommand(new Command('help').argument('[command]').description('Show how to use a command'))
