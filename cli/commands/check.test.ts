@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { prove, storeName } from '../../api/instance-proof.js';
 import { hashToken } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
-import { checkSinks, formatEstimate } from './check.js';
+import { checkPort, checkSinks, formatEstimate } from './check.js';
 import type { Estimate } from '../../operations/estimate.js';
 
 const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
@@ -85,6 +85,25 @@ describe('the findings of check about sinks', () => {
   });
 });
 
+describe('the port of the API', () => {
+  it('is a problem if another program listens there', async () => {
+    const other = createServer((_, response) => response.end('not pigeonpost'));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    expect(await checkPort(configFor(port))).toEqual({
+      what: 'server',
+      result: 'refused',
+      text: `port ${port} of 127.0.0.1 is in use by another program: end that program, or set another server.port`,
+    });
+    await new Promise((resolve) => other.close(resolve));
+    expect(await checkPort(configFor(port))).toBeNull();
+  });
+
+  it('may be in use by the pigeonpost of this configuration', async () => {
+    expect(await checkPort(configFor((server.address() as AddressInfo).port))).toBeNull();
+  });
+});
+
 const dayOf = (day: string, live: number) => ({ day, pigeonholes: 2, needs: { live, idle: 1440.4, sweep: 20 } });
 const estimateOf = (more: Partial<Estimate>): Estimate => {
   const days = [dayOf('2026-11-21', 8000), dayOf('2026-11-22', 12_000)];
@@ -102,10 +121,10 @@ const estimateOf = (more: Partial<Estimate>): Estimate => {
 describe('the text of an estimate', () => {
   it('is a table of days with the busiest one marked and explained', () => {
     expect(formatEstimate(estimateOf({}))).toEqual([
-      'estimate for acme, 10000 requests a day:',
-      '  day         pigeonholes   live  idle  sweeps  requests  of quota',
-      '  2026-11-21            2   8000  1441      20      9461      95 %',
-      '  2026-11-22            2  12000  1441      20     13461     135 %  <- busiest',
+      'estimate for acme, 10,000 requests a day:',
+      '  day         pigeonholes    live   idle  sweeps  requests  of quota',
+      '  2026-11-21            2   8,000  1,441      20     9,461      95 %',
+      '  2026-11-22            2  12,000  1,441      20    13,461     135 %  <- busiest',
       '  It does not fit.',
       '  The first read of existing items is not included. This estimate made 7 requests.',
     ]);
@@ -114,7 +133,7 @@ describe('the text of an estimate', () => {
   it('omits the share of an unknown quota', () => {
     expect(formatEstimate(estimateOf({ quota: null })).slice(0, 2)).toEqual([
       'estimate for acme:',
-      '  day         pigeonholes   live  idle  sweeps  requests',
+      '  day         pigeonholes    live   idle  sweeps  requests',
     ]);
   });
 

@@ -6,8 +6,11 @@ import type { Estimate } from '../../operations/estimate.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { findInstance } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
 import { plannedWords } from '../../base/delivery-words.js';
+import { counted, grouped } from '../../base/words.js';
 
 /** Adds `pigeonpost check`. */
 export function addCheck(program: Command, run: Run): void {
@@ -60,6 +63,11 @@ export async function check(
     results.push(result);
     show(result);
   }
+  const port = await checkPort(loaded);
+  if (port !== null) {
+    results.push(port);
+    show(port);
+  }
   const { problems, notes } = await whileWaiting('checking the mappings with stored items', () => checkSinks(loaded));
   for (const { sink, text } of problems) {
     const problem: Checked = { what: `sink ${sink}`, result: 'refused', text };
@@ -83,6 +91,31 @@ export async function check(
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
 }
 
+/**
+ * Checks that no other process listens where `start` would.
+ * @returns null if the port is free, cannot be judged, or is that of this configuration's own pigeonpost
+ */
+export async function checkPort(config: Config): Promise<Checked | null> {
+  const { host, port } = config.server;
+  if (!(await isTaken(host, port))) return null;
+  try {
+    const { url } = await findInstance(config);
+    if (Number(new URL(url).port) === port) return null;
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    if (error.exitCode !== ExitCode.Unreachable) return null; // it is this one, but does not accept the token
+  }
+  const text = `port ${port} of ${host} is in use by another program: end that program, or set another server.port`;
+  return { what: 'server', result: 'refused', text };
+}
+
+function isTaken(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer().once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EADDRINUSE'));
+    server.listen(port, host, () => server.close(() => resolve(false)));
+  });
+}
+
 const maxDays = 14;
 
 /** Formats an estimate as a table of days with the busiest one marked, and a sentence that explains it. Pure. */
@@ -93,9 +126,9 @@ export function formatEstimate({ workspaces, quota, days, busiest, advice, reque
     .toSorted((a, b) => a.day.localeCompare(b.day))
     .map(({ day, pigeonholes, needs }) => [
       day,
-      String(pigeonholes),
-      ...[needs.live, needs.idle, needs.sweep, total(needs)].map((n) => String(Math.ceil(n))),
-      ...(quota === null ? [] : [`${Math.ceil((total(needs) / quota) * 100)} %`]),
+      grouped(pigeonholes),
+      ...[needs.live, needs.idle, needs.sweep, total(needs)].map((n) => grouped(Math.ceil(n))),
+      ...(quota === null ? [] : [`${grouped(Math.ceil((total(needs) / quota) * 100))} %`]),
       ...(day === busiest?.day ? ['<- busiest'] : []),
     ]);
   const head = ['day', 'pigeonholes', 'live', 'idle', 'sweeps', 'requests', ...(quota === null ? [] : ['of quota'])];
@@ -103,11 +136,11 @@ export function formatEstimate({ workspaces, quota, days, busiest, advice, reque
   const line = (cells: readonly string[]): string =>
     `  ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column] ?? 0))).join('  ')}`;
   return [
-    `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${quota} requests a day`}:`,
+    `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${grouped(quota)} requests a day`}:`,
     ...(rows.length === 0 ? [] : [line(head), ...rows.map(line)]),
-    ...(days.length > maxDays ? [`  and ${days.length - maxDays} more days that need fewer requests`] : []),
+    ...(days.length > maxDays ? [`  and ${grouped(days.length - maxDays)} more days that need fewer requests`] : []),
     `  ${advice.text}`,
-    `  The first read of existing items is not included. This estimate made ${requestsMade} requests.`,
+    `  The first read of existing items is not included. This estimate made ${counted(requestsMade, 'request')}.`,
   ];
 }
 
