@@ -138,12 +138,12 @@ describe('start on a terminal', () => {
   });
 
   it('runs while status shows how fresh each event is, and the interval of its lists with the reason', async () => {
-    await watch.untilShown(/^\S.* \(101\) +live +working .* (\d+ s ago|just now), next (in \d s|now)$/m);
+    await watch.untilShown(/^\S.* \(101\) +live +up to date .* (\d+ s ago|just now), next (in \d s|now)$/m);
     const live =
       /\b\d+ lists every 5 s: the event is live; \d+ lists every \d+ min: sessions of this type never produce this data$/m;
     expect(watch.screen.text).toMatch(live);
     const status = await shownBy(['status'], 140);
-    expect(status).toMatch(/^\S.* \(101\) +live +working .* (\d+ s ago|just now), next (in \d s|now)$/m);
+    expect(status).toMatch(/^\S.* \(101\) +live +up to date .* (\d+ s ago|just now), next (in \d s|now)$/m);
     expect(status).toMatch(/^ {2}\d+ lists every 5 s: the event is live; /m);
     expect(status).toMatch(
       /^\S.* \(102\) +ended .* next in \d+ min\n {2}\d+ lists every \d+ min: the event has ended$/m,
