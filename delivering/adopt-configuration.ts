@@ -1,8 +1,10 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
+import { notSelected } from './decide-delivery.js';
 import { redriveLane } from './dead-letters.js';
-import { type LaneLease, lockLane, listNotWanted } from '../ledger/lanes.js';
+import { type LaneLease, lockLane, listNotWanted, markFilling } from '../ledger/lanes.js';
+import { type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
 
 export interface LaneConfiguration {
   readonly configuration: number;
@@ -34,14 +36,20 @@ const atOnce = 500;
  *
  * A list may be long, so each slice has its own transaction under the lane's lease. The last transaction stores the new
  * configuration. After a crash, the next holder of the lane starts again and skips deliveries that exist already.
+ * @returns the lane's recent decisions, which a change of the settings affects
  * @throws {LedgerError} kind `stale` if another process took over the lane
  */
-export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wanted: LaneConfiguration): Promise<void> {
+export async function adoptConfiguration(
+  ledger: Ledger,
+  lease: LaneLease,
+  wanted: LaneConfiguration,
+): Promise<RecentByList> {
+  const settingsChanged = lease.settings !== null && lease.settings !== wanted.settings;
+  if (settingsChanged) await separateDecisions(ledger, lease, wanted.lists);
   const added = lease.configuration === null ? [] : wanted.lists.filter((list) => !lease.lists.includes(list));
   for (const list of added) {
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wanted });
   }
-  const settingsChanged = lease.settings !== null && lease.settings !== wanted.settings;
   // The mapping may be unchanged although other settings changed. Planning then withholds most of these changes again.
   const mappingReasons = settingsChanged ? wanted.curable : [];
   const released = [...new Set([...wanted.lists, ...lease.lists])].flatMap((list) =>
@@ -51,14 +59,38 @@ export async function adoptConfiguration(ledger: Ledger, lease: LaneLease, wante
     })),
   );
   while (await releaseSlice(ledger, lease, released));
-  await ledger.db.transaction(async (tx) => {
+  return await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);
     if (settingsChanged) await redriveLane(tx, lease);
+    const recent = withReleased(await recentOf(tx, lease));
     await tx.query(
-      'update lanes set configuration = $3, lists = $4, settings = $5, filling_at = clock_timestamp() where sink_id = $1 and ref = $2',
-      [lease.sinkId, lease.ref, wanted.configuration, wanted.lists.join(' '), wanted.settings],
+      `update lanes set configuration = $3, lists = $4, settings = $5, recent = $6, filling_at = clock_timestamp()
+       where sink_id = $1 and ref = $2`,
+      [lease.sinkId, lease.ref, wanted.configuration, wanted.lists.join(' '), wanted.settings, JSON.stringify(recent)],
     );
+    return recent;
   });
+}
+
+/** Separates the decisions under the previous settings from those under the new ones. A second run changes nothing. */
+async function separateDecisions(ledger: Ledger, lease: LaneLease, lists: readonly string[]): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    const { watermark } = await lockLane(tx, lease);
+    const recent = withNewSettings(await recentOf(tx, lease), { lists, decidedTo: watermark });
+    await tx.query('update lanes set recent = $3 where sink_id = $1 and ref = $2', [
+      lease.sinkId,
+      lease.ref,
+      JSON.stringify(recent),
+    ]);
+  });
+}
+
+async function recentOf(tx: Queryable, { sinkId, ref }: LaneLease): Promise<RecentByList> {
+  const rows = await tx.query<{ recent: string }>('select recent from lanes where sink_id = $1 and ref = $2', [
+    sinkId,
+    ref,
+  ]);
+  return JSON.parse(rows[0]!.recent) as RecentByList;
 }
 
 /**
@@ -81,6 +113,7 @@ async function addSlice(
     );
     const keys = rows.map(({ key }) => key);
     await insertWanted(tx, lease, { list, keys, watermark, configuration: wanted.configuration });
+    await markFilling(tx, [lease]);
     return keys.length < atOnce ? null : keys.at(-1)!;
   });
 }
@@ -140,12 +173,10 @@ async function releaseSlice(
          limit ${atOnce})) returning 1 as released`,
       [lease.sinkId, lease.ref, withheld.map(({ list }) => list), withheld.map(({ reason }) => reason)],
     );
+    if (rows.length > 0) await markFilling(tx, [lease]); // in this transaction: the changes that are due now are old
     return rows.length === atOnce;
   });
 }
-
-/** The reason for withholding the record of a pigeonhole that none of the sink's syncs selected. */
-export const notSelected = 'not-selected';
 
 /**
  * Releases the records of pigeonholes that were withheld from a sink before one of its syncs selected them. Runs before
@@ -163,7 +194,10 @@ export async function releaseSelected(
   const left = await ledger.db.query(`select 1 from deliveries where ${released} limit 1`, values);
   if (left.length === 0) return;
   await ledger.db.transaction(async (tx) => {
-    await tx.query('update lanes set due_at = now() where sink_id = $1 and ref = $2', [sinkId, workspaceRef]);
+    await tx.query('update lanes set due_at = now(), filling_at = clock_timestamp() where sink_id = $1 and ref = $2', [
+      sinkId,
+      workspaceRef,
+    ]);
     await tx.query(
       `update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
        where ${released}`,

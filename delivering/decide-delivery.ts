@@ -1,10 +1,12 @@
 import { engagementList } from '../ledger/engagement.js';
 import { personRuleOf } from '../ledger/visibility.js';
 import { withdrawalsHeld } from './withdrawals.js';
-import { notSelected } from './adopt-configuration.js';
 import type { Decision } from './delivery-states.js';
 import type { Candidate } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
+
+/** The reason for withholding the record of a pigeonhole that none of the sink's syncs selected. */
+export const notSelected = 'not-selected';
 
 export interface DecidingSink {
   readonly accepts: ReadonlySet<Consent>;

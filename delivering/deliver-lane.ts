@@ -80,7 +80,7 @@ export async function deliverLane(
     let state = await sender.settleTakenOver();
     if (lease.configuration !== deps.configuration) {
       const released = [...sink.accepts].map(consentReason);
-      await adoptConfiguration(deps.ledger, lease, {
+      sender.recent = await adoptConfiguration(deps.ledger, lease, {
         configuration: deps.configuration,
         lists: settings.lists,
         released,
@@ -121,7 +121,8 @@ interface HeldLane {
 class LaneSender {
   #lane: Lane;
   #failingForMs: number;
-  #recent: RecentByList;
+  /** The lane's recent decisions. */
+  recent: RecentByList;
   /** Removals still allowed in this cycle without confirmation; undefined until counted. */
   #withdrawalsLeft: number | undefined;
 
@@ -133,7 +134,7 @@ class LaneSender {
   ) {
     const { lease } = held.hold;
     this.#failingForMs = lease.failingForMs;
-    this.#recent = JSON.parse(lease.recent) as RecentByList;
+    this.recent = JSON.parse(lease.recent) as RecentByList;
     this.#lane = {
       workspace: work.workspace,
       pigeonholeId: work.pigeonholeId,
@@ -295,14 +296,16 @@ class LaneSender {
 
   /** Returns the lane's recent decisions with these added; undefined if unchanged. */
   #withRecent(answered: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
-    const decided = settled.map(({ state, reason }, index) => ({
+    const decided = settled.map(({ sequence, replay, state, reason }, index) => ({
       list: answered[index]!.candidate.list,
+      sequence,
+      replay,
       state,
       reason,
     }));
-    const after = addDecisions(this.#recent, decided);
-    if (after === this.#recent) return undefined;
-    this.#recent = after;
+    const after = addDecisions(this.recent, decided);
+    if (after === this.recent) return undefined;
+    this.recent = after;
     return JSON.stringify(after);
   }
 

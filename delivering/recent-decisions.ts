@@ -14,19 +14,31 @@ export interface Recent extends Decisions {
    * none are added: otherwise, a lasting fault would soon count as usual. Absent on lanes of older versions.
    */
   readonly usual?: Decisions;
+  /**
+   * The sequence up to which changes were decided before the sink's settings changed. If such a change lacks a value
+   * again, it is not counted, because nothing has become worse.
+   */
+  readonly decidedTo?: number;
+  /** True while the changes that the previous settings withheld are released, so that their number says nothing. */
+  readonly isReleasing?: true;
 }
 
 /** By list. */
 export type RecentByList = Readonly<Record<string, Recent>>;
 
-/** Maximum number of decisions that the counts cover. */
-const remembered = 200;
+/** Maximum number of decisions that the counts cover. If the fields at the service change, half of them soon show it. */
+const remembered = 40;
+/** Minimum number of decisions that show what is usual. */
+export const minUsual = 20;
 /** From this share of recent decisions without a value on, they do not count as usual. */
 const unusualShare = 0.25;
 
 /** A settled change. */
 export interface Decided {
   readonly list: string;
+  readonly sequence: number;
+  /** The number of the replay that sent it again; 0 for the change's own delivery. */
+  readonly replay: number;
   readonly state: string;
   readonly reason: string | null;
 }
@@ -34,9 +46,10 @@ export interface Decided {
 /** Returns the counts with these decisions added. Leaves out decisions that say nothing about the mapping. */
 export function addDecisions(before: RecentByList, decided: readonly Decided[]): RecentByList {
   const added = new Map<string, { sent: number; lacking: number }>();
-  for (const { list, state, reason } of decided) {
+  for (const { list, sequence, replay, state, reason } of decided) {
     const isSent = state === 'delivered' || state === 'dead';
     if (!isSent && !(state === 'withheld' && isLacking(reason ?? ''))) continue;
+    if (!isSent && replay === 0 && sequence <= (before[list]?.decidedTo ?? 0)) continue;
     const sum = added.get(list) ?? { sent: 0, lacking: 0 };
     if (isSent) sum.sent += 1;
     else sum.lacking += 1;
@@ -44,32 +57,70 @@ export function addDecisions(before: RecentByList, decided: readonly Decided[]):
   }
   if (added.size === 0) return before;
   const after: Record<string, Recent> = { ...before };
-  for (const [list, sum] of added) after[list] = withAdded(before[list] ?? { sent: 0, lacking: 0 }, sum);
+  for (const [list, sum] of added) after[list] = withAdded(before[list] ?? none, sum);
   return after;
 }
 
+/**
+ * Returns the counts after the sink's settings changed. Decisions under the previous settings become the measure of
+ * what is usual, so that the first decisions under the new settings are not mixed with them. If many of them lacked a
+ * value, they do not count as usual; they stay recent until decisions under the new settings replace them.
+ * @param decidedTo the sequence up to which changes were decided under the previous settings
+ */
+export function withNewSettings(
+  before: RecentByList,
+  { lists, decidedTo }: { readonly lists: readonly string[]; readonly decidedTo: number },
+): RecentByList {
+  const after: Record<string, Recent> = { ...before };
+  for (const list of new Set([...lists, ...Object.keys(before)])) {
+    const old: Recent = before[list] ?? none;
+    if (old.isReleasing) continue; // the process ended before it had released all changes
+    const usual = old.usual ?? none;
+    if (!isUnusual(old)) {
+      const sum = { sent: rounded(usual.sent + old.sent), lacking: rounded(usual.lacking + old.lacking) };
+      after[list] = { ...none, usual: sum, decidedTo, isReleasing: true };
+    } else if (usual.sent + usual.lacking >= minUsual) {
+      after[list] = { ...old, decidedTo, isReleasing: true };
+    } else {
+      // Nothing shows whether this is usual, so the changes that are decided again count too.
+      after[list] = { ...none, usual, isReleasing: true };
+    }
+  }
+  return after;
+}
+
+/** Returns the counts once the changes that the previous settings withheld are due again. */
+export function withReleased(before: RecentByList): RecentByList {
+  return Object.fromEntries(Object.entries(before).map(([list, { isReleasing: _, ...recent }]) => [list, recent]));
+}
+
+const none: Decisions = { sent: 0, lacking: 0 };
+
+function isUnusual({ sent, lacking }: Decisions): boolean {
+  return lacking > 0 && lacking / (sent + lacking) >= unusualShare;
+}
+
 function withAdded(old: Recent, added: Decisions): Recent {
-  const sum = { sent: old.sent + added.sent, lacking: old.lacking + added.lacking };
-  const kept = Math.max(0, 1 - (added.sent + added.lacking) / remembered);
-  const scale = Math.min(1, remembered / (added.sent + added.lacking));
+  const [known, more] = [old.sent + old.lacking, added.sent + added.lacking];
+  const kept = Math.min(1, Math.max(0, remembered - more) / Math.max(1, known));
+  const scale = Math.min(1, remembered / more);
   const recent = {
     sent: rounded(old.sent * kept + added.sent * scale),
     lacking: rounded(old.lacking * kept + added.lacking * scale),
   };
-  const usual = old.usual ?? { sent: 0, lacking: 0 };
-  if ([old, recent].some(({ sent, lacking }) => lacking > 0 && lacking / (sent + lacking) >= unusualShare)) {
-    return { ...recent, usual };
-  }
+  const usual = old.usual ?? none;
+  if (isUnusual(old) || isUnusual(recent)) return { ...old, ...recent, usual };
   return {
+    ...old,
     ...recent,
     usual: {
-      sent: rounded(usual.sent + sum.sent - recent.sent),
-      lacking: rounded(usual.lacking + sum.lacking - recent.lacking),
+      sent: rounded(usual.sent + old.sent + added.sent - recent.sent),
+      lacking: rounded(usual.lacking + old.lacking + added.lacking - recent.lacking),
     },
   };
 }
 
-/** Rounds to one decimal place, which keeps the stored text short. */
+/** Rounds to two decimal places, which keeps the stored text short. */
 function rounded(n: number): number {
-  return Math.round(n * 10) / 10;
+  return Math.round(n * 100) / 100;
 }

@@ -87,7 +87,7 @@ describe('a sink that withholds', () => {
     ['an event beside a large one that ended', 300, 5000],
   ])('stays reported while it withholds every attendee of %s', (_, sentBefore, sentElsewhere) => {
     const decided = (state: string, reason: string | null, count: number) =>
-      Array.from({ length: count }, () => ({ list: 'attendees', state, reason }));
+      Array.from({ length: count }, () => ({ list: 'attendees', sequence: 1, replay: 0, state, reason }));
     const ended = addDecisions({}, decided('delivered', null, sentElsewhere));
     let live = addDecisions({}, decided('delivered', null, sentBefore));
     const reported: boolean[] = [];
@@ -97,17 +97,26 @@ describe('a sink that withholds', () => {
       const recent = [live, ended].flatMap((lists) => lists['attendees'] ?? []);
       reported.push(judgeWithholding({ list: 'attendees', counts, recent })?.kind === 'more');
     }
-    expect(reported.indexOf(true)).toBeLessThan(150);
-    expect(reported.slice(150)).not.toContain(false);
+    expect(reported.indexOf(true)).toBeLessThan(30);
+    expect(reported.slice(30)).not.toContain(false);
+  });
+
+  it('is not reported while the changes that its previous settings withheld are released', () => {
+    const list = (isReleasing: boolean): ListOutcomes => ({
+      list: 'attendees',
+      counts: [withheld('no-match', 748)],
+      recent: [none, isReleasing ? { ...none, isReleasing } : none],
+    });
+    expect(judgeWithholding(list(false))).toMatchObject({ kind: 'all', changes: 748 });
+    expect(judgeWithholding(list(true))).toBeNull();
   });
 
   it('is not reported if two of three attendees lack the value from the beginning', () => {
     let recent: RecentByList = {};
     for (let n = 1; n <= 1000; n += 1) {
       const isSent = n % 3 === 0;
-      recent = addDecisions(recent, [
-        { list: 'attendees', state: isSent ? 'delivered' : 'withheld', reason: isSent ? null : 'no-match' },
-      ]);
+      const [state, reason] = isSent ? ['delivered', null] : ['withheld', 'no-match'];
+      recent = addDecisions(recent, [{ list: 'attendees', sequence: n, replay: 0, state, reason }]);
       const sent = Math.floor(n / 3);
       const counts = [delivered(sent), withheld('no-match', n - sent)];
       if (n > 250) expect(judge(counts, recent['attendees'])).toBeNull();

@@ -1,7 +1,7 @@
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
 import { isListWaiting } from '../delivering/lane-plans.js';
 import { isLacking } from '../delivering/decide-delivery.js';
-import type { Recent, RecentByList } from '../delivering/recent-decisions.js';
+import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import { formatKey } from '../config/read-document.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
@@ -46,7 +46,7 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
     counts.filter(chosen).reduce((n, { changes }) => n + changes, 0);
   const sent = sum(({ state }) => state !== 'withheld');
   const lacking = sum(({ state, reason }) => state === 'withheld' && isLacking(reason));
-  if (lacking === 0) return null;
+  if (lacking === 0 || recent.some(({ isReleasing }) => isReleasing)) return null;
   const reason = counts
     .filter((each) => each.state === 'withheld' && isLacking(each.reason))
     .toSorted((one, other) => other.changes - one.changes)[0]!.reason;
@@ -62,7 +62,7 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
 function suddenShare({ sent, lacking, usual }: Recent, all: { sent: number; lacking: number }): number {
   const decided = sent + lacking;
   if (decided < minRecent || lacking / decided < manyOfRecent) return 0;
-  const isKnown = usual !== undefined && usual.sent + usual.lacking >= minRecent;
+  const isKnown = usual !== undefined && usual.sent + usual.lacking >= minUsual;
   const before = isKnown ? usual : { sent: all.sent - sent, lacking: all.lacking - lacking };
   const isUsual = Math.max(0, before.lacking) / Math.max(1, before.sent + before.lacking) >= fewBefore;
   return isUsual ? 0 : lacking / decided;

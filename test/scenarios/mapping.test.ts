@@ -1,14 +1,17 @@
 import { writeFileSync } from 'node:fs';
 import { kinds } from '../kit/scenario-kinds.js';
+import type { Database } from '../../ledger/drivers/database.js';
 import { readStatus } from '../../operations/read-status.js';
 import type { SinkView } from '../../operations/status-view.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../delivering/dead-letters.js';
+import { laneStates } from '../../delivering/read-lanes.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { weighedDatabase } from '../kit/weighed-database.js';
 
 const stages = useStages();
 const environment = { SCENE_KEY: 'sandbox-key', HUBSPOT_TOKEN: 'hubspot-token' };
@@ -211,6 +214,66 @@ describe.each(kinds)('a mapping that reads a field that no attendee has, on %s',
     await after.settle();
     expect(await sinkOf(after)).toMatchObject({ delivered: 300, withheld: {}, withholding: [] });
     expect(firstNames()).toHaveLength(300);
+  });
+
+  it('is a problem after 20 new attendees if the mapping of an established sink gets it', async () => {
+    const stage = await stages.open(kind);
+    const hasEmail = (id: number): boolean => id % 13 !== 0;
+    await stage.put(
+      'attendees',
+      ...Array.from({ length: 325 }, (_, index) => attendee(index + 1, hasEmail(index + 1) ? {} : { Email: '' })),
+    );
+    const before = await stage.scene({ sinks: { crm: crm('item.Name') }, environment });
+    await before.settle();
+    expect(await sinkOf(before)).toMatchObject({ delivered: 300, withheld: { 'no-match': 25 }, withholding: [] });
+
+    const other = await stage.scene({ sinks: { crm: crm('$uppercase(item.Name)') }, environment });
+    await other.settle(); // plans the 25 again, which is no news
+    expect(await sinkOf(other)).toMatchObject({ withheld: { 'no-match': 25 }, withholding: [] });
+
+    const wrong = await stage.scene({ sinks: { crm: crm('item.Name', 'item.email') }, environment });
+    await wrong.settle();
+    const arrive = async (from: number, count: number): Promise<void> => {
+      await stage.put('attendees', ...Array.from({ length: count }, (_, index) => attendee(from + index)));
+      await stage.sweepsAreDue();
+      await wrong.settle();
+    };
+    await arrive(326, 19);
+    expect(await sinkOf(wrong)).toMatchObject({ withheld: { 'no-match': 44 }, withholding: [] });
+    await arrive(345, 1);
+    const text =
+      'suddenly 100 of every 100 attendees, far more than before, lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"';
+    expect((await sinkOf(wrong)).withholding).toEqual([{ list: 'attendees', kind: 'more', text }]);
+  });
+
+  it('is no problem while its correction releases the withheld records, and the sink is not behind', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...Array.from({ length: 600 }, (_, index) => attendee(index + 1)));
+    const before = await stage.scene({ sinks: { crm: crm('item.Name', 'item.email') }, environment });
+    await before.settle();
+    expect(await sinkOf(before)).toMatchObject({ withheld: { 'no-match': 600 } });
+    await stage.db.query(`update changes set found_at = found_at - interval '10 minutes'`);
+
+    const seen = new Set<string>();
+    const store: Database = {
+      ...weighedDatabase(stage.db, () => undefined),
+      query: (sql, params) => stage.db.query(sql, params),
+      transaction: async (work, options) => {
+        const result = await stage.db.transaction(work, options);
+        const { withheld, withholding } = await sinkOf(before);
+        if ((withheld['no-match'] ?? 0) === 600) return result; // not released yet
+        const lanes = await laneStates(before.ledger, { sink: 'crm', workspace: null, after: null, limit: null });
+        for (const { text } of withholding) seen.add(text);
+        for (const { waitsSince } of lanes) {
+          if (waitsSince !== null && Date.now() - waitsSince.getTime() > 5 * 60_000) seen.add('behind');
+        }
+        return result;
+      },
+    };
+    const after = await stage.scene({ store, sinks: { crm: crm('item.Name') }, environment });
+    await after.settle();
+    expect(await sinkOf(after)).toMatchObject({ delivered: 600, withheld: {}, withholding: [] });
+    expect([...seen]).toEqual([]);
   });
 
   it('is in the plan of a configuration that adds a sink or changes a mapping, before anything is applied', async () => {
