@@ -39,6 +39,20 @@ describe('the account', () => {
     expect(await desk.deliver([bob])).toMatchObject([{ kind: 'delivered' }]);
   });
 
+  it('whose daily limit is used up is used again after the time that HubSpot requests', async () => {
+    await openDesk();
+    const text = JSON.stringify({ status: 'error', errorType: 'RATE_LIMIT', policyName: 'DAILY' });
+    const answer = { status: 429, text, headers: { 'Retry-After': '1800' } };
+    desk.hubspot.faults.add({ path: 'upsert', effect: { kind: 'answer', answer } });
+    expect(await desk.deliver([ann])).toMatchObject([
+      {
+        kind: 'retry',
+        afterMs: 1_800_000,
+        detail: expect.stringMatching(/^the account's daily request limit is reached \(HTTP 429\)/) as string,
+      },
+    ]);
+  });
+
   it('that received too many requests is used again after the requested time', async () => {
     await openDesk();
     desk.hubspot.faults.add({ path: 'upsert', effect: hubSpotFaults['retryAfter']! });

@@ -1,3 +1,4 @@
+import { failureCode } from '../network/failure-sentence.js';
 import { DailyLimit, nextMidnight } from './client.js';
 
 describe('the next midnight', () => {
@@ -26,7 +27,7 @@ describe('the daily limit', () => {
     const daily = new DailyLimit(undefined, now);
     daily.timeZone = 'Asia/Tokyo';
     expect(daily.closedForMs()).toBe(0);
-    daily.close();
+    daily.refused(undefined);
     expect(daily.closedForMs()).toBe(5.5 * 3_600_000);
     clock.nowMs += 5.5 * 3_600_000;
     expect(daily.closedForMs()).toBe(0);
@@ -35,8 +36,28 @@ describe('the daily limit', () => {
   it('is closed for an hour if the time zone is unknown', () => {
     const daily = new DailyLimit(undefined, at('2026-11-21T09:30:00Z').now);
     daily.timeZone = 'Atlantis/Poseidonis';
-    daily.close();
+    daily.refused(undefined);
     expect(daily.closedForMs()).toBe(3_600_000);
+  });
+
+  it('stops requests for the time that HubSpot requests', () => {
+    const daily = new DailyLimit(undefined, at('2026-11-21T09:30:00Z').now);
+    daily.timeZone = 'Asia/Tokyo';
+    daily.refused(1_800_000);
+    expect([daily.closedForMs(), daily.reason]).toEqual([
+      1_800_000,
+      "the account's daily request limit is reached (HTTP 429)",
+    ]);
+  });
+
+  it('says that delivery continues at midnight only if the time zone is known', () => {
+    const daily = new DailyLimit(undefined, at('2026-11-21T09:30:00Z').now);
+    daily.refused(undefined);
+    expect(daily.reason).toBe("the account's daily request limit is reached (HTTP 429)");
+    expect(failureCode(daily.reason)).toBe('http:429');
+    daily.timeZone = 'Asia/Tokyo';
+    daily.refused(undefined);
+    expect(daily.reason).toMatch(/ \(HTTP 429\); delivery continues at midnight in the account's time zone$/);
   });
 
   it('stops requests at the configured number, and restarts the count each day', () => {
@@ -48,6 +69,7 @@ describe('the daily limit', () => {
     expect(daily.closedForMs()).toBe(0);
     daily.spend();
     expect(daily.closedForMs()).toBe(3_600_000);
+    expect(daily.reason).toMatch(/^the daily request limit of this sink \(limits\.perDay\) is reached; delivery/);
     clock.nowMs += 3_600_000;
     daily.spend();
     expect(daily.closedForMs()).toBe(0);

@@ -122,8 +122,7 @@ export class HubSpotClient {
   }
 
   async #call(method: Method, path: string, json: object | undefined, budget: CallBudget): Promise<Reply> {
-    const closedForMs = this.#daily.closedForMs();
-    if (closedForMs > 0) return dailyLimitReached(closedForMs);
+    if (this.#daily.closedForMs() > 0) return dailyLimitReached(this.#daily);
     const remainingMs = budget.remainingMs();
     const pausedForMs = this.#limiter.closedForMs;
     // If HubSpot requested a longer pause than this call may wait, the outcome names it, so that the status does too.
@@ -164,8 +163,8 @@ export class HubSpotClient {
         return { kind: 'refused', status: answer.status, problem: verdict.problem, correlationId };
       case 'limited': {
         if (verdict.limit === 'daily') {
-          this.#daily.close();
-          return dailyLimitReached(this.#daily.closedForMs());
+          this.#daily.refused(verdict.retryAfterMs);
+          return dailyLimitReached(this.#daily, correlationId);
         }
         const waitMs = verdict.retryAfterMs ?? this.#limiter.windowMs;
         this.#limiter.close(waitMs);
@@ -198,16 +197,9 @@ function rateLimitExceeded(afterMs: number, correlationId?: string): Reply {
   return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs, detail } };
 }
 
-function dailyLimitReached(closedForMs: number): Reply {
-  return {
-    kind: 'failed',
-    processed: 'no',
-    result: {
-      kind: 'retry',
-      afterMs: closedForMs,
-      detail: "the account's daily request limit is reached; delivery continues at midnight in the account's time zone",
-    },
-  };
+function dailyLimitReached(daily: DailyLimit, correlationId?: string): Reply {
+  const detail = withCorrelationId(daily.reason, correlationId);
+  return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs: daily.closedForMs(), detail } };
 }
 
 /**
@@ -267,6 +259,8 @@ export class DailyLimit {
   #day: string | undefined;
   #count = 0;
   #closedUntilMs = 0;
+  /** The reason why requests are stopped. */
+  reason = '';
 
   /**
    * @param max requests per day; undefined: requests stop only when HubSpot reports that the daily limit is reached
@@ -297,19 +291,29 @@ export class DailyLimit {
     if (day !== this.#day) this.#count = 0;
     this.#day = day;
     this.#count += 1;
-    if (this.#max !== undefined && this.#count >= this.#max) this.close();
+    if (this.#max !== undefined && this.#count >= this.#max) this.#close(ownLimitReached);
   }
 
   /** Applies the number of requests that HubSpot has counted today, which includes those of other clients. */
   learnUsed(used: number): void {
     this.#count = Math.max(this.#count, used);
-    if (this.#max !== undefined && this.#count >= this.#max) this.close();
+    if (this.#max !== undefined && this.#count >= this.#max) this.#close(ownLimitReached);
   }
 
-  /** Stops requests until midnight in the account's time zone, or for an hour if the time zone is not known. */
-  close(): void {
+  /** Stops requests after HubSpot reported that the limit is reached. @param afterMs the wait that HubSpot requested */
+  refused(afterMs: number | undefined): void {
+    this.#close(accountLimitReached, afterMs);
+  }
+
+  /**
+   * Stops requests for the requested time; otherwise until midnight in the account's time zone, or for an hour if the
+   * time zone is not known.
+   */
+  #close(reason: string, afterMs?: number): void {
     const nowMs = this.#now();
-    this.#closedUntilMs = this.#timeZone === undefined ? nowMs + hourMs : nextMidnight(this.#timeZone, nowMs);
+    const endsAtMidnight = afterMs === undefined && this.#timeZone !== undefined;
+    this.#closedUntilMs = endsAtMidnight ? nextMidnight(this.#timeZone!, nowMs) : nowMs + (afterMs ?? hourMs);
+    this.reason = endsAtMidnight ? `${reason}; delivery continues at midnight in the account's time zone` : reason;
   }
 
   /** Allows requests again, because the limit may be higher now. */
@@ -319,6 +323,9 @@ export class DailyLimit {
 }
 
 const hourMs = 3_600_000;
+/** Alerts name the cause by the status code (`failureCode`). */
+const accountLimitReached = "the account's daily request limit is reached (HTTP 429)";
+const ownLimitReached = 'the daily request limit of this sink (limits.perDay) is reached';
 
 /**
  * Returns the start of the next day in a time zone, Unix time in ms. It is also correct on days when clocks change or
