@@ -18,7 +18,7 @@ export interface MinuteOfProgress {
 }
 
 /**
- * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute;
+ * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute, and before the process ends;
  * several processes may call it. Changes since the last call count for the minute of this call.
  */
 export async function noteProgress(ledger: Ledger): Promise<void> {
@@ -46,7 +46,8 @@ export async function trimProgress(ledger: Ledger): Promise<void> {
 }
 
 /**
- * Returns the number of changes in each of the last `minutes` minutes, oldest first, including the current minute.
+ * Returns the number of changes in each of the last `minutes` minutes, oldest first, including the current minute up
+ * to now.
  * Minutes without changes are left out.
  * @param workspace null: all workspaces
  */
@@ -61,7 +62,12 @@ export async function recentProgress(
            lag(r.total) over (partition by r.ref, r.sink_id order by r.minute),
            (select b.total from progress b where b.ref = r.ref and b.sink_id = r.sink_id and b.minute < r.minute
             order by b.minute desc limit 1), 0) as changes
-       from progress r where r.minute > date_trunc('minute', now()) - $1 * interval '1 minute') d
+       from (
+         select ref, sink_id, minute, max(total) as total from (
+           select ref, sink_id, minute, total from progress
+           union all select ref, 0, date_trunc('minute', now()), next_sequence - 1 from pigeonholes
+           union all select ref, sink_id, date_trunc('minute', now()), delivered from lanes) known
+         where minute > date_trunc('minute', now()) - $1 * interval '1 minute' group by ref, sink_id, minute) r) d
        join pigeonholes p on p.ref = d.ref left join sinks s on s.id = d.sink_id
      where (d.sink_id = 0 or s.archived_at is null) and ($2::text is null or p.workspace = $2) and d.changes > 0
      order by d.minute, p.workspace, p.pigeonhole_id, s.name`,

@@ -1,4 +1,4 @@
-import { repeat } from './repeat.js';
+import { repeat, repeatToTheEnd } from './repeat.js';
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -44,5 +44,18 @@ describe('work that is repeated', () => {
     await stopped;
     await jest.advanceTimersByTimeAsync(5000);
     expect([began, isDone, warned]).toEqual([2, true, [[{ error: 'no connection' }, 'the work failed']]]);
+  });
+
+  it('runs a last time when it is stopped, if it has to, and a failure does not prevent the stop', async () => {
+    const warned: unknown[] = [];
+    let began = 0;
+    const work = async (): Promise<void> => {
+      began += 1;
+      if (began === 2) throw new Error('no connection');
+    };
+    const stop = repeatToTheEnd(500, work, 'the work failed', { warn: (facts: unknown) => void warned.push(facts) });
+    await jest.advanceTimersByTimeAsync(500);
+    await stop();
+    expect([began, warned]).toEqual([2, [{ error: 'no connection' }]]);
   });
 });

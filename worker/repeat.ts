@@ -1,6 +1,8 @@
 import type { ProcessLog } from './log.js';
 import { messageOf } from '../operations/orchestration.js';
 
+type WarnLog = Pick<ProcessLog, 'warn'>;
+
 /**
  * Runs work at an interval until it is stopped. A tick is skipped while the last one still runs, because queued ticks
  * would run in a burst. A failure is logged, and the interval continues.
@@ -10,7 +12,7 @@ export function repeat(
   everyMs: number,
   work: () => Promise<unknown>,
   failure: string,
-  log: Pick<ProcessLog, 'warn'>,
+  log: WarnLog,
 ): () => Promise<void> {
   let running: Promise<unknown> | undefined;
   const timer = setInterval(() => {
@@ -24,5 +26,19 @@ export function repeat(
   return async () => {
     clearInterval(timer);
     await running;
+  };
+}
+
+/** Like `repeat`, but the returned function runs the work a last time. */
+export function repeatToTheEnd(
+  everyMs: number,
+  work: () => Promise<unknown>,
+  failure: string,
+  log: WarnLog,
+): () => Promise<void> {
+  const stop = repeat(everyMs, work, failure, log);
+  return async () => {
+    await stop();
+    await work().catch((error: unknown) => log.warn({ error: messageOf(error) }, failure));
   };
 }

@@ -35,7 +35,7 @@ import { reloadProcessConfig } from '../operations/load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { packageVersion } from '../base/package-root.js';
 import { readTemporalMetrics } from './install-runtime.js';
-import { repeat } from './repeat.js';
+import { repeat, repeatToTheEnd } from './repeat.js';
 import { noTracer } from '../base/telemetry.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
@@ -220,6 +220,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     onFailure: (error) => fail(error instanceof Error ? error : new Error(messageOf(error))),
     log,
   });
+  // registered before the worker, and so called once more after the worker has ended
+  closers.push(repeatToTheEnd(noteProgressEveryMs, () => noteProgress(ledger), 'storing the progress failed', log));
   if (works) {
     options.onProgress('starting the worker');
     await worker.follow();
@@ -280,7 +282,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   };
   closers.push(repeat(maintainEveryMs, maintain, 'maintaining the store failed', log));
   closers.push(repeat(analyzeEveryMs, () => db.analyzeGrown(), 'analyzing grown tables failed', log));
-  closers.push(repeat(noteProgressEveryMs, () => noteProgress(ledger), 'storing the progress failed', log));
 
   const readySinceMs = performance.now();
   const upMs = () => performance.now() - readySinceMs;

@@ -142,6 +142,19 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(new Set([...looked, ...elsewhere])).toEqual(new Set(described.map(({ path }) => path)));
   });
 
+  it('includes changes of the current minute whose totals are not stored yet', async () => {
+    const { stage, scene, app } = await served(kind);
+    const sums = async (): Promise<number[]> => {
+      const { foundByMinute, deliveredByMinute } = (await ask(app, '/api/overview')).body;
+      return [foundByMinute, deliveredByMinute].map((each: number[]) => each.reduce((sum, n) => sum + n));
+    };
+    const [found, delivered] = await sums();
+    await stage.put('attendees', attendee(4));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(await sums()).toEqual([found! + 1, delivered! + 1]);
+  });
+
   it('does not report a sink as behind if only changes that it no longer receives are missing', async () => {
     const { stage, scene, app } = await served(kind);
     await stage.put('attendees', attendee(4));
