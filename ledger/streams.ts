@@ -225,16 +225,19 @@ export async function scheduleStream(
   );
 }
 
-/** Records that reading a stream failed, and when to try again. Its walks keep their positions. */
+/**
+ * Records that reading a stream failed, and when to try again. Its walks keep their positions.
+ * @param failure.detail null: the stream does not count as failing, because the service may be down
+ */
 export async function failStream(
   ledger: Ledger,
   lease: StreamLease,
-  failure: { detail: string; retryInMs: number },
+  failure: { detail: string | null; retryInMs: number },
 ): Promise<void> {
   await commit(
     ledger.db,
     lease,
-    `owner = null, failures = failures + 1, failure = $3, due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
+    `owner = null, failures = failures + 1, failure = coalesce($3, failure), due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
     [failure.detail, failure.retryInMs],
   );
 }

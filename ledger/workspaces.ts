@@ -124,7 +124,7 @@ async function retryImports(ledger: Ledger, name: string): Promise<void> {
 
 /**
  * Records that the service does not answer requests for this workspace, and since when. A later call during the same
- * outage does not change the start.
+ * outage does not change the start, and writes only if the reason has changed.
  */
 export async function markUnanswered(
   ledger: Ledger,
@@ -135,7 +135,8 @@ export async function markUnanswered(
     `insert into workspaces (name, unanswered_since, unanswered_reason)
      values ($1, clock_timestamp() - $2::float8 * interval '1 millisecond', $3)
      on conflict (name) do update set unanswered_since = coalesce(workspaces.unanswered_since, excluded.unanswered_since),
-       unanswered_reason = excluded.unanswered_reason`,
+       unanswered_reason = excluded.unanswered_reason
+     where workspaces.unanswered_since is null or workspaces.unanswered_reason is distinct from excluded.unanswered_reason`,
     [name, forMs, reason],
   );
 }

@@ -42,7 +42,10 @@ interface PigeonholeStatus {
   readonly streams: number;
   /** Streams whose first sweep has not ended. */
   readonly backfilling: number;
+  /** Streams that fail although the service answers other requests. */
   readonly failing: number;
+  /** Streams whose last request failed, for whatever reason. */
+  readonly unread: number;
   /** Streams that fail or are due. */
   readonly waiting: number;
   /** One of the failures; null when nothing fails. */
@@ -112,7 +115,8 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
             and i.key = p.pigeonhole_id::text and p.pigeonhole_id <> 0) as name,
          p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
          (count(*) filter (where s.swept_at is null and s.gone_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
-         (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as failing,
+         (count(*) filter (where s.failures > 0 and s.failure is not null and s.gone_at is null))::int as failing,
+         (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as unread,
          (count(*) filter (where (s.failures > 0 or s.due_at <= now()) and s.gone_at is null))::int as waiting,
          max(s.failure) filter (where s.gone_at is null) as failure,
          p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",

@@ -28,6 +28,7 @@ const pigeonhole = {
   streams: 3,
   backfilling: 0,
   failing: 0,
+  unread: 0,
   waiting: 0,
   failure: null,
   setAside: 0,
@@ -81,7 +82,7 @@ describe('a status', () => {
   it.each<[string, Partial<LedgerStatus>]>([
     ['a workspace was not discovered yet', { workspaces: [{ ...workspace, discovered: false }] }],
     ['a list was not read completely yet', { pigeonholes: [{ ...pigeonhole, backfilling: 1 }] }],
-    ['a list cannot be read', { pigeonholes: [{ ...pigeonhole, failing: 1 }] }],
+    ['a list cannot be read', { pigeonholes: [{ ...pigeonhole, unread: 1 }] }],
     ['a sink is behind', { lanes: [{ ...lane, behind: 1 }] }],
     ['a delivery is open', { lanes: [{ ...lane, open: 1 }] }],
     ['a sink has no lane for a pigeonhole yet', { lanes: [] }],

@@ -360,7 +360,7 @@ function isSettled(
   const discovered = syncs.every(({ workspace }) =>
     status.workspaces.some((row) => row.name === workspace && row.discovered),
   );
-  const read = status.pigeonholes.every(({ backfilling, failing }) => backfilling === 0 && failing === 0);
+  const read = status.pigeonholes.every(({ backfilling, unread }) => backfilling === 0 && unread === 0);
   const used = new Set(syncs.flatMap((sync) => sync.sinks));
   // A lane exists only after pigeonpost first planned the pigeonhole for the sink. Before that, an empty backlog proves nothing.
   const changed = status.pigeonholes.filter(({ changes }) => changes > 0);

@@ -97,6 +97,8 @@ const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: ApiErrorKind;
+  /** The description of the failure, without the call and the request id: the same for all calls that fail alike. */
+  readonly problem: string;
   /** The service's error code; null if the answer had none, or if there was no answer. */
   readonly code: number | null;
   /** HTTP status; null if no answer arrived. */
@@ -121,6 +123,7 @@ export class ApiError extends Error {
   constructor(call: Call, facts: ApiErrorFacts) {
     super(messageOf(call, facts), facts.cause === undefined ? undefined : { cause: facts.cause });
     this.kind = facts.kind;
+    this.problem = facts.problem;
     this.code = facts.code ?? null;
     this.status = facts.status ?? null;
     this.requestId = facts.requestId ?? null;

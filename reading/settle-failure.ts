@@ -38,7 +38,8 @@ export async function settleFailure(
   } else if (verdict.affects === 'request') {
     await postponeStream(deps.ledger, lease, verdict.waitMs);
   } else if (verdict.affects === 'stream' && !isRefusal) {
-    await failOrGone(reading, error, reading.nextPollInMs ?? verdict.waitMs);
+    const mayBeOutage = error.kind === 'transient' && deps.gate.outages.mayBegin(place.workspace, streamFailures + 1);
+    await failOrGone(reading, error, { waitMs: reading.nextPollInMs ?? verdict.waitMs, mayBeOutage });
     if (isOfEndedOutage(reading, error)) await retryAfterOutage(deps.ledger, place.workspace);
     else if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
       deps.log.warn({ ...line, error: error.message }, 'stream cannot be read');
@@ -55,12 +56,17 @@ function isOfEndedOutage({ deps, place, outagesBefore }: StreamReading, { kind }
   return kind === 'transient' && deps.gate.outages.endedOf(place.workspace) > outagesBefore;
 }
 
-async function failOrGone(reading: StreamReading, error: ApiError, waitMs: number): Promise<void> {
+/** @param options.mayBeOutage true: the stream is tried again, but does not count as failing yet */
+async function failOrGone(
+  reading: StreamReading,
+  error: ApiError,
+  { waitMs, mayBeOutage }: { readonly waitMs: number; readonly mayBeOutage: boolean },
+): Promise<void> {
   const { deps, lease } = reading;
   // A walk that continued from a repeated cursor, for example, would fail every time.
   if (error.kind === 'protocol') await abandonWalks(deps.ledger, lease);
   if (error.kind !== 'pigeonholeNotFound' && error.kind !== 'sessionNotFound') {
-    await failStream(deps.ledger, lease, { detail: error.message, retryInMs: waitMs });
+    await failStream(deps.ledger, lease, { detail: mayBeOutage ? null : error.message, retryInMs: waitMs });
     return;
   }
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';

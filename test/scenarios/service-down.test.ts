@@ -115,6 +115,9 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
 
     await stage.fault({ kind: 'error', code: 5000, list: 'attendees' });
     await scene.read(place);
+    await ask(scene);
+    await stage.pollsAreDue();
+    await scene.read(place);
     expect(await shown(scene, hindrances)).toEqual([expect.stringContaining('cannot read 1 list')]);
   });
 
@@ -185,12 +188,42 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     await stage.fault({ kind: 'dropBefore' });
     await stage.pollsAreDue();
     await scene.read(place);
-    expect(await shown(scene)).not.toContainEqual(expect.stringContaining('The service has not answered'));
+    const failed = await stage.db.query('select 1 from streams where failures > 0');
+    expect(failed.length).toBeGreaterThan(1);
+    expect(await shown(scene)).toEqual([]); // in particular, no list is blamed
     passedMs = 3000;
     await stage.pollsAreDue();
     await scene.read(place);
     expect(await shown(scene)).toEqual([
       expect.stringContaining('The service has not answered workspace acme since T'),
     ]);
+    const [row] = await stage.db.query<{ reason: string }>('select unanswered_reason as reason from workspaces');
+    expect(row!.reason).toMatch(/^the connection failed with \w+$/);
+  });
+});
+
+describe.each(kinds)('a list that fails while the service answers other requests, on %s', (kind) => {
+  it('is a problem after its second failure', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', attendee(1));
+    const client = watchedClient(stage.sandbox.baseUrl);
+    let isFaulty = false;
+    const page: PigeonholeClient['page'] = async (list, options) => {
+      if (!isFaulty || list.list !== 'attendees') return await client.page(list, options);
+      throw new ApiError(
+        { method: 'GET', path: '/v2/pigeonholes/101/attendees' },
+        { kind: 'transient', problem: 'no answer within 30 s', mayHaveTakenEffect: false },
+      );
+    };
+    const scene = await stage.scene({ client: { ...client, page } });
+    await scene.settle();
+    isFaulty = true;
+    for (let n = 0; n < 2; n += 1) {
+      await stage.pollsAreDue();
+      await scene.read(place);
+      await ask(scene);
+    }
+    expect(await shown(scene)).toEqual(['pigeonpost cannot read 1 list of pigeonhole acme/101']);
   });
 });

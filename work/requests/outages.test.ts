@@ -1,9 +1,10 @@
 import { Outages } from './outages.js';
 
-const error = { message: 'GET /v2/pigeonholes: the connection could not be opened', code: null, requestId: null };
+const problem = 'the connection could not be opened';
+const error = { message: `GET /v2/pigeonholes: ${problem}`, problem, status: null, requestId: null };
 const minute = 60_000;
 
-function watched(notes: string[] = []) {
+function watched(notes: string[] = [], reasons: string[] = []) {
   let now = 1_000_000;
   const lines: string[] = [];
   const write = (facts: Readonly<Record<string, unknown>>, event: string): void =>
@@ -11,7 +12,10 @@ function watched(notes: string[] = []) {
   const outages = new Outages(
     { debug: write, info: write, warn: write, error: write },
     {
-      unanswered: async (workspace, { forMs }) => void notes.push(`${workspace} silent for ${forMs / 1000} s`),
+      unanswered: async (workspace, { forMs, reason }) => {
+        notes.push(`${workspace} silent for ${forMs / 1000} s`);
+        reasons.push(reason);
+      },
       answering: async (workspace) => void notes.push(`${workspace} answers`),
     },
     () => now,
@@ -49,6 +53,25 @@ describe('a service that does not answer', () => {
     const { outages, fail } = watched(notes);
     await fail(3, 1500);
     expect([outages.isDown('acme'), notes]).toEqual([true, ['acme silent for 3 s']]);
+  });
+
+  it('is recorded with a reason that does not depend on the failed request', async () => {
+    const reasons: string[] = [];
+    const { fail } = watched([], reasons);
+    await fail(4, 1500);
+    expect(new Set(reasons)).toEqual(new Set([problem]));
+  });
+
+  it('may begin with the failures of a stream until another request is answered or the outage is certain', async () => {
+    const { outages, fail } = watched();
+    expect(outages.mayBegin('acme', 1)).toBe(false);
+    await fail(1);
+    expect([outages.mayBegin('acme', 1), outages.mayBegin('beta', 1)]).toEqual([true, false]);
+    await outages.answered('acme');
+    await fail(1); // the second failure of the stream; another stream was answered in between
+    expect(outages.mayBegin('acme', 2)).toBe(false);
+    await fail(3, 1500);
+    expect([outages.isDown('acme'), outages.mayBegin('acme', 4)]).toEqual([true, false]);
   });
 
   it('is down when requests in progress show it, and no longer after an answer', async () => {

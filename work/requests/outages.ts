@@ -12,7 +12,7 @@ const quietMs = 10 * 60_000;
 /** Interval at which a response clears the stored outage, in case it was stored by a process that has ended since. */
 const confirmEveryMs = 60_000;
 
-type FailedRequest = Pick<ApiError, 'message' | 'requestId'>;
+type FailedRequest = Pick<ApiError, 'message' | 'problem' | 'status' | 'requestId'>;
 
 interface Outage {
   failures: number;
@@ -81,7 +81,8 @@ export class Outages {
     if (!isOutage(outage, now)) return;
     this.#confirmedAt.delete(workspace);
     this.#report(workspace, outage, error);
-    await this.notes.unanswered(workspace, { forMs: now - outage.since, reason: error.message });
+    const reason = error.status === null ? error.problem : `${error.problem} (HTTP ${error.status})`;
+    await this.notes.unanswered(workspace, { forMs: now - outage.since, reason });
   }
 
   /** Notes a response. */
@@ -115,6 +116,16 @@ export class Outages {
   /** Whether requests have failed since the last response, but too few to call the service down. */
   isSuspected(workspace: string): boolean {
     return this.#outages.has(workspace) && !this.isDown(workspace);
+  }
+
+  /**
+   * Whether a stream's failures may be the beginning of an outage: none of the workspace's requests has been answered
+   * since the first of them, and the outage is not certain yet.
+   * @param failures number of the stream's consecutive failures
+   */
+  mayBegin(workspace: string, failures: number): boolean {
+    const outage = this.#outages.get(workspace);
+    return outage !== undefined && !isOutage(outage, this.now()) && outage.failures >= failures;
   }
 
   /**

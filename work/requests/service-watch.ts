@@ -130,8 +130,12 @@ export class ServiceWatch {
     const hanging = pending.find(({ quiet, patience }) => quiet >= patience + confirmAfter);
     if (hanging !== undefined && pending.some((each) => each !== hanging && each.quiet >= confirmAfter)) {
       const seconds = Math.floor((hanging.quiet * watchEveryMs) / 1000);
-      const message = `none of ${pending.length} requests was answered within ${seconds} s`;
-      await this.outages.silent(workspace, { message, requestId: null }, hanging.startedAt);
+      const problem = `none of ${pending.length} requests was answered within ${seconds} s`;
+      await this.outages.silent(
+        workspace,
+        { message: problem, problem, status: null, requestId: null },
+        hanging.startedAt,
+      );
       return false;
     }
     const suspected = pending.filter(({ quiet, patience, isSuspected }) => !isSuspected && quiet >= patience);
