@@ -1,4 +1,4 @@
-import { consentReason, curableReasons } from '../delivering/decide-delivery.js';
+import { consentReason, curableReasons, notSelected } from '../delivering/decide-delivery.js';
 import {
   type PlannedLane,
   plannedLanes,
@@ -11,7 +11,6 @@ import type { CausedDeliveries, DeliveryCause, KeptItems } from './configuration
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
-import { notSelected } from '../delivering/decide-delivery.js';
 import { listNotWanted } from '../ledger/lanes.js';
 import { addCounts, type ItemsAsked, SharedTallies } from './count-deliverable.js';
 import { countMapped, type MappedCount } from './count-mapped.js';
