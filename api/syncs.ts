@@ -25,7 +25,7 @@ const syncSchema = z
     freshness: z
       .object(freshnessSummary)
       .describe(
-        'Freshness of its pigeonholes with live lists together; of all its pigeonholes if none has a live list. Paused pigeonholes count only for `liveLists`.',
+        'Freshness of its pigeonholes with live lists together; of all its pigeonholes if none has a live list. Paused pigeonholes count for `readAt` only if no other has live lists. `nextAt` is null as soon as one is paused.',
       ),
     every: z
       .object({

@@ -195,11 +195,17 @@ describe('the freshness of several pigeonholes', () => {
     expect(combineFreshness([late, live])).toEqual({ ...live, state: 'late', lateLists: 2, lateSeconds: 90 });
   });
 
-  it('ignores paused pigeonholes, except that their live lists stay live', () => {
-    const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(9999).toISOString(), nextAt: null });
-    expect(combineFreshness([paused, live])).toEqual({ ...live, liveLists: 15 });
-    expect(combineFreshness([paused, summary({})])).toEqual(summary({ liveLists: 9 }));
-    expect(combineFreshness([paused])).toMatchObject({ state: 'paused', liveLists: 9, readAt: null, nextAt: null });
+  const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(17).toISOString(), nextAt: null });
+
+  it('has no next read as soon as one pigeonhole is paused', () => {
+    expect(combineFreshness([paused, live])).toEqual({ ...live, liveLists: 15, nextAt: null });
+  });
+
+  it('is the age of the paused live lists if no others are live', () => {
+    expect(combineFreshness([paused, summary({})])).toEqual({ ...paused, state: 'current' });
+    expect(combineFreshness([paused])).toEqual(paused);
+    const { readAt } = paused;
+    expect(combineFreshness([summary({ state: 'paused' }), paused])).toMatchObject({ state: 'paused', readAt });
   });
 });
 

@@ -242,13 +242,14 @@ export function readingWait({ waitReason, waitUntil, unansweredSince }: RequestS
 }
 
 /**
- * Returns the freshness of several pigeonholes together. If one has live lists, those without do not count. Paused ones
- * count only for `liveLists`: a pause stops reading, but people still expect changes in these lists.
+ * Returns the freshness of several pigeonholes together. If one has live lists, those without do not count. A paused one
+ * counts if no other has live lists, or if all are paused. There is no next read as soon as one is paused, because it
+ * would be that of the others. `liveLists` includes paused ones: people still expect changes in these lists.
  */
 export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSummary {
   const running = all.filter(({ state }) => state !== 'paused');
-  const live = running.filter(({ liveLists }) => liveLists > 0);
-  const counted = live.length > 0 ? live : running;
+  const live = [running, all].map((some) => some.filter(({ liveLists }) => liveLists > 0));
+  const counted = [...live, running].find((some) => some.length > 0) ?? all;
   const oldest = readLongestAgo(counted);
   const readAt = oldest?.readAt ?? null;
   const lateLists = running.reduce((sum, each) => sum + each.lateLists, 0);
@@ -257,7 +258,7 @@ export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSum
     state: isPaused ? 'paused' : lateLists > 0 ? 'late' : readAt === null ? 'unread' : 'current',
     liveLists: all.reduce((sum, { liveLists }) => sum + liveLists, 0),
     readAt,
-    nextAt: oldest?.nextAt ?? null,
+    nextAt: running.length < all.length ? null : (oldest?.nextAt ?? null),
     waits: counted.find(({ waits }) => waits !== null)?.waits ?? null,
     lateLists,
     lateSeconds: Math.max(0, ...running.map(({ lateSeconds }) => lateSeconds)),

@@ -91,7 +91,7 @@ function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): F
       );
     }
     const all = views.map(({ freshness }) => freshness);
-    const { readAt } = combineFreshness(all.filter(({ liveLists }) => liveLists > 0));
+    const { readAt } = combineFreshness(all.filter(({ state, liveLists }) => state !== 'paused' && liveLists > 0));
     fresh.push(of({ sync }, oldestAge([dateOf(readAt)], now)));
     late.push(of({ sync }, combineFreshness(all).lateSeconds));
     const whole = sweeps.filter(

@@ -121,7 +121,14 @@ describe('the metrics of a ledger', () => {
   });
 
   it('have a read age of 0 while all pigeonholes with live lists are paused', () => {
-    const paused = { state: 'paused', liveLists: 6, readAt: null, nextAt: null, lateLists: 0, lateSeconds: 0 };
+    const paused = {
+      state: 'paused',
+      liveLists: 6,
+      readAt: secondsAgo(900).toISOString(),
+      nextAt: null,
+      lateLists: 0,
+      lateSeconds: 0,
+    };
     const pigeonholes = [pigeonhole(101, { freshness: paused }), pigeonhole(102, { freshness: ended })];
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, pigeonholes }));
     const figures = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } as unknown as Status }));
