@@ -25,7 +25,8 @@ export interface CadenceGroup {
   /** The shortest and the longest interval in force; null: not read yet by this version. */
   readonly everyMs: number | null;
   readonly longestEveryMs: number | null;
-  /** The longest interval according to the configuration. If the quota lengthens intervals, `longestEveryMs` is longer. */
+  /** The shortest and the longest interval according to the configuration. If the quota lengthens them, those in force are longer. */
+  readonly shortestWantedMs: number | null;
   readonly wantedMs: number | null;
   /** Instant of the last read of the list that was read longest ago; null: none was read. */
   readonly readAt: Date | null;
@@ -287,14 +288,20 @@ export function cadenceWords({
   everyMs,
   longestEveryMs = everyMs,
   wantedMs,
-}: Partial<Pick<CadenceGroup, 'longestEveryMs'>> & Pick<CadenceGroup, 'reason' | 'everyMs' | 'wantedMs'>): string {
+  shortestWantedMs = wantedMs,
+}: Partial<Pick<CadenceGroup, 'longestEveryMs' | 'shortestWantedMs'>> &
+  Pick<CadenceGroup, 'reason' | 'everyMs' | 'wantedMs'>): string {
   if (reason === null || everyMs === null || longestEveryMs === null) return 'not read yet';
   if (reason === 'dormant') return `no longer read: ${reasonWords.dormant}`;
   const [shortest, longest] = [intervalWords(everyMs), intervalWords(longestEveryMs)];
   const every = shortest === longest ? `every ${shortest}` : `every ${shortest} to ${longest}`;
-  const isStretched = wantedMs !== null && wantedMs < longestEveryMs && reason !== 'whole-walk';
-  const stretched = isStretched ? `, lengthened from ${intervalWords(wantedMs)} so that the quota lasts` : '';
-  return `${every}: ${reasonWords[reason]}${stretched}`;
+  const lengthened = [
+    ...(shortestWantedMs !== null && shortestWantedMs < everyMs ? [intervalWords(shortestWantedMs)] : []),
+    ...(wantedMs !== null && wantedMs < longestEveryMs ? [intervalWords(wantedMs)] : []),
+  ];
+  const isStretched = lengthened.length > 0 && reason !== 'whole-walk';
+  const from = [...new Set(lengthened)].join(' and ');
+  return `${every}: ${reasonWords[reason]}${isStretched ? `, lengthened from ${from} so that the quota lasts` : ''}`;
 }
 
 /** Formats an interval as "5 s", "5 min" or "6 h", rounded to the largest unit that gives a number of at least 2. */
@@ -338,9 +345,9 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
   const [groups, late] = await Promise.all([
     ledger.db.query<GroupRow>(
       `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.every_reason as reason, count(*)::int as lists,
-         min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", max(s.wanted_ms) as "wantedMs",
-         min(s.polled_at) as "readAt", (array_agg(s.due_at order by s.polled_at, s.due_at))[1] as "nextAt",
-         clock_timestamp() as at
+         min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", min(s.wanted_ms) as "shortestWantedMs",
+         max(s.wanted_ms) as "wantedMs", min(s.polled_at) as "readAt",
+         (array_agg(s.due_at order by s.polled_at, s.due_at))[1] as "nextAt", clock_timestamp() as at
        from streams s join pigeonholes p on p.ref = s.ref
        where s.wanted and s.gone_at is null group by p.ref, s.every_reason order by p.ref, min(s.every_ms) nulls first`,
     ),
@@ -447,12 +454,12 @@ export function viewFreshness(freshness: Freshness): FreshnessView {
     lateLists: late.length,
     lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
     late: lateWords(freshness),
-    groups: groups.map(({ reason, lists, everyMs, longestEveryMs, ...group }) => ({
-      reason,
-      lists,
-      everyMs,
-      longestEveryMs,
-      cadence: cadenceWords({ reason, everyMs, longestEveryMs, wantedMs: group.wantedMs }),
+    groups: groups.map((group) => ({
+      reason: group.reason,
+      lists: group.lists,
+      everyMs: group.everyMs,
+      longestEveryMs: group.longestEveryMs,
+      cadence: cadenceWords(group),
       readAt: group.readAt?.toISOString() ?? null,
       nextAt: group.nextAt?.toISOString() ?? null,
     })),
