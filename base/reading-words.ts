@@ -10,6 +10,9 @@ export interface ReadingWait {
   readonly everySeconds: number | null;
 }
 
+/** The state of lists that should have been read during an outage, a wait or a pause, until they have been read. */
+export const catchingUpWord = 'catching up';
+
 /** Returns "waits for the quota". Pure. */
 export function waitReason({ for: cause }: ReadingWait): string {
   return `waits for the ${cause}`;

@@ -117,6 +117,12 @@ describe('the words of the page for problems', () => {
     expect(readingState('paused', troubles)).toEqual(['bad', 'paused']);
   });
 
+  it('call lists up to date only once those due during an outage have been read', () => {
+    expect(readingState('working', [], true)).toEqual(['busy', 'catching up']);
+    expect(readingState('working', [failing], true)).toEqual(['bad', '1 problem']);
+    expect(readingState('waiting', [], true)).toEqual(['warning', 'waiting']);
+  });
+
   it('show a waiting sync as bad once one of its sinks has stopped', () => {
     expect(readingState('waiting', [late])).toEqual(['warning', 'waiting']);
     expect(readingState('waiting', [late, failing])).toEqual(['bad', 'waiting, 1 problem']);

@@ -1,5 +1,6 @@
 import { counted, grouped, sumOf } from '../base/words.js';
 import { reasonWords } from '../base/delivery-words.js';
+import { catchingUpWord } from '../base/reading-words.js';
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
 
@@ -68,13 +69,15 @@ const stateWords: Readonly<Record<WorkState, ToneAndWord>> = {
  * Returns the tone and label of a sync, a workspace or a pigeonhole. If it is read on time but has problems, such as a
  * failing sink of the sync, the label counts the problems. If it waits or is read for the first time, the label says so
  * and counts them. Pure.
+ * @param isCatchingUp whether lists that should have been read earlier are being read now
  */
-export function readingState(state: WorkState, troubles: readonly TroubleKind[]): ToneAndWord {
+export function readingState(state: WorkState, troubles: readonly TroubleKind[], isCatchingUp = false): ToneAndWord {
   const errors = troubles.filter(({ severity }) => severity === 'error').length;
   const warnings = troubles.filter(({ severity }) => severity === 'warning').length;
   if ((state === 'waiting' || state === 'backfilling') && errors > 0) {
     return ['bad', `${stateWords[state][1]}, ${counted(errors, 'problem')}`];
   }
+  if (state === 'working' && errors + warnings === 0 && isCatchingUp) return ['busy', catchingUpWord];
   if (state !== 'working' || errors + warnings === 0) return stateWords[state];
   if (errors > 0) return ['bad', counted(errors, 'problem')];
   return troubles.some(({ code }) => code === 'reading-late')

@@ -196,6 +196,7 @@ describe('the freshness of several pigeonholes', () => {
     readAt: secondsAgo(300).toISOString(),
     nextAt: secondsAgo(-60).toISOString(),
     waits: null,
+    catchingUp: false,
     lateLists: 0,
     lateSeconds: 0,
     ...given,
@@ -220,6 +221,10 @@ describe('the freshness of several pigeonholes', () => {
   it('is late if one pigeonhole is late, even if it is not live', () => {
     const late = summary({ state: 'late', lateLists: 2, lateSeconds: 90 });
     expect(combineFreshness([late, live])).toEqual({ ...live, state: 'late', lateLists: 2, lateSeconds: 90 });
+  });
+
+  it('is catching up if one pigeonhole is', () => {
+    expect(combineFreshness([summary({ catchingUp: true }), live])).toEqual({ ...live, catchingUp: true });
   });
 
   const paused = summary({ state: 'paused', liveLists: 9, readAt: secondsAgo(17).toISOString(), nextAt: null });
@@ -259,6 +264,16 @@ describe('the end of a hindrance', () => {
   it('gives every list two minutes to be read before it is late', () => {
     const states = stateAfter(30 * minute, 60 * minute, 5000, 115_000, 120_000, 125_000);
     expect(states).toEqual(['current', 'current', 'late', 'late']);
+  });
+
+  it('is followed by a state of catching up until the lists that were due have been read', () => {
+    const hindrances = [{ startedMsAgo: 2 * minute, endedMsAgo: 3000 }];
+    const isCatchingUp = (...maybeLate: ListReading[]): boolean =>
+      judgeFreshness({ ...live, maybeLate }, { paused: false, now, hindrances }).catchingUp;
+    expect(isCatchingUp(list({ readAt: secondsAgo(124) }))).toBe(true);
+    expect(isCatchingUp(list({ readAt: secondsAgo(2) }))).toBe(false);
+    expect(isCatchingUp(list({ readAt: secondsAgo(9999) }))).toBe(false); // late
+    expect(judge([group({})], [list({ readAt: secondsAgo(9999) })], true).catchingUp).toBe(false);
   });
 
   it('gives a list that was in time before a short one the time that it has for each read', () => {

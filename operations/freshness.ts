@@ -163,6 +163,8 @@ export interface Freshness {
   /** Instant of the next read of the same list, or without a read of the first list; null: reading is paused, the service does not answer, or there is no list. */
   readonly nextAt: Date | null;
   readonly waits: ReadingWait | null;
+  /** Lists are overdue and not late, because nothing could be read until shortly before. */
+  readonly catchingUp: boolean;
   readonly late: readonly (ListReading & { readonly lateMs: number })[];
   readonly groups: readonly CadenceGroup[];
 }
@@ -194,6 +196,8 @@ export function judgeFreshness(
     readAt: oldest?.readAt ?? null,
     nextAt: oldest?.nextAt == null ? null : nextOf(oldest.nextAt),
     waits: paused ? null : waits,
+    catchingUp:
+      !paused && maybeLate.some((each) => latenessMs(each, now) > 0 && latenessMs(each, now, obstacles) === 0),
     late,
     groups: groups.map((group) => ({ ...group, nextAt: group.nextAt === null ? null : nextOf(group.nextAt) })),
   };
@@ -261,6 +265,7 @@ export function combineFreshness(all: readonly FreshnessSummary[]): FreshnessSum
     readAt,
     nextAt: running.length < all.length ? null : (oldest?.nextAt ?? null),
     waits: counted.find(({ waits }) => waits !== null)?.waits ?? null,
+    catchingUp: running.some(({ catchingUp }) => catchingUp),
     lateLists,
     lateSeconds: Math.max(0, ...running.map(({ lateSeconds }) => lateSeconds)),
   };
@@ -413,6 +418,11 @@ export const freshnessSummary = {
     })
     .nullable()
     .describe('Why nothing of the workspace can be read now; null: nothing prevents it, or reading is paused.'),
+  catchingUp: z
+    .boolean()
+    .describe(
+      'Whether lists that should have been read during a pause, an outage, a used-up quota or before the start are being read now. They are not late.',
+    ),
   lateLists: z.int(),
   lateSeconds: z.number().describe('How long the latest list has been due; 0: none is late.'),
 };
@@ -444,13 +454,14 @@ export const freshnessSchema = z
 export type FreshnessView = z.infer<typeof freshnessSchema>;
 
 export function viewFreshness(freshness: Freshness): FreshnessView {
-  const { state, liveLists, readAt, nextAt, waits, late, groups } = freshness;
+  const { state, liveLists, readAt, nextAt, waits, catchingUp, late, groups } = freshness;
   return {
     state,
     liveLists,
     readAt: readAt?.toISOString() ?? null,
     nextAt: nextAt?.toISOString() ?? null,
     waits,
+    catchingUp,
     lateLists: late.length,
     lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
     late: lateWords(freshness),

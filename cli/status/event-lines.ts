@@ -1,5 +1,5 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
-import { readNotes, waitReason, waitWords } from '../../base/reading-words.js';
+import { catchingUpWord, readNotes, waitReason, waitWords } from '../../base/reading-words.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
 import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
@@ -66,10 +66,14 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
   ];
 }
 
-/** Returns the cell with the state. If a list was not read within its interval, the state is "late". */
-function stateCell({ state, freshness: { lateLists } }: PigeonholeView): Span {
-  const isLate = state === 'working' && lateLists > 0;
-  return span(cell(isLate ? 'late' : stateWords[state], stateWidth), isLate ? 'yellow' : stateStyle(state));
+/**
+ * Returns the cell with the state. If a list was not read within its interval, the state is "late". After an outage, it
+ * is "catching up" until the lists that were due have been read.
+ */
+function stateCell({ state, freshness: { lateLists, catchingUp } }: PigeonholeView): Span {
+  const word = state !== 'working' ? null : lateLists > 0 ? 'late' : catchingUp ? catchingUpWord : null;
+  const style = word === null ? stateStyle(state) : 'yellow';
+  return span(cell(word ?? stateWords[state], stateWidth), style);
 }
 
 /** The page uses the same words. */

@@ -114,6 +114,13 @@ describe('the text of status', () => {
     expect(shown.find((line) => line.startsWith('Summit'))).toMatch(new RegExp(` ${read}$`));
   });
 
+  it('shows an event as catching up until the lists that were due during an outage have been read', () => {
+    const freshness = freshnessOf({ readAt: '2026-11-21T09:28:00.000Z', catchingUp: true, groups: [] });
+    expect(lines({ workspaces: [workspaceOf({ pigeonholes: [pigeonholeOf({ freshness })] })] })[2]).toMatch(
+      / live {6}catching up .* 2 min ago, next in 2 s$/,
+    );
+  });
+
   it('shows neither a late event nor a sink with a problem in green', () => {
     const event = pigeonholeOf({ freshness: freshnessOf({ lateLists: 1, groups: [] }) });
     const moment = momentOf({ workspaces: [workspaceOf({ pigeonholes: [event] })] }, [

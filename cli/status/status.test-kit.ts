@@ -105,6 +105,7 @@ export function freshnessOf(given: Partial<PigeonholeView['freshness']> = {}): P
     readAt,
     nextAt,
     waits: null,
+    catchingUp: false,
     lateLists: 0,
     lateSeconds: 0,
     late: null,

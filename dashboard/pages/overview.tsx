@@ -109,7 +109,7 @@ function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
             </small>
           </th>
           <td>
-            <ReadingState state={sync.state} troubles={sync.troubles} />
+            <ReadingState state={sync.state} troubles={sync.troubles} isCatchingUp={sync.freshness.catchingUp} />
           </td>
           <td class="number">
             <ReadAge freshness={sync.freshness} />

@@ -68,7 +68,12 @@ function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
   const { id, state, goneAt, status, workspace, syncs, pause } = pigeonhole;
   return (
     <>
-      <ReadingState state={state} gone={goneAt !== null} troubles={pigeonhole.troubles} />
+      <ReadingState
+        state={state}
+        gone={goneAt !== null}
+        troubles={pigeonhole.troubles}
+        isCatchingUp={pigeonhole.freshness.catchingUp}
+      />
       {status === null ? null : ` · ${status} in the service`} · workspace{' '}
       <a href={address.workspace(workspace)}>{workspace}</a>
       {id === 0 ? null : ` · read by ${syncs.join(', ') || 'no sync'}`}

@@ -35,7 +35,11 @@ export function Workspace({ name }: { readonly name: string }) {
             ' '
           ) : (
             <>
-              <ReadingState state={workspace.state} troubles={troubles} />
+              <ReadingState
+                state={workspace.state}
+                troubles={troubles}
+                isCatchingUp={workspace.pigeonholes.some(({ freshness }) => freshness.catchingUp)}
+              />
               {workspace.reason === null ? null : ` · ${workspace.reason}`}
               {workspace.until === null ? null : (
                 <>

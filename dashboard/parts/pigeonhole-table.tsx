@@ -101,7 +101,12 @@ function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetail
             <small>{each.id === 0 ? each.workspace : `${each.workspace}/${each.id}`}</small>
           </th>
           <td>
-            <ReadingState state={each.state} gone={each.goneAt !== null} troubles={each.troubles} />
+            <ReadingState
+              state={each.state}
+              gone={each.goneAt !== null}
+              troubles={each.troubles}
+              isCatchingUp={each.freshness.catchingUp}
+            />
           </td>
           <td class="wide">{each.status ?? '–'}</td>
           <td class="number">

@@ -27,12 +27,13 @@ interface ReadingProps {
   readonly state: WorkState;
   readonly gone?: boolean;
   readonly troubles?: readonly Trouble[];
+  readonly isCatchingUp?: boolean;
 }
 
 /** State of a sync, a workspace or a pigeonhole. */
-export function ReadingState({ state, gone = false, troubles = [] }: ReadingProps) {
+export function ReadingState({ state, gone = false, troubles = [], isCatchingUp = false }: ReadingProps) {
   if (gone) return <StateWord tone="quiet">deleted in the service</StateWord>;
-  const [tone, word] = readingState(state, troubles);
+  const [tone, word] = readingState(state, troubles, isCatchingUp);
   return <StateWord tone={tone}>{word}</StateWord>;
 }
 

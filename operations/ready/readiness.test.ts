@@ -20,6 +20,7 @@ const pigeonhole: PigeonholeDetails = {
     readAt: '2026-11-21T20:00:00.000Z',
     nextAt: null,
     waits: null,
+    catchingUp: false,
     lateLists: 0,
     lateSeconds: 0,
     late: null,
