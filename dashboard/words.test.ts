@@ -130,10 +130,20 @@ describe('the words of the page for problems', () => {
   });
 
   it('never show a sink with a problem as up to date', () => {
-    const sink = { state: 'working', backlog: 0, withholding: [], observation: null, approval: null } as const;
+    const sink = {
+      state: 'working',
+      backlog: 0,
+      withholding: [],
+      observation: null,
+      approval: null,
+      replays: [],
+    } as const;
     const state = (given: object, ...troubles: Trouble[]) => sinkState({ ...sink, ...given, troubles });
     expect(state({})).toEqual(['good', 'up to date']);
     expect(state({ backlog: 1 })).toEqual(['busy', 'sending']);
+    expect(state({ replays: [{}] })).toEqual(['busy', 'sending again']);
+    expect(state({ backlog: 1, replays: [{}] })).toEqual(['busy', 'sending again']);
+    expect(state({ replays: [{}] }, letters)).toEqual(['warning', 'dead letters']);
     expect(state({ backlog: 1 }, { ...letters, code: 'sink-behind' })).toEqual(['warning', 'behind']);
     expect(state({}, letters)).toEqual(['warning', 'dead letters']);
     expect(state({ withholding: [{}] }, withholding)).toEqual(['bad', 'withholds too much']);

@@ -133,11 +133,20 @@ interface SinkStatus {
   readonly withholding: readonly object[];
   readonly observation: object | null;
   readonly approval: object | null;
+  readonly replays: readonly object[];
   readonly troubles: readonly TroubleKind[];
 }
 
 /** Returns the tone and label of a sink. Pure. */
-export function sinkState({ state, backlog, withholding, observation, approval, troubles }: SinkStatus): ToneAndWord {
+export function sinkState({
+  state,
+  backlog,
+  withholding,
+  observation,
+  approval,
+  replays,
+  troubles,
+}: SinkStatus): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
   if (state !== 'working') return stateWords[state];
   if (isObserving({ observation, approval })) {
@@ -146,5 +155,6 @@ export function sinkState({ state, backlog, withholding, observation, approval, 
   if (withholding.length > 0) return ['bad', 'withholds too much'];
   if (has('sink-behind')) return ['warning', 'behind'];
   if (has('dead-letters')) return ['warning', 'dead letters'];
+  if (replays.length > 0) return ['busy', 'sending again'];
   return backlog > 0 ? ['busy', 'sending'] : stateWords.working;
 }

@@ -5,7 +5,7 @@ import { AwaitAnswer, Panel, Table } from '../parts/panel.js';
 import { ReadAge } from '../parts/freshness.js';
 import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
-import { ReadingState, SinkState } from '../parts/state-word.js';
+import { ReadingState, ReplayProgress, SinkState } from '../parts/state-word.js';
 import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
@@ -158,6 +158,7 @@ function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
           </th>
           <td>
             <SinkState sink={sink} />
+            <ReplayProgress replays={sink.replays} />
           </td>
           <td class="number">{grouped(sink.backlog)}</td>
           <td class="number wide">{grouped(sink.delivered)}</td>

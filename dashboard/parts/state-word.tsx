@@ -5,6 +5,7 @@ import { Ago } from './time.js';
 import { readingState, sinkState, type Tone } from '../words.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
 import { needsAPerson, rowsDone } from '../imports.js';
+import { replayWords } from '../../base/delivery-words.js';
 import { grouped } from '../../base/words.js';
 
 interface StateWordProps {
@@ -40,6 +41,19 @@ export function ReadingState({ state, gone = false, troubles = [], isCatchingUp 
 export function SinkState({ sink }: { readonly sink: SinkDetails }) {
   const [tone, word] = sinkState(sink);
   return <StateWord tone={tone}>{word}</StateWord>;
+}
+
+/** The progress of each replay, below the state of its sink. */
+export function ReplayProgress({ replays }: Pick<SinkDetails, 'replays'>) {
+  return (
+    <>
+      {replays.map((replay) => (
+        <small key={replay.id} class="below">
+          {replayWords(replay)}
+        </small>
+      ))}
+    </>
+  );
 }
 
 /** Shows who paused something, when and why; follows its state. */
