@@ -25,6 +25,24 @@ export function waitWords(wait: ReadingWait): string {
   return `${waitReason(wait)}${everySeconds === null ? '' : `, tried every ${everySeconds} s`}`;
 }
 
+/** A workspace that is not read, as the API shows it. */
+interface StoppedReading {
+  readonly reason: string | null;
+  readonly pause: { readonly cause: string } | null;
+  /** Instant from which requests are possible again; null: not known. */
+  readonly until: string | null;
+}
+
+/**
+ * Returns what happens at `until`: reading continues, or pigeonpost tries a refused key again. Null: nothing, because
+ * the time is not known, or an operator has to end the pause. Pure.
+ */
+export function untilWords({ reason, pause, until }: StoppedReading): 'continues' | 'tried again' | null {
+  if (until === null) return null;
+  if ((pause?.cause ?? reason) === 'credential') return 'tried again';
+  return pause === null ? 'continues' : null;
+}
+
 /** Facts that `status` and the page show beside the age of a read. */
 interface ReadNotes {
   readonly late: string | null;

@@ -1,4 +1,5 @@
 import type { Status } from '../../operations/status-view.js';
+import { untilWords } from '../../base/reading-words.js';
 import { counted, formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
@@ -51,9 +52,11 @@ function sourceLines({ source }: DemoView, columns: number): TextLine[] {
 
 function readLines(status: Status, now: Date, columns: number): TextLine[] {
   const fresh = liveFreshness(status);
-  const states = status.workspaces.map(({ state, reason, until }) => {
+  const states = status.workspaces.map((workspace) => {
+    const { state, reason, until } = workspace;
     if (state === 'working') return fresh === null ? 'first read in progress' : 'up to date';
-    const again = until === null ? '' : `, continues ${formatDistance(new Date(until), now)}`;
+    const next = untilWords(workspace);
+    const again = next === null ? '' : `, ${next} ${formatDistance(new Date(until!), now)}`;
     return `${state}${reason === null ? '' : `: ${reason}`}${again}`;
   });
   const facts = [...states, ...(fresh === null ? [] : [`live lists read ${formatDistance(fresh, now)}`])];

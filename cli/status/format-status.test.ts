@@ -67,6 +67,20 @@ describe('the text of status', () => {
     ]);
   });
 
+  it('says that a refused key is tried again, and nothing of the kind for a pause by an operator', () => {
+    const until = '2026-11-21T09:30:18.000Z';
+    const pause = { pausedBy: 'cause', cause: 'credential', actor: null, reason: 'HTTP 401', since: until } as const;
+    const first = (given: Parameters<typeof workspaceOf>[0]): string => {
+      return lines({ workspaces: [workspaceOf({ until, ...given })] })[0]!;
+    };
+    expect(first({ state: 'paused', pause })).toBe('workspace acme: paused, tried again in 18 s');
+    expect(first({ state: 'waiting', reason: 'credential' })).toBe(
+      'workspace acme: waiting, tried again in 18 s: credential',
+    );
+    const byPerson = { ...pause, pausedBy: 'person', cause: 'asked', actor: 'ana', reason: 'moved' } as const;
+    expect(first({ state: 'paused', pause: byPerson, reason: 'moved' })).toBe('workspace acme: paused');
+  });
+
   it('uses one label for an unanswered workspace and its events, and names the reason only in the problem', () => {
     const waiting = workspaceOf({
       state: 'waiting',

@@ -1,3 +1,4 @@
+import { untilWords } from '../../base/reading-words.js';
 import { useAsked } from '../asking/use-asked.js';
 import { PageHead } from '../parts/panel.js';
 import { PauseButton, ReadButtons } from '../parts/button.js';
@@ -41,10 +42,10 @@ export function Workspace({ name }: { readonly name: string }) {
                 isCatchingUp={workspace.pigeonholes.some(({ freshness }) => freshness.catchingUp)}
               />
               {workspace.reason === null ? null : ` · ${workspace.reason}`}
-              {workspace.until === null ? null : (
+              {untilWords(workspace) === null ? null : (
                 <>
                   {' '}
-                  · continues <Ago at={workspace.until} />
+                  · {untilWords(workspace)} <Ago at={workspace.until} />
                 </>
               )}
             </>
