@@ -49,7 +49,7 @@ export const listRoute = createRoute({
   path: '/api/deletions',
   operationId: 'listDeletions',
   tags: ['Deletions'],
-  summary: 'List deletions that wait for an operator because many items of a list disappeared at once',
+  summary: 'List deletions that wait for an operator because many items of a list disappeared within an hour',
   ...needs({ right: 'read' }),
   responses: {
     200: jsonAnswer(

@@ -126,7 +126,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     occasion: 'deletions-held',
     words: (name, facts) => ({
       title: `${counted(facts['items'], 'deletion')} in ${pigeonhole(name)} ${facts['items'] === 1 ? 'waits' : 'wait'} for an operator`,
-      says: 'An unusually large number of items disappeared from the service at the same time, which may be a mistake. No sink receives the deletions until an operator decides.',
+      says: 'More items of a list disappeared within an hour than "deletions.holdAbove" allows, which may be a mistake. No sink receives the deletions until an operator decides.',
       todo: 'Run "pigeonpost deletions list", then confirm or reject them.',
     }),
     help: () => link('Show the deletions', '/api/deletions'),

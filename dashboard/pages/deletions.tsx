@@ -10,7 +10,7 @@ import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 
-/** Deletions held for a decision because an unusually large part of a list disappeared at the same time. */
+/** Deletions held for a decision because more items of a list disappeared within an hour than `deletions.holdAbove` allows. */
 export function Deletions() {
   const asked = useAsked('/api/deletions', {});
   return (
@@ -18,7 +18,7 @@ export function Deletions() {
       <PageHead
         kind="Deletions"
         title="Held until you decide"
-        note="An unusually large number of items disappeared from a list at the same time, which may be a mistake in the service. Sinks are not notified until you confirm the deletion."
+        note="More items of a list disappeared within an hour than deletions.holdAbove allows, which may be a mistake in the service. Sinks are not notified until you confirm the deletion."
       />
       <AwaitAnswer asked={asked} lines={4}>
         {({ held }) =>
