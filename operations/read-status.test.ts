@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { LaneStatus, LedgerStatus } from './ledger-status.js';
-import { HindranceMemory } from './freshness.js';
+import { HindranceMemory } from './lateness.js';
 import { viewStatus } from './read-status.js';
 
 const config = {

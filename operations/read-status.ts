@@ -16,14 +16,8 @@ import {
   isSentTo,
   sentLanes,
 } from './ledger-status.js';
-import {
-  type AllFreshness,
-  type HindranceMemory,
-  judgeFreshness,
-  readFreshness,
-  readingWait,
-  viewFreshness,
-} from './freshness.js';
+import { type AllFreshness, judgeFreshness, readFreshness, readingWait, viewFreshness } from './freshness.js';
+import type { HindranceMemory } from './lateness.js';
 import type { ReadingWait } from '../base/reading-words.js';
 import { findObservedWithholding, findWithholding } from './withholding.js';
 import {

@@ -39,7 +39,7 @@ import { repeat, repeatToTheEnd } from './repeat.js';
 import { noTracer } from '../base/telemetry.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
-import { HindranceMemory } from '../operations/freshness.js';
+import { HindranceMemory } from '../operations/lateness.js';
 import { viewQuotas } from '../operations/status-view.js';
 
 const reconcileEveryMs = 60_000;

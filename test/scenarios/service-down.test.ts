@@ -5,7 +5,7 @@ import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { watchEveryMs } from '../../work/requests/service-watch.js';
-import { HindranceMemory } from '../../operations/freshness.js';
+import { HindranceMemory } from '../../operations/lateness.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { attendee, session } from '../kit/items.js';
