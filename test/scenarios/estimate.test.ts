@@ -69,7 +69,7 @@ describe('check --estimate', () => {
 
   it('uses the quota from --quota and prints a table', async () => {
     const text = await check('--quota', '100000000');
-    expect(text).toMatch(/estimate for acme, 100000000 requests a day:/);
+    expect(text).toMatch(/estimate for acme, 100,000,000 requests a day:/);
     expect(text).toMatch(/<- busiest/);
     expect(text).toMatch(/: it fits\./);
   });

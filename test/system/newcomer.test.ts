@@ -77,7 +77,7 @@ describe('a newcomer', () => {
 
     const ready = await run('ready', '101');
     expect([ready.code, ready.errors]).toEqual([0, '']);
-    expect(ready.out).toMatch(/^ok +Sink archive \(file\): /m);
+    expect(ready.out).toMatch(/^OK +Sink archive \(file\): /m);
     expect(ready.out).toMatch(/\nready: /);
 
     const paused = await fetch(`http://127.0.0.1:${port}/api/actions`, {

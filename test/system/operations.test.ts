@@ -500,10 +500,12 @@ describe('a workspace', () => {
     await fetch(`${baseUrl}/_control/${path}`, { method, body: JSON.stringify(body) });
   };
   const eventStates = async (): Promise<(string | undefined)[]> =>
-    (await run('status')).out.split('\n').flatMap((line) => /^\S.* \(\d+\) +live +(\S+)/.exec(line)?.[1] ?? []);
+    (await run('status')).out
+      .split('\n')
+      .flatMap((line) => /^\S.* \(\d+\) +live +(up to date|\S+)/.exec(line)?.[1] ?? []);
 
   it('whose key the service refuses shows no event as up to date, in status and on the page', async () => {
-    expect(await eventStates()).toEqual(['working']);
+    expect(await eventStates()).toEqual(['up to date']);
     await control('POST', 'keys', { accepted: ['another-key'] });
     await until(
       'the key is refused',
@@ -516,7 +518,7 @@ describe('a workspace', () => {
     await control('POST', 'keys', { accepted: ['sandbox-key'] });
     expect((await run('try-now', 'workspace:acme')).code).toBe(0);
     await untilSettled();
-    expect(await eventStates()).toEqual(['working']);
+    expect(await eventStates()).toEqual(['up to date']);
   });
 
   it('continues with another key as soon as the file of the key is changed and applied', async () => {
@@ -528,7 +530,7 @@ describe('a workspace', () => {
     expect(await run('config', 'apply')).toMatchObject({ code: 0, errors: '' });
     await until('it is read again', async () => !(await refused()).includes('refuses the key'));
     await untilSettled();
-    expect(await eventStates()).toEqual(['working']);
+    expect(await eventStates()).toEqual(['up to date']);
   });
 
   it('that gets a quota is never shown with more requests used than the quota has', async () => {
