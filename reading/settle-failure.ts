@@ -1,12 +1,14 @@
 import { markGone } from '../ledger/lock-pigeonhole.js';
 import { abandonWalks, failStream, postponeStream } from '../ledger/streams.js';
-import { retryAfterOutage, waitWorkspace } from '../ledger/workspaces.js';
+import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 import { isWorthLogging, judgeFailure, type Verdict, pauseForKey } from '../work/failures.js';
 import { PermitRefusal } from '../work/requests/permit-refusal.js';
 import { streamLogFields, type StreamReading } from './stream-reading.js';
 
-/** Retry intervals after "not found": until the pigeonhole or session counts as deleted in the service, and afterwards. */
+/**
+ * Retry intervals after "not found": until the pigeonhole or session counts as deleted in the service, and afterwards.
+ */
 const retryInMs = 5 * 60_000;
 const retryGoneInMs = 24 * 60 * 60_000;
 
@@ -37,11 +39,12 @@ export async function settleFailure(
     if (workspaceWaits === 0) deps.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
   } else if (verdict.affects === 'request') {
     await postponeStream(deps.ledger, lease, verdict.waitMs);
+  } else if (verdict.affects === 'stream' && !isRefusal && isOfEndedOutage(reading, error)) {
+    await postponeStream(deps.ledger, lease, 0); // the outage caused it, so it is no failure of the stream
   } else if (verdict.affects === 'stream' && !isRefusal) {
     const mayBeOutage = error.kind === 'transient' && deps.gate.outages.mayBegin(place.workspace, streamFailures + 1);
     await failOrGone(reading, error, { waitMs: reading.nextPollInMs ?? verdict.waitMs, mayBeOutage });
-    if (isOfEndedOutage(reading, error)) await retryAfterOutage(deps.ledger, place.workspace);
-    else if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
+    if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
       deps.log.warn({ ...line, error: error.message }, 'stream cannot be read');
     }
   }
