@@ -227,7 +227,8 @@ export async function scheduleStream(
 
 /**
  * Records that reading a stream failed, and when to try again. Its walks keep their positions.
- * @param failure.detail null: the stream does not count as failing, because the service may be down
+ * @param failure.detail null: the service may be down. The stored failure is kept; a stream without one does not count
+ *   as failing yet.
  */
 export async function failStream(
   ledger: Ledger,
@@ -242,7 +243,9 @@ export async function failStream(
   );
 }
 
-/** Postpones a stream for which the quota has no permit. This is not a failure: a walk in progress keeps its position. */
+/**
+ * Postpones a stream for which the quota has no permit. This is not a failure: a walk in progress keeps its position.
+ */
 export async function postponeStream(ledger: Ledger, lease: StreamLease, waitMs: number): Promise<void> {
   await commit(ledger.db, lease, `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'`, [waitMs]);
 }
@@ -270,15 +273,18 @@ export async function replanStreams(ledger: Ledger, workspace: string, stretch: 
     );
     if (places.length === 0) return 0;
     const rows = await tx.query(
-      `update streams s set due_at = greatest(now(), ${plannedNow}) from pigeonholes p
-       where p.ref = s.ref and p.workspace = $1 and ${isPlannedLate} returning s.id`,
-      [workspace, stretch.live, stretch.idle, stretch.untilMs],
+      `update streams s set due_at = greatest(now(), ${plannedNow})
+       where s.ref = any($1::int4[]) and ${isPlannedLate} returning s.id`,
+      [places.map(({ ref }) => ref), stretch.live, stretch.idle, stretch.untilMs],
     );
     return rows.length;
   });
 }
 
-/** Instant at which a stream would be due if its last read had known the factors $2 (live polls), $3 (idle polls) and $4. */
+/**
+ * Instant at which a stream would be due if its last read had known the factors $2 (live polls), $3 (idle polls) and
+ * $4. The same rule as `stretched` in reading/cadence.ts; the reasons are those with priority `live`.
+ */
 const plannedNow = `coalesce(s.polled_at + least(
     s.wanted_ms * case when s.every_reason in ('live', 'found', 'rehearsal') then $2::float8 else $3::float8 end,
     greatest(s.wanted_ms, $4::float8)) * interval '1 millisecond', now())`;

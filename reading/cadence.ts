@@ -269,7 +269,8 @@ function cadence(
 
 /**
  * Lengthens an interval, but not beyond the quota's reset, after which other factors apply. Without this bound, a
- * factor computed one second before the reset could postpone a poll for hours.
+ * factor computed one second before the reset could postpone a poll for hours. `replanStreams` applies the same rule in
+ * SQL.
  */
 function stretched(intervalMs: number, stretch: number, untilMs: number): number {
   return Math.min(Math.round(intervalMs * stretch), Math.max(intervalMs, untilMs));
