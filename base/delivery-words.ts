@@ -135,7 +135,7 @@ export function causedByWords({ cause, reason }: Pick<Caused, 'cause' | 'reason'
     case 'since-watermark':
       return 'found while the sink was not in the configuration';
     case 'observed':
-      return 'until now only counted: the sink observed';
+      return 'found while the sink only observed';
   }
 }
 
@@ -159,20 +159,22 @@ interface PlannedWithholding {
   readonly estimated: boolean;
 }
 
-/** Says how much of a list a new or changed mapping does not send: `does not send 5 of 12 attendees, 1 until now (…)`. */
-export function withholdingWords({ list, items, withheld, failed, before, estimated }: PlannedWithholding): string {
-  const n = sumOf(withheld) + failed;
-  const all = `${estimated ? 'about ' : ''}${grouped(n)} of ${grouped(items)} ${list}`;
+/**
+ * Says how much of a list a new or changed mapping does not send: `does not send 5 of 12 attendees, 1 until now (…)`.
+ */
+export function withholdingWords(planned: PlannedWithholding): string {
+  const { withheld, failed, before } = planned;
   const untilNow = before === null ? '' : `, ${grouped(before)} until now`;
-  return `does not send ${all}${untilNow} (${[...withheldWords(withheld), ...failedWords(failed)].join(', ')})`;
+  return `does not send ${partOfList(planned)}${untilNow} (${[...withheldWords(withheld), ...failedWords(failed)].join(', ')})`;
+}
+
+function partOfList({ list, items, withheld, failed, estimated }: PlannedWithholding): string {
+  return `${estimated ? 'about ' : ''}${grouped(sumOf(withheld) + failed)} of ${grouped(items)} ${list}`;
 }
 
 /** Returns sentences about the lists that a new configuration withholds, for a confirmation. */
 export function withheldByPlan(withholding: readonly PlannedWithholding[]): string[] {
-  return withholding.map(({ sink, list, items, withheld, failed, estimated }) => {
-    const n = `${estimated ? 'about ' : ''}${grouped(sumOf(withheld) + failed)} of ${grouped(items)}`;
-    return `The mapping of sink ${sink} does not send ${n} ${list}.`;
-  });
+  return withholding.map((planned) => `The mapping of sink ${planned.sink} does not send ${partOfList(planned)}.`);
 }
 
 /** Meaning of a cause of dead letters, and the action that helps. */

@@ -1,7 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/addressed-indexes.js';
-import { notSelected } from './decide-delivery.js';
+import { curableReasons, notSelected } from './decide-delivery.js';
 import { redriveLane } from './dead-letters.js';
 import { type LaneLease, lockLane, listNotWanted, markFilling } from '../ledger/lanes.js';
 import { type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
@@ -12,11 +12,6 @@ export interface LaneConfiguration {
   readonly lists: readonly string[];
   /** Reasons for withholding that no longer apply. */
   readonly released: readonly string[];
-  /**
-   * Reasons for withholding that no longer apply if the sink's settings changed, because another mapping may find a
-   * value.
-   */
-  readonly curable: readonly string[];
   /** Keyed fingerprint of the sink's settings. If it changes, rejected and withheld changes are tried again. */
   readonly settings: string | null;
 }
@@ -51,9 +46,9 @@ export async function adoptConfiguration(
     for (let after: string | null = ''; after !== null;) after = await addSlice(ledger, lease, { list, after, wanted });
   }
   // The mapping may be unchanged although other settings changed. Planning then withholds most of these changes again.
-  const mappingReasons = settingsChanged ? wanted.curable : [];
+  const curable = settingsChanged ? curableReasons : [];
   const released = [...new Set([...wanted.lists, ...lease.lists])].flatMap((list) =>
-    [...wanted.released, ...(wanted.lists.includes(list) ? [listNotWanted, ...mappingReasons] : [])].map((reason) => ({
+    [...wanted.released, ...(wanted.lists.includes(list) ? [listNotWanted, ...curable] : [])].map((reason) => ({
       list,
       reason,
     })),

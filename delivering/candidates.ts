@@ -101,9 +101,10 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'received' else 'not-received' end end as erased`;
 
+const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince"`;
+
 /** The other columns of a candidate that has no delivery yet and that no replay emits. */
-export const withoutDelivery = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince",
-  0 as replay, null::uuid as "replayId"`;
+export const withoutDelivery = `${neverTried}, 0 as replay, null::uuid as "replayId"`;
 
 /** `lateral` with a limit forces one primary-key look-up per row, whatever the table statistics. */
 export const candidateJoins = `cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key
@@ -176,8 +177,7 @@ export interface ReplayRange {
 export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
   const until = Math.min(range.until, range.after + maxSequencesPerRead);
   const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince",
-       ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
+    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
      from changes c ${candidateJoins}
      where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
        and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)

@@ -18,7 +18,7 @@ import { hasFewOpen } from './read-lanes.js';
 import { finishBatch } from './finish-batch.js';
 import { pause } from '../ledger/pauses.js';
 import { withdrawalsLeft } from './withdrawals.js';
-import { curableReasons, consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
+import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import { type RecentByList, addDecisions } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
@@ -84,7 +84,6 @@ export async function deliverLane(
         configuration: deps.configuration,
         lists: settings.lists,
         released,
-        curable: curableReasons,
         settings: sink.fingerprint,
       });
     }

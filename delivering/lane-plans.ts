@@ -91,10 +91,10 @@ export async function countChangesBehind(
   );
 }
 
-/** Maximum number of changes after a watermark that are searched for a list, because the status asks often. */
+/** Maximum number of changes after a watermark that are searched for a list, because `status` searches often. */
 const maxSearched = 5000;
 
-/** Says whether changes of a list wait to be decided about, or sent, on a lane of a sink that is not archived. */
+/** Whether a sink has changes of the list that are not decided or not sent yet. False for an archived sink. */
 export async function isListWaiting(ledger: Ledger, sink: string, list: string): Promise<boolean> {
   const rows = await ledger.db.query(
     `select 1 from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref

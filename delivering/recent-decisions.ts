@@ -26,11 +26,11 @@ export interface Recent extends Decisions {
 /** By list. */
 export type RecentByList = Readonly<Record<string, Recent>>;
 
-/** Maximum number of decisions that the counts cover. If the fields at the service change, half of them soon show it. */
+/** Maximum number of decisions that the counts cover. Few, so that a change of the fields soon affects half of them. */
 const remembered = 40;
 /** Minimum number of decisions that show what is usual. */
 export const minUsual = 20;
-/** From this share of recent decisions without a value on, they do not count as usual. */
+/** If at least this share of the recent decisions lacks a value, they do not count as usual. */
 const unusualShare = 0.25;
 
 /** A settled change. */

@@ -1,3 +1,4 @@
+import { chunksOf } from '../base/chunks-of.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 import { outcomeUnknown } from './dead-letters.js';
@@ -34,11 +35,8 @@ export async function refreshInteractions(
 ): Promise<void> {
   const checked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
   if (between !== null) for (const id of await changedBetween(tx, ref, between)) checked.set(id, true);
-  const all = [...checked];
-  for (let from = 0; from < all.length; from += peopleAtOnce) {
-    // A statement handles only some of the people, because each may have many items.
-    await refreshOf(tx, { sinkId, ref }, accepts, all.slice(from, from + peopleAtOnce));
-  }
+  // A statement handles only some of the people, because each may have many items.
+  for (const some of chunksOf([...checked], peopleAtOnce)) await refreshOf(tx, { sinkId, ref }, accepts, some);
 }
 
 /** Number of people whose interactions one statement reads. */

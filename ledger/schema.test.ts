@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { groupBy } from '../base/group-by.js';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
@@ -43,8 +44,9 @@ async function describeSchema(db: Database): Promise<string> {
      where n.nspname = 'public' and not exists (select 1 from pg_constraint k where k.conindid = i.indexrelid)
      order by c.relname`,
   );
-  const lines = new Map<string, string[]>();
-  for (const { table, line } of [...columns, ...constraints]) lines.set(table, [...(lines.get(table) ?? []), line]);
-  const tables = [...lines].map(([table, own]) => `create table ${table} (\n${own.join(',\n')}\n);`);
+  const lines = groupBy([...columns, ...constraints], ({ table }) => table);
+  const tables = [...lines].map(
+    ([table, own]) => `create table ${table} (\n${own.map(({ line }) => line).join(',\n')}\n);`,
+  );
   return `${[...tables, indexes.map(({ line }) => line.replaceAll('public.', '')).join('\n')].join('\n\n')}\n`;
 }

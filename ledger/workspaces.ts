@@ -100,9 +100,10 @@ export async function retryWorkspace(ledger: Ledger, name: string): Promise<void
 }
 
 /**
- * Does the same after an outage of the service, and forgets the failures of the streams: the outage caused them, and
- * the next read of each stream shows whether it still fails. Otherwise streams that just wait for their turn would
- * count as failing. Failures that say that the service no longer has a stream are kept.
+ * After an outage of the service, makes the streams and running imports that failed due immediately, and forgets the
+ * failures of the streams: the outage caused them, and the next read of each stream shows whether it still fails.
+ * Otherwise, streams that are only waiting to be read would count as failing. Keeps failures that say that the service
+ * no longer has a stream.
  */
 export async function retryAfterOutage(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.query(

@@ -1,3 +1,4 @@
+import { chunksOf } from '../base/chunks-of.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
 import { forgetDigests } from '../ledger/pages.js';
@@ -16,10 +17,8 @@ const anonymityLists: ReadonlySet<string> = new Set(['sessions', 'qna-questions'
  */
 export async function deleteItems(tx: Queryable, scope: PageScope, keys: readonly string[], at: Date): Promise<number> {
   let deleted = 0;
-  for (let from = 0; from < keys.length; from += keysAtOnce) {
-    // a confirmed hold may contain most of a list, which is too much for one statement
-    deleted += await deleteSlice(tx, scope, keys.slice(from, from + keysAtOnce), at);
-  }
+  // A confirmed hold may contain most of a list, which is too much for one statement.
+  for (const slice of chunksOf(keys, keysAtOnce)) deleted += await deleteSlice(tx, scope, slice, at);
   return deleted;
 }
 

@@ -17,16 +17,19 @@ export interface MinuteOfProgress {
   readonly changes: number;
 }
 
+/** SQL for the totals of this minute. `sink_id` 0: changes found. */
+const totalsNow = `select ref, 0 as sink_id, date_trunc('minute', now()) as minute, next_sequence - 1 as total from pigeonholes
+  union all select ref, sink_id, date_trunc('minute', now()), delivered from lanes`;
+
 /**
- * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute, and before the process ends;
- * several processes may call it. Changes since the last call count for the minute of this call.
+ * Stores the totals of this minute, with one statement and only for totals that changed. Call it a few times a minute,
+ * and before the process ends. Several processes may call it. Changes since the last call count for the minute of this
+ * call.
  */
 export async function noteProgress(ledger: Ledger): Promise<void> {
   await ledger.db.query(
     `insert into progress (ref, sink_id, minute, total)
-     select t.ref, t.sink_id, date_trunc('minute', now()), t.total
-     from (select ref, 0 as sink_id, next_sequence - 1 as total from pigeonholes
-       union all select ref, sink_id, delivered from lanes) t
+     select t.ref, t.sink_id, t.minute, t.total from (${totalsNow}) t
        left join lateral (select p.total from progress p where p.ref = t.ref and p.sink_id = t.sink_id
          order by p.minute desc limit 1) last on true
      where last.total is distinct from t.total and (last.total is not null or t.total > 0)
@@ -47,8 +50,7 @@ export async function trimProgress(ledger: Ledger): Promise<void> {
 
 /**
  * Returns the number of changes in each of the last `minutes` minutes, oldest first, including the current minute up
- * to now.
- * Minutes without changes are left out.
+ * to now. Minutes without changes are left out.
  * @param workspace null: all workspaces
  */
 export async function recentProgress(
@@ -64,9 +66,7 @@ export async function recentProgress(
             order by b.minute desc limit 1), 0) as changes
        from (
          select ref, sink_id, minute, max(total) as total from (
-           select ref, sink_id, minute, total from progress
-           union all select ref, 0, date_trunc('minute', now()), next_sequence - 1 from pigeonholes
-           union all select ref, sink_id, date_trunc('minute', now()), delivered from lanes) known
+           select ref, sink_id, minute, total from progress union all ${totalsNow}) known
          where minute > date_trunc('minute', now()) - $1 * interval '1 minute' group by ref, sink_id, minute) r) d
        join pigeonholes p on p.ref = d.ref left join sinks s on s.id = d.sink_id
      where (d.sink_id = 0 or s.archived_at is null) and ($2::text is null or p.workspace = $2) and d.changes > 0

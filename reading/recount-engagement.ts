@@ -61,7 +61,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
     ]);
     const scope = { ...place, list: engagementList, streamId: 0 }; // a computed list is not read from the service, so it has no stream
     const end = place.nextSequence - 1;
-    const news = await nextChanges(tx, ref, end);
+    const news = await changesToCount(tx, ref, end);
     const until = news.rows.length < changesAtOnce ? news.end : news.rows.at(-1)!.sequence;
     const isCaughtUp = until === end;
     const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
@@ -95,8 +95,10 @@ interface ChangeRow {
   shownBefore: boolean;
 }
 
-/** Returns the next changes of counted lists. `lateral` looks each row up in an index even if tables lack statistics. */
-async function nextChanges(
+/**
+ * Returns the next changes of counted lists. `lateral` looks each row up in an index even if tables lack statistics.
+ */
+async function changesToCount(
   tx: Queryable,
   ref: number,
   last: number,

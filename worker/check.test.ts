@@ -36,7 +36,7 @@ sinks: { archive: { type: file, folder: ./archive } }
 }
 
 describe('the check of drop folders', () => {
-  it('reports a folder that does not exist, and creates none', async () => {
+  it('reports a folder that does not exist', async () => {
     const choice = ' } }\nimports: [{ workspace: acme, pigeonhole: 1, folder: ./registrants }]\n# { { ';
     const found = await checkFirst(5, {}, { choice });
     expect(found.filter(({ what }) => what.startsWith('imports '))).toEqual([

@@ -104,7 +104,7 @@ function isSubscription(item: object): item is Subscription {
   return 'id' in item && typeof item.id === 'number';
 }
 
-/** Reports each folder of `imports` that cannot be read. An import creates none: it may be a volume to be mounted. */
+/** Reports each folder of `imports` that cannot be read. A missing one is not created: it may be a volume. */
 async function checkDropFolders(config: Config): Promise<Checked[]> {
   const problems: Checked[] = [];
   const add = (folder: string, code: string): void => {

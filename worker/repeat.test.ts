@@ -46,7 +46,7 @@ describe('work that is repeated', () => {
     expect([began, isDone, warned]).toEqual([2, true, [[{ error: 'no connection' }, 'the work failed']]]);
   });
 
-  it('runs a last time when it is stopped, if it has to, and a failure does not prevent the stop', async () => {
+  it('runs one last time when `repeatToTheEnd` is stopped, and a failure does not prevent the stop', async () => {
     const warned: unknown[] = [];
     let began = 0;
     const work = async (): Promise<void> => {

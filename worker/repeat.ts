@@ -29,7 +29,7 @@ export function repeat(
   };
 }
 
-/** Like `repeat`, but the returned function runs the work a last time. */
+/** Like `repeat`, but the returned function runs the work one last time. */
 export function repeatToTheEnd(
   everyMs: number,
   work: () => Promise<unknown>,

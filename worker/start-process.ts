@@ -220,7 +220,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     onFailure: (error) => fail(error instanceof Error ? error : new Error(messageOf(error))),
     log,
   });
-  // registered before the worker, and so called once more after the worker has ended
+  // registered before the worker, so that its last run comes after the worker has ended
   closers.push(repeatToTheEnd(noteProgressEveryMs, () => noteProgress(ledger), 'storing the progress failed', log));
   if (works) {
     options.onProgress('starting the worker');

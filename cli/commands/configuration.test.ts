@@ -93,7 +93,7 @@ describe('the text of a plan', () => {
       'sink hooks will count, without sending, 7 votes, 2 for which the mapping fails (existing items: the list is new for this sink)',
       'sink hooks will receive 7 votes (withheld until now: consent not asked)',
       'sink hooks will receive 1 pigeonhole (found while the sink was not in the configuration)',
-      'sink hooks will receive 681 changes, 40 withheld: consent refused (until now only counted: the sink observed)',
+      'sink hooks will receive 681 changes, 40 withheld: consent refused (found while the sink only observed)',
       'PROBLEM sink crm: all 2,142 attendees lack a value for email: crm.records[0].match',
       'sink hooks: the mapping does not send about 4,012 of 9,000 votes, 3 until now (4,000 withheld: excluded by its condition, 12 for which the mapping fails)',
       'sink hooks keeps 40 answers that it received, and no longer receives their changes (from a list that the sink no longer receives)',

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chunksOf } from '../../base/chunks-of.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import type { ImportResult } from '../../work/cycle-results.js';
 import { beginImport, startImport, stageRows, type StagedRow } from '../../importing/staging.js';
@@ -41,7 +42,7 @@ export async function stage(
   const ref = await refOf(ledger, 'acme', pigeonholeId);
   const about = { id, ref, file: 'people.csv', mapping: {}, requestedBy: 'a test', canary: canary ?? null };
   const number = await beginImport(ledger, about);
-  for (let from = 0; from < rows.length; from += 1000) await stageRows(ledger, number, rows.slice(from, from + 1000));
+  for (const chunk of chunksOf(rows, 1000)) await stageRows(ledger, number, chunk);
   await startImport(ledger, number, rows.length);
   return id;
 }

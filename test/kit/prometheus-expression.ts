@@ -1,3 +1,5 @@
+import { groupBy } from '../../base/group-by.js';
+
 /**
  * Evaluates the part of PromQL that deploy/alerts.yml uses. Anything else throws, so that a rule with a new function
  * fails its test instead of being skipped. Source: prometheus.io, "Querying Prometheus".
@@ -244,22 +246,13 @@ function grouped(
   by: readonly string[],
   aggregate: (values: readonly number[]) => number,
 ): Series[] {
-  const groups = groupsOf(series, (labels) => keyOf(labels, by));
+  const groups = groupBy(series, ({ labels }) => keyOf(labels, by));
   return [...groups.values()].map((own) => ({
     labels: Object.fromEntries(
       by.flatMap((name) => (own[0]!.labels[name] === undefined ? [] : [[name, own[0]!.labels[name]]])),
     ),
     value: aggregate(own.map(({ value }) => value)),
   }));
-}
-
-function groupsOf(series: readonly Series[], keyFrom: (labels: Labels) => string): Map<string, Series[]> {
-  const groups = new Map<string, Series[]>();
-  for (const each of series) {
-    const key = keyFrom(each.labels);
-    groups.set(key, [...(groups.get(key) ?? []), each]);
-  }
-  return groups;
 }
 
 /** Calculates rates like Prometheus, but without extrapolation to the ends of the range. */
@@ -285,7 +278,7 @@ function ratesOf(scrapes: readonly Scrape[], rangeMs: number, matches: (series: 
 }
 
 function quantileOf(buckets: readonly Series[], quantile: number): Series[] {
-  const groups = groupsOf(buckets, ({ le: _, ...labels }) => keyOf(labels, null));
+  const groups = groupBy(buckets, ({ labels: { le: _, ...labels } }) => keyOf(labels, null));
   return [...groups.values()].flatMap((own) => {
     const sorted = own
       .map(({ labels, value }) => ({ le: Number((labels['le'] ?? '').replace('+Inf', 'Infinity')), value }))

@@ -65,9 +65,8 @@ describe.each(kinds)('each statement after a first load, on %s,', (kind) => {
     await adoptConfiguration(scene.ledger, lease!, {
       configuration: 99,
       lists: ['sessions', 'attendees', 'questions', 'votes'],
-      curable: [],
       released: ['consent-refused'],
-      settings: null,
+      settings: lease!.settings,
     });
     const [taken] = await stage.db.query<{ waiting: number }>(
       `select count(*)::int as waiting from deliveries where sink_id = $1 and list = 'votes' and state = 'waiting'`,

@@ -81,7 +81,7 @@ const pairs: readonly {
     moment: 'with recursive slice',
     first: async ({ ref, sinkId }, ledger) => {
       const lease = await acquireLane(ledger, { sinkId, ref, owner: 'test', leaseMs: 60_000 });
-      const wishes = { configuration: 1, lists: ['pigeonholes'], curable: [], released: [notSelected], settings: null };
+      const wishes = { configuration: 1, lists: ['pigeonholes'], released: [notSelected], settings: null };
       await adoptConfiguration(ledger, lease!, wishes);
     },
     second: ({ scene, ref, sinkId }) =>

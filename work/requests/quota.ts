@@ -9,7 +9,9 @@ export interface QuotaState {
   readonly limit: number | null;
   /** True if the service reported the limit, false if it was learnt from a refusal. */
   readonly limitReported: boolean;
-  /** Upper bound of the requests that remain in this window; null: not known, or after a refusal until a probe succeeds. */
+  /**
+   * Upper bound of the requests that remain in this window; null: not known, or after a refusal until a probe succeeds.
+   */
   readonly remaining: number | null;
   readonly used: number;
   readonly usedImports: number;
@@ -18,7 +20,9 @@ export interface QuotaState {
   readonly window: number;
   /** Maximum time until the next window starts. */
   readonly resetInMs: number;
-  /** Time for which the remaining requests have to last: until the reset, or an estimate if the service reports none. */
+  /**
+   * Time for which the remaining requests have to last: until the reset, or an estimate if the service reports none.
+   */
   readonly planInMs: number;
   /** True if the service reported the reset; otherwise `resetInMs` is the longest that the window can last. */
   readonly resetReported: boolean;
@@ -306,8 +310,8 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 
 /**
  * Allows one request of any priority now, to find out whether the quota was raised or renewed. Called when an operator
- * says that it was. Changes nothing if no limit is known, or if reading may continue under a learnt limit: the response
- * to such a request would not report what remains.
+ * says that it was. Changes nothing if requests are possible now and the limit is unknown or learnt, because the
+ * response would not report what remains.
  * @param reserve share of the limit that is reserved for imports, 0 to 1
  */
 export async function allowProbe(ledger: Ledger, fingerprint: string, reserve: number): Promise<void> {

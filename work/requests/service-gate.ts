@@ -181,7 +181,7 @@ export class ServiceGate {
     // The exclusive request in progress may be the one for the current page: waiting for it here would deadlock.
     if (key.exclusive !== undefined) return undefined;
     const known = await this.#stateOf(key);
-    const needs = await this.#needsOf(access, key, workspace, known);
+    const needs = await this.#needsOf(access, key, known);
     const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
     if (!canTakePermitAhead(known, mustRemain)) return undefined;
     try {
@@ -205,8 +205,8 @@ export class ServiceGate {
   }
 
   /**
-   * The result is the permit taken ahead if it is still valid: same key, and no refusal by the service since then.
-   * Otherwise, the permit goes back to the quota, and the result is undefined.
+   * Returns the permit taken ahead if it is still valid: same key, and no refusal by the service since then. Otherwise,
+   * gives the permit back to the quota and returns undefined.
    */
   async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
     if (permit === undefined) return undefined;
@@ -257,7 +257,7 @@ export class ServiceGate {
     const state = await this.#stateOf(key);
     const left = leftForReading(state, reserveOf(access.config, workspace));
     if (left === null) return unstretched;
-    return stretchFor(await this.#needsOf(access, key, workspace, state), left, state.planInMs);
+    return stretchFor(await this.#needsOf(access, key, state), left, state.planInMs);
   }
 
   async #take(access: Access, key: Key, workspace: string, priority: Priority): Promise<Held> {
@@ -265,7 +265,7 @@ export class ServiceGate {
     for (let attempts = 0; attempts < maxAttempts;) {
       const known = await this.#stateOf(key);
       const { refused } = key;
-      const needs = await this.#needsOf(access, key, workspace, known);
+      const needs = await this.#needsOf(access, key, known);
       const mustRemain = minRemaining(priority, known, reserve, needs);
       const isProbe = priority === 'live' && key.probeAt !== null && key.probeAt <= this.now();
       if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make only one probe
@@ -371,7 +371,7 @@ export class ServiceGate {
   }
 
   /** Returns the requests that reading needs until the reset; zero if no limit is known. */
-  async #needsOf(access: Access, key: Key, workspace: string, state: QuotaState): Promise<Needs> {
+  async #needsOf(access: Access, key: Key, state: QuotaState): Promise<Needs> {
     if (state.limit === null) return noNeeds;
     const now = performance.now();
     const { planInMs } = state;
@@ -379,7 +379,7 @@ export class ServiceGate {
       const spanMs = Math.max(planInMs, forecastMs);
       const value = this.forecast(
         { ledger: this.ledger, config: access.config },
-        this.#sharing(access.config, this.#keyOf(access.config, workspace).fingerprint),
+        this.#sharing(access.config, key.fingerprint),
         [spanMs],
         this.ledger.clock.nowMs(),
       );
