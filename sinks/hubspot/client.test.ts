@@ -75,6 +75,19 @@ describe('the daily limit', () => {
     expect(daily.closedForMs()).toBe(0);
   });
 
+  it('stays closed until midnight after its own number, even if HubSpot requests a shorter wait', () => {
+    const { clock, now } = at('2026-11-21T12:00:00Z');
+    const daily = new DailyLimit(1, now);
+    daily.timeZone = 'UTC';
+    daily.spend();
+    daily.refused(1_800_000);
+    clock.nowMs += 1_800_000;
+    expect(daily.closedForMs()).toBe(11.5 * 3_600_000);
+    expect(daily.reason).toMatch(/^the daily request limit of this sink \(limits\.perDay\) is reached; delivery/);
+    daily.reopen();
+    expect(daily.closedForMs()).toBe(0);
+  });
+
   it('includes the requests of other apps', () => {
     const daily = new DailyLimit(100, at('2026-11-21T23:00:00Z').now);
     daily.timeZone = 'UTC';

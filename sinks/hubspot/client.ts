@@ -259,8 +259,7 @@ export class DailyLimit {
   #day: string | undefined;
   #count = 0;
   #closedUntilMs = 0;
-  /** The reason why requests are stopped. */
-  reason = '';
+  #reason = '';
 
   /**
    * @param max requests per day; undefined: requests stop only when HubSpot reports that the daily limit is reached
@@ -278,6 +277,11 @@ export class DailyLimit {
 
   get knowsTimeZone(): boolean {
     return this.#timeZone !== undefined;
+  }
+
+  /** The reason why requests are stopped. */
+  get reason(): string {
+    return this.#reason;
   }
 
   /** Returns the number of milliseconds until a request may start; 0 if one may start now. */
@@ -307,13 +311,15 @@ export class DailyLimit {
 
   /**
    * Stops requests for the requested time; otherwise until midnight in the account's time zone, or for an hour if the
-   * time zone is not known.
+   * time zone is not known. Does not shorten an earlier stop: the answers of concurrent requests can arrive after it.
    */
   #close(reason: string, afterMs?: number): void {
     const nowMs = this.#now();
     const endsAtMidnight = afterMs === undefined && this.#timeZone !== undefined;
-    this.#closedUntilMs = endsAtMidnight ? nextMidnight(this.#timeZone!, nowMs) : nowMs + (afterMs ?? hourMs);
-    this.reason = endsAtMidnight ? `${reason}; delivery continues at midnight in the account's time zone` : reason;
+    const untilMs = endsAtMidnight ? nextMidnight(this.#timeZone!, nowMs) : nowMs + (afterMs ?? hourMs);
+    if (untilMs < this.#closedUntilMs) return;
+    this.#closedUntilMs = untilMs;
+    this.#reason = endsAtMidnight ? `${reason}; delivery continues at midnight in the account's time zone` : reason;
   }
 
   /** Allows requests again, because the limit may be higher now. */
