@@ -51,7 +51,6 @@ export interface TokenSourceOptions {
   readonly advise?: (refusal: { readonly error: string; readonly description: string }) => string | undefined;
   /** Unix time in ms. */
   readonly now: () => number;
-  readonly timeoutMs?: number;
 }
 
 export interface Token {
@@ -159,7 +158,7 @@ export class TokenSource {
   }
 
   async #request(): Promise<{ token: Token; lifetimeMs: number }> {
-    const { tokenUrl, grant, dispatcher, name, timeoutMs = TIMEOUT_MS } = this.#options;
+    const { tokenUrl, grant, dispatcher, name } = this.#options;
     const { form, authorization } = grantRequest(grant, this.#now());
     try {
       // The request uses neither the signal nor the lease of the lane that started it, because other lanes wait for the
@@ -180,10 +179,15 @@ export class TokenSource {
         const text = await readText(answer.body, MAX_ANSWER_BYTES);
         return this.#read(answer.statusCode, answer.headers, fieldsOf(parsedJson(text)));
       };
-      return await whileHeld(noLease, () => withinDeadline(new AbortController().signal, timeoutMs, exchange));
+      return await whileHeld(noLease, () => withinDeadline(new AbortController().signal, TIMEOUT_MS, exchange));
     } catch (error) {
       if (error instanceof TokenFailure) throw error;
-      const detail = noAnswerSentence(error, { host: tokenUrl.host, name, timeoutMs, what: 'the request for a token' });
+      const detail = noAnswerSentence(error, {
+        host: tokenUrl.host,
+        name,
+        timeoutMs: TIMEOUT_MS,
+        what: 'the request for a token',
+      });
       throw new TokenFailure({ kind: 'retry', detail });
     }
   }
