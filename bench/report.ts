@@ -82,7 +82,7 @@ function numberText(value: number, unit: string | undefined): string {
   return unit === undefined ? text : `${text} ${unit}`;
 }
 
-/** Returns a note about the load of the machine, which affects figures that are no ratios. */
+/** Returns a note about the load of the machine, which affects the figures. */
 export function busyNote(): string {
   return `busy: ${loadavg()[0]!.toFixed(1)} of ${availableParallelism()} cores in the last minute`;
 }

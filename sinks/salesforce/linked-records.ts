@@ -102,7 +102,7 @@ async function writeUnflagged(
   const missing = [...drafts.keys()].filter((at) => idOf(at) === undefined);
   for (const at of missing) {
     const afterMs = creations.openForMs(type, keyOf(at));
-    // Without a detail, which would mean that Salesforce accepts other records: nothing shows that.
+    // No detail: a detail would mean that Salesforce accepts other records, and nothing shows that.
     if (afterMs !== undefined) drafts[at]!.job.result = { kind: 'unsent', afterMs };
   }
   const free = missing.filter((at) => isOpen(drafts[at]!.job));

@@ -40,8 +40,8 @@ interface Effects {
 }
 
 /**
- * Settles a job with the result for its record. The job's result is that of a failure or a refusal; `effects` decide
- * about all others.
+ * Settles a job with the result for its record. If the record was written or is lost, `effects` decides. Otherwise, the
+ * job gets the result of the failure or the refusal, or `unsent` if the call was not made.
  * @param object the name of the record's object, for the detail of a refusal
  */
 export function settle(job: Job, written: Written, object: string, effects: Effects): void {
