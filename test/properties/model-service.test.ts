@@ -180,7 +180,7 @@ describe('the model of the service', () => {
     await refused;
   });
 
-  it('lets requests arrive in another order than they were sent', async () => {
+  it('lets requests arrive in a different order', async () => {
     const { world } = open();
     const service = new ModelService(world, [20, 0]);
     insert(world, 'sessions', 1);

@@ -47,13 +47,12 @@ export class ModelService implements PigeonholeClient {
   /** Simulated time, in ms since the start, at which each stream was first shown short. */
   readonly #shownShort = new Map<string, number>();
   #passedMs = 0;
-
   #sent = 0;
 
-  /** @param delays turns of the event loop that one request after another takes to arrive, from the first again at the end */
+  /** @param delays turns of the event loop until each request arrives, repeated */
   constructor(
     readonly world: ModelWorld,
-    readonly delays: readonly number[] = [],
+    private readonly delays: readonly number[] = [],
   ) {}
 
   /** Plans the events from the next request on; discards the rest of an earlier plan. */
@@ -140,7 +139,7 @@ export class ModelService implements PigeonholeClient {
     return Promise.resolve();
   }
 
-  /** Lets concurrent requests arrive in another order than they were sent. */
+  /** Lets concurrent requests arrive in a different order. */
   async #travel(): Promise<void> {
     const turns = this.delays[this.#sent % this.delays.length] ?? 0;
     this.#sent += 1;
