@@ -100,15 +100,13 @@ async function planAll(subjects: readonly Subject[], context: PlanContext): Prom
   const planned: Planned<XapiOperation>[] = [];
   const plan = async (indexes: readonly number[]): Promise<void> => {
     const group = indexes.map((index) => subjects[index]!);
-    const plans = await (group.some(isJoined) ? planJoined(group, context) : planEach(group, context));
+    const plans = group.some(isJoined)
+      ? await planJoined(group, context)
+      : await Promise.all(group.map((subject) => planChange(subject, context)));
     for (const [at, index] of indexes.entries()) planned[index] = plans[at]!;
   };
   await Promise.all(groupsOf(subjects).map((indexes) => unlessFailed(indexes, plan, planned)));
   return planned;
-}
-
-async function planEach(subjects: readonly Subject[], context: PlanContext): Promise<Planned<XapiOperation>[]> {
-  return await Promise.all(subjects.map((subject) => planChange(subject, context)));
 }
 
 /** Plans a group. If the mapping fails, the changes of the group become dead letters. */
