@@ -5,8 +5,8 @@ import { headerSecret, sinkUrl } from '../../config/values.js';
 import { inItemOrder } from '../../sinks/in-item-order.js';
 import { expression } from '../../sinks/mapping/expression-schema.js';
 import { joinsOf } from '../../sinks/mapping/mentioned-fields.js';
-import { MappingError } from '../../sinks/mapping/mapping-error.js';
 import { mappingView } from '../../sinks/mapping/expression.js';
+import { planEach } from '../../sinks/mapping/plan-each.js';
 import { mayReachPrivate, networkKeys, plainHttpStaysPrivate } from '../../sinks/network/address-policy.js';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
 import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
@@ -56,7 +56,7 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
       });
     return {
       traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'harmless', batchSize: 50 },
-      plan: (subjects) => Promise.all(subjects.map((each) => plan(each, config, name))),
+      plan: (subjects) => planEach(subjects, (each) => plan(each, config, name)),
       send: async (operations, _lane, signal) => ({
         outcomes: await inItemOrder(operations as readonly DocumentOperation[], {
           concurrency: options.connections,
@@ -76,13 +76,8 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
 async function plan(subject: Subject, config: DocumentsConfig, name: string): Promise<Planned<DocumentOperation>> {
   const { id: changeId, workspace, pigeonholeId, list, key, data } = subject.change;
   const itemKey = [workspace, pigeonholeId, list, key].join('.');
-  try {
-    const kept = data === null ? null : await config.document.evaluate(mappingView(subject), `${name}.document`);
-    return { kind: 'send', operation: { changeId, itemKey, document: kept ?? null } };
-  } catch (error) {
-    if (!(error instanceof MappingError)) throw error;
-    return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
-  }
+  const kept = data === null ? null : await config.document.evaluate(mappingView(subject), `${name}.document`);
+  return { kind: 'send', operation: { changeId, itemKey, document: kept ?? null } };
 }
 
 /** Classifies a response by its status only. The body may quote the document that was sent, so it is never reported. */

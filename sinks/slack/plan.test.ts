@@ -1,3 +1,4 @@
+import { planEach } from '../mapping/plan-each.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import type { Planned, Subject } from '../sink.js';
 import type { SlackConfig } from './config.js';
@@ -10,7 +11,9 @@ async function planned(
   around: Partial<Subject> = {},
   config: SlackConfig = sampleConfig(),
 ): Promise<Planned<SlackOperation>> {
-  return await planSubject(config, 'questions', subjectOf(questionChange(item), { session: keynote, ...around }));
+  const subject = subjectOf(questionChange(item), { session: keynote, ...around });
+  const [plan] = await planEach([subject], (each) => planSubject(config, 'questions', each));
+  return plan!;
 }
 
 /** Returns the state of the message after the plan for this item was carried out. */

@@ -34,6 +34,7 @@ import { numberValue, textValue } from '../mapping/property-value.js';
  *
  * If a message was rendered with the attendee's record, and the record is no longer visible, the message has to change,
  * whatever `onChange` and `onWithdrawn` say. If the mapping fails without the record, the message is withdrawn.
+ * @throws {MappingError} when the mapping fails, unless the message is withdrawn
  */
 export async function planSubject(
   config: SlackConfig,
@@ -48,10 +49,8 @@ export async function planSubject(
     const rendered = await renderItem(config, sink, mappingView(subject), isNamed(subject));
     return 'nothing' in rendered ? withdraw(known, rendered.nothing) : show(known, rendered);
   } catch (error) {
-    if (!(error instanceof MappingError)) throw error;
-    return mustHide
-      ? withdraw(known, 'anonymous')
-      : { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+    if (mustHide && error instanceof MappingError) return withdraw(known, 'anonymous');
+    throw error;
   }
 }
 

@@ -2,6 +2,7 @@ import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock } from '../network/rolling-limiter.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
+import { planEach } from '../mapping/plan-each.js';
 import { underOwnSignal } from '../network/within-deadline.js';
 import { RestClient } from '../rest/rest-client.js';
 import type { Lane, Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
@@ -73,7 +74,7 @@ export function createSlackSink(
       if (environment.limits?.perDay === undefined) return lines;
       return [...lines, { ok: false, text: 'Slack has no daily message limit: remove "limits.perDay"' }];
     },
-    plan: (subjects) => Promise.all(subjects.map((subject) => planSubject(config, environment.name, subject))),
+    plan: (subjects) => planEach(subjects, (subject) => planSubject(config, environment.name, subject)),
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     planLookUp: (subjects) => Promise.resolve(subjects.map(planLookUp)),
