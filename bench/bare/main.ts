@@ -4,6 +4,7 @@
  */
 import { performance } from 'node:perf_hooks';
 import { printMeasured } from '../processes/print-measured.js';
+import type { FreshStore } from '../processes/stage.js';
 import type { BareMeasurement, BareTask, BareDelivery } from './run-bare-loop.js';
 import { Client } from 'pg';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
@@ -227,8 +228,8 @@ const upsert = `insert into bare (key, hash, payload)
   on conflict (key) do update set hash = excluded.hash, payload = excluded.payload`;
 
 /** Creates a table in the given store. For a server, uses only `pg`. */
-async function openBareStore(store: { url: string } | { folder: string }): Promise<BareStore> {
-  if ('url' in store) {
+async function openBareStore(store: FreshStore): Promise<BareStore> {
+  if (store.kind === 'postgres') {
     const client = new Client({ connectionString: store.url });
     await client.connect();
     await client.query(table);

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Run } from '../report.js';
 import { Program } from '../processes/program.js';
 import { sandboxKey } from '../processes/sandbox.js';
-import type { Stage } from '../processes/stage.js';
+import type { FreshStore, Stage } from '../processes/stage.js';
 
 /** Command-line settings of the bare loop. */
 export interface BareTask {
@@ -12,7 +12,7 @@ export interface BareTask {
   readonly pigeonholeId: number;
   readonly depth: BareDepth;
   /** Store for the rows of `upsert`. */
-  readonly store?: { readonly url: string } | { readonly folder: string };
+  readonly store?: FreshStore;
   /** Destination of each page after it is stored. */
   readonly deliver?: BareDelivery;
 }
