@@ -9,6 +9,7 @@ import type { ApiApp } from './api-app.js';
 import { createApp } from './create-app.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ImportRefusal } from '../importing/desk/import-request.js';
+import { planOf } from '../operations/configuration-plan.test-kit.js';
 import type { EventView } from '../operations/provision-event.js';
 import { type Role, roles } from './authenticate.js';
 import { makeToken } from './credentials.js';
@@ -181,30 +182,8 @@ async function open(
       preview: async () => ({ items: [], more: false, counts: [], problems: [], notes: [] }),
       testSink: async () => ({ delivered: true, detail: null }),
       replay: async ({ id }) => ({ id, dryRun: true, counts: [], problems: [], notes: [] }),
-      planConfiguration: async () => ({
-        current: 1,
-        changes: [],
-        pigeonholes: [],
-        deliveries: [],
-        withholding: [],
-        kept: [],
-        atNextStart: [],
-        warnings: [],
-      }),
-      applyConfiguration: async () => ({
-        number: 1,
-        changed: false,
-        plan: {
-          current: 1,
-          changes: [],
-          pigeonholes: [],
-          deliveries: [],
-          withholding: [],
-          kept: [],
-          atNextStart: [],
-          warnings: [],
-        },
-      }),
+      planConfiguration: async () => planOf({ current: 1 }),
+      applyConfiguration: async () => ({ number: 1, changed: false, plan: planOf({ current: 1 }) }),
     }),
   );
   return { app, ledger, acted };

@@ -9,11 +9,9 @@ import {
   type RequestState,
 } from './freshness.js';
 import type { ListReading } from './lateness.js';
+import { listReading as list, minute, now, secondsAgo } from './list-reading.test-kit.js';
 import { waitWords } from '../base/reading-words.js';
 
-const now = new Date('2026-11-21T10:00:00.000Z');
-const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
-const minute = 60_000;
 const group = (given: Partial<CadenceGroup>): CadenceGroup => ({
   reason: 'live',
   lists: 1,
@@ -23,15 +21,6 @@ const group = (given: Partial<CadenceGroup>): CadenceGroup => ({
   shortestWantedMs: given.wantedMs ?? given.everyMs ?? 5000,
   readAt: secondsAgo(3),
   nextAt: secondsAgo(-2),
-  ...given,
-});
-const list = (given: Partial<ListReading>): ListReading => ({
-  list: 'questions',
-  sessionId: null,
-  reason: 'live',
-  everyMs: 5000,
-  readAt: secondsAgo(3),
-  dueAt: secondsAgo(-2),
   ...given,
 });
 const judge = (groups: readonly CadenceGroup[], maybeLate: readonly ListReading[] = [], paused = false) =>

@@ -1,17 +1,5 @@
 import { HindranceMemory, latenessMs, type ListReading } from './lateness.js';
-
-const now = new Date('2026-11-21T10:00:00.000Z');
-const secondsAgo = (seconds: number): Date => new Date(now.getTime() - seconds * 1000);
-const minute = 60_000;
-const list = (given: Partial<ListReading>): ListReading => ({
-  list: 'questions',
-  sessionId: null,
-  reason: 'live',
-  everyMs: 5000,
-  readAt: secondsAgo(3),
-  dueAt: secondsAgo(-2),
-  ...given,
-});
+import { listReading as list, minute, now, secondsAgo } from './list-reading.test-kit.js';
 
 describe('the lateness of a list', () => {
   it.each<[string, Partial<ListReading>, number]>([

@@ -1,20 +1,9 @@
-import type { ConfigurationPlan } from '../../operations/configuration-plan.js';
+import { planOf } from '../../operations/configuration-plan.test-kit.js';
 import type { Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { answeringApi } from './answering-api.test-kit.js';
 import { applyConfig, formatPlan } from './configuration.js';
 
-const plan = (given: Partial<ConfigurationPlan>): ConfigurationPlan => ({
-  current: 3,
-  changes: [],
-  pigeonholes: [],
-  deliveries: [],
-  withholding: [],
-  kept: [],
-  atNextStart: [],
-  warnings: [],
-  ...given,
-});
 const caused = {
   sink: 'hooks',
   list: 'votes',
@@ -25,16 +14,27 @@ const caused = {
   observed: false,
   estimated: false,
 } as const;
+/** A list that a mapping withholds completely, because it reads a field that no item has. */
+const typo = {
+  sink: 'crm',
+  list: 'attendees',
+  items: 2142,
+  withheld: { 'no-match': 2142 },
+  failed: 0,
+  before: 0,
+  problem: 'all 2,142 attendees lack a value for email: crm.records[0].match',
+  estimated: false,
+};
 
 describe('the text of a plan', () => {
   it('says if nothing changes', () => {
-    expect(formatPlan(plan({}))).toEqual(['nothing changes: this is configuration 3']);
+    expect(formatPlan(planOf())).toEqual(['nothing changes: this is configuration 3']);
   });
 
   it('lists changed keys first, then pigeonholes, then deliveries', () => {
     expect(
       formatPlan(
-        plan({
+        planOf({
           changes: [
             {
               kind: 'changed',
@@ -54,16 +54,7 @@ describe('the text of a plan', () => {
             { ...caused, cause: 'observed', list: 'changes', changes: 681, withheld: { 'consent-refused': 40 } },
           ],
           withholding: [
-            {
-              sink: 'crm',
-              list: 'attendees',
-              items: 2142,
-              withheld: { 'no-match': 2142 },
-              failed: 0,
-              before: 0,
-              problem: 'all 2,142 attendees lack a value for email: crm.records[0].match',
-              estimated: false,
-            },
+            typo,
             {
               sink: 'hooks',
               list: 'votes',
@@ -106,7 +97,7 @@ describe('the text of a plan', () => {
   it('counts pigeonholes instead of listing many', () => {
     const added = Array.from({ length: 11 }, (_, index) => index + 1);
     expect(
-      formatPlan(plan({ pigeonholes: [{ sync: 'events', workspace: 'acme', added, removed: [], unread: 0 }] })),
+      formatPlan(planOf({ pigeonholes: [{ sync: 'events', workspace: 'acme', added, removed: [], unread: 0 }] })),
     ).toEqual(['sync events (acme): starts reading 11 pigeonholes']);
   });
 });
@@ -117,7 +108,7 @@ describe('config apply', () => {
   afterEach(() => (process.stdin.isTTY = isTerminal));
 
   it('requests a confirmation if a sink sends what it observed', async () => {
-    const shown = plan({ deliveries: [{ ...caused, cause: 'observed', list: 'changes', changes: 681 }] });
+    const shown = planOf({ deliveries: [{ ...caused, cause: 'observed', list: 'changes', changes: 681 }] });
     const api = await answeringApi(() => JSON.stringify(shown));
     const out = { line: () => undefined } as unknown as Context['out'];
     try {
@@ -133,19 +124,7 @@ describe('config apply', () => {
   });
 
   it('requests a confirmation if nothing is sent but a mapping withholds more than before', async () => {
-    const withholding = [
-      {
-        sink: 'crm',
-        list: 'attendees',
-        items: 2142,
-        withheld: { 'no-match': 2142 },
-        failed: 0,
-        before: 0,
-        problem: 'all 2,142 attendees lack a value for email: crm.records[0].match',
-        estimated: false,
-      },
-    ];
-    const shown = plan({ withholding });
+    const shown = planOf({ withholding: [typo] });
     const applied: string[] = [];
     const api = await answeringApi(({ url }) => {
       if (!url.startsWith('/api/configuration/apply')) return JSON.stringify(shown);
