@@ -1,5 +1,5 @@
 import type { Lane } from '../../../sinks/sink.js';
-import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
+import { operationsFor } from '../../../sinks/plan-of.test-kit.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
 import {
   joined,
@@ -336,10 +336,9 @@ describe('the Slack sink that moves a message out of a channel that refuses the 
     const { sink, memory } = stage.courier;
     const object = { ...stage.courier.object('qna-questions', '1')!, channel: 'C0EARLIER01' };
     const change = questionOf('1', {}, { sequence: 2, revision: 2 });
-    const [planned] = await sink.plan([subjectOf(change, { object })]);
-    if (planned?.kind !== 'send') throw new Error('nothing is sent');
+    const operations = await operationsFor(sink, [change], () => object);
     stage.fault('restricted_action', 'chat.delete');
-    const { outcomes } = await sink.send([planned.operation], laneWith(memory), new AbortController().signal);
+    const { outcomes } = await sink.send(operations, laneWith(memory), new AbortController().signal);
     expect(outcomes).toMatchObject([{ kind: 'rejected', cause: 'slack:restricted_action' }]);
   });
 
@@ -374,10 +373,9 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     const send = async (ageMs: number) => {
       const atMs = stage.clock.wallNow() - ageMs;
       const intent = { ...placed, id, atMs, sinceMs: atMs, shown: {} };
-      const [planned] = await sink.plan([subjectOf(questionOf('3', {}, { sequence: 3, revision: 1 }))]);
-      if (planned?.kind !== 'send') throw new Error('nothing is sent');
+      const operations = await operationsFor(sink, [questionOf('3', {}, { sequence: 3, revision: 1 })]);
       const result = await sink.send(
-        [planned.operation],
+        operations,
         laneWith({ ...memory, 'post qna-questions/1': intent }),
         new AbortController().signal,
       );
@@ -454,13 +452,11 @@ describe('the Slack sink with an intent of a change that no longer exists', () =
     let memory: Record<string, unknown> = { 'post qna-questions/1': { ...placed, id, atMs, sinceMs: atMs, shown: {} } };
     const lookUps: number[] = [];
     let sequence = 1;
-    const send = async (item: object): Promise<void> => {
+    const send = async (item: Readonly<Record<string, unknown>>): Promise<void> => {
       sequence += 1;
       const { sink } = stage.courier;
-      const change = questionOf(String(sequence), { ...item }, { sequence, revision: 1 });
-      const [planned] = await sink.plan([subjectOf(change)]);
-      if (planned?.kind !== 'send') throw new Error('nothing is sent');
-      const result = await sink.send([planned.operation], laneWith(memory), new AbortController().signal);
+      const operations = await operationsFor(sink, [questionOf(String(sequence), item, { sequence, revision: 1 })]);
+      const result = await sink.send(operations, laneWith(memory), new AbortController().signal);
       memory = { ...memory, ...result.memory };
       lookUps.push(stage.requestsTo('conversations.history'));
     };
