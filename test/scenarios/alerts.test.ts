@@ -1,8 +1,8 @@
-import { readStatus } from '../../operations/read-status.js';
 import type { Config } from '../../config/config.js';
 import { Secret } from '../../config/secret.js';
 import type { GateOptions } from '../../work/requests/service-gate.js';
 import { tryNow, handleRequest } from '../../operations/act.js';
+import { apiOf } from '../kit/api-of.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { AlertDesk } from '../../operations/alerts/alert-desk.js';
 import { defaultRateLimit } from '../../operations/alerts/judge-alert.js';
@@ -23,10 +23,9 @@ import { attendee, session } from '../kit/items.js';
 import { JumpingClocks } from '../kit/jumping-clocks.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { statusOf } from '../kit/status-of.js';
 import { until } from '../until.js';
 import { formatInstant } from '../../base/words.js';
-import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
-import { createApp } from '../../api/create-app.js';
 import type { Status } from '../../operations/status-view.js';
 
 const stages = useStages();
@@ -262,8 +261,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await lookAndSend(openDesk(scene, 'one'));
     expect(told().toSorted()).toEqual(['alert.raised behind hooks', 'alert.raised dead-letters hooks']);
     for (const { data } of hook.taken) expect(data['todo']).toMatch(/\w/);
-    const [sink] = (await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false))
-      .sinks;
+    const [sink] = (await statusOf(scene)).sinks;
     expect(sink!.dead).toEqual({ 'http:422': 1 });
   });
 
@@ -278,10 +276,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await stage.db.query(`update changes set found_at = found_at - interval '90 seconds'`);
     await lookAndSend(desk);
 
-    const { ledger, config, configuration } = scene.deps;
-    const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
-    const get = async (path: string): Promise<string> =>
-      await (await app.request(path, { headers: asLocalUser })).text();
+    const get = apiOf(scene);
     const [problem, ...more] = (JSON.parse(await get('/api/status')) as Status).problems;
     expect([problem!.code, more]).toEqual(['sink-failing', []]);
     const [, again] = / pigeonpost tries again (at .*? UTC)\./.exec(problem!.says!)!;
@@ -339,8 +334,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     let passedMs = 0;
     const scene = await withBacklog(stage, { now: () => performance.now() + passedMs });
     const desk = openDesk(scene, 'one');
-    const problems = async () =>
-      (await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false)).problems;
+    const problems = async () => (await statusOf(scene)).problems;
     await stage.fault({ kind: 'dropBefore' });
     for (passedMs of [0, 3000]) {
       await stage.pollsAreDue();
@@ -373,11 +367,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     const scene = await withBacklog(stage);
     const desk = openDesk(scene, 'one');
     const { ledger, config } = scene.deps;
-    const status = async () =>
-      await readStatus(
-        { ...scene.deps, trouble: () => null, quotas: () => viewQuotas(config, ledger, Date.now()) },
-        false,
-      );
+    const status = async () => await statusOf(scene, { quotas: () => viewQuotas(config, ledger, Date.now()) });
     const place = { workspace: 'acme', pigeonholeId: 101 };
     await stage.control('PATCH', 'knobs', { quota: { limit: 30, windowSeconds: 1800, headers: true } });
     await stage.control('DELETE', 'quota');

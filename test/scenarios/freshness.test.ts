@@ -1,24 +1,22 @@
-import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
-import { createApp } from '../../api/create-app.js';
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import type { Overview } from '../../api/syncs.js';
 import type { Status } from '../../operations/status-view.js';
 import { act } from '../../operations/act.js';
 import type { ActionResult } from '../../operations/action.js';
+import { apiOf } from '../kit/api-of.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { starterOf } from '../kit/starter-of.js';
 import { until } from '../until.js';
 
 const stages = useStages();
 const hoursFromNow = (hours: number): string => new Date(Date.now() + hours * 3_600_000).toISOString();
 
 /** Returns all reports of the freshness: status, page and metric. */
-async function told({ deps }: Scene) {
-  const { ledger, config, configuration } = deps;
-  const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
-  const get = async (path: string): Promise<string> => await (await app.request(path, { headers: asLocalUser })).text();
+async function told(scene: Scene) {
+  const get = apiOf(scene);
   const status = JSON.parse(await get('/api/status')) as Status;
   const page = JSON.parse(await get(`/api/pigeonholes/acme/${pigeonhole}`)) as PigeonholeDetails;
   const streams = JSON.parse(await get(`/api/pigeonholes/acme/${pigeonhole}/streams`)) as { items: StreamView[] };
@@ -91,12 +89,10 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
   it('has as many live lists in the overview as in the status, even while the service refuses the key', async () => {
     const stage = await stages.open(kind);
     const scene = await liveEvent(stage);
-    const { ledger, config, configuration } = scene.deps;
-    const app = createApp(apiSources({ ledger, config, configuration, quotas: async () => new Map() }));
+    const get = apiOf(scene);
     const live = async () => {
-      const get = async (path: string) => await (await app.request(path, { headers: asLocalUser })).json();
-      const { workspaces } = (await get('/api/status')) as Status;
-      const { syncs } = (await get('/api/overview')) as Overview;
+      const { workspaces } = JSON.parse(await get('/api/status')) as Status;
+      const { syncs } = JSON.parse(await get('/api/overview')) as Overview;
       const status = workspaces[0]!.pigeonholes.find(({ id }) => id === pigeonhole)!.freshness;
       const { freshness: overview } = syncs[0]!;
       return { states: [status.state, overview.state], liveLists: [status.liveLists, overview.liveLists] };
@@ -148,7 +144,7 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     const scene = await liveEvent(stage);
     expect((await told(scene)).cadenceOf('questions')).toBe('every 5 min: the event is upcoming');
 
-    const starter = { ...scene.deps.orchestration, start: async () => undefined, signal: async () => true };
+    const starter = starterOf(scene.deps);
     const name = `acme/${pigeonhole}`;
     const rehearse = (forSeconds: number): Promise<ActionResult> =>
       act({ deps: scene.deps, starter }, { do: 'poll-now', kind: 'pigeonhole', name, forSeconds, by: 'ana' });

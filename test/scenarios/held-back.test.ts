@@ -1,4 +1,3 @@
-import { readStatus } from '../../operations/read-status.js';
 import { laneStates } from '../../delivering/read-lanes.js';
 import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
@@ -6,6 +5,7 @@ import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { useStages } from '../kit/stage.js';
+import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
 const scopes = ALL_SCOPES.filter((scope) => !scope.includes('marketing_events'));
@@ -20,10 +20,9 @@ const sink = () => `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hub
       { from: attendees, object: marketing-event, event: { name: pigeonhole.name, organizer: '"ACME"' },
         attendance: '"register"', email: item.Email } ] }`;
 
-async function standingOf({ ledger, deps: { config } }: Scene) {
-  const sources = { ledger, config, configuration: 1, trouble: () => null, quotas: async () => new Map() };
-  const [crm] = (await readStatus(sources, false)).sinks;
-  const lanes = await laneStates(ledger, { sink: 'crm', workspace: null, after: null, limit: null });
+async function standingOf(scene: Scene) {
+  const [crm] = (await statusOf(scene)).sinks;
+  const lanes = await laneStates(scene.ledger, { sink: 'crm', workspace: null, after: null, limit: null });
   return { pause: crm!.pause, state: crm!.state, dead: crm!.dead, waitsFor: lanes.map(({ waitsFor }) => waitsFor) };
 }
 

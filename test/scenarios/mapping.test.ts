@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
+import { delayedDatabase } from '../kit/held-database.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Database } from '../../ledger/drivers/database.js';
-import { readStatus } from '../../operations/read-status.js';
 import type { SinkView } from '../../operations/status-view.js';
 import { deadLetterGroups, redriveDeadLetters } from '../../delivering/dead-letters.js';
 import { laneStates } from '../../delivering/read-lanes.js';
@@ -11,7 +11,7 @@ import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/st
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
-import { weighedDatabase } from '../kit/weighed-database.js';
+import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
 const environment = { SCENE_KEY: 'sandbox-key', HUBSPOT_TOKEN: 'hubspot-token' };
@@ -45,9 +45,8 @@ function candidateWith(stage: Stage, sinks: Readonly<Record<string, string>>): {
   return { file: '/elsewhere/pigeonpost.yaml', text };
 }
 
-async function sinkOf({ ledger, deps: { config } }: Scene): Promise<SinkView> {
-  const sources = { ledger, config, configuration: 1, trouble: () => null, quotas: async () => new Map() };
-  return (await readStatus(sources, false)).sinks[0]!;
+async function sinkOf(scene: Scene): Promise<SinkView> {
+  return (await statusOf(scene)).sinks[0]!;
 }
 
 async function sceneWith(stage: Stage, firstname: string): Promise<Scene> {
@@ -256,8 +255,7 @@ describe.each(kinds)('a mapping that reads a field that no attendee has, on %s',
 
     const seen = new Set<string>();
     const store: Database = {
-      ...weighedDatabase(stage.db, () => undefined),
-      query: (sql, params) => stage.db.query(sql, params),
+      ...delayedDatabase(stage.db, async () => undefined),
       transaction: async (work, options) => {
         const result = await stage.db.transaction(work, options);
         const { withheld, withholding } = await sinkOf(before);

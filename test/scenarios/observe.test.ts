@@ -1,10 +1,11 @@
 import type { Action, ActionResult } from '../../operations/action.js';
-import { readStatus } from '../../operations/read-status.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../operations/act.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, type Stage, useStages } from '../kit/stage.js';
+import { starterOf } from '../kit/starter-of.js';
+import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
 
@@ -19,18 +20,13 @@ async function filled(stage: Stage): Promise<void> {
 }
 
 async function sinkStatus(scene: Scene) {
-  const { config, configuration } = scene.deps;
-  const status = await readStatus(
-    { ledger: scene.ledger, config, configuration, trouble: () => null, quotas: async () => new Map() },
-    false,
-  );
+  const status = await statusOf(scene);
   return { settled: status.settled, ...status.sinks[0]! };
 }
 
 async function approve(scene: Scene, name = 'archive'): Promise<ActionResult> {
-  const starter = { ...scene.deps.orchestration, start: async () => undefined, signal: async () => true };
   const action: Action = { do: 'approve', kind: 'sink', name, by: 'ana', reason: 'looked at' };
-  return await act({ deps: scene.deps, starter }, action);
+  return await act({ deps: scene.deps, starter: starterOf(scene.deps) }, action);
 }
 
 const watermarks = (stage: Stage) => stage.db.query<{ watermark: number }>('select watermark from lanes order by ref');

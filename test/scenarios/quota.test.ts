@@ -1,6 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../operations/act.js';
-import { readStatus } from '../../operations/read-status.js';
 import { viewQuotas } from '../../operations/status-view.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
@@ -9,6 +8,8 @@ import type { Priority } from '../../work/requests/quota.js';
 import { attendee, rating, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { starterOf } from '../kit/starter-of.js';
+import { statusOf } from '../kit/status-of.js';
 import { type WatchedClient, watchedClient } from '../kit/watched-client.js';
 
 const stages = useStages();
@@ -72,8 +73,9 @@ async function nextWindow(stage: Stage): Promise<void> {
 
 /** Does what `pigeonpost try-now workspace:acme` does. */
 async function tryWorkspaceNow({ deps }: Scene): Promise<void> {
-  const starter = { ...deps.orchestration, start: async () => undefined, signal: async () => true };
-  expect(await act({ deps, starter }, { do: 'try-now', kind: 'workspace', name: 'acme' })).toBe('done');
+  expect(await act({ deps, starter: starterOf(deps) }, { do: 'try-now', kind: 'workspace', name: 'acme' })).toBe(
+    'done',
+  );
 }
 
 async function importing(scene: Scene, times: number, priority: Priority = 'import'): Promise<string[]> {
@@ -100,6 +102,13 @@ async function ratingsRead(stage: Stage): Promise<number> {
     `select count(*)::int as n from items where list = 'answer_ratings'`,
   );
   return row!.n;
+}
+
+interface ListInterval {
+  readonly list: string;
+  readonly reason: string;
+  readonly everyMs: number;
+  readonly dueInS: number;
 }
 
 const failed = (stage: Stage) => stage.db.query(`select list, failure from streams where failures > 0`);
@@ -327,7 +336,7 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
     const lists = async () =>
-      await stage.db.query<{ list: string; reason: string; everyMs: number; dueInS: number }>(
+      await stage.db.query<ListInterval>(
         `select s.list, s.every_reason as reason, s.every_ms::int as "everyMs",
            (extract(epoch from s.due_at - now()))::float8 as "dueInS"
          from streams s join pigeonholes p on p.ref = s.ref where s.wanted and p.pigeonhole_id = 101`,
@@ -338,8 +347,11 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     return { stage, scene, due, lists, grows };
   };
   /** Returns the live lists that are not read at their configured interval of 5 s. */
-  const delayed = <Row extends { readonly reason: string; readonly dueInS: number }>(rows: readonly Row[]): Row[] =>
-    rows.filter(({ reason, dueInS }) => reason === 'live' && dueInS > 6.25); // reads start at ticks
+  const delayed = (lists: readonly ListInterval[]): ListInterval[] =>
+    lists.filter(({ reason, dueInS }) => reason === 'live' && dueInS > 6.25); // reads start at ticks
+  /** Returns the live lists of which the interval itself is longer. */
+  const slowed = (lists: readonly ListInterval[]): ListInterval[] =>
+    lists.filter(({ reason, everyMs }) => reason === 'live' && everyMs > 5000);
 
   it('no longer delays any list as soon as a response to one list reports it', async () => {
     const { stage, scene, due, lists, grows } = await stretchedScene();
@@ -355,7 +367,7 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     expect(due).toEqual(['acme']); // the workflows of all its pigeonholes are woken
     await stage.timePasses(5000);
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
-    expect((await lists()).filter(({ reason, everyMs }) => reason === 'live' && everyMs > 5000)).toEqual([]);
+    expect(slowed(await lists())).toEqual([]);
   });
 
   it('stays as it is known if a try of the operator shows that it has not grown', async () => {
@@ -392,12 +404,10 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     expect(due).toContain('acme');
     await stage.timePasses(5000);
     expect((await waiting.read({ workspace: 'acme', pigeonholeId: 101 })).state).toBe('working');
-    const { problems } = await readStatus(
-      { ...waiting.deps, trouble: () => null, quotas: () => viewQuotas(waiting.deps.config, scene.ledger, Date.now()) },
-      false,
-    );
+    const quotas = () => viewQuotas(waiting.deps.config, scene.ledger, Date.now());
+    const { problems } = await statusOf(waiting, { quotas });
     expect(problems.map(({ title }) => title)).toEqual([]);
-    expect((await lists()).filter(({ reason, everyMs }) => reason === 'live' && everyMs > 5000)).toEqual([]);
+    expect(slowed(await lists())).toEqual([]);
   });
 });
 

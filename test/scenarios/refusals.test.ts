@@ -1,5 +1,4 @@
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
-import { readStatus } from '../../operations/read-status.js';
 import type { Outcome } from '../../sinks/sink.js';
 import { attendee } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
@@ -7,6 +6,7 @@ import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';
 import { StateSink } from '../kit/state-sink.js';
+import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
 const crm = `{ type: file, folder: ./crm, lists: [sessions, attendees], ${everyone} }`;
@@ -39,7 +39,7 @@ async function parked({ db }: Stage): Promise<unknown[]> {
 }
 
 async function problems(scene: Scene): Promise<{ code: string; detail: string | null }[]> {
-  const status = await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false);
+  const status = await statusOf(scene);
   return status.problems.map(({ code, detail }) => ({ code, detail })).filter(({ code }) => code !== 'sink-behind');
 }
 

@@ -1,4 +1,3 @@
-import { readStatus } from '../../operations/read-status.js';
 import { type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
 import { type MoodleDouble, startMoodleDouble } from '../../sandbox/moodle/start-moodle-double.js';
 import type { DoubleAnswer } from '../../sandbox/serve/double-request.js';
@@ -6,6 +5,7 @@ import { type RunningDouble, serveDouble } from '../../sandbox/serve/serve-doubl
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Item, type Stage, useStages } from '../kit/stage.js';
+import { statusOf } from '../kit/status-of.js';
 
 /*
  * refusals.test.ts shows what the engine does about refusals, on both stores. These tests show that the sinks for an LRS
@@ -118,7 +118,7 @@ async function parked({ db }: Stage): Promise<unknown[]> {
 }
 
 async function problems(scene: Scene): Promise<string[]> {
-  const status = await readStatus({ ...scene.deps, trouble: () => null, quotas: async () => new Map() }, false);
+  const status = await statusOf(scene);
   return status.problems.map(({ code }) => code).filter((code) => code !== 'sink-behind');
 }
 

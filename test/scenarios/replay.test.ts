@@ -1,8 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Collaborators } from '../../work/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { type ReplayRequest, type ReplayResult, startReplay } from '../../operations/start-replay.js';
-import { readStatus } from '../../operations/read-status.js';
 import { explain } from '../../api/why.js';
 import { sinkLines } from '../../cli/status/sink-lines.js';
 import type { TextLine } from '../../cli/text-line.js';
@@ -14,7 +12,9 @@ import { attendee, question, session, vote } from '../kit/items.js';
 import { mortalDatabase, ProcessDied } from '../kit/mortal-database.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { starterOf } from '../kit/starter-of.js';
 import { StateSink } from '../kit/state-sink.js';
+import { statusOf } from '../kit/status-of.js';
 import { deleteItem } from '../kit/tombstone.js';
 
 const stages = useStages();
@@ -30,10 +30,6 @@ const countedAnew = `select * from (
   where n is distinct from changes`;
 
 type Line = ReturnType<typeof archive>[number] & { readonly replay?: string };
-
-function starterOf(deps: Collaborators) {
-  return { ...deps.orchestration, start: async () => undefined, signal: async () => true };
-}
 
 async function replay(scene: Scene, wanted: Partial<ReplayRequest> = {}): Promise<ReplayResult> {
   const all = { id: randomUUID(), sink: null, lists: null, pigeonhole: null, from: null, dryRun: false };
@@ -152,14 +148,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
       openSinks: crm.inPlaceOf('crm'),
     });
     await scene.settle();
-    const sources = {
-      ledger: scene.ledger,
-      config: scene.deps.config,
-      configuration: 1,
-      trouble: () => null,
-      quotas: async () => new Map(),
-    };
-    const sinkNow = async () => (await readStatus(sources, false)).sinks[0]!;
+    const sinkNow = async () => (await statusOf(scene)).sinks[0]!;
     const first = await sinkNow();
     expect(first).toMatchObject({ withheld: { 'no-match': 4 }, dead: { 'mapping: x': 1 } });
     crm.planned = ({ change }) => (change.key === '5' ? { kind: 'nothing', reason: 'no-match' } : undefined);
@@ -172,7 +161,9 @@ describe.each(kinds)('a replay, on %s', (kind) => {
         changes,
       ]),
     ).toEqual([['withheld', 1]]);
-    const counted = (await readStatus(sources, true)).counts!.deliveries.filter(({ list }) => list === 'attendees');
+    const counted = (await statusOf(scene, { withCounts: true })).counts!.deliveries.filter(
+      ({ list }) => list === 'attendees',
+    );
     expect(counted.map(({ state, items }) => [state, items])).toEqual([
       ['delivered', 4],
       ['withheld', 1],
@@ -324,14 +315,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await stage.patch('attendees', 3, { consent: { obtained: false } });
     const scene = await stage.webhookScene('consent: { accept: [obtained] }');
     await scene.settle();
-    const sources = {
-      ledger: scene.ledger,
-      config: scene.deps.config,
-      configuration: 1,
-      trouble: () => null,
-      quotas: async () => new Map(),
-    };
-    const sinkNow = async () => (await readStatus(sources, false)).sinks[0]!;
+    const sinkNow = async () => (await statusOf(scene)).sinks[0]!;
     const before = await sinkNow();
     await stage.planAnswer({ list: 'attendees', key: '1', status: 500 });
     const result = await replay(scene, { lists: ['attendees', 'questions'] });
@@ -357,21 +341,14 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await filled(stage, 4);
     const scene = await stage.scene();
     await scene.settle();
-    const sources = {
-      ledger: scene.ledger,
-      config: scene.deps.config,
-      configuration: 1,
-      trouble: () => null,
-      quotas: async () => new Map(),
-    };
-    expect((await readStatus(sources, false)).settled).toBe(true);
+    expect((await statusOf(scene)).settled).toBe(true);
     const id = idOf(await replay(scene, { by: 'ana', reason: 'new mapping' }));
-    const status = await readStatus(sources, false);
+    const status = await statusOf(scene);
     expect(status.settled).toBe(false);
     expect(status.sinks[0]!.replays).toMatchObject([{ id, requestedBy: 'ana', reason: 'new mapping', taken: 0 }]);
-    const counted = (await readStatus(sources, true)).counts!.deliveries;
+    const counted = (await statusOf(scene, { withCounts: true })).counts!.deliveries;
     await scene.settle();
-    const over = await readStatus(sources, true);
+    const over = await statusOf(scene, { withCounts: true });
     expect([over.settled, over.sinks[0]!.replays]).toEqual([true, []]);
     expect(over.counts!.deliveries).toEqual(counted); // an item is counted once, even if it is sent several times
   });

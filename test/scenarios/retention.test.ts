@@ -5,6 +5,7 @@ import { keepRetention } from '../../people/retention.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { attendee, question, session } from '../kit/items.js';
 import { archived, everyone, useStages } from '../kit/stage.js';
+import { starterOf } from '../kit/starter-of.js';
 
 const stages = useStages();
 const never = new AbortController().signal;
@@ -41,8 +42,9 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     expect(dump).not.toContain('MARK-changed');
     expect(dump).toContain('MARK-said');
     const replay = { id: randomUUID(), sink: 'archive', pigeonhole: null, from: null, dryRun: true };
-    const starter = { ...deps.orchestration, start: async () => undefined, signal: async () => true };
-    expect(await startReplay({ deps, starter }, { ...replay, lists: ['attendees', 'questions'] })).toMatchObject({
+    expect(
+      await startReplay({ deps, starter: starterOf(deps) }, { ...replay, lists: ['attendees', 'questions'] }),
+    ).toMatchObject({
       counts: [{ list: 'questions', items: 1 }], // a replay does not send what has expired
     });
 

@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { readStatus } from '../../operations/read-status.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
@@ -12,6 +11,7 @@ import { attendee, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { pigeonhole, useStages } from '../kit/stage.js';
+import { statusOf } from '../kit/status-of.js';
 import { watchedClient } from '../kit/watched-client.js';
 import { until } from '../until.js';
 
@@ -19,10 +19,16 @@ const stages = useStages();
 const place = { workspace: 'acme', pigeonholeId: pigeonhole };
 
 /** Returns the titles of the problems that the page and `status` show. */
-async function shown({ deps }: Scene, hindrances?: HindranceMemory): Promise<string[]> {
-  const memory = hindrances === undefined ? {} : { hindrances };
-  const status = await readStatus({ ...deps, ...memory, trouble: () => null, quotas: async () => new Map() }, false);
-  return status.problems.map(({ title }) => title.replace(/since .*UTC/, 'since T'));
+async function shown(scene: Scene, hindrances?: HindranceMemory): Promise<string[]> {
+  const { problems } = await statusOf(scene, { hindrances });
+  return problems.map(({ title }) => title.replace(/since .*UTC/, 'since T'));
+}
+
+function noAnswer(): ApiError {
+  return new ApiError(
+    { method: 'GET', path: '/v2/pigeonholes' },
+    { kind: 'transient', problem: 'no answer within 30 s', mayHaveTakenEffect: false },
+  );
 }
 
 /** Sends one request of no list that is due, like a check whether the service answers again. */
@@ -135,10 +141,7 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
       if (!isDown) return await client.page(list, options);
       hanging += 1;
       await failed;
-      throw new ApiError(
-        { method: 'GET', path: '/v2/pigeonholes' },
-        { kind: 'transient', problem: 'no answer within 30 s', mayHaveTakenEffect: false },
-      );
+      throw noAnswer();
     };
     const scene = await stage.scene({ client: { ...client, page } });
     await scene.settle();
@@ -211,10 +214,7 @@ describe.each(kinds)('a list that fails while the service answers other requests
     let isFaulty = false;
     const page: PigeonholeClient['page'] = async (list, options) => {
       if (!isFaulty || list.list !== 'attendees') return await client.page(list, options);
-      throw new ApiError(
-        { method: 'GET', path: '/v2/pigeonholes/101/attendees' },
-        { kind: 'transient', problem: 'no answer within 30 s', mayHaveTakenEffect: false },
-      );
+      throw noAnswer();
     };
     const scene = await stage.scene({ client: { ...client, page } });
     await scene.settle();
