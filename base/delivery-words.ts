@@ -96,16 +96,18 @@ export function plannedWords({
   readonly failed?: number;
   readonly estimated?: boolean;
 }): string {
-  return [
-    `${estimated ? 'about ' : ''}${grouped(items)} to send`,
-    ...withheldWords(withheld),
-    ...failedWords(failed),
-  ].join(', ');
+  return [`${estimated ? 'about ' : ''}${grouped(items)} to send`, ...unsentWords({ withheld, failed })].join(', ');
 }
 
-/** Returns a text about the items for which the mapping fails; none if there are none. */
-export function failedWords(failed: number): string[] {
-  return failed === 0 ? [] : [`${grouped(failed)} for which the mapping fails`];
+/** Returns the texts of `withheldWords`, and one about the items for which the mapping fails. */
+export function unsentWords({
+  withheld,
+  failed,
+}: {
+  readonly withheld: Readonly<Record<string, number>>;
+  readonly failed: number;
+}): string[] {
+  return [...withheldWords(withheld), ...(failed === 0 ? [] : [`${grouped(failed)} for which the mapping fails`])];
 }
 
 /** Deliveries that a new configuration causes for stored changes. */
@@ -163,9 +165,8 @@ interface PlannedWithholding {
  * Says how much of a list a new or changed mapping does not send: `does not send 5 of 12 attendees, 1 until now (…)`.
  */
 export function withholdingWords(planned: PlannedWithholding): string {
-  const { withheld, failed, before } = planned;
-  const untilNow = before === null ? '' : `, ${grouped(before)} until now`;
-  return `does not send ${partOfList(planned)}${untilNow} (${[...withheldWords(withheld), ...failedWords(failed)].join(', ')})`;
+  const untilNow = planned.before === null ? '' : `, ${grouped(planned.before)} until now`;
+  return `does not send ${partOfList(planned)}${untilNow} (${unsentWords(planned).join(', ')})`;
 }
 
 function partOfList({ list, items, withheld, failed, estimated }: PlannedWithholding): string {

@@ -15,11 +15,10 @@ import { ExitCode } from '../exit-code.js';
 import { counted } from '../../base/words.js';
 import {
   causedByWords,
-  failedWords,
   reasonWords,
   sentByPlan,
+  unsentWords,
   withheldByPlan,
-  withheldWords,
   withholdingWords,
 } from '../../base/delivery-words.js';
 import { clientOf } from '../api-client.js';
@@ -154,12 +153,11 @@ function pigeonholes(ids: readonly number[]): string {
 }
 
 function deliveryLine(caused: CausedDeliveries): string {
-  const { sink, list, changes, withheld, failed, observed, estimated } = caused;
+  const { sink, list, changes, observed, estimated } = caused;
   const verb = observed ? 'will count, without sending,' : 'will receive';
   const counts = [
     `${estimated ? 'about ' : ''}${counted(changes, list.replace(/s$/, ''), list)}`,
-    ...withheldWords(withheld),
-    ...failedWords(failed),
+    ...unsentWords(caused),
   ];
   return `sink ${sink} ${verb} ${counts.join(', ')} (${causedByWords(caused)})`;
 }

@@ -8,11 +8,10 @@ import { Button } from '../parts/button.js';
 import { PageHead, Panel } from '../parts/panel.js';
 import {
   causedByWords,
-  failedWords,
   reasonWords,
   sentByPlan,
+  unsentWords,
   withheldByPlan,
-  withheldWords,
   withholdingWords,
 } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
@@ -129,8 +128,7 @@ function Plan({ plan }: { readonly plan: ConfigurationPlan }) {
               <b>Sink {sink}</b> {observed ? 'would receive' : 'will receive'} {estimated ? 'about ' : ''}
               {[
                 `${counted(n, 'change')}${cause === 'observed' ? '' : ` of ${list}`}`,
-                ...withheldWords(withheld),
-                ...failedWords(failed),
+                ...unsentWords({ withheld, failed }),
               ].join(', ')}{' '}
               ({causedByWords({ cause, reason })})
             </li>
