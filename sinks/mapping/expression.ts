@@ -2,7 +2,13 @@ import jsonata from 'jsonata';
 import type { SettingPlace } from '../../config/parse-sinks.js';
 import { checkSyntax, type SyntaxNode } from './check-syntax.js';
 import { StepCounter, inTurn, evaluationLimits } from './evaluation-limits.js';
-import { failureCode, failureInWords, FunctionError, FailedMapping, type MappingError } from './mapping-error.js';
+import {
+  mappingFailureCode,
+  failureInWords,
+  FunctionError,
+  FailedMapping,
+  type MappingError,
+} from './mapping-error.js';
 import { LinearRegExp } from './linear-regexp.js';
 import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
 import type { Change } from '../change.js';
@@ -91,7 +97,7 @@ export class Expression {
     const line = this.#place === undefined ? '' : ` (line ${this.#place.line} of the configuration)`;
     const where = `${line} for ${change.list}:${change.key}`;
     if (error instanceof FailedMapping) return error.placed(where);
-    const code = failureCode(error);
+    const code = mappingFailureCode(error);
     const { position } = (error ?? {}) as { position?: unknown };
     const at = typeof position === 'number' ? `, at character ${position}` : '';
     return new FailedMapping(key, code, `failed: ${failureInWords(code)}${at}`, where);

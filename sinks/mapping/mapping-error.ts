@@ -108,7 +108,7 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /** Returns the short and stable code of a failure. It may be shown, because it never contains a value. */
-export function failureCode(error: unknown): string {
+export function mappingFailureCode(error: unknown): string {
   if (error instanceof RangeError) return 'too-deep'; // the call stack is full, or a text is too long for memory
   const code = (error as { code?: unknown } | null)?.code;
   if (typeof code !== 'string') return 'error';
