@@ -1,5 +1,4 @@
-import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
-import { createApp } from '../../api/create-app.js';
+import { apiOf } from '../kit/api-of.js';
 import { answer, attendee, session, vote } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -34,13 +33,8 @@ async function openEvent(kind: Parameters<typeof stages.open>[0], each: number):
 }
 
 async function problems(scene: Scene): Promise<{ status: Record<string, unknown>; codes: string[]; stream: unknown }> {
-  const { ledger, config, configuration } = scene.deps;
-  const app = createApp(apiSources({ ledger, config, configuration }));
-  const ask = async (path: string) =>
-    (await (await app.request(`http://127.0.0.1/api/${path}`, { headers: asLocalUser })).json()) as Record<
-      string,
-      never
-    >;
+  const get = apiOf(scene);
+  const ask = async (path: string) => JSON.parse(await get(`/api/${path}`)) as Record<string, never>;
   const status = await ask('status');
   const [workspace] = status['workspaces'] as unknown as { pigeonholes: Record<string, unknown>[] }[];
   const details = await ask('pigeonholes/acme/101');

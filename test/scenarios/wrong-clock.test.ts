@@ -1,9 +1,8 @@
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
-import { createApp } from '../../api/create-app.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { wasClockSetBack } from '../../ledger/database-clock.js';
+import { apiOf } from '../kit/api-of.js';
 import { attendee, question, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -205,12 +204,11 @@ describe.each(kinds)('a process whose clock is wrong by an hour, on %s', (kind) 
     const scene = await stage.webhookScene();
     await turnOf(scene, 0);
     await stage.db.query(`update streams set polled_at = now() - interval '11 minutes', every_ms = 60000`);
-    const { ledger, config, configuration } = scene.deps;
-    const app = createApp(apiSources({ ledger, config, configuration }));
+    const get = apiOf(scene);
     const late = async (): Promise<number[]> => {
-      const address = `http://127.0.0.1/api/pigeonholes/acme/${pigeonhole}/streams`;
-      const answer = await app.request(address, { headers: asLocalUser });
-      const { items } = (await answer.json()) as { items: { lateSeconds: number }[] };
+      const { items } = JSON.parse(await get(`/api/pigeonholes/acme/${pigeonhole}/streams`)) as {
+        items: { lateSeconds: number }[];
+      };
       return items.map(({ lateSeconds }) => lateSeconds).filter((seconds) => seconds > 0);
     };
     const shown = await withWallClock(aheadMs, late);
