@@ -7,15 +7,19 @@ function request() {
   const tallies = new SharedTallies(
     { items: 1000, ms: 500 },
     2000,
-    async ({ sinkName, ref }, { list }) => {
+    async ({ sinkName, ref }, { list, withheldFor }) => {
       now += 600;
-      planned.push(`${sinkName} ${ref} ${list}`);
+      planned.push([sinkName, ref, list, ...(withheldFor ?? [])].join(' '));
       return { given: 10, sent: ref === 1 ? 6 : 8, withheld: { condition: 2 }, failed: 0, complete: true };
     },
     () => now,
   );
-  const of = async (ref: number, list = 'attendees', sinkName = 'crm'): Promise<Tally> =>
-    await tallies.of({ sinkName, ref } as PlanningLane, { list, withheldFor: null });
+  const of = async (
+    ref: number,
+    list = 'attendees',
+    sinkName = 'crm',
+    withheldFor: string[] | null = null,
+  ): Promise<Tally> => await tallies.of({ sinkName, ref } as PlanningLane, { list, withheldFor });
   return { of, planned };
 }
 
@@ -40,5 +44,13 @@ describe('the lists of a sink with 200 pigeonholes', () => {
     expect(await of(1, 'attendees', 'lms')).toMatchObject({ given: 10, complete: true });
     await of(2, 'questions');
     expect(planned.slice(4)).toEqual(['crm 1 questions', 'lms 1 attendees']);
+  });
+
+  it('do not share between all items and those that were withheld, because withheld items are another selection', async () => {
+    const { of, planned } = request();
+    for (let ref = 1; ref <= 5; ref += 1) await of(ref);
+    expect(await of(1, 'attendees', 'crm', ['no-match'])).toMatchObject({ given: 10, complete: true });
+    expect(await of(6)).toMatchObject({ given: 40, sent: 30 });
+    expect(planned.slice(4)).toEqual(['crm 1 attendees no-match']);
   });
 });

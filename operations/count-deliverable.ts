@@ -187,7 +187,7 @@ interface Effort {
 
 /**
  * Plans the lists of one request within a total time, whatever the number of pigeonholes. When the time has passed, the
- * counts of a list are estimated with the shares found for the same list of the sink in other pigeonholes.
+ * counts of a list are estimated with the shares found for the same list and reasons of the sink in other pigeonholes.
  */
 export class SharedTallies {
   readonly #found = new Map<string, Tally>();
@@ -208,7 +208,7 @@ export class SharedTallies {
 
   /** @returns exact counts of the list, or shares with `complete: false` */
   async of(planning: PlanningLane, asked: TallyRequest): Promise<Tally> {
-    const name = JSON.stringify([planning.sinkName, asked.list]);
+    const name = JSON.stringify([planning.sinkName, asked.list, asked.withheldFor]);
     const before = this.#found.get(name);
     if (before !== undefined && this.now() > this.#until) return { ...before, complete: false };
     const tally = await this.tally(planning, asked, this.effort);
