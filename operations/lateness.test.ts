@@ -55,6 +55,15 @@ describe('the end of a hindrance', () => {
     expect(stateAfter(minute, 4000, 1000, 14_000, 17_000)).toEqual(['current', 'current', 'late']);
   });
 
+  it('still gives every list two minutes if a short one follows', () => {
+    const hindrances = [
+      { startedMsAgo: 31 * minute, endedMsAgo: minute },
+      { startedMsAgo: 50_000, endedMsAgo: 45_000 },
+    ];
+    const each = list({ readAt: secondsAgo(60 * 60) });
+    expect(latenessMs(each, now, { hindrances })).toBe(0);
+  });
+
   it('delays nothing for a list that was late before a short one', () => {
     expect(stateAfter(minute, 60 * minute, 1000)).toEqual(['late']);
   });

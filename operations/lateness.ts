@@ -51,9 +51,8 @@ export function latenessMs(
   { upMs = Infinity, hindrances = [] }: Obstacles = {},
 ): number {
   if (reading.reason === 'dormant') return 0;
-  const last = hindrances.at(-1);
-  const isLong = last !== undefined && last.startedMsAgo - last.endedMsAgo >= startGraceMs;
-  const readableMs = isLong ? Math.min(upMs, last.endedMsAgo) : upMs;
+  const long = hindrances.findLast(({ startedMsAgo, endedMsAgo }) => startedMsAgo - endedMsAgo >= startGraceMs);
+  const readableMs = Math.min(upMs, long?.endedMsAgo ?? Infinity);
   const isReadSince = reading.readAt !== null && reading.readAt.getTime() > now.getTime() - readableMs;
   if (readableMs < startGraceMs && !isReadSince) return 0;
   const overdueMs = now.getTime() - expectedAt(reading).getTime();
