@@ -247,7 +247,7 @@ async function actOnImport(
       name: id,
       pausedBy: 'person',
       cause: 'asked',
-      detail: reason ?? 'paused by an operator',
+      detail: reason ?? 'no reason given',
       fingerprint: null,
       actor: by ?? null,
     });

@@ -51,7 +51,10 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     const desk = deskIn(scene, async () => await Promise.reject(new Error('no connection')));
     const { id, state } = await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
     expect(state).toBe('running');
-    expect((await desk.act(id, { do: 'pause' })).state).toBe('paused');
+    expect(await desk.act(id, { do: 'pause' })).toMatchObject({
+      state: 'paused',
+      reason: 'by an operator: no reason given',
+    });
     expect((await desk.act(id, { do: 'resume' })).state).toBe('running');
     expect(scene.logText().match(/could not wake/g)).toHaveLength(3);
   });
