@@ -20,6 +20,12 @@ const effort = { items: 1000, ms: 500 };
 const totalMs = 4000;
 
 /**
+ * Keys that do not affect what a mapping withholds. If only these change, the two mappings are equal, and a difference
+ * between their counts could only come from an estimate. No sink type accepts a key of its own with these names.
+ */
+const keysBesideMapping: ReadonlySet<string> = new Set(['mode', 'history', 'limits']);
+
+/**
  * Returns the lists of which a new or changed mapping withholds everything by mistake, or more than the running one. The
  * mapping decides about every stored item as if the sink had not received it yet: a sink continues to update what it
  * received, so a mistake would otherwise show only when the next new items are withheld.
@@ -32,7 +38,9 @@ export async function planWithholding(ledger: Ledger, both: Both): Promise<Withh
   const tallies = new SharedTallies(effort, totalMs);
   const withholding: { sink: string; lanes: PlannedLane[]; counts: MappedCount[] }[] = [];
   for (const sink of Object.keys(now.sinks)) {
-    const isChanged = before.sinks[sink] === undefined || changedSinks.has(sink);
+    const changedKeys = changedSinks.get(sink) ?? [];
+    const isChanged =
+      before.sinks[sink] === undefined || changedKeys.some((key) => !keysBesideMapping.has(key.split('.')[0]!));
     const lanes = lanesOf(now, sink, both.selectedNow).map((lane) => ({
       ...lane,
       lists: lane.lists.filter((list) => isChanged || !received(sink, list)),

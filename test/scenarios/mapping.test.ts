@@ -326,4 +326,24 @@ describe.each(kinds)('a mapping that reads a field that no attendee has, on %s',
       { before: 300, problem: expect.stringContaining('which reads item.mail; fields seen: "Email"') },
     ]);
   });
+
+  it('is not searched for in stored items if only the mode, history or limits of a sink change', async () => {
+    const stage = await stages.open(kind);
+    await putPeople(stage);
+    const scene = await stage.scene({ sinks: { crm: crm('item.Name') }, environment });
+    await scene.settle();
+    const query = jest.spyOn(scene.ledger.db, 'query');
+    const counts = async (more: string, firstname = 'item.Name'): Promise<number> => {
+      query.mockClear();
+      const sink = crm(firstname).replace('{ type: hubspot,', `{ type: hubspot, ${more},`);
+      const plan = await planConfiguration(scene.deps, candidateOf(stage, sink), environment);
+      expect(plan.changes).toMatchObject([{ what: 'sink', name: 'crm', kind: 'changed' }]);
+      return query.mock.calls.filter(([sql]) => sql.includes('from items i join changes c')).length;
+    };
+    expect(await counts('mode: observe')).toBe(0);
+    expect(await counts('history: 30d, limits: { per10s: 50 }')).toBe(0);
+    expect(await counts('mode: observe', failing)).toBeGreaterThan(0);
+    expect(await counts('consent: { accept: [obtained, not-asked] }')).toBeGreaterThan(0);
+    query.mockRestore();
+  });
 });
