@@ -1,4 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
+import { pausesOf, pigeonholeName } from '../ledger/pauses.js';
 import { findRef, pigeonholeNames } from '../ledger/pigeonholes.js';
 import { type StreamState, streamStates } from '../reading/read-streams.js';
 import type { CadenceReason } from '../reading/cadence.js';
@@ -39,7 +40,7 @@ const streamSchema = z
     dueAt: instant().describe('When the next poll is due.'),
     polledAt: instant().nullable(),
     ...cadenceShape,
-    lateSeconds: z.number().describe('Seconds since the poll was due; 0: it is on time.'),
+    lateSeconds: z.number().describe('Seconds since the poll was due; 0: it is on time, or reading is paused.'),
     sweepDueAt: instant().nullable().describe('When the next sweep is due; null: none is planned.'),
     sweptAt: instant().nullable().describe('When the last complete sweep ended.'),
     items: z.int().nullable().describe('Number of items in that sweep.'),
@@ -150,8 +151,13 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
     });
     const orderedBy = (row: StreamState): readonly [string, number] => [row.list, row.sessionId ?? 0];
     const now = new Date(ledger.clock.nowMs());
-    const obstacles = { upMs: sources.upMs?.(), hindrances: sources.hindrances?.over(`${workspace}/${id}`) };
-    const view = (row: StreamState): StreamView => viewStream(row, now, obstacles);
+    const name = pigeonholeName(workspace, Number(id));
+    const pauses = await pausesOf(ledger, [
+      { scope: 'workspace', name: workspace },
+      { scope: 'pigeonhole', name },
+    ]);
+    const obstacles = { upMs: sources.upMs?.(), hindrances: sources.hindrances?.over(name) };
+    const view = (row: StreamState): StreamView => viewStream(row, { now, paused: pauses.length > 0, ...obstacles });
     return c.json(partOf(rows, limit, { view, orderedBy }), 200);
   });
 }
@@ -233,10 +239,13 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** @param now current time by the database's clock, which also sets the instants of the row */
-function viewStream({ wantedMs, ...row }: StreamState, now: Date, obstacles: Obstacles): StreamView {
+/** @param state.now current time by the database's clock, which also sets the instants of the row */
+function viewStream(
+  { wantedMs, ...row }: StreamState,
+  { now, paused, ...obstacles }: { readonly now: Date; readonly paused: boolean } & Obstacles,
+): StreamView {
   const reason = row.reason as CadenceReason | null;
-  const isRead = row.wanted && row.goneAt === null;
+  const isRead = row.wanted && row.goneAt === null && !paused;
   const reading = { reason, everyMs: row.everyMs, readAt: row.polledAt, dueAt: row.dueAt };
   return {
     ...withIsoInstants(row),

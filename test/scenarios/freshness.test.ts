@@ -4,6 +4,7 @@ import type { Status } from '../../operations/status-view.js';
 import { act } from '../../operations/act.js';
 import type { ActionResult } from '../../operations/action.js';
 import { apiOf } from '../kit/api-of.js';
+import { pause } from '../../ledger/pauses.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { attendee, question, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
@@ -84,6 +85,21 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(late.lateSeconds).toBeGreaterThan(50);
     expect(late.readAge).toBeGreaterThan(55);
     expect(late.streams.find(({ list, sessionId }) => list === 'votes' && sessionId === 3)!.lateSeconds).toBe(0);
+  });
+
+  it.each([
+    { scope: 'workspace', name: 'acme' },
+    { scope: 'pigeonhole', name: `acme/${pigeonhole}` },
+  ] as const)('has no late list while the $scope is paused', async (place) => {
+    const stage = await stages.open(kind);
+    const scene = await liveEvent(stage);
+    await stage.timePasses(60_000);
+    const isLate = ({ streams }: { streams: readonly StreamView[] }) =>
+      streams.some(({ lateSeconds }) => lateSeconds > 0);
+    expect(isLate(await told(scene))).toBe(true);
+    await pause(scene.ledger, { ...place, pausedBy: 'person', cause: 'asked', detail: 'a test', fingerprint: null });
+    const paused = await told(scene);
+    expect([paused.freshness.state, isLate(paused)]).toEqual(['paused', false]);
   });
 
   it('has as many live lists in the overview as in the status, even while the service refuses the key', async () => {
