@@ -216,38 +216,19 @@ async function planUnder(
   found: readonly Candidate[],
   { config, sink }: Variant,
 ): Promise<PreviewedOperation[]> {
-  return (await planStored({ ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref }, found)).map(shown);
+  return (await planStored({ ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref }, found)).map((plan) =>
+    shown(plan, sink),
+  );
 }
 
-function shown(plan: StoredPlan): PreviewedOperation {
+function shown(plan: StoredPlan, sink: Sink): PreviewedOperation {
   switch (plan.kind) {
     case 'send':
-      return { kind: 'send', operation: withoutInternal(plan.operation) };
+      return { kind: 'send', operation: sink.preview?.(plan.operation) ?? plan.operation };
     case 'kept':
     case 'nothing':
       return { kind: 'withhold', reason: plan.reason };
     case 'unplannable':
       return { kind: 'fail', cause: plan.cause, detail: plan.detail };
   }
-}
-
-/** Fields of a step that only record what earlier attempts did. */
-const internalFields: ReadonlySet<string> = new Set([
-  'writtenAtMs',
-  'tellsOfMs',
-  'sinceMs',
-  'presenceDigest',
-  'listsBefore',
-]);
-
-/** Leaves out the internal fields of each step, which has a `kind`. Mapped values have none and stay whole. Pure. */
-export function withoutInternal(operation: unknown): unknown {
-  if (Array.isArray(operation)) return operation.map(withoutInternal);
-  if (typeof operation !== 'object' || operation === null) return operation;
-  const isStep = 'kind' in operation;
-  return Object.fromEntries(
-    Object.entries(operation).flatMap(([name, value]) =>
-      isStep && internalFields.has(name) ? [] : [[name, withoutInternal(value)]],
-    ),
-  );
 }

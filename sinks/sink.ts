@@ -24,6 +24,11 @@ export interface Sink<Op extends Operation = Operation> {
    */
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
+   * Returns an operation as a preview shows it: without fields that only record what earlier attempts did. Absent: a
+   * preview shows the whole operation. Pure.
+   */
+  preview?(operation: Op): unknown;
+  /**
    * Makes the calls and returns one outcome per operation, in the same order. Never throws because of a record or a
    * response: it reports a failure as an outcome. When the signal is aborted, calls in progress stop promptly, and
    * operations that have not started are `unsent`.

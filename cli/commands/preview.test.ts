@@ -1,4 +1,4 @@
-import { type Preview, withoutInternal } from '../../operations/preview-sink.js';
+import type { Preview } from '../../operations/preview-sink.js';
 import type { Context } from '../command.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { preview, type PreviewOptions } from './preview.js';
@@ -45,14 +45,6 @@ describe('a preview on the command line', () => {
       `note    ${note}`,
     ]);
     expect(JSON.parse((await run({ json: true }))[0]!)).toEqual(shown);
-  });
-
-  it('leaves out fields that only record earlier attempts', () => {
-    const properties = { email: 'ann@example.com', sinceMs: 5 };
-    const steps = [
-      { kind: 'record', id: null, properties, writtenAtMs: { email: 1 }, sinceMs: null, listsBefore: ['7'] },
-    ];
-    expect(withoutInternal({ steps })).toEqual({ steps: [{ kind: 'record', id: null, properties }] });
   });
 
   it('reports an unknown item and exits with "not found"', async () => {

@@ -9,7 +9,7 @@ import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema, isDoneByPeople } from './config.js';
 import { EventTimes } from './decide-writes.js';
 import { findNotes } from './send-notes.js';
-import type { HubSpotOperation } from './operation.js';
+import { type HubSpotOperation, withoutInternal } from './operation.js';
 import { Planner } from './plan.js';
 import { Task } from './batch.js';
 
@@ -49,6 +49,7 @@ export function createHubSpotSink(
     },
     check: (signal) => run(signal, (budget) => checkAccount(client, config.records, environment.name, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
+    preview: withoutInternal,
     send: (operations, lane, signal) =>
       run(signal, async (budget): Promise<SendResult> => {
         const tasks = operations.map((operation) => new Task(operation));

@@ -112,6 +112,24 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
   });
 });
 
+describe.each(kinds)('the preview of an http sink, on %s', (kind) => {
+  it('shows every field of the body, whatever its name', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const scene = await sceneWith(stage, 'item.Name');
+    await scene.settle();
+    const http = `{ type: http, baseUrl: "http://127.0.0.1:9", records: [{ from: attendees,
+      create: { url: '"/people"', body: '{ "kind": "person", "sinceMs": 5 }', idFrom: body.id } }] }`;
+    const ask = { sink: 'crm', list: null, pigeonhole: null, key: null, limit: 1, changedFrom: null };
+    const shown = await previewSink(scene.deps, { ...ask, configuration: candidateOf(stage, http) }, environment);
+    if ('unknown' in shown) throw new Error(shown.unknown);
+    expect(shown.items[0]!.now).toMatchObject({
+      kind: 'send',
+      operation: { steps: [{ request: { body: { kind: 'person', sinceMs: 5 } } }] },
+    });
+  });
+});
+
 describe.each(kinds)('a condition that reads a field by a misspelled name, on %s', (kind) => {
   const withCondition = (when: string, mode = 'send'): string =>
     `{ type: hubspot, token: "\${HUBSPOT_TOKEN}", baseUrl: "${hubspot.url}", mode: ${mode}, records: [
