@@ -10,14 +10,7 @@ import {
   type Tally,
 } from './count-deliverable.js';
 import type { SeenByList } from './field-notes.js';
-import {
-  judgeWithholding,
-  lackOf,
-  type ListOutcomes,
-  misspelledCondition,
-  withheldByCondition,
-  withholdingText,
-} from './withholding.js';
+import { judgeWithholding, type ListOutcomes, withheldByCondition, withholdingSentence } from './withholding.js';
 
 /** Results for the stored items of one list: what the decision and then the mapping withhold. */
 export interface MappedCount extends DeliverableCount {
@@ -94,11 +87,6 @@ export function mappingProblem(
     recent: [],
   };
   const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
-  const lack =
-    withholding?.reason === 'condition'
-      ? misspelledCondition(config, { sink, list }, seen)
-      : lackOf(config, { sink, list, reason: withholding?.reason ?? '' }, seen);
-  if (withholding === null || (withholding.reason === 'condition' && lack === null)) return null;
-  const text = withholdingText(withholding, lack);
-  return estimated ? `${text} (estimated from the newest items)` : text;
+  const text = withholding === null ? null : withholdingSentence(config, sink, withholding, seen);
+  return text !== null && estimated ? `${text} (estimated from the newest items)` : text;
 }

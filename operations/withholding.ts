@@ -131,6 +131,26 @@ export function withholdingText({ list, kind, reason, changes }: Withholding, la
   return `${who} ${what}${where}${fields}`;
 }
 
+/**
+ * Returns a sentence about a withheld list; null if nothing is wrong: a condition that reads existing fields is
+ * intended. Pure.
+ */
+export function withholdingSentence(
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  withholding: Withholding,
+  seen: SeenByList,
+): string | null {
+  const { list, kind, reason } = withholding;
+  if (reason === 'condition') {
+    const misspelled = misspelledCondition(config, { sink, list }, seen);
+    return misspelled === null ? null : withholdingText(withholding, misspelled);
+  }
+  const lists: readonly string[] = kind === 'would' ? mentionedLists(config) : [list];
+  const lacks = lists.flatMap((each) => lackOf(config, { sink, list: each, reason }, seen) ?? []);
+  return withholdingText(withholding, lacks[0] ?? null);
+}
+
 /** For each reason of withholding: the keys of a sink whose expressions should have supplied the missing value. */
 const keysOf: Readonly<Record<string, RegExp>> = {
   'no-match': /^records\[\d+\]\.(?:properties|contact|email)/,
@@ -258,7 +278,7 @@ export async function findObservedWithholding(
   return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
 }
 
-/** @returns null if nothing is wrong: a condition that reads existing fields is intended */
+/** Reads the stored fields at most twice a minute. @returns as `withholdingSentence` */
 async function textOf(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,
@@ -267,16 +287,8 @@ async function textOf(
 ): Promise<string | null> {
   const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
   return await rememberedText(ledger, place, async () => {
-    const { list, kind, reason } = withholding;
     const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
-    const seen = await fieldsSeen(ledger, alone);
-    if (reason === 'condition') {
-      const misspelled = misspelledCondition(alone, { sink, list }, seen);
-      return misspelled === null ? null : withholdingText(withholding, misspelled);
-    }
-    const lists: readonly string[] = kind === 'would' ? mentionedLists(alone) : [list];
-    const lacks = lists.flatMap((each) => lackOf(alone, { sink, list: each, reason }, seen) ?? []);
-    return withholdingText(withholding, lacks[0] ?? null);
+    return withholdingSentence(alone, sink, withholding, await fieldsSeen(ledger, alone));
   });
 }
 
