@@ -7,8 +7,8 @@ import { latenessMs, type ListReading, type Obstacles, shortestGraceMs } from '.
 import { checkIntervalMs } from '../work/requests/service-watch.js';
 
 /**
- * How fresh the data of a pigeonhole is. This file and lateness.ts are the only definition; docs/operations.md#freshness describes it.
- * Status, page, API, metrics and alerts show what it returns.
+ * How fresh the data of a pigeonhole is. This file and lateness.ts are the only definition; docs/operations.md#freshness
+ * describes it. Status, page, API, metrics and alerts show what it returns.
  *
  * Each list is judged against the polling interval in force for it, which the reader stores with its reason at the end
  * of each read. A list that is rarely read on purpose (its session does not run, the event has ended) is therefore
@@ -26,12 +26,18 @@ export interface CadenceGroup {
   /** The shortest and the longest interval in force; null: not read yet by this version. */
   readonly everyMs: number | null;
   readonly longestEveryMs: number | null;
-  /** The shortest and the longest interval according to the configuration. If the quota lengthens them, those in force are longer. */
+  /**
+   * The shortest and the longest interval according to the configuration. If the quota lengthens them, those in force
+   * are longer.
+   */
   readonly shortestWantedMs: number | null;
   readonly wantedMs: number | null;
   /** Instant of the last read of the list that was read longest ago; null: none was read. */
   readonly readAt: Date | null;
-  /** Instant at which the same list is due, or without a read the first of them; null: not known, because reading is paused or the service does not answer. */
+  /**
+   * Instant at which the same list is due, or without a read the first of them; null: not known, because reading is
+   * paused or the service does not answer.
+   */
   readonly nextAt: Date | null;
 }
 
@@ -48,7 +54,10 @@ export interface Freshness {
    * that are deliberately read rarely.
    */
   readonly readAt: Date | null;
-  /** Instant of the next read of the same list, or without a read of the first list; null: reading is paused, the service does not answer, or there is no list. */
+  /**
+   * Instant of the next read of the same list, or without a read of the first list; null: reading is paused, the
+   * service does not answer, or there is no list.
+   */
   readonly nextAt: Date | null;
   readonly waits: ReadingWait | null;
   /** Lists are overdue and not late, because nothing could be read until shortly before. */
@@ -67,27 +76,25 @@ export function judgeFreshness(
     ...obstacles
   }: { readonly paused: boolean; readonly waits?: ReadingWait | null; readonly now: Date } & Obstacles,
 ): Freshness {
-  const nextOf = (dueAt: Date): Date | null => (paused ? null : possibleAt(dueAt, waits));
-  const live = groups.filter(({ reason }) => isLiveReason(reason));
-  const usual = groups.filter(({ reason }) => reason === null || !rareReasons.has(reason));
-  const counted = live.length > 0 ? live : usual.length > 0 ? usual : groups;
+  const timed = groups.map((group) => ({
+    ...group,
+    nextAt: paused || group.nextAt === null ? null : possibleAt(group.nextAt, waits),
+  }));
+  const live = timed.filter(({ reason }) => isLiveReason(reason));
+  const usual = timed.filter(({ reason }) => reason === null || !rareReasons.has(reason));
+  const counted = live.length > 0 ? live : usual.length > 0 ? usual : timed;
   const oldest = readLongestAgo(counted);
-  const late = paused
-    ? []
-    : maybeLate
-        .map((each) => ({ ...each, lateMs: latenessMs(each, now, obstacles) }))
-        .filter(({ lateMs }) => lateMs > 0)
-        .toSorted((a, b) => b.lateMs - a.lateMs);
+  const judged = paused ? [] : maybeLate.map((each) => ({ ...each, lateMs: latenessMs(each, now, obstacles) }));
+  const late = judged.filter(({ lateMs }) => lateMs > 0).toSorted((a, b) => b.lateMs - a.lateMs);
   return {
     state: paused ? 'paused' : late.length > 0 ? 'late' : oldest?.readAt == null ? 'unread' : 'current',
     liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
     readAt: oldest?.readAt ?? null,
-    nextAt: oldest?.nextAt == null ? null : nextOf(oldest.nextAt),
+    nextAt: oldest?.nextAt ?? null,
     waits: paused ? null : waits,
-    catchingUp:
-      !paused && maybeLate.some((each) => latenessMs(each, now) > 0 && latenessMs(each, now, obstacles) === 0),
+    catchingUp: judged.some((each) => each.lateMs === 0 && latenessMs(each, now) > 0),
     late,
-    groups: groups.map((group) => ({ ...group, nextAt: group.nextAt === null ? null : nextOf(group.nextAt) })),
+    groups: timed,
   };
 }
 
