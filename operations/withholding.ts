@@ -198,7 +198,7 @@ export function lackOf(
 }
 
 /** Returns the first condition of a sink for a list that reads a field by a misspelled name, or null. */
-export function misspelledCondition(
+function misspelledCondition(
   config: Pick<Config, 'syncs' | 'sinks'>,
   { sink, list }: { readonly sink: string; readonly list: string },
   seen: SeenByList,
@@ -278,7 +278,7 @@ export async function findObservedWithholding(
   return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
 }
 
-/** Reads the stored fields at most twice a minute. @returns as `withholdingSentence` */
+/** Returns the sentence, or null, as `withholdingSentence` does. Reads the stored fields unless it is remembered. */
 async function textOf(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,
