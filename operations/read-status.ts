@@ -225,7 +225,12 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
   const wait = row === undefined ? null : readingWait(row, reading.freshness.at);
   const since = earliest([pause?.since, row?.unansweredSince]);
   const pigeonholes = rows.map((pigeonhole) =>
-    pigeonholeView(pigeonhole, reading, { waits: waitReason(name, facts), wait, isPaused: pause !== undefined, since }),
+    pigeonholeView(pigeonhole, reading, {
+      waits: hindranceWords(name, facts),
+      wait,
+      isPaused: pause !== undefined,
+      since,
+    }),
   );
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
@@ -384,7 +389,7 @@ interface WorkspaceHindrance {
 }
 
 /** Returns the reason why a pigeonhole waits although nothing is wrong with the pigeonhole itself; null: it does not. Pure. */
-function waitReason(workspace: string, { pause, unanswered, waits }: WorkspaceHindrance): string | null {
+function hindranceWords(workspace: string, { pause, unanswered, waits }: WorkspaceHindrance): string | null {
   if (pause?.pausedBy === 'person') return `workspace ${workspace} is paused`;
   if (pause?.cause === 'credential' || waits === 'credential') {
     return `waits for the key of workspace ${workspace}, which the service refuses`;
