@@ -6,7 +6,7 @@ import {
   type DeliverableCount,
   type ItemsAsked,
   type PlanningLane,
-  type SharedTallies,
+  SharedTallies,
   type Tally,
 } from './count-deliverable.js';
 import type { SeenByList } from './field-notes.js';
@@ -18,6 +18,11 @@ export interface MappedCount extends DeliverableCount {
   readonly failed: number;
   /** Only the newest of a large number were planned; the counts of the others are an estimate. */
   readonly estimated: boolean;
+}
+
+/** Limits planning to a few seconds, for each list of a lane and for all lists together. The rest is estimated. */
+export function startTallies(): SharedTallies {
+  return new SharedTallies({ items: 1000, ms: 500 }, 4000);
 }
 
 /** Counts the results for the stored items of a lane: the decision in SQL, and the mapping by planning. */

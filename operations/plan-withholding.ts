@@ -7,17 +7,10 @@ import { createSink } from '../work/open-sinks.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { sumOf } from '../base/words.js';
 import type { WithheldItems } from './configuration-plan.js';
-import { SharedTallies } from './count-deliverable.js';
-import { countMapped, type MappedCount, mappingProblem, sumMapped } from './count-mapped.js';
+import type { SharedTallies } from './count-deliverable.js';
+import { countMapped, type MappedCount, mappingProblem, startTallies, sumMapped } from './count-mapped.js';
 import { fieldsSeen } from './field-notes.js';
 import { type Both, lanesOf } from './plan-deliveries.js';
-
-/**
- * Limits that keep this part of a plan within a few seconds, for each list of a lane and for all lists together. The
- * rest is estimated.
- */
-const effort = { items: 1000, ms: 500 };
-const totalMs = 4000;
 
 /**
  * Keys that do not affect what a mapping withholds. If only these change, the two mappings are equal, and a difference
@@ -35,7 +28,7 @@ export async function planWithholding(ledger: Ledger, both: Both): Promise<Withh
   const known = await knownLanes(ledger, Object.keys(now.sinks));
   const received = (sink: string, list: string): boolean =>
     known.some((lane) => lane.sink === sink && lane.lists.includes(list));
-  const tallies = new SharedTallies(effort, totalMs);
+  const tallies = startTallies();
   const withholding: { sink: string; lanes: PlannedLane[]; counts: MappedCount[] }[] = [];
   for (const sink of Object.keys(now.sinks)) {
     const changedKeys = changedSinks.get(sink) ?? [];
@@ -49,7 +42,7 @@ export async function planWithholding(ledger: Ledger, both: Both): Promise<Withh
     const counts = await countAsNew(ledger, { config: now, sink, lanes, tallies });
     withholding.push({ sink, lanes, counts: counts.filter((count) => notSent(count) > 0) });
   }
-  const talliesBefore = new SharedTallies(effort, totalMs);
+  const talliesBefore = startTallies();
   const found: WithheldItems[] = [];
   for (const { sink, lanes, counts } of withholding) {
     if (counts.length === 0) continue;
@@ -67,7 +60,8 @@ export async function planWithholding(ledger: Ledger, both: Both): Promise<Withh
       ...counts.flatMap((count) => {
         const { list } = count;
         const text = problems.get(list) ?? null;
-        const problem = text === problemsBefore.get(list) ? null : text; // the plan does not change a problem that the status shows already
+        // The status shows a problem already that the plan does not change.
+        const problem = text === problemsBefore.get(list) ? null : text;
         return withheldItems({ sink, count, last: countsBefore.find((one) => one.list === list), problem });
       }),
     );

@@ -6,8 +6,8 @@ import type { Environment } from '../config/environment.js';
 import { type Candidate, storedItems } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
-import { planStored, SharedTallies, type StoredPlan } from './count-deliverable.js';
-import { countMapped, type MappedCount, mappingProblem, sumMapped } from './count-mapped.js';
+import { planStored, type StoredPlan } from './count-deliverable.js';
+import { countMapped, type MappedCount, mappingProblem, startTallies, sumMapped } from './count-mapped.js';
 import { fieldNotes, fieldsSeen } from './field-notes.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-input.js';
@@ -145,7 +145,7 @@ async function preview(
   const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
   const items: PreviewedItem[] = [];
   const counts: MappedCount[] = [];
-  const tallies = new SharedTallies(effort, totalMs);
+  const tallies = startTallies();
   for (const lane of lanes) {
     // One at a time, because each reads whole lists.
     const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
@@ -179,13 +179,6 @@ async function preview(
     notes: fieldNotes(alone, seen),
   };
 }
-
-/**
- * Limits that keep a preview within a few seconds, for each list of a lane and for all lists together. The rest is
- * estimated.
- */
-const effort = { items: 1000, ms: 500 };
-const totalMs = 4000;
 
 interface PreviewedLane {
   readonly asked: PreviewRequest;
