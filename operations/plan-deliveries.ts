@@ -14,6 +14,7 @@ import { findRef } from '../ledger/pigeonholes.js';
 import { listNotWanted } from '../ledger/lanes.js';
 import { addCounts, type ItemsAsked, SharedTallies } from './count-deliverable.js';
 import { countMapped, type MappedCount } from './count-mapped.js';
+import type { Sink } from '../sinks/sink.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
 import type { SelectedBySync } from './plan-selections.js';
 import { nameOf } from './ledger-status.js';
@@ -46,15 +47,20 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
     const startsSending =
       both.before.sinks[sink]?.mode === 'observe' && now.sinks[sink]!.mode === 'send' && !approved.has(sink);
     const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
-    for (const plan of lanesOf(now, sink, both.selectedNow)) {
-      const planning = { ledger, config: now, sink, plan };
-      const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
-      const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
-      // One at a time, because each reads whole lists.
-      all.push(...(await planLane(planning, lane, isBack, tallies)));
-      if (lane !== undefined && startsSending && !isBack)
-        all.push(await observedUntilNow(planning, lane, observed, both.changedSinks.get(sink)));
-      if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
+    const opened = createSink(now, sink);
+    try {
+      for (const plan of lanesOf(now, sink, both.selectedNow)) {
+        const planning = { ledger, config: now, sink, opened, plan };
+        const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
+        const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
+        // One at a time, because each reads whole lists.
+        all.push(...(await planLane(planning, lane, isBack, tallies)));
+        if (lane !== undefined && startsSending && !isBack)
+          all.push(await observedUntilNow(planning, lane, observed, both.changedSinks.get(sink)));
+        if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
+      }
+    } finally {
+      await opened.close();
     }
   }
   return sumUp(all);
@@ -71,16 +77,19 @@ interface LaneToPlan {
   readonly ledger: Ledger;
   readonly config: Config;
   readonly sink: string;
+  /** The sink, for planning only. */
+  readonly opened: Sink;
   readonly plan: PlannedLane;
 }
 
 /** @param isBack the lane was left out for a while and is planned again */
 async function planLane(
-  { ledger, config, sink, plan }: LaneToPlan,
+  laneToPlan: LaneToPlan,
   lane: KnownLane | undefined,
   isBack: boolean,
   tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
+  const { ledger, config, sink, opened, plan } = laneToPlan;
   const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
   if (ref === undefined) return []; // never read
   const sinkConfig = config.sinks[sink]!;
@@ -98,14 +107,8 @@ async function planLane(
       observed: sinkConfig.mode === 'observe',
     }));
   const count = async (items: ItemsAsked): Promise<MappedCount[]> => {
-    if (items.lists.length === 0) return [];
-    const opened = createSink(config, sink);
     const planning = { ledger, config, sinkName: sink, sink: opened, lane: plan, sinkId: lane?.sinkId ?? 0, ref };
-    try {
-      return await countMapped(planning, items, tallies);
-    } finally {
-      await opened.close();
-    }
+    return await countMapped(planning, items, tallies);
   };
   const asked = { ref, since: historyStart(ledger, historyMs(sinkConfig)), until: null, withoutRowOf: null };
   if (lane === undefined) {
@@ -124,7 +127,7 @@ async function planLane(
         selected: plan.selected,
       }),
     ),
-    ...(await released({ ledger, config, sink, plan }, lane)).flatMap(({ list, reason, changes }) =>
+    ...(await released(laneToPlan, lane)).flatMap(({ list, reason, changes }) =>
       caused('released', [unmapped(list, changes)], reason),
     ),
     ...(isBack
@@ -191,31 +194,26 @@ async function observedUntilNow(
 
 /** Counts changes that the mapping withheld before and sends now. */
 async function cured(
-  { ledger, config, sink: sinkName, plan: lane }: LaneToPlan,
+  { ledger, config, sink: sinkName, opened: sink, plan: lane }: LaneToPlan,
   { sinkId, ref }: KnownLane,
   tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
   const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
   const withheld = rows.filter(({ reason }) => curableReasons.includes(reason));
-  const sink = createSink(config, sinkName);
-  try {
-    const all: CausedDeliveries[] = [];
-    for (const list of new Set(withheld.map((row) => row.list))) {
-      const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
-      const asked = { list, withheldFor: curableReasons };
-      // One at a time, because each plans a whole list.
-      const { sent, given, complete } = await tallies.of(planning, asked);
-      const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
-      const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
-      const observed = config.sinks[sinkName]!.mode === 'observe';
-      const estimated = !complete;
-      const cause = { cause: 'cured', reason: null } as const;
-      all.push({ sink: sinkName, list, ...cause, changes, withheld: {}, failed: 0, observed, estimated });
-    }
-    return all;
-  } finally {
-    await sink.close();
+  const all: CausedDeliveries[] = [];
+  for (const list of new Set(withheld.map((row) => row.list))) {
+    const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
+    const asked = { list, withheldFor: curableReasons };
+    // One at a time, because each plans a whole list.
+    const { sent, given, complete } = await tallies.of(planning, asked);
+    const rest = withheld.filter((row) => row.list === list).reduce((n, { changes }) => n + changes, 0);
+    const changes = complete || given === 0 ? sent : Math.round((rest * sent) / given);
+    const observed = config.sinks[sinkName]!.mode === 'observe';
+    const estimated = !complete;
+    const cause = { cause: 'cured', reason: null } as const;
+    all.push({ sink: sinkName, list, ...cause, changes, withheld: {}, failed: 0, observed, estimated });
   }
+  return all;
 }
 
 function historyStart(ledger: Ledger, ms: number | null): Date | null {
