@@ -146,7 +146,7 @@ interface TryNowTarget {
 /**
  * Ends every wait of a sink or a workspace before its next attempt: backoff, `Retry-After`, a used-up quota, a refused
  * credential. The service or the destination may request a wait again. The workspace's own lists are read immediately,
- * which also shows whether the quota has grown: then the gate plans all lists again that the quota has delayed.
+ * which also shows whether the quota has grown: then the gate plans again all lists that the quota has delayed.
  * @returns why nothing was tried, in a sentence: only `resume` lifts a pause that an operator has to decide about
  */
 export async function tryNow(
