@@ -20,6 +20,9 @@ interface GivenAddress {
 
 const withinMs = 10_000;
 
+/** A pigeonpost answers, but it is starting or cannot read its ledger now, so it does not identify itself. */
+export class NotReadyError extends CommandError {}
+
 /**
  * Finds the running pigeonpost of a configuration and verifies its identity before anything is sent. Several may run on
  * one machine, and if one has ended, another program may listen on its port.
@@ -87,7 +90,7 @@ async function ask(url: string, token: string | undefined): Promise<Found> {
   });
   const answer: unknown = await response.json().catch(() => undefined);
   if (response.ok && isAnswer(answer)) return { answer, challenge };
-  if (response.status === 503 && isProblem(answer)) throw new CommandError(ExitCode.Unreachable, answer.detail);
+  if (response.status === 503 && isProblem(answer)) throw new NotReadyError(ExitCode.Unreachable, answer.detail);
   throw new CommandError(
     ExitCode.Unreachable,
     `the program at ${url} is not this version of pigeonpost: check the address, or stop that program and start pigeonpost`,

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { prove, storeName } from '../../api/instance-proof.js';
 import { hashToken } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
-import { checkPort, checkSinks, formatEstimate } from './check.js';
+import { checkPort, checkSinks, formatEstimate, portOf } from './check.js';
 import type { Estimate } from '../../operations/estimate.js';
 
 const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
@@ -101,6 +101,22 @@ describe('the port of the API', () => {
 
   it('may be in use by the pigeonpost of this configuration', async () => {
     expect(await checkPort(configFor((server.address() as AddressInfo).port))).toBeNull();
+  });
+
+  it('is not judged while a pigeonpost is starting there', async () => {
+    const starting = createServer((_, response) => {
+      response.statusCode = 503;
+      response.end(JSON.stringify({ detail: 'the process is starting: try again in a few seconds' }));
+    });
+    await new Promise<void>((resolve) => starting.listen(0, '127.0.0.1', resolve));
+    const judged = await checkPort(configFor((starting.address() as AddressInfo).port));
+    starting.closeAllConnections();
+    await new Promise((resolve) => starting.close(resolve));
+    expect(judged).toBeNull();
+  });
+
+  it('is read from an address, even if it is the default port of HTTP', () => {
+    expect(['http://127.0.0.1:80', 'http://[::1]:8088'].map(portOf)).toEqual([80, 8088]);
   });
 });
 

@@ -7,7 +7,7 @@ import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { findInstance } from '../find-instance.js';
+import { findInstance, NotReadyError } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
 import { plannedWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
@@ -100,13 +100,19 @@ export async function checkPort(config: Config): Promise<Checked | null> {
   if (!(await isTaken(host, port))) return null;
   try {
     const { url } = await findInstance(config);
-    if (Number(new URL(url).port) === port) return null;
+    if (portOf(url) === port) return null;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
+    if (error instanceof NotReadyError) return null; // it cannot be judged yet
     if (error.exitCode !== ExitCode.Unreachable) return null; // it is this one, but does not accept the token
   }
   const text = `port ${port} of ${host} is in use by another program: end that program, or set another server.port`;
   return { what: 'server', result: 'refused', text };
+}
+
+/** Returns the port of an HTTP address, also the default one, which URL leaves out. Pure. */
+export function portOf(url: string): number {
+  return Number(new URL(url).port || 80);
 }
 
 function isTaken(host: string, port: number): Promise<boolean> {
