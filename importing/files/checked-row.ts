@@ -49,8 +49,8 @@ export interface SendableRow {
 export interface InvalidRow {
   readonly row: number;
   /**
-   * The cells by field for the report; cells beyond the header by the name of `unnamedColumn`. Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are
-   * cut after 1,000 characters.
+   * The cells by field for the report; cells beyond the header under the names that `unnamedColumn` gives them.
+   * Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are cut after 1,000 characters.
    */
   readonly values: Readonly<Record<string, string>>;
   /** At least one. */

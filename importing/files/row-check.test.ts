@@ -99,6 +99,14 @@ describe('checking a row', () => {
     });
   });
 
+  it('keeps cells beyond the header only if they have content, because a row may have thousands of empty ones', () => {
+    const once = new RowCheck({ mapping: guessMapping(columns, []) });
+    const values = ['A1', 'Ada', '', ...Array<string>(5_000).fill(' '), 'x'];
+    const [row] = once.check([{ row: 2, values, findings: [{ column: null, kind: 'too-many-cells' }] }]);
+    expect(row).toMatchObject({ values: { attendeeCode: 'A1', Name: 'Ada', Note: '', '(column 5004)': 'x' } });
+    expect(Object.keys((row as { values: object }).values)).toHaveLength(4);
+  });
+
   it('converts all line ends to one kind', () => {
     expect(check([['A1', 'Ada', 'a\r\nb\rc']])[0]).toMatchObject({ profile: { Note: 'a\nb\nc' } });
   });

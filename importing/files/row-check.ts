@@ -75,10 +75,15 @@ export class RowCheck {
       : { row, profile: values as Profile, notes: judged.notes };
   }
 
-  /** Returns the cells beyond the header by position: without them, the row of the report would look correct. */
+  /**
+   * Returns the cells with content beyond the header, by position: without them, the row of the report would look
+   * correct. A row may have thousands of empty cells.
+   */
   #extraCells({ values }: RawRow): Record<string, string> {
-    const extra = values.slice(this.#width).map((text, n) => [unnamedColumn(this.#width + n), asWritten(text.trim())]);
-    return Object.fromEntries(extra) as Record<string, string>;
+    const extra = values
+      .slice(this.#width)
+      .map((text, n) => [unnamedColumn(this.#width + n), asWritten(text.trim())] as const);
+    return Object.fromEntries(extra.filter(([, text]) => text !== ''));
   }
 
   #judgeFinding({ column, kind }: Finding, { row, problems }: Judged): void {
