@@ -8,6 +8,7 @@ import {
   stateChoices,
   troubleHeading,
   laneState,
+  observedNote,
   wouldHaveSent,
   wouldHaveWithheld,
 } from './words.js';
@@ -63,6 +64,13 @@ describe('the number of changes that an observing sink would have withheld', () 
     const note = '1,200 consent refused, 3 no value to match by';
     expect(wouldHaveWithheld({ wouldWithhold })).toEqual({ changes: 1203, note });
     expect(wouldHaveWithheld({ wouldWithhold: {} })).toEqual({ changes: 0, note: undefined });
+  });
+});
+
+describe('the note beside the backlog of an observing sink', () => {
+  it('says that nothing is left to count only if the backlog is empty', () => {
+    expect(observedNote(0)).toBe('all changes are counted; this sink only observes');
+    expect(observedNote(12)).toBe('not counted yet; this sink only observes');
   });
 });
 

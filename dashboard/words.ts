@@ -116,6 +116,11 @@ export function isObserving({ observation, approval }: Pick<SinkStatus, 'observa
   return observation !== null && approval === null;
 }
 
+/** Returns the note beside the backlog of an observing sink: the changes that it has not counted yet. Pure. */
+export function observedNote(backlog: number): string {
+  return `${backlog === 0 ? 'all changes are counted' : 'not counted yet'}; this sink only observes`;
+}
+
 /** Returns the tone and label of a sink in one pigeonhole. Pure. */
 export function laneState(
   lane: { readonly failure: string | null; readonly undeliveredSince: string | null },

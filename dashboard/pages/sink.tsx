@@ -12,7 +12,7 @@ import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { grouped, counted } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
-import { isObserving, laneState, type Tone, wouldHaveSent, wouldHaveWithheld } from '../words.js';
+import { isObserving, laneState, observedNote, type Tone, wouldHaveSent, wouldHaveWithheld } from '../words.js';
 import { address } from '../route.js';
 
 /** The state of one sink. @param part section to scroll to */
@@ -86,7 +86,7 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
           label="Backlog"
           note={
             observes ? (
-              'not counted yet; this sink only observes'
+              observedNote(backlog)
             ) : undeliveredSince === null ? (
               'nothing is waiting'
             ) : (
