@@ -6,7 +6,6 @@ import type { Estimate } from '../../operations/estimate.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { findInstance, NotReadyError } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
 import { plannedWords } from '../../base/delivery-words.js';
@@ -16,7 +15,9 @@ import { counted, grouped } from '../../base/words.js';
 export function addCheck(program: Command, run: Run): void {
   program
     .command('check')
-    .description('Check the configuration, each key, each sink, the store and Temporal; changes nothing')
+    .description(
+      'Check the configuration, each key, each sink, the store, Temporal and the port of the API; changes nothing',
+    )
     .option('--estimate', 'also estimate the number of requests per calendar day', false)
     .option('--quota <n>', 'request quota per day for --estimate, if the service does not report it', toRequests)
     .option('--json', 'print one JSON document', false)
@@ -36,11 +37,12 @@ function toRequests(text: string): number {
 const estimateTimeoutMs = 10 * 60_000;
 
 /**
- * `pigeonpost check`: checks the configuration, each key, each sink, the store and Temporal, and prints a line for
- * each. Notes list the number of people each sink receives, fields that a mapping reads but no stored item has, and
- * mappings that could not be checked. A mapping that withholds a whole list is a problem. With `--estimate` it also
- * estimates the requests for the busiest day of the calendar. Exit 0 without problems, 2 for an invalid configuration,
- * 3 when something cannot be reached, 1 for a refusal. Notes do not change the exit code.
+ * `pigeonpost check`: checks the configuration, each key, each sink, the store, Temporal and the port of the API, and
+ * prints a line for each; for the port, only if another program uses it. Notes list the number of people each sink
+ * receives, fields that a mapping reads but no stored item has, and mappings that could not be checked. A mapping that
+ * withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest day of the
+ * calendar. Exit 0 without problems, 2 for an invalid configuration, 3 when something cannot be reached, 1 for a
+ * refusal. Notes do not change the exit code.
  */
 export async function check(
   { config, out }: Context,
@@ -96,6 +98,7 @@ export async function check(
  * @returns null if the port is free, cannot be judged, or is that of this configuration's own pigeonpost
  */
 export async function checkPort(config: Config): Promise<Checked | null> {
+  const { isTaken } = await import('../../worker/embedded-temporal/free-port.js');
   const { host, port } = config.server;
   if (!(await isTaken(host, port))) return null;
   try {
@@ -113,13 +116,6 @@ export async function checkPort(config: Config): Promise<Checked | null> {
 /** Returns the port of an HTTP address, also the default one, which URL leaves out. Pure. */
 export function portOf(url: string): number {
   return Number(new URL(url).port || 80);
-}
-
-function isTaken(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer().once('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'EADDRINUSE'));
-    server.listen(port, host, () => server.close(() => resolve(false)));
-  });
 }
 
 const maxDays = 14;

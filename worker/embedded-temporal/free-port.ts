@@ -18,9 +18,22 @@ export async function freePort(): Promise<number> {
 }
 
 /** Returns true if nothing listens on a port of the loopback interface at this moment. */
-export function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
+  return (await whyNotFree('127.0.0.1', port)) === null;
+}
+
+/**
+ * Returns true if another socket listens on an address at this moment; false also if that cannot be tried, for example
+ * without the right to use the port.
+ */
+export async function isTaken(host: string, port: number): Promise<boolean> {
+  return (await whyNotFree(host, port)) === 'EADDRINUSE';
+}
+
+/** Listens on an address for a moment. @returns the code of the error; null if there was none */
+function whyNotFree(host: string, port: number): Promise<string | null> {
   return new Promise((resolve) => {
-    const server = createServer().once('error', () => resolve(false));
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    const server = createServer().once('error', ({ code, message }: NodeJS.ErrnoException) => resolve(code ?? message));
+    server.listen(port, host, () => server.close(() => resolve(null)));
   });
 }
