@@ -1,4 +1,4 @@
-import { counted, formatDistance, formatSpan, grouped } from './words.js';
+import { counted, formatDistance, formatSpan, grouped, rowsInWords } from './words.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 const secondsFromNow = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -35,5 +35,11 @@ describe('a formatted number', () => {
   it('has groups of thousands, and a noun in the plural', () => {
     expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
     expect([counted('1', 'person', 'people'), counted(null, 'person', 'people')]).toEqual(['1 person', '0 people']);
+  });
+});
+
+describe('the rows of a file', () => {
+  it('are a number with the first rows', () => {
+    expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
   });
 });

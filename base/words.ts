@@ -8,6 +8,12 @@ export function counted(n: string | number | null | undefined, one: string, many
   return `${grouped(n ?? 0)} ${Number(n) === 1 ? one : many}`;
 }
 
+/** Returns `row 7` or `1,250 rows (2, 3, 4, …)`. @param first the first rows in the order of the file */
+export function rowsInWords(rows: number, first: readonly number[]): string {
+  const named = first.map(grouped).join(', ');
+  return rows === 1 ? `row ${named}` : `${counted(rows, 'row')} (${named}${rows > first.length ? ', …' : ''})`;
+}
+
 /** Returns the sum of counts by name. */
 export function sumOf(counts: Readonly<Record<string, number>>): number {
   return Object.values(counts).reduce((sum, n) => sum + n, 0);

@@ -1,6 +1,5 @@
 import {
   capitalized,
-  rowsInWords,
   splitAtInstants,
   labelOf,
   readingState,
@@ -14,10 +13,6 @@ import {
 } from './words.js';
 
 describe('the texts of the page', () => {
-  it('list the first rows', () => {
-    expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
-  });
-
   it('capitalize a sentence, but not a command', () => {
     expect(capitalized('nothing is read')).toBe('Nothing is read');
     expect(capitalized('pigeonpost import FILE')).toBe('pigeonpost import FILE');

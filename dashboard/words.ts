@@ -4,12 +4,6 @@ import { catchingUpWord } from '../base/reading-words.js';
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
 
-/** "row 7", "1,250 rows (2, 3, 4, …)". @param first the first rows in the order of the file */
-export function rowsInWords(rows: number, first: readonly number[]): string {
-  const named = first.map(grouped).join(', ');
-  return rows === 1 ? `row ${named}` : `${counted(rows, 'row')} (${named}${rows > first.length ? ', …' : ''})`;
-}
-
 /**
  * Splits a sentence into instants, in ISO 8601, and the text between them, in order. An instant such as
  * "2026-11-21 09:30 UTC" has no seconds.

@@ -8,7 +8,7 @@ import type {
   SendingEstimate,
   ImportTarget,
 } from '../../importing/desk/import-views.js';
-import { counted, grouped, formatDistance } from '../../base/words.js';
+import { counted, grouped, formatDistance, rowsInWords } from '../../base/words.js';
 import { renderLine, span, shownInLine } from '../text-line.js';
 import { clockTime } from './follow-import.js';
 
@@ -153,8 +153,8 @@ export function groupLines(file: string, groups: readonly ProblemGroup[], more: 
   ];
 }
 
-function noteInWords({ code, column, ...which }: ProblemCount): string {
-  return `${rowsInWords(which)}${column === null ? '' : `, ${column}`}: ${code}`;
+function noteInWords({ code, column, rows, firstRows }: ProblemCount): string {
+  return `${rowsInWords(rows, firstRows)}${column === null ? '' : `, ${column}`}: ${code}`;
 }
 
 function estimateLines(
@@ -191,16 +191,11 @@ export function targetInWords({ workspace, pigeonholeId, name, startDate, endDat
     .join(', ');
 }
 
-function rowsInWords({ rows, firstRows }: Pick<ProblemGroup, 'rows' | 'firstRows'>): string {
-  const first = firstRows.map(grouped).join(', ');
-  return rows === 1 ? `row ${first}` : `${counted(rows, 'row')} (${first}${rows > firstRows.length ? ', …' : ''})`;
-}
-
 /** Returns one sentence for all rows of a group, without cell contents. Pure. */
 function groupInWords(file: string, group: ProblemGroup): string {
-  const { column, message } = group;
+  const { column, message, rows, firstRows } = group;
   return shownInLine(
-    `${file}, ${rowsInWords(group)}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`,
+    `${file}, ${rowsInWords(rows, firstRows)}${column === null ? '' : `, ${column}`}: ${message}${hintOf(group)}`,
   );
 }
 

@@ -9,8 +9,8 @@ import type {
 import type { ImportForm } from '../imports.js';
 import { CommittedInput, Choice } from './inputs.js';
 import { StateWord } from './state-word.js';
-import { counted, grouped } from '../../base/words.js';
-import { capitalized, rowsInWords } from '../words.js';
+import { counted, grouped, rowsInWords } from '../../base/words.js';
+import { capitalized } from '../words.js';
 import { Fact, Facts, Panel, Table } from './panel.js';
 import { Ago, Clock } from './time.js';
 
