@@ -8,7 +8,6 @@ import {
   uploadQuery,
   needsAPerson,
   outcomeWords,
-  rowsDone,
   type Progress,
   rowsPerSecond,
   secondsLeft,
@@ -98,10 +97,6 @@ const none = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as R
 >;
 
 describe('the state of an import', () => {
-  it('counts every row with a final outcome as done', () => {
-    expect(rowsDone({ rows: 10, counts: { ...none, created: 4, rejected: 1, waiting: 2, cancelled: 3 } })).toBe(5);
-  });
-
   it('counts only rows whose registrant does not match the file as rows to check', () => {
     const counts = {
       ...none,

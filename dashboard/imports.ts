@@ -1,4 +1,4 @@
-import type { ImportCheck, SavedMapping, ImportCounts, ImportView } from '../importing/desk/import-views.js';
+import type { ImportCheck, SavedMapping, ImportCounts } from '../importing/desk/import-views.js';
 import type { RowOutcome } from '../importing/row-states.js';
 
 /** Options of an import in the form. An empty text means that the option is not set. */
@@ -76,11 +76,6 @@ export function neverSeen(columns: ImportCheck['columns']): string[] {
 /** Returns the number of rows that would be sent now. Pure. */
 export function rowsToSend({ counts, canary }: Pick<ImportCheck, 'counts' | 'canary'>): number {
   return canary === null ? counts.send : Math.min(canary, counts.send);
-}
-
-/** Returns the number of rows with a final outcome. Rows that were left or cancelled have none. Pure. */
-export function rowsDone({ rows, counts }: Pick<ImportView, 'rows' | 'counts'>): number {
-  return rows - countOf(counts, 'waiting') - countOf(counts, 'cancelled');
 }
 
 /** Returns the number of rows that the operator must check. Pure. */

@@ -1,10 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ImportView, ImportCounts } from '../../importing/desk/import-views.js';
+import type { ImportView } from '../../importing/desk/import-views.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import type { ImportClient } from './import-client.js';
 import { type Output, LiveBlock } from '../output.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
+import { settledRows } from '../../base/import-words.js';
 import { formatSpan, grouped, formatDistance } from '../../base/words.js';
 import type { Sheet } from './format-check.js';
 
@@ -219,11 +220,6 @@ export function standingInWords(
     default:
       return null;
   }
-}
-
-/** Returns the number of rows with a final outcome. Rows that a canary leaves for later have none. */
-function settledRows(counts: ImportCounts): number {
-  return Object.values(counts).reduce((sum, n) => sum + n, 0) - counts.waiting - counts.cancelled;
 }
 
 function barOf({ counts, rows }: ImportView, width: number): TextLine {

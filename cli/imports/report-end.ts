@@ -12,6 +12,7 @@ import { ExitCode } from '../exit-code.js';
 import { type Followed, standingInWords } from './follow-import.js';
 import type { ImportClient } from './import-client.js';
 import { writeWholeFile } from '../files.js';
+import { isLeftByCanary } from '../../base/import-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { groupLines } from './format-check.js';
 
@@ -129,9 +130,8 @@ export function formatReport(view: ImportView, problems: readonly ProblemGroup[]
 }
 
 /** Describes the rows that a canary import leaves for later. */
-function wordsFor(outcome: RowOutcome, words: string, { canary, state }: ImportView): string {
-  const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
-  return isLeft ? 'left for the same command without --canary' : words;
+function wordsFor(outcome: RowOutcome, words: string, view: ImportView): string {
+  return isLeftByCanary(outcome, view) ? 'left for the same command without --canary' : words;
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   countOf,
   needsAPerson,
   outcomeWords,
-  rowsDone,
   type Progress,
   rowsPerSecond,
   secondsLeft,
@@ -19,6 +18,7 @@ import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel
 import { Button } from '../parts/button.js';
 import { ImportProgress, ImportState } from '../parts/state-word.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
+import { isLeftByCanary, settledRows } from '../../base/import-words.js';
 import { counted, formatSpan, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
 
@@ -126,7 +126,7 @@ function Controls({ view: { id, state, file } }: { readonly view: ImportView }) 
 
 function ProgressOf({ view }: { readonly view: ImportView }) {
   const [seen, setSeen] = useState<readonly Progress[]>([]);
-  const done = rowsDone(view);
+  const done = settledRows(view.counts);
   const running = view.state === 'running';
   useEffect(() => {
     setSeen((before) => (running ? withProgress(before, { atMs: Date.now(), done }) : []));
@@ -166,10 +166,10 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
   );
 }
 
-/** Returns the words for an outcome. A canary leaves rows for later; nobody has cancelled them. */
-function wordsFor(outcome: RowOutcome, { canary, state }: ImportView): (typeof outcomeWords)[RowOutcome] {
-  const isLeft = outcome === 'cancelled' && canary !== null && state === 'done';
-  return isLeft ? { name: 'left for later', todo: 'import the same file without the canary' } : outcomeWords[outcome];
+/** Returns the words for an outcome. */
+function wordsFor(outcome: RowOutcome, view: ImportView): (typeof outcomeWords)[RowOutcome] {
+  if (!isLeftByCanary(outcome, view)) return outcomeWords[outcome];
+  return { name: 'left for later', todo: 'import the same file without the canary' };
 }
 
 function Rows({ view }: { readonly view: ImportView }) {
@@ -178,13 +178,16 @@ function Rows({ view }: { readonly view: ImportView }) {
   return (
     <Panel title="Outcomes" id="rows">
       <Table columns={{ Outcome: '', Rows: 'number', 'What to do': '' }}>
-        {shown.map((outcome) => (
-          <tr key={outcome}>
-            <th scope="row">{wordsFor(outcome, view).name}</th>
-            <td class="number">{grouped(countOf(counts, outcome))}</td>
-            <td>{capitalized(wordsFor(outcome, view).todo ?? '–')}</td>
-          </tr>
-        ))}
+        {shown.map((outcome) => {
+          const { name, todo } = wordsFor(outcome, view);
+          return (
+            <tr key={outcome}>
+              <th scope="row">{name}</th>
+              <td class="number">{grouped(countOf(counts, outcome))}</td>
+              <td>{capitalized(todo ?? '–')}</td>
+            </tr>
+          );
+        })}
       </Table>
     </Panel>
   );

@@ -4,8 +4,9 @@ import type { Trouble } from '../../operations/find-problems.js';
 import { Ago } from './time.js';
 import { readingState, sinkState, type Tone } from '../words.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { needsAPerson, rowsDone } from '../imports.js';
+import { needsAPerson } from '../imports.js';
 import { replayWords } from '../../base/delivery-words.js';
+import { settledRows } from '../../base/import-words.js';
 import { grouped } from '../../base/words.js';
 
 interface StateWordProps {
@@ -85,7 +86,7 @@ export function ImportState({ view }: { readonly view: ImportView }) {
 }
 
 export function ImportProgress({ view }: { readonly view: ImportView }) {
-  const done = rowsDone(view);
+  const done = settledRows(view.counts);
   return (
     <progress
       max={Math.max(1, view.rows)}
