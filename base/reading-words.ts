@@ -1,4 +1,4 @@
-import { counted } from './words.js';
+import { counted, formatDistance } from './words.js';
 
 /** A condition that prevents all requests to the service for a workspace. Instants are ISO 8601 in UTC. */
 export interface ReadingWait {
@@ -41,6 +41,12 @@ export function untilWords({ reason, pause, until }: StoppedReading): 'continues
   if (until === null) return null;
   if ((pause?.cause ?? reason) === 'credential') return 'tried again';
   return pause === null ? 'continues' : null;
+}
+
+/** Returns what happens at `until` and when: "continues in 2 h"; null: see `untilWords`. Pure. */
+export function untilSentence(workspace: StoppedReading, now: Date): string | null {
+  const next = untilWords(workspace);
+  return next === null ? null : `${next} ${formatDistance(new Date(workspace.until!), now)}`;
 }
 
 /** Facts that `status` and the page show beside the age of a read. */

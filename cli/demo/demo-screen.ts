@@ -1,5 +1,5 @@
 import type { Status } from '../../operations/status-view.js';
-import { untilWords } from '../../base/reading-words.js';
+import { untilSentence } from '../../base/reading-words.js';
 import { counted, formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
@@ -53,11 +53,10 @@ function sourceLines({ source }: DemoView, columns: number): TextLine[] {
 function readLines(status: Status, now: Date, columns: number): TextLine[] {
   const fresh = liveFreshness(status);
   const states = status.workspaces.map((workspace) => {
-    const { state, reason, until } = workspace;
+    const { state, reason } = workspace;
     if (state === 'working') return fresh === null ? 'first read in progress' : 'up to date';
-    const next = untilWords(workspace);
-    const again = next === null ? '' : `, ${next} ${formatDistance(new Date(until!), now)}`;
-    return `${state}${reason === null ? '' : `: ${reason}`}${again}`;
+    const next = untilSentence(workspace, now);
+    return `${state}${reason === null ? '' : `: ${reason}`}${next === null ? '' : `, ${next}`}`;
   });
   const facts = [...states, ...(fresh === null ? [] : [`live lists read ${formatDistance(fresh, now)}`])];
   return wrapFacts('read'.padEnd(labelWidth), facts, columns);

@@ -1,5 +1,5 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
-import { catchingUpWord, readNotes, untilWords, waitReason, waitWords } from '../../base/reading-words.js';
+import { catchingUpWord, readNotes, untilSentence, waitReason, waitWords } from '../../base/reading-words.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
 import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
@@ -142,9 +142,9 @@ function withTimeOfDay(sentence: string, now: Date): string {
 }
 
 function headLines(workspace: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
-  const { name, state, until, reason, unanswered } = workspace;
-  const next = untilWords(workspace);
-  const again = next === null ? '' : `, ${next} ${formatDistance(new Date(until!), now)}`;
+  const { name, state, reason, unanswered } = workspace;
+  const next = untilSentence(workspace, now);
+  const again = next === null ? '' : `, ${next}`;
   const why = state === 'waiting' && unanswered === null && reason !== null ? `: ${reason}` : ''; // other reasons are listed as problems
   const [first = '', ...others] = wrapText(`${name}: ${state}${again}${why}`, {
     columns,

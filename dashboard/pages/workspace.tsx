@@ -26,6 +26,7 @@ export function Workspace({ name }: { readonly name: string }) {
   if (data !== undefined && workspace === undefined) {
     return <PageHead kind="Workspace" title={name} note="No workspace with this name is configured." />;
   }
+  const next = workspace === undefined ? null : untilWords(workspace);
   return (
     <>
       <PageHead
@@ -42,10 +43,10 @@ export function Workspace({ name }: { readonly name: string }) {
                 isCatchingUp={workspace.pigeonholes.some(({ freshness }) => freshness.catchingUp)}
               />
               {workspace.reason === null ? null : ` · ${workspace.reason}`}
-              {untilWords(workspace) === null ? null : (
+              {next === null ? null : (
                 <>
                   {' '}
-                  · {untilWords(workspace)} <Ago at={workspace.until} />
+                  · {next} <Ago at={workspace.until} />
                 </>
               )}
             </>
