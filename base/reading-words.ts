@@ -1,6 +1,6 @@
 import { counted, formatDistance } from './words.js';
 
-/** A condition that prevents all requests to the service for a workspace. Instants are ISO 8601 in UTC. */
+/** A condition that prevents all requests to the service for a workspace. Instants have the form of `toISOString`. */
 export interface ReadingWait {
   /** `quota`: no requests are left; `service`: it does not answer, or it requested a pause. */
   readonly for: 'quota' | 'service';
@@ -8,6 +8,13 @@ export interface ReadingWait {
   readonly until: string | null;
   /** Interval at which pigeonpost checks whether the service answers again; null: it waits for `until`. */
   readonly everySeconds: number | null;
+}
+
+/** Returns the instant at which a list is read, given when it is due; null: the service does not answer. Pure. */
+export function readableAt(dueAt: string, wait: ReadingWait | null): string | null {
+  if (wait === null) return dueAt;
+  if (wait.until === null) return wait.everySeconds === null ? dueAt : null;
+  return dueAt > wait.until ? dueAt : wait.until;
 }
 
 /** The state of lists that should have been read during an outage, a wait or a pause, until they have been read. */

@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { type CadenceReason, isLiveReason, cadenceReasons } from '../reading/cadence.js';
 import { z } from '@hono/zod-openapi';
 import { instant } from '../base/printable.js';
-import type { ReadingWait } from '../base/reading-words.js';
+import { readableAt, type ReadingWait } from '../base/reading-words.js';
 import { latenessMs, type ListReading, type Obstacles, shortestGraceMs } from './lateness.js';
 import { checkIntervalMs } from '../work/requests/service-watch.js';
 
@@ -114,9 +114,8 @@ function readLongestAgo<Entry extends { readonly readAt: Date | string | null; r
 
 /** Returns the instant at which a list is read, given when it is due; null: not known. */
 function possibleAt(dueAt: Date, waits: ReadingWait | null): Date | null {
-  if (waits === null) return dueAt;
-  if (waits.until !== null) return new Date(Math.max(dueAt.getTime(), Date.parse(waits.until)));
-  return waits.everySeconds === null ? dueAt : null;
+  const at = readableAt(dueAt.toISOString(), waits);
+  return at === null ? null : new Date(at);
 }
 
 /** The state of a workspace's requests, from the ledger. */

@@ -9,7 +9,7 @@ import { Paused, ReadingState, StateWord } from '../parts/state-word.js';
 import { Ago, Sentence, Until } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
-import { readNotes, waitWords } from '../../base/reading-words.js';
+import { readableAt, readNotes, waitWords } from '../../base/reading-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { post } from '../asking/ask.js';
 import { carryOut, askPerson, tell, act } from '../asking/act.js';
@@ -176,11 +176,7 @@ type Freshness = PigeonholeDetails['freshness'];
 
 /** Returns when a list that is due at this instant is read; null: reading is paused, or the service does not answer. */
 function nextRead(dueAt: string, freshness: Freshness | undefined): string | null {
-  if (freshness?.state === 'paused') return null;
-  const waits = freshness?.waits ?? null;
-  if (waits === null) return dueAt;
-  if (waits.until === null) return waits.everySeconds === null ? dueAt : null;
-  return dueAt > waits.until ? dueAt : waits.until;
+  return freshness?.state === 'paused' ? null : readableAt(dueAt, freshness?.waits ?? null);
 }
 
 interface StreamTableProps {
