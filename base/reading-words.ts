@@ -17,6 +17,15 @@ export function readableAt(dueAt: string, wait: ReadingWait | null): string | nu
   return dueAt > wait.until ? dueAt : wait.until;
 }
 
+/** States of a sync, a workspace or a pigeonhole in words. */
+export const stateWords = {
+  working: 'up to date',
+  backfilling: 'first read',
+  waiting: 'waiting',
+  paused: 'paused',
+  failing: 'failing',
+} as const;
+
 /** The state of lists that should have been read during an outage, a wait or a pause, until they have been read. */
 export const catchingUpWord = 'catching up';
 

@@ -1,6 +1,6 @@
 import { counted, grouped, sumOf } from '../base/words.js';
 import { reasonWords } from '../base/delivery-words.js';
-import { catchingUpWord } from '../base/reading-words.js';
+import { catchingUpWord, stateWords } from '../base/reading-words.js';
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
 
@@ -51,12 +51,12 @@ export function troubleHeading(troubles: readonly TroubleKind[]): string | null 
   return warnings.length === 1 ? 'One warning' : `${warnings.length} warnings`;
 }
 
-const stateWords: Readonly<Record<WorkState, ToneAndWord>> = {
-  working: ['good', 'up to date'],
-  backfilling: ['busy', 'first read'],
-  waiting: ['warning', 'waiting'],
-  paused: ['bad', 'paused'],
-  failing: ['bad', 'failing'],
+const states: Readonly<Record<WorkState, ToneAndWord>> = {
+  working: ['good', stateWords.working],
+  backfilling: ['busy', stateWords.backfilling],
+  waiting: ['warning', stateWords.waiting],
+  paused: ['bad', stateWords.paused],
+  failing: ['bad', stateWords.failing],
 };
 
 /**
@@ -69,10 +69,10 @@ export function readingState(state: WorkState, troubles: readonly TroubleKind[],
   const errors = troubles.filter(({ severity }) => severity === 'error').length;
   const warnings = troubles.filter(({ severity }) => severity === 'warning').length;
   if ((state === 'waiting' || state === 'backfilling') && errors > 0) {
-    return ['bad', `${stateWords[state][1]}, ${counted(errors, 'problem')}`];
+    return ['bad', `${stateWords[state]}, ${counted(errors, 'problem')}`];
   }
   if (state === 'working' && errors + warnings === 0 && isCatchingUp) return ['busy', catchingUpWord];
-  if (state !== 'working' || errors + warnings === 0) return stateWords[state];
+  if (state !== 'working' || errors + warnings === 0) return states[state];
   if (errors > 0) return ['bad', counted(errors, 'problem')];
   return troubles.some(({ code }) => code === 'reading-late')
     ? ['warning', 'late']
@@ -80,7 +80,7 @@ export function readingState(state: WorkState, troubles: readonly TroubleKind[],
 }
 
 /** The states of a pigeonhole with their labels, for a filter. */
-export const stateChoices = Object.entries(stateWords).map(([state, [, word]]): [string, string] => [state, word]);
+export const stateChoices = Object.entries(stateWords);
 
 interface Observed {
   readonly wouldSend: number;
@@ -120,9 +120,9 @@ export function laneState(
   lane: { readonly failure: string | null; readonly undeliveredSince: string | null },
   sink: Pick<SinkStatus, 'observation' | 'approval'> & { readonly pause: object | null },
 ): ToneAndWord {
-  if (lane.failure === null && lane.undeliveredSince === null) return stateWords.working;
-  if (sink.pause !== null) return stateWords.paused;
-  if (lane.failure !== null) return stateWords.failing;
+  if (lane.failure === null && lane.undeliveredSince === null) return states.working;
+  if (sink.pause !== null) return states.paused;
+  if (lane.failure !== null) return states.failing;
   return isObserving(sink) ? ['quiet', 'observing'] : ['busy', 'sending'];
 }
 
@@ -147,7 +147,7 @@ export function sinkState({
   troubles,
 }: SinkStatus): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
-  if (state !== 'working') return stateWords[state];
+  if (state !== 'working') return states[state];
   if (isObserving({ observation, approval })) {
     return withholding.length > 0 ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
   }
@@ -155,5 +155,5 @@ export function sinkState({
   if (has('sink-behind')) return ['warning', 'behind'];
   if (has('dead-letters')) return ['warning', 'dead letters'];
   if (replays.length > 0) return ['busy', 'sending again'];
-  return backlog > 0 ? ['busy', 'sending'] : stateWords.working;
+  return backlog > 0 ? ['busy', 'sending'] : states.working;
 }

@@ -1,5 +1,12 @@
 import type { PigeonholeView, WorkspaceView } from '../../operations/status-view.js';
-import { catchingUpWord, readNotes, untilSentence, waitReason, waitWords } from '../../base/reading-words.js';
+import {
+  catchingUpWord,
+  readNotes,
+  stateWords,
+  untilSentence,
+  waitReason,
+  waitWords,
+} from '../../base/reading-words.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
 import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
@@ -75,15 +82,6 @@ function stateCell({ state, freshness: { lateLists, catchingUp } }: PigeonholeVi
   const style = word === null ? stateStyle(state) : 'yellow';
   return span(cell(word ?? stateWords[state], stateWidth), style);
 }
-
-/** The page uses the same words. */
-const stateWords: Readonly<Record<PigeonholeView['state'], string>> = {
-  working: 'up to date',
-  backfilling: 'first read',
-  waiting: 'waiting',
-  paused: 'paused',
-  failing: 'failing',
-};
 
 const urgency = ['failing', 'paused', 'waiting', 'backfilling', 'working'] as const;
 
