@@ -8,6 +8,11 @@ export function counted(n: string | number | null | undefined, one: string, many
   return `${grouped(n ?? 0)} ${Number(n) === 1 ? one : many}`;
 }
 
+/** Returns the noun for one item of a list: `attendee` for `attendees`. */
+export function singular(list: string): string {
+  return list.replace(/s$/, '');
+}
+
 /** Returns `row 7` or `1,250 rows (2, 3, 4, …)`. @param first the first rows in the order of the file */
 export function rowsInWords(rows: number, first: readonly number[]): string {
   const named = first.map(grouped).join(', ');

@@ -12,7 +12,7 @@ import type {
   WithheldItems,
 } from '../../operations/configuration-plan.js';
 import { ExitCode } from '../exit-code.js';
-import { counted } from '../../base/words.js';
+import { counted, singular } from '../../base/words.js';
 import {
   causedByWords,
   reasonWords,
@@ -155,10 +155,7 @@ function pigeonholes(ids: readonly number[]): string {
 function deliveryLine(caused: CausedDeliveries): string {
   const { sink, list, changes, observed, estimated } = caused;
   const verb = observed ? 'will count, without sending,' : 'will receive';
-  const counts = [
-    `${estimated ? 'about ' : ''}${counted(changes, list.replace(/s$/, ''), list)}`,
-    ...unsentWords(caused),
-  ];
+  const counts = [`${estimated ? 'about ' : ''}${counted(changes, singular(list), list)}`, ...unsentWords(caused)];
   return `sink ${sink} ${verb} ${counts.join(', ')} (${causedByWords(caused)})`;
 }
 

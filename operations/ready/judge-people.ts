@@ -1,5 +1,5 @@
 import { type ReadyCheck, checkOf } from './readiness.js';
-import { counted } from '../../base/words.js';
+import { counted, singular } from '../../base/words.js';
 import type { DeliverableCount } from '../count-deliverable.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
@@ -104,10 +104,6 @@ export function judgeConsent(
     `${says.join('; ')}; ${accepted}`,
     `if they consented elsewhere, state it in sinks.${name}.consent with the legal basis`,
   );
-}
-
-function singular(list: string): string {
-  return list.replace(/s$/, '');
 }
 
 const aboutFields = checkOf('profile-fields', 'Profile fields');
