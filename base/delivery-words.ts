@@ -184,6 +184,13 @@ interface CauseText {
   readonly help: string;
 }
 
+/** Whether a sink with these properties only counts what it would send. Pure. */
+export function isObserving<Sink extends { readonly observation: object | null; readonly approval: object | null }>(
+  sink: Sink,
+): sink is Sink & { readonly observation: NonNullable<Sink['observation']> } {
+  return sink.observation !== null && sink.approval === null;
+}
+
 /** Progress of a replay at a sink. */
 interface ReplayProgress {
   /** Number of items to send; null if it is not known. */

@@ -1,5 +1,5 @@
 import { counted, grouped, sumOf } from '../base/words.js';
-import { reasonWords } from '../base/delivery-words.js';
+import { isObserving, reasonWords } from '../base/delivery-words.js';
 import { catchingUpWord, stateWords } from '../base/reading-words.js';
 import type { WorkState } from '../operations/status-view.js';
 import type { Trouble } from '../operations/find-problems.js';
@@ -103,11 +103,6 @@ export function wouldHaveWithheld({ wouldWithhold }: { readonly wouldWithhold: R
 } {
   const reasons = Object.entries(wouldWithhold).map(([reason, n]) => `${grouped(n)} ${reasonWords(reason)}`);
   return { changes: sumOf(wouldWithhold), note: reasons.length === 0 ? undefined : reasons.join(', ') };
-}
-
-/** Whether the sink only counts what it would send. Pure. */
-export function isObserving({ observation, approval }: Pick<SinkStatus, 'observation' | 'approval'>): boolean {
-  return observation !== null && approval === null;
 }
 
 /** Returns the note beside the backlog of an observing sink: the changes that it has not counted yet. Pure. */

@@ -3,6 +3,7 @@ import { confirm, exampleText, reasonHelp, type Run, type Context, operatorName 
 import type { Action } from '../../operations/action.js';
 import { type ApiClient, instanceOf } from '../api-client.js';
 import type { SinkView } from '../../operations/status-view.js';
+import { isObserving } from '../../base/delivery-words.js';
 import { counted, formatSpan } from '../../base/words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';
@@ -110,14 +111,14 @@ export async function approve(
     context.out.note('nothing was approved');
     return ExitCode.Failed;
   }
-  const done = `is approved: it sends ${changes === null ? 'all changes from now on' : `${changes} and all later ones`}`;
+  const done = changes === null ? undefined : `is approved: it sends ${changes} and all later ones`;
   return await act(context, { verb: 'approve', what: `sink:${name}`, done, ...options });
 }
 
 /** Returns the number of changes that an observing sink sends once it is approved, in words; null if there are none. */
-function changesToSend({ observation, approval }: SinkView): string | null {
-  if (observation === null || approval !== null) return null;
-  const { wouldSend, wouldSendAnonymously, behind } = observation;
+function changesToSend(sink: SinkView): string | null {
+  if (!isObserving(sink)) return null;
+  const { wouldSend, wouldSendAnonymously, behind } = sink.observation;
   const changes = wouldSend + wouldSendAnonymously + behind;
   return changes === 0 ? null : `${behind > 0 ? 'about ' : ''}${counted(changes, 'change')}`;
 }
@@ -232,7 +233,7 @@ const becomes = {
   'try-now': 'is retried now',
   'poll-now': 'is being read',
   sweep: 'is being swept',
-  approve: 'is approved and sends',
+  approve: 'is approved: it sends all changes from now on',
 } as const;
 
 /** Reads the names from a pigeonpost whose configuration is on another machine. */

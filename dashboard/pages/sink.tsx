@@ -10,9 +10,10 @@ import { Replay } from '../parts/replay.js';
 import { SinkState, StateWord } from '../parts/state-word.js';
 import { Ago, For } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
+import { isObserving } from '../../base/delivery-words.js';
 import { grouped, counted } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
-import { isObserving, laneState, observedNote, type Tone, wouldHaveSent, wouldHaveWithheld } from '../words.js';
+import { laneState, observedNote, type Tone, wouldHaveSent, wouldHaveWithheld } from '../words.js';
 import { address } from '../route.js';
 
 /** The state of one sink. @param part section to scroll to */
