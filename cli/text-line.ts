@@ -195,12 +195,9 @@ export function wrapFacts(label: string, facts: readonly string[], columns: numb
       lines.push(fact);
     }
   }
-  const [first = '', ...more] = lines;
-  const broken = [
-    ...wrapText(first, { columns: columns - label.length, indent: 0 }),
-    ...more.flatMap((line) => wrapText(line, { columns: columns - indent, indent: 0 })),
-  ];
-  if (lines.length === 0) return [];
+  const broken = lines.flatMap((line, index) =>
+    wrapText(line, { columns: columns - (index === 0 ? label.length : indent), indent: 0 }),
+  );
   return broken.map((line, index) => [
     span(index === 0 ? label : ' '.repeat(indent), style ?? 'dim'),
     span(line, style),
