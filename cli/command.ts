@@ -1,4 +1,4 @@
-import type { Output } from './output.js';
+import { columnsOf, type Output } from './output.js';
 import { InvalidArgumentError } from 'commander';
 import { ExitCode, CommandError } from './exit-code.js';
 import { userInfo } from 'node:os';
@@ -70,8 +70,8 @@ export async function confirm(question: string): Promise<boolean> {
   }
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const text = shownText(`${question} [y/N] `, { colours: false });
-    const shown = wrapText(text, { columns: process.stderr.columns || 80 }).join('\n');
+    const text = shownText(`${question} [y/N]`, { colours: false });
+    const shown = wrapText(text, { columns: columnsOf(process.stderr) }).join('\n');
     return /^y(es)?$/i.test((await lines.question(`${shown} `)).trim());
   } catch (error) {
     if (error instanceof Error && error.name === 'AbortError') return false;

@@ -44,14 +44,18 @@ export function outputTo(
     draw: (text) => void stdout.write(text),
     terminal: stdout.isTTY === true,
     colours,
-    // A terminal whose size is not set, as in some containers, has 0 columns and 0 rows.
     get columns() {
-      return stdout.columns || 80;
+      return columnsOf(stdout);
     },
     get rows() {
       return stdout.rows || 24;
     },
   };
+}
+
+/** Returns the width of a terminal. If its size is not set, as in some containers, it has 0 columns and 0 rows. */
+export function columnsOf({ columns }: { readonly columns?: number | undefined }): number {
+  return columns || 80;
 }
 
 /** JSON, a row of a table, and a text that is coloured or has several lines: their spaces and ends have a meaning. */
@@ -60,7 +64,7 @@ const notSentence = /^\s*[[\]{}"]|\S {2,}\S|\p{Cc}/u;
 /** Wraps a sentence for a terminal. Other texts, and texts for other programs, stay as they are. */
 function wrapped(text: string, stream: Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>): string {
   if (stream.isTTY !== true || notSentence.test(text)) return text;
-  return wrappedLines(text, stream.columns || 80).join('\n');
+  return wrappedLines(text, columnsOf(stream)).join('\n');
 }
 
 function wrappedLines(text: string, columns: number): string[] {
