@@ -15,6 +15,8 @@ const statusWidth = 10;
 const stateWidth = 12;
 const changesWidth = 10;
 const gap = 2;
+/** Width of a name on a narrow terminal. A longer name is cut. */
+const shortName = 16;
 
 interface EventSheet {
   readonly now: Date;
@@ -40,7 +42,7 @@ export function eventLines(workspace: WorkspaceView, sheet: EventSheet): TextLin
   }));
   const widest = Math.max('event'.length, ...rows.map(({ name: { name, id } }) => widthOf(name) + id.length));
   const readWidth = Math.max(0, ...rows.map(({ read }) => widthOf(read)));
-  const needed = Math.min(widest, 16) + gap + stateWidth + gap + readWidth;
+  const needed = Math.min(widest, shortName) + gap + stateWidth + gap + readWidth;
   const hasStatus = columns >= needed + statusWidth;
   const fixed = gap + (hasStatus ? statusWidth : 0) + stateWidth + gap + readWidth;
   const hasChanges = columns >= Math.min(widest, 24) + fixed + changesWidth;
@@ -107,12 +109,12 @@ function nameCell({ name, id }: EventName, columns: number): string {
 }
 
 /** Columns that the other cells of a narrow table need: a short name, the state and the gaps. */
-const besidesRead = 16 + gap + stateWidth + gap;
+const besidesRead = shortName + gap + stateWidth + gap;
 
 /**
  * Returns the times of the last and the next read, such as "3 s ago, next in 2 s", of the live lists, or of the others
  * if none is live. If lists are late or nothing can be read now, it says so in place of the next read. On a narrow
- * terminal, it omits the time at which a wait ends first, then the reason, then the number of late lists.
+ * terminal, it first omits the time at which a wait ends, then the reason, then the number of late lists.
  */
 function freshness({ freshness: fresh }: PigeonholeView, { now, columns }: EventSheet): string {
   const read = fresh.readAt === null ? 'not read yet' : formatDistance(new Date(fresh.readAt), now);
