@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { type ImportOptions, importFile, uploadQueryOf, withOptions } from './import.js';
+import { type ImportOptions, importFile, uploadQueryOf, withImportOptions } from './import.js';
 import { checkOf, countsOf, viewOf } from '../imports/import-views.test-kit.js';
 import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
 import { actOnImport, importReport, listImports } from './imports.js';
@@ -86,7 +86,7 @@ describe('pigeonpost import', () => {
     expect(lines.join()).not.toContain('--force');
 
     const message = 'people.csv: pigeonpost did not recognise a column with the attendee code; rename it.';
-    expect(() => withOptions(new CommandError(ExitCode.WrongUse, message))).toThrow(
+    expect(() => withImportOptions(new CommandError(ExitCode.WrongUse, message))).toThrow(
       'rename it. On the command line: --map "<column>=attendeeCode", or --generate-codes if the list has no codes',
     );
   });

@@ -76,7 +76,7 @@ export async function importFile(context: Context, options: ImportOptions): Prom
 
   await client.target(query['pigeonhole']!); // called first, so that a problem with the pigeonhole is reported before a large file is sent
   const check = await showing(out, options, 'checking', (onSent) =>
-    client.check(file, query, { signal: stop, onSent }).catch(withOptions),
+    client.check(file, query, { signal: stop, onSent }).catch(withImportOptions),
   );
   if (options.problems !== undefined) await writeWholeFile(options.problems, problemsCsv(check.problems));
   if (options.dryRun) return tellDryRun(out, check, options);
@@ -135,7 +135,7 @@ function tellDryRun(out: Output, check: ImportCheck, { json, force }: ImportOpti
 }
 
 /** Adds the options that help to a message about a missing code column, which the page and drop folders also show. */
-export function withOptions(error: unknown): never {
+export function withImportOptions(error: unknown): never {
   if (!(error instanceof CommandError) || !error.message.includes(noCodeColumn)) throw error;
   const options = '--map "<column>=attendeeCode", or --generate-codes if the list has no codes';
   throw new CommandError(error.exitCode, `${error.message} On the command line: ${options}`);

@@ -29,11 +29,11 @@ interface ReadingProps {
   readonly state: WorkState;
   readonly gone?: boolean;
   readonly troubles?: readonly Trouble[];
-  readonly isCatchingUp?: boolean;
+  readonly isCatchingUp: boolean;
 }
 
 /** State of a sync, a workspace or a pigeonhole. */
-export function ReadingState({ state, gone = false, troubles = [], isCatchingUp = false }: ReadingProps) {
+export function ReadingState({ state, gone = false, troubles = [], isCatchingUp }: ReadingProps) {
   if (gone) return <StateWord tone="quiet">deleted in the service</StateWord>;
   const [tone, word] = readingState(state, troubles, isCatchingUp);
   return <StateWord tone={tone}>{word}</StateWord>;

@@ -217,7 +217,7 @@ function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<
   return byColumn;
 }
 
-/** Start of the message of `checkMapping`. The command line adds its options to this message. */
+/** Part of the message of `checkMapping` by which the command line recognizes it, to add its own options. */
 export const noCodeColumn = 'pigeonpost did not recognise a column with the attendee code';
 
 /**
