@@ -15,7 +15,7 @@ const statusWidth = 10;
 const stateWidth = 12;
 const changesWidth = 10;
 const gap = 2;
-/** Width of a name on a narrow terminal. A longer name is cut. */
+/** Columns that the other cells leave to a long name, where possible. */
 const shortName = 16;
 
 interface EventSheet {
