@@ -141,6 +141,7 @@ const ROUTES: Record<string, Handler> = {
     return { results };
   },
   'GET absences': ({ service }) => ({ absences: service.conference.absences.all() }),
+  'GET consents': ({ service }) => ({ consents: service.conference.consentChanges }),
   'POST touch': ({ service }, { body }) => touch(service, check(touchSchema, body)),
   'POST clear': ({ service }, { body }) => {
     const { pigeonhole, lists } = check(clearSchema, body);

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../json.js';
+import type { Json, JsonObject } from '../json.js';
 import { isSpaceListName, type ListName } from '../list-name.js';
 import { createStoredTable, type AnyTable, type ItemTable } from '../store/item-table.js';
 import {
@@ -21,6 +21,8 @@ export class Conference {
   readonly subscriptions: ItemTable<JsonObject>;
   /** Items removed from the lists, with the time of removal. */
   readonly absences = new Absences();
+  /** Changes of attendees' consent, oldest first. Kept in memory for the life of the sandbox. */
+  readonly consentChanges: ConsentChange[] = [];
   readonly #spaces = new Map<number, PigeonholeSpace>();
 
   /** @param workspaceKind a Personal workspace has no subscriptions, a Team workspace has two */
@@ -97,6 +99,16 @@ export class Conference {
       ),
     );
   }
+}
+
+/** A change of an attendee's `consent`, as the API showed it before and after; absent if the item had no such field. */
+interface ConsentChange {
+  readonly pigeonholeId: number;
+  readonly id: number;
+  readonly from: Json | undefined;
+  readonly to: Json | undefined;
+  /** ISO 8601. */
+  readonly at: string;
 }
 
 /** Time of an item's removal, and whether it was restored. */

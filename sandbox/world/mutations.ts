@@ -64,7 +64,18 @@ export function mutate(conference: Conference, mutation: Mutation, nowMs: number
   }
   const patch = mutation.item ?? {};
   mirrored?.table.patch(id, mirrored.translate(patch));
-  return { id, item: table.patch(id, patch) ?? null };
+  const from = table.item(id)?.['consent'];
+  const item = table.patch(id, patch) ?? null;
+  if (list === 'attendees' && pigeonholeId !== null && 'consent' in patch) {
+    conference.consentChanges.push({
+      pigeonholeId,
+      id,
+      from,
+      to: item?.['consent'],
+      at: new Date(nowMs).toISOString(),
+    });
+  }
+  return { id, item };
 }
 
 function insert(conference: Conference, table: AnyTable, mutation: Mutation, nowMs: number): MutationResult {

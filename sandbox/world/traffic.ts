@@ -136,12 +136,14 @@ export class Traffic {
       case 'withdrawal':
         return this.#withdraw(space, drawn, nowMs);
       case 'editProfile':
-        return this.#patchAttendee(space, drawn, () => ({
-          Company: pick(COMPANIES, draw(drawn, 32)),
-          'Job title': pick(JOB_TITLES, draw(drawn, 33)),
-        }));
+        return this.#patchAttendee(
+          space,
+          drawn,
+          () => ({ Company: pick(COMPANIES, draw(drawn, 32)), 'Job title': pick(JOB_TITLES, draw(drawn, 33)) }),
+          nowMs,
+        );
       case 'consent':
-        return this.#patchAttendee(space, drawn, (item) => ({ consent: otherConsent(item, nowMs) }));
+        return this.#patchAttendee(space, drawn, (item) => ({ consent: otherConsent(item, nowMs) }), nowMs);
       case 'voteWithdrawal':
         return deleteFrom('votes', this.#happening(space, drawn, nowMs));
       case 'deletion':
@@ -235,10 +237,17 @@ export class Traffic {
     mutate(this.#options.conference, { op: 'patch', list: 'qna-questions', pigeonholeId: space.id, id, item }, nowMs);
   }
 
-  #patchAttendee(space: PigeonholeSpace, drawn: number, patchOf: (item: JsonObject) => JsonObject): void {
+  #patchAttendee(
+    space: PigeonholeSpace,
+    drawn: number,
+    patchOf: (item: JsonObject) => JsonObject,
+    nowMs: number,
+  ): void {
     const id = idAtRandom(space.attendees.order(null, 'byId'), draw(drawn, 37));
     const item = id === undefined ? undefined : space.attendees.item(id);
-    if (id !== undefined && item !== undefined) space.attendees.patch(id, patchOf(item));
+    if (id === undefined || item === undefined) return;
+    const { conference } = this.#options;
+    mutate(conference, { op: 'patch', list: 'attendees', pigeonholeId: space.id, id, item: patchOf(item) }, nowMs);
   }
 }
 

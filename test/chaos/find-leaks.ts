@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Item } from '../kit/compare-with-truth.js';
 import type { HeldLine } from './held.js';
 import type { Finding, SinkUnderJudgement } from './judge.js';
@@ -30,11 +31,23 @@ export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
   return [...latestLines(sink.lines).values()].flatMap((line): Finding[] => {
     const where = `${line.pigeonholeId} ${line.key}: revision ${line.revision}`;
     if (line.list === 'attendees') {
-      const refused = line.data !== null && !sink.accepts(line.data['consent']);
-      return refused ? [{ fault: 'leaked', list: line.list, where }] : [];
+      const allowed = line.data === null || sink.accepts(line.data['consent']) || consentedLater(line, sink, source);
+      return allowed ? [] : [{ fault: 'leaked', list: line.list, where }];
     }
     return showsPerson(line) && isAnonymous(line) ? [{ fault: 'leaked', list: line.list, where }] : [];
   });
+}
+
+/**
+ * Whether the person gave a consent that the sink accepts after the service first showed the consent of this line.
+ * pigeonpost decides by the consent at the time of sending, so a sink that lagged behind may receive the older revision.
+ * Compares the order of states and not times, because the clock of the worker jumps.
+ */
+function consentedLater({ pigeonholeId, key, data }: HeldLine, sink: SinkUnderJudgement, source: Source): boolean {
+  const changes = source.consents.filter((each) => each.pigeonholeId === pigeonholeId && String(each.id) === key);
+  const states = [...changes.slice(0, 1).map(({ from }) => from), ...changes.map(({ to }) => to)];
+  const shown = states.findIndex((state) => isDeepStrictEqual(state, data?.['consent']));
+  return shown !== -1 && states.slice(shown).some((state) => sink.accepts(state));
 }
 
 function showsPerson({ data }: HeldLine): boolean {

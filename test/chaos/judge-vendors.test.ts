@@ -4,6 +4,7 @@ import type { Source } from './source.js';
 const source = (list: string, ...items: readonly Record<string, unknown>[]): Source => ({
   items: items.map((item) => ({ pigeonholeId: 101, list, key: String(item['id']), fingerprint: '', item })),
   absences: [],
+  consents: [],
 });
 const question = (id: number, content: string, status = 'allowed') => ({ id, content, status });
 const message = (key: string, text: string): StandingMessage => ({

@@ -23,7 +23,11 @@ function vote(createdAt: string): Item {
 }
 
 /** Builds a source with current items and items that have left it. */
-function source(shown: readonly (readonly [string, Item])[], gone: readonly (readonly [string, Item])[] = []): Source {
+function source(
+  shown: readonly (readonly [string, Item])[],
+  gone: readonly (readonly [string, Item])[] = [],
+  consents: readonly (readonly [from: unknown, to: unknown])[] = [],
+): Source {
   const named = (list: string, item: Item): string => {
     const key = keyOf(list, item);
     return key === null ? fingerprint(101, list, item) : `101 ${list} ${key}`;
@@ -37,6 +41,7 @@ function source(shown: readonly (readonly [string, Item])[], gone: readonly (rea
       item,
     })),
     absences: gone.map(([list, item]) => ({ name: named(list, item), goneAt: Date.parse(goneAt), backAt: null })),
+    consents: consents.map(([from, to]) => ({ pigeonholeId: 101, id: 1, from, to })),
   };
 }
 
@@ -157,6 +162,21 @@ describe('the judge of a chaos run', () => {
     ],
   ])('finds %s', (_, expected, lines, from) => {
     expect(faultsOf(lines, from).toSorted()).toEqual(expected.toSorted());
+  });
+
+  it('accepts an old record without consent if the person consented later, but not one from after a withdrawal', () => {
+    const given = { obtained: true };
+    const withdrawn = { obtained: false };
+    const later = source(
+      [['attendees', { id: 1, consent: withdrawn }]],
+      [],
+      [
+        [undefined, given],
+        [given, withdrawn],
+      ],
+    );
+    expect(faultsOf([line('attendees', '1', 1, { id: 1 })], later)).toEqual([]);
+    expect(faultsOf([line('attendees', '1', 3, { id: 1, consent: withdrawn })], later)).toEqual(['leaked']);
   });
 
   it('accepts a deletion if the item had left its list before, even if it has returned', () => {

@@ -24,10 +24,20 @@ export interface KnownAbsence {
   readonly backAt: string | null;
 }
 
+/** A change of an attendee's consent, as the service showed it before and after. */
+export interface KnownConsentChange {
+  readonly pigeonholeId: number;
+  readonly id: number;
+  readonly from?: unknown;
+  readonly to?: unknown;
+}
+
 /** State of the frozen source, to compare sinks with. */
 export interface Source {
   readonly items: readonly TrueItem[];
   readonly absences: readonly KnownAbsence[];
+  /** Oldest first. */
+  readonly consents: readonly KnownConsentChange[];
 }
 
 /** Reads the source from the sandbox, which must be frozen. */
@@ -48,7 +58,8 @@ export async function readSource(sandboxUrl: string): Promise<Source> {
   for (const { id } of await truthOf(sandboxUrl, 'pigeonholes', 0)) {
     for (const list of pigeonholeLists) await add(list, Number(id));
   }
-  return { items, absences: await readAbsences(sandboxUrl) };
+  const { consents } = await control<{ consents: KnownConsentChange[] }>(sandboxUrl, 'GET', 'consents');
+  return { items, absences: await readAbsences(sandboxUrl), consents };
 }
 
 /** Returns all removals of single items, in order. */
