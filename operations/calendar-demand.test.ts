@@ -80,9 +80,9 @@ describe('the advice on a quota', () => {
   const [busiest] = calendarDemand(pigeonholes, [], now);
 
   it.each<[string, number | null, boolean | null, RegExp]>([
-    ['that the quota suffices', 20_000, true, /needs about 8640 requests of the 18000 that reading may use: it fits/],
+    ['that the quota suffices', 20_000, true, /needs about 8,640 requests of the 18,000 that reading may use: it fits/],
     ['that the quota is unknown', null, null, /add --quota N/],
-    ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s, quiet: 5m \}" it needs 2880/],
+    ['the shortest interval that fits', 5000, false, /with "every: \{ live: 30s, quiet: 5m \}" it needs 2,880/],
     ['to read less if no interval suffices', 10, false, /read fewer lists or pigeonholes/],
   ])('says %s', (_, quota, fits, text) => {
     const advice = adviseOnQuota(busiest, { quota, reserve: 0.1 }, pigeonholes, []);

@@ -1,3 +1,4 @@
+import { grouped } from '../base/words.js';
 import type { TimeWindow } from '../reading/cadence.js';
 import { addNeeds, demandBetween, noNeeds, allNeeds } from '../reading/demand.js';
 import { type SessionTimes, factsOf } from '../reading/stream-facts.js';
@@ -166,13 +167,13 @@ export function adviseOnQuota(
 ): Advice {
   if (busiest === undefined) return { fits: null, text: 'No pigeonhole that is read takes place today or later.' };
   const need = Math.ceil(allNeeds(busiest.needs));
-  const day = `The busiest day, ${busiest.day}, needs about ${need} requests`;
+  const day = `The busiest day, ${busiest.day}, needs about ${grouped(need)} requests`;
   if (quota === null) {
     return { fits: null, text: `${day}; the service does not state its quota: add --quota N to compare.` };
   }
   const usable = Math.floor(quota * (1 - reserve));
-  if (need <= usable) return { fits: true, text: `${day} of the ${usable} that reading may use: it fits.` };
-  const over = `${day}, and reading may use ${usable} of ${quota}`;
+  if (need <= usable) return { fits: true, text: `${day} of the ${grouped(usable)} that reading may use: it fits.` };
+  const over = `${day}, and reading may use ${grouped(usable)} of ${grouped(quota)}`;
   const dayAt = Date.parse(`${busiest.day}T00:00:00Z`);
   const needWith = (change: (every: Intervals) => Intervals): number =>
     Math.ceil(
@@ -194,7 +195,7 @@ export function adviseOnQuota(
         ...((keepsLive || live > 0) && live < usualQuiet ? [`quiet: ${inShort(usualQuiet)}`] : []),
         ...(upcoming === 0 ? [] : [`upcoming: ${inShort(upcoming)}`]),
       ];
-      return { fits: false, text: `${over}: with "every: { ${changes.join(', ')} }" it needs ${less}.` };
+      return { fits: false, text: `${over}: with "every: { ${changes.join(', ')} }" it needs ${grouped(less)}.` };
     }
   }
   return { fits: false, text: `${over}: read fewer lists or pigeonholes, or request a larger quota.` };

@@ -61,7 +61,7 @@ describe('check --estimate', () => {
     const [estimate] = estimates;
     expect(estimate).toMatchObject({ quota: 5000, advice: { fits: false } });
     expect(state.requests.total).toBe(estimate!.requestsMade + 2); // it checked the key and requested the subscriptions first
-    expect(estimate!.advice.text).toMatch(/^The busiest day, \d{4}-\d{2}-\d{2}, needs about \d+ requests/);
+    expect(estimate!.advice.text).toMatch(/^The busiest day, \d{4}-\d{2}-\d{2}, needs about [\d,]+ requests/);
     // Two of the five are live today. Ended ones are not requested.
     expect(estimate!.days[0]!.pigeonholes).toBe(2);
     expect(estimate!.days[0]!.needs.live).toBeGreaterThan(8640);
