@@ -90,7 +90,7 @@ export async function deliverToSink(
     }
   };
   await Promise.all(Array.from({ length: Math.min(breaker.lanesAtOnce, queue.length) }, work));
-  // On a full disk, reads still work, so no later statement of this cycle would report the failure.
+  // On a full disk, reads still work, so the rest of this cycle might not report the failure.
   if (storeFull !== undefined) throw storeFull;
   const { verdict } = breaker;
   if (verdict !== undefined) await saveSinkHealth(deps.ledger, sink.id, verdict);

@@ -38,7 +38,7 @@ export interface ItemComparison {
 
 /**
  * SQL condition: a later request has seen the row. An instant in the future is ignored: it was stored while a clock was
- * wrong, and would protect the row from every change until then.
+ * wrong, and would protect the row until that instant.
  */
 export const seenLater = (seenAt: string, requestedAt: string): string =>
   `(${seenAt} > ${requestedAt} and ${seenAt} <= clock_timestamp())`;

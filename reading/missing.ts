@@ -157,8 +157,8 @@ async function confirmedKeys(
   );
   const { items, lost, lostFrom } = stream!;
   const waitMs = confirmAfterMs(limits, Math.max(keys.length, lost), items);
-  // While many items are missing, even an item that an earlier walk lacked has to wait: the service may have left out
-  // rows then, too.
+  // While many items are missing, even an item that an earlier walk lacked has to wait: that walk, too, may
+  // have been sent too few rows.
   const doubtMs = confirmAfterMs(limits, lost, items);
   const doubtfulUntil = lostFrom !== null && doubtMs > 0 ? new Date(lostFrom.getTime() + doubtMs) : null;
   const rows = await tx.query<{ key: string; confirmed: boolean }>(
@@ -353,8 +353,8 @@ export async function storeLookUp(
 }
 
 /**
- * For a list without ids: returns the items that have to be counted. Identical rows differ only by their number on a
- * page (`k`, `k#2`), so a sweep cannot count those on different pages. A filtered response counts them, or shows that a
+ * For a list without ids: returns the items that have to be counted. Identical rows are numbered from 1 on each page
+ * (`k`, `k#2`), so a sweep cannot count those on different pages. A filtered response counts them, or shows that a
  * single row moved to the next page during the sweep. It is needed if the ledger holds fewer rows than the sweep
  * showed, or if the highest-numbered row still has an old session name or question text.
  */

@@ -47,8 +47,8 @@ type Access = Pick<Collaborators, 'clients' | 'config'>;
 /** Time for which a forecast of the requests needed for reading is reused. */
 const forecastMs = 60_000;
 /**
- * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit, but the quota
- * that is read afterwards shows no reason.
+ * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit although the
+ * quota, read afterwards, shows no reason.
  */
 const maxAttempts = 5;
 
@@ -329,8 +329,9 @@ export class ServiceGate {
   }
 
   /**
-   * Plans the reads of all workspaces with this key again, because the quota has grown. Otherwise lists that were
-   * planned with the smaller quota would be read late: after an interval that was lengthened to last until the reset.
+   * Plans the reads of all workspaces with this key again, because more requests are possible than was
+   * known. Otherwise lists would be read late, after intervals that were lengthened so that the smaller quota lasts
+   * until its reset.
    */
   async #replan(access: Access, key: Key): Promise<void> {
     for (const workspace of this.#sharing(access.config, key.fingerprint)) {
