@@ -94,22 +94,27 @@ export async function countChangesBehind(
 /** Maximum number of changes after a watermark that are searched for a list, because `status` searches often. */
 const maxSearched = 5000;
 
-/** Whether a sink has changes of the list that are not decided or not sent yet. False for an archived sink. */
-export async function isListWaiting(ledger: Ledger, sink: string, list: string): Promise<boolean> {
-  const rows = await ledger.db.query(
-    `select 1 from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref
-     where k.name = $1 and k.archived_at is null and (
-       (p.next_sequence - 1 > l.watermark and exists (select 1 from changes c where c.ref = l.ref and c.list = $2
-         and c.sequence > l.watermark and c.sequence <= l.watermark + ${maxSearched}
-         and (l.lists = '' or c.list = any(string_to_array(l.lists, ' ')))))
-       or exists (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry')
-         and o.list = $2)
-       or exists (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending'
-         and o.list = $2))
-     limit 1`,
-    [sink, list],
+/**
+ * Whether a sink may still send changes of the list: an attempt is to be repeated, or more than `undecided` changes
+ * are not decided yet. False for an archived sink.
+ */
+export async function mayStillSend(ledger: Ledger, sink: string, list: string, undecided: number): Promise<boolean> {
+  const [row] = await ledger.db.query<{ may: boolean }>(
+    `with own as (select l.sink_id, l.ref, l.lists, l.watermark, p.next_sequence
+       from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref
+       where k.name = $1 and k.archived_at is null)
+     select exists (select 1 from own l join deliveries o on ${byOrder('o', 'l.sink_id', 'l.ref')}
+         and o.state in ('waiting', 'retry') where o.list = $2)
+       or (select count(*) from own l cross join lateral (
+         (select 1 from changes c where l.next_sequence - 1 > l.watermark and c.ref = l.ref and c.list = $2
+           and c.sequence > l.watermark and c.sequence <= l.watermark + ${maxSearched}
+           and (l.lists = '' or c.list = any(string_to_array(l.lists, ' '))) limit $3::int + 1)
+         union all
+         (select 1 from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending'
+           and o.list = $2 limit $3::int + 1)) w) > $3::int as may`,
+    [sink, list, undecided],
   );
-  return rows.length > 0;
+  return row!.may;
 }
 
 /** Counts the changes withheld from a sink in a pigeonhole, by list and reason. */

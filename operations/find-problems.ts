@@ -186,7 +186,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
       oldestAt: waitsSince.toISOString(),
       backlog,
       cause: cause === null ? null : failureCode(cause),
-      // The alert is then about the problem that the status shows in place of this one.
+      // The alert about `sink-behind` then uses the words of `sink-failing`, which the status shows instead.
       ...(isFailing ? { problem: 'sink-failing', ...attempt } : {}),
     };
     const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;

@@ -1,5 +1,5 @@
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
-import { isListWaiting } from '../delivering/lane-plans.js';
+import { mayStillSend } from '../delivering/lane-plans.js';
 import { isLacking } from '../delivering/decide-delivery.js';
 import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
@@ -253,8 +253,9 @@ export async function findWithholding(
     for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
       const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
       if (withholding === null) continue;
-      const { list, kind } = withholding;
-      if (kind === 'all' && (await isListWaiting(ledger, sink, list))) continue; // it may send some of these
+      const { list, kind, changes } = withholding;
+      // During a first load or an outage, the sink may send some of what waits. New changes of a live event are few.
+      if (kind === 'all' && (await mayStillSend(ledger, sink, list, changes))) continue;
       const text = await textOf(ledger, config, sink, withholding);
       if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
     }

@@ -355,8 +355,8 @@ export async function storeLookUp(
 /**
  * For a list without ids: returns the items that have to be counted. Identical rows are numbered from 1 on each page
  * (`k`, `k#2`), so a sweep cannot count those on different pages. A filtered response counts them, or shows that a
- * single row moved to the next page during the sweep. It is needed if the ledger holds fewer rows than the sweep
- * showed, or if the highest-numbered row still has an old session name or question text.
+ * single row moved to the next page during the sweep. The response is needed if the ledger holds fewer rows than
+ * the sweep showed, or if the session name or question text of the last row differs from that of the first.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(

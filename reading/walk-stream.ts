@@ -115,8 +115,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       writing.open();
       if (isDetection && result.created > 0) measureAge(reading, arrived.summary);
       await reportPage(reading, arrived.page, arrived.seen, result);
-      // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must therefore search for
-      // missing items, even if no page has changed.
+      // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must search for missing
+      // items, even if its pages equal those of the last sweep.
       if (walk.kind === 'poll' && foundNews(result)) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;

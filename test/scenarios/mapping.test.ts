@@ -10,7 +10,7 @@ import { previewSink } from '../../operations/preview-sink.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
 import { attendee, qnaQuestion, session } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
-import { type Stage, useStages } from '../kit/stage.js';
+import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
@@ -181,6 +181,24 @@ describe.each(kinds)('a list of which a sink has sent nothing yet, on %s', (kind
       backlog: 20,
       withholding: [],
     });
+  });
+
+  it('remains a problem while a few more changes wait, and is none while most of them wait', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...Array.from({ length: 40 }, (_, n) => attendee(n + 1)));
+    const scene = await stage.scene({ sinks: { crm: crm('item.Name', 'item.email') }, environment });
+    await scene.settle();
+    const problems = async () => (await sinkOf(scene)).withholding.map(({ kind: what }) => what);
+    expect(await problems()).toEqual(['all']);
+    const arrive = async (from: number, count: number): Promise<void> => {
+      await stage.put('attendees', ...Array.from({ length: count }, (_, n) => attendee(from + n)));
+      await stage.sweepsAreDue();
+      await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    };
+    await arrive(41, 1);
+    expect(await problems()).toEqual(['all']);
+    await arrive(42, 60);
+    expect(await problems()).toEqual([]);
   });
 
   it('is no problem if its items are anonymous, so that no mapping finds their contact', async () => {
