@@ -92,8 +92,8 @@ export function createStarter(
       );
     },
     async startReading(pigeonholes) {
-      await checkCluster();
       for (const pigeonhole of pigeonholes) {
+        await checkCluster(); // before each: the cluster may be replaced while many pigeonholes are started
         const workflow = reading(pigeonhole);
         // One after another, to spare the server.
         await client.workflow.signalWithStart(workflow.type, { ...options(workflow), signal: 'wake' });

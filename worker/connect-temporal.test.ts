@@ -28,6 +28,10 @@ describe.each(kinds)('another, empty Temporal cluster at the address of the one 
       workflow: {
         async *list() {},
         start: async (_: string, { workflowId }: { workflowId: string }) => void started.push(workflowId),
+        signalWithStart: async (_: string, { workflowId }: { workflowId: string }) => {
+          started.push(workflowId);
+          clusterId = 'third'; // right after the first of several pigeonholes
+        },
       },
     } as unknown as Client;
     const namespace = 'default';
@@ -52,6 +56,10 @@ describe.each(kinds)('another, empty Temporal cluster at the address of the one 
     await bindCluster(ledger, { clusterId, namespace, adopt: true }); // another process was started with --adopt
     expect(await reconciling()).toBe(1);
     expect(started).toHaveLength(3);
+
+    const many = [1, 2, 3].map((pigeonholeId) => ({ workspace: 'acme', pigeonholeId }));
+    await expect(starter.startReading(many)).rejects.toMatchObject({ kind: 'cluster' });
+    expect(started).toHaveLength(4);
   });
 });
 
