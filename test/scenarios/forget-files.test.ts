@@ -27,7 +27,10 @@ const privacy = readFileSync(join(__dirname, '../../docs/privacy.md'), 'utf8');
     await finish(scene, await stageImport(scene, rowsOf({ attendeeCode: 'MARK-code', Name: 'MARK-name' })));
     const { ledger } = scene;
     const asked = { pausedBy: 'person', cause: 'asked', fingerprint: null } as const;
-    await pause(ledger, { ...asked, scope: 'import', name: 'other', detail: 'MARK-name asked' });
+    // The server keeps samples of a column with several values.
+    for (const name of ['first', 'second', 'third']) {
+      await pause(ledger, { ...asked, scope: 'import', name, detail: `MARK-name asked for the ${name}` });
+    }
     const reason = 'MARK-name asked';
     await requestReplay(ledger, { id: randomUUID(), lanes: [], lists: null, from: null, by: null, reason });
     await stage.db.script('analyze; checkpoint');
