@@ -193,6 +193,15 @@ describe('the Dockerfile', () => {
     expect(read('docs/deployment.md')).toContain('--build-arg NODE_IMAGE=node:24-bookworm-slim@sha256:');
   });
 
+  it('uses the Node version that the guides recommend, while the package also accepts 20.19 for development', () => {
+    const { engines } = JSON.parse(read('package.json')) as { engines: { node: string } };
+    expect(engines.node).toBe('>=20.19');
+    const readme = read('README.md');
+    expect(readme).toContain('You need a computer with Linux (macOS is untested) and Node.js 24 or 22');
+    expect(readme).toContain('(Node.js 20.19 also works for this)');
+    expect(read('docs/deployment.md')).toContain('The image runs Node.js 24 ');
+  });
+
   it('receives everything that a build needs, and no secrets', () => {
     const { include } = JSON.parse(read('tsconfig.build.json')) as { include: string[] };
     const files = ['package-lock.json', 'vite.config.mjs', 'tools/finish-build.mjs', 'tools/trim-image.mjs'];
