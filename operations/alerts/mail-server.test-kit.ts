@@ -1,6 +1,6 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
+import { type SecureContextOptions, TLSSocket } from 'node:tls';
 
 /** The part of SMTP (RFC 5321, AUTH PLAIN of RFC 4954) that alerts use. A certificate enables STARTTLS. */
 export interface MailServer {
@@ -14,7 +14,7 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-export async function startMailServer(tls?: { readonly cert: string; readonly key: string }): Promise<MailServer> {
+export async function startMailServer(tls?: SecureContextOptions): Promise<MailServer> {
   const taken: string[] = [];
   const presented: string[] = [];
   const answers = new Map<string, string | null>();
