@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
+import tls from 'node:tls';
 import { Webhook } from 'standardwebhooks';
 import { Secret } from '../../config/secret.js';
 import { localhostCertificate, localhostKey } from '../network/localhost-certificate.test-kit.js';
@@ -201,8 +202,9 @@ describe('a webhook that may not reach private addresses', () => {
 });
 
 describe('a webhook with its own certificate authority', () => {
-  const answerOverTls = async () => {
-    const server = createTlsServer({ cert: localhostCertificate, key: localhostKey }, (request, response) => {
+  const answerOverTls = async (options: tls.SecureContextOptions = {}) => {
+    const settings = { cert: localhostCertificate, key: localhostKey, ...options };
+    const server = createTlsServer(settings, (request, response) => {
       request.resume();
       response.end();
     });
@@ -219,6 +221,20 @@ describe('a webhook with its own certificate authority', () => {
   it('does not trust it without the key, and the message names the key', async () => {
     const outcome = await outcomeOf(sinkFor(await answerOverTls()));
     expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('network.ca') });
+  });
+
+  it('sends nothing below TLS 1.2, even if Node.js is configured to allow it', async () => {
+    const defaults = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
+    tls.DEFAULT_MIN_VERSION = 'TLSv1';
+    tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
+    try {
+      const outcomeAt = async (maxVersion: 'TLSv1.1' | 'TLSv1.2') =>
+        (await outcomeOf(sinkFor(await answerOverTls({ maxVersion }), { network: { ca: localhostCertificate } }))).kind;
+      expect([await outcomeAt('TLSv1.2'), await outcomeAt('TLSv1.1')]).toEqual(['delivered', 'retry']);
+    } finally {
+      tls.DEFAULT_MIN_VERSION = defaults.minVersion;
+      tls.DEFAULT_CIPHERS = defaults.ciphers;
+    }
   });
 });
 
