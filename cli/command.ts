@@ -28,7 +28,7 @@ interface Traits {
   readonly holdsSignals?: boolean;
 }
 
-export const reasonHelp = 'reason that status and the audit log show, without personal data';
+export const reasonHelp = 'reason that status shows, without personal data';
 export const personalHelp = 'also show the names and texts of people; needs the role privacy or admin, and is audited';
 
 /** Formats the examples below a command's help. */

@@ -152,6 +152,8 @@ describe('the wording of an interval', () => {
         shortestWantedMs: minute,
       },
     ],
+    // The next read is planned earlier: at the final sweep.
+    ['every 6 h: the event has ended', { reason: 'ended', everyMs: 33 * minute, wantedMs: 360 * minute }],
     ['every 6 h: sessions of this type never produce this data', { reason: 'unfilled', everyMs: 360 * minute }],
     ['no longer read: the event ended more than a week ago', { reason: 'dormant' }],
     ['not read yet', { reason: null, everyMs: null }],

@@ -192,11 +192,14 @@ export function cadenceWords({
   Pick<CadenceGroup, 'reason' | 'everyMs' | 'wantedMs'>): string {
   if (reason === null || everyMs === null || longestEveryMs === null) return 'not read yet';
   if (reason === 'dormant') return `no longer read: ${reasonWords.dormant}`;
-  const [shortest, longest] = [intervalWords(everyMs), intervalWords(longestEveryMs)];
+  // A read that is planned early, for the start of a session or a final sweep, does not change the interval.
+  const shortestMs = Math.max(everyMs, shortestWantedMs ?? 0);
+  const longestMs = Math.max(longestEveryMs, wantedMs ?? 0);
+  const [shortest, longest] = [intervalWords(shortestMs), intervalWords(longestMs)];
   const every = shortest === longest ? `every ${shortest}` : `every ${shortest} to ${longest}`;
   const lengthened = [
-    ...(shortestWantedMs !== null && shortestWantedMs < everyMs ? [intervalWords(shortestWantedMs)] : []),
-    ...(wantedMs !== null && wantedMs < longestEveryMs ? [intervalWords(wantedMs)] : []),
+    ...(shortestWantedMs !== null && shortestWantedMs < shortestMs ? [intervalWords(shortestWantedMs)] : []),
+    ...(wantedMs !== null && wantedMs < longestMs ? [intervalWords(wantedMs)] : []),
   ];
   const isStretched = lengthened.length > 0 && reason !== 'whole-walk';
   const from = [...new Set(lengthened)].join(' and ');

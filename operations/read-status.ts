@@ -372,8 +372,11 @@ function isSettled(
     workspaces.every(
       (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !isStopped(workspace),
     ) && sinks.every((sink) => !used.has(sink.name) || !isStopped(sink));
+  const current = workspaces.every(({ pigeonholes }) =>
+    pigeonholes.every(({ freshness }) => !freshness.catchingUp && freshness.lateLists === 0),
+  );
   const delivered = sinks.every(({ backlog, replays }) => backlog === 0 && replays.length === 0);
-  return discovered && read && haveLanes && isRunning && delivered;
+  return discovered && read && haveLanes && isRunning && current && delivered;
 }
 
 function isStopped(view: WorkspaceView | SinkView): boolean {

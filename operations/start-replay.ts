@@ -102,7 +102,7 @@ export async function startReplay(
     reason: wanted.reason ?? null,
   });
   const names = [...new Set(lanes.map(({ sink }) => sink))];
-  deps.log.info({ replay: wanted.id, sinks: names }, 'replay requested'); // the audit log records the operator and the reason
+  deps.log.info({ replay: wanted.id, sinks: names }, 'replay requested'); // the audit log records the operator
   await Promise.all(names.map((name) => starter.signal(delivering(name).id, 'wake')));
   return { id: wanted.id, dryRun: false, counts: summed };
 }

@@ -27,12 +27,17 @@ describe('the view of a quota', () => {
       limit: 1000,
       learnt: false,
       used: 600,
+      usedByAll: 600,
       left: 400,
       reserved: 100,
       resetAt: '2026-11-21T14:00:00.000Z',
       nextHour: { live: 100, idle: 31, sweep: 20, all: 150 },
       lastsUntil: new Date(now + (300 / 149.75) * hour).toISOString(),
     });
+  });
+
+  it('counts the requests of other programs with the same key', () => {
+    expect(viewQuota({ ...state, remaining: 150 }, 0.1, needs, now)).toMatchObject({ used: 600, usedByAll: 850 });
   });
 
   it('shows no end if the quota lasts until the reset, or if no limit is known', () => {

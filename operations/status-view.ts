@@ -138,7 +138,10 @@ export const quotaViewSchema = z
         'Requests in a window; null: not known, because the service does not report it and has not refused a request yet.',
       ),
     learnt: z.boolean().describe('Whether the limit was learnt from a refusal. Otherwise the service reported it.'),
-    used: z.int(),
+    used: z.int().describe('Requests that pigeonpost made in this window.'),
+    usedByAll: z
+      .int()
+      .describe('Requests that all programs with this key made; equal to `used` if the service does not report it.'),
     left: z.int().nullable().describe('Requests left, at most; null: not known.'),
     reserved: z.int().describe('Requests left that are reserved for imports.'),
     resetAt: instant().nullable().describe('End of the window; null: the service does not report it.'),
@@ -301,6 +304,7 @@ export function viewQuota(state: QuotaState, reserve: number, needs: Needs, now:
     limit: state.limit,
     learnt: state.limit !== null && !state.limitReported,
     used: state.used,
+    usedByAll: state.limit === null || left === null ? state.used : Math.max(state.used, state.limit - left),
     left,
     reserved: left === null || forReading === null ? 0 : left - forReading,
     resetAt: state.resetReported ? new Date(now + state.resetInMs).toISOString() : null,

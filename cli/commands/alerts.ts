@@ -3,7 +3,7 @@ import { exampleText, type Run, type Context } from '../command.js';
 import type { TestedAlerts } from '../../api/alerts.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf, instanceOf } from '../api-client.js';
-import { counted } from '../../base/words.js';
+import { counted, formatInstant } from '../../base/words.js';
 
 /** Adds `pigeonpost alerts` with its commands. */
 export function addAlerts(program: Command, run: Run): void {
@@ -32,7 +32,7 @@ async function listAlerts(context: Context, { json }: { json: boolean }): Promis
   }
   if (view.raised.length === 0) out.line('no open alerts');
   for (const { title, since, todo } of view.raised) {
-    out.line(`${title}, since ${since}`);
+    out.line(`${title}, alert of ${formatInstant(since)}`);
     if (todo !== null) out.line(`  ${todo}`);
   }
   for (const { receiver, waiting, failure } of view.receivers) {

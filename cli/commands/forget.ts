@@ -16,7 +16,7 @@ export function addForget(program: Command, run: Run): void {
     .requiredOption('--attendee <id|code|email>', 'the person; id:42, code:42 or email:… if it is ambiguous')
     .option('--dry-run', 'show the plan without erasing anything', false)
     .option('--yes', 'skip the confirmation', false)
-    .option('--reason <text>', 'reason for the audit log, without personal data')
+    .option('--reason <text>', 'reason that is stored with the erasure, without personal data')
     .option('--json', 'print one JSON document', false)
     .addHelpText('after', exampleText('forget --attendee maria@example.com --dry-run'))
     .action((options: ForgetOptions) => run((context) => forget(context, options)));

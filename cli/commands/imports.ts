@@ -54,7 +54,7 @@ export function addImportCommands(parent: Command, run: Run): void {
     const command = parent
       .command(`${verb} <id>`)
       .description(verbs[verb])
-      .option('--reason <text>', 'reason for the audit log, without personal data')
+      .option('--reason <text>', 'reason that the import shows, without personal data')
       .option('--json', 'print one JSON document', false)
       .addHelpText('after', exampleText(`import ${verb} 7`))
       .action((id: string, { reason }: { reason?: string }, own: Command) =>

@@ -175,11 +175,11 @@ function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeVi
 /** Formats the used and remaining quota, the time of its reset, and the number of requests that the next hour needs. */
 function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
   if (quota === null) return [];
-  const { limit, used, left, reserved, nextHour } = quota;
+  const { limit, used, usedByAll, left, reserved, nextHour } = quota;
   const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${grouped(limit)}`;
   const kept = reserved > 0 ? ` (${grouped(reserved)} of them reserved for imports)` : '';
   const parts = [
-    `${grouped(used)}${of} used`,
+    `${grouped(usedByAll)}${of} used${usedByAll === used ? '' : `, ${grouped(used)} of them by pigeonpost`}`,
     left === null ? 'the service does not report how many are left' : `${grouped(left)} left${kept}`,
     ...(quota.resetAt === null ? [] : [`reset ${formatDistance(new Date(quota.resetAt), now)}`]),
     `the next hour needs ${grouped(nextHour.all)}: ${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} for sweeps`,

@@ -78,8 +78,9 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
     ...observationFacts(sink, now).flatMap((fact) => sentence(fact, 'dim')),
     ...replays.flatMap((replay) => {
       const by = replay.requestedBy === null ? '' : ` by ${replay.requestedBy}`;
+      const because = replay.reason === null ? '' : ` (${replay.reason})`;
       const at = formatDistance(new Date(replay.since), now);
-      return sentence(`replay ${replay.id}${by}, ${at}: ${replayWords(replay)}`, 'dim');
+      return sentence(`replay ${replay.id}${by}${because}, ${at}: ${replayWords(replay)}`, 'dim');
     }),
     ...wrapFacts('  withheld: ', facts(withheld), columns, 'dim'),
     ...wrapFacts('  dead letters: ', facts(dead), columns, 'red'),

@@ -140,6 +140,7 @@ export function quotaOf(given: Partial<QuotaView> = {}): QuotaView {
     limit: 1000,
     learnt: false,
     used: 0,
+    usedByAll: given.used ?? 0,
     left: 1000,
     reserved: 0,
     resetAt: null,

@@ -20,7 +20,7 @@ export function QuotaPanel({ workspace }: { readonly workspace: string }) {
 
 function Forecast({ quota }: { readonly quota: QuotaView | null }) {
   if (quota === null) return <p class="empty">pigeonpost has not sent a request with this workspace's API key yet.</p>;
-  const { limit, used, left, reserved, resetAt, nextHour, lastsUntil, learnt } = quota;
+  const { limit, used, usedByAll, left, reserved, resetAt, nextHour, lastsUntil, learnt } = quota;
   return (
     <>
       {limit === null ? null : (
@@ -29,17 +29,20 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
             class="quota"
             min={0}
             max={limit}
-            value={Math.min(used, limit)}
-            aria-label={`${grouped(used)} of ${grouped(limit)} requests used`}
+            value={Math.min(usedByAll, limit)}
+            aria-label={`${grouped(usedByAll)} of ${grouped(limit)} requests used`}
           />
         </div>
       )}
       <Facts>
         <Fact
           label="Used"
-          note={limit === null ? 'limit unknown' : `of ${grouped(limit)}${learnt ? ', learned from the service' : ''}`}
+          note={[
+            limit === null ? 'limit unknown' : `of ${grouped(limit)}${learnt ? ', learned from the service' : ''}`,
+            ...(usedByAll === used ? [] : [`${grouped(used)} by pigeonpost`]),
+          ].join('; ')}
         >
-          {grouped(used)}
+          {grouped(usedByAll)}
         </Fact>
         <Fact label="Left" note={`${grouped(reserved)} reserved for imports`}>
           {left === null ? 'unknown' : grouped(left)}
