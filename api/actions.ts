@@ -32,7 +32,6 @@ export const actionRoute = createRoute({
   responses: { 200: jsonAnswer('The action is done.', doneSchema), ...problems(404, 409, 413, 415) },
 });
 
-/** `POST /api/actions`. */
 export function serveActions(app: ApiApp, sources: ApiSources): void {
   app.openapi(actionRoute, async (c) => {
     const action = c.req.valid('json');
@@ -91,7 +90,6 @@ export const replayRoute = createRoute({
   },
 });
 
-/** `POST /api/replays`. */
 export function serveReplays(app: ApiApp, sources: ApiSources): void {
   const { ledger, replay } = sources;
   app.openapi(replayRoute, async (c) => {

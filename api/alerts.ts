@@ -42,7 +42,6 @@ export const testRoute = createRoute({
   responses: { 200: jsonAnswer('The result for each destination.', testedSchema), ...problems(409, 413, 415) },
 });
 
-/** `GET /api/alerts` and `POST /api/alerts/test`. */
 export function serveAlerts(app: ApiApp, { ledger, alerts }: Pick<ApiSources, 'ledger' | 'alerts'>): void {
   app.openapi(showRoute, async (c) => {
     requireEveryWorkspace(c);

@@ -171,7 +171,6 @@ export const auditRoute = createRoute({
 
 const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int8]);
 
-/** `GET /api/audit`. */
 export function serveAuditLog(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(auditRoute, async (c) => {
     const { limit, after, who, action, target } = c.req.valid('query');

@@ -53,7 +53,6 @@ export const applyRoute = createRoute({
   },
 });
 
-/** `POST /api/configuration/plan` and `POST /api/configuration/apply`. */
 export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
   app.openapi(planRoute, async (c) => {
     const candidate = c.req.valid('json');

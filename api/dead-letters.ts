@@ -126,7 +126,6 @@ export const redriveRoute = createRoute({
   },
 });
 
-/** `GET /api/dead-letters` by cause, `GET /api/dead-letters/items` one by one, `POST /api/dead-letters/redrive`. */
 export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
   const { ledger, starter } = sources;
   app.openapi(groupsRoute, async (c) => {

@@ -85,7 +85,6 @@ export const decideRoute = createRoute({
   },
 });
 
-/** `GET /api/deletions`, `GET /api/deletions/{id}` with its items, and `POST` of a decision to the latter. */
 export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources, 'ledger' | 'starter'>): void {
   const own = async (c: ApiContext): Promise<Hold[]> => {
     const workspace = workspaceOf(c);

@@ -232,7 +232,6 @@ export const forgottenRoute = createRoute({
   responses: { 200: jsonAnswer('The list, by erasure, oldest first.', erasureListSchema), ...problems() },
 });
 
-/** `GET /api/forgotten`. */
 export function serveForgotten(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(forgottenRoute, async (c) => {
     requireEveryWorkspace(c);

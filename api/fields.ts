@@ -61,7 +61,6 @@ export const fieldsRoute = createRoute({
   },
 });
 
-/** `GET /api/fields?list=attendees&pigeonhole=acme/101`. */
 export function serveFields(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(fieldsRoute, async (c) => {
     const { list, pigeonhole } = c.req.valid('query');

@@ -72,7 +72,6 @@ export const showRoute = createRoute({
 
 const keyPosition: z.ZodType<readonly [string]> = z.tuple([positionOf.text]);
 
-/** `GET /api/items/{workspace}/{id}/{list}`, and the same with the key of one item. */
 export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): void {
   const { ledger } = sources;
   app.openapi(listRoute, async (c) => {

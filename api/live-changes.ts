@@ -90,7 +90,6 @@ export const liveRoute = createRoute({
   },
 });
 
-/** `GET /api/changes/live`. */
 export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
   let open = 0;

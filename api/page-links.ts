@@ -73,7 +73,6 @@ export const codeRoute = createRoute({
   responses: { 200: jsonAnswer('The one-time code.', codeSchema), ...problems(413, 415) },
 });
 
-/** `POST /api/page-codes`. */
 export function servePageCodes(app: ApiApp, { ledger, pageCodes }: Pick<ApiSources, 'ledger' | 'pageCodes'>): void {
   app.openapi(codeRoute, async (c) => {
     const { token } = c.get('caller');

@@ -89,7 +89,6 @@ export const exportRoute = createRoute({
 const notListed =
   "The person's anonymous items are not listed, because nobody may see whose they are. Forgetting the person removes them as well.";
 
-/** `POST /api/persons/export`. */
 export function servePersons(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(exportRoute, async (c) => {
     const { attendee } = c.req.valid('json');

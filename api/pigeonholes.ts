@@ -116,7 +116,6 @@ export const streamsRoute = createRoute({
 
 const placePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
 
-/** `GET /api/pigeonholes`, `GET /api/pigeonholes/{workspace}/{id}` and its `/streams`. */
 export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
   const { ledger } = sources;
   app.openapi(listRoute, async (c) => {

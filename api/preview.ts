@@ -31,7 +31,6 @@ export const previewRoute = createRoute({
   },
 });
 
-/** `POST /api/preview`. */
 export function servePreview(app: ApiApp, sources: ApiSources): void {
   app.openapi(previewRoute, async (c) => {
     const asked = c.req.valid('json');

@@ -171,7 +171,6 @@ export const testRoute = createRoute({
 const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
 const deliveryPosition: z.ZodType<readonly [number, number]> = z.tuple([positionOf.int8, positionOf.int4]);
 
-/** `GET /api/sinks`, `GET /api/sinks/{name}`, its `/lanes`, `/outcomes` and `/deliveries`, `POST` its `/test`. */
 export function serveSinks(app: ApiApp, sources: ApiSources): void {
   const { ledger } = sources;
   const known = (c: ApiContext, name: string): void => {

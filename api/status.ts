@@ -27,7 +27,6 @@ export const statusRoute = createRoute({
   responses: { 200: jsonAnswer('The state of the whole instance.', statusSchema), ...problems() },
 });
 
-/** `GET /api/status`. */
 export function serveStatus(app: ApiApp, sources: StatusSources): void {
   app.openapi(statusRoute, async (c) => {
     const workspace = workspaceOf(c);
@@ -62,7 +61,6 @@ export const quotasRoute = createRoute({
   },
 });
 
-/** `GET /api/quota`. */
 export function serveQuotas(app: ApiApp, sources: Pick<StatusSources, 'config' | 'quotas'>): void {
   app.openapi(quotasRoute, async (c) => {
     const own = workspaceOf(c);

@@ -97,7 +97,6 @@ export const showRoute = createRoute({
   responses: { 200: jsonAnswer('The state of the sync.', syncSchema), ...problems(404) },
 });
 
-/** `GET /api/overview`, `GET /api/syncs` and `GET /api/syncs/{name}`. */
 export function serveSyncs(app: ApiApp, sources: StatusSources): void {
   app.openapi(overviewRoute, async (c) => {
     const workspace = workspaceOf(c);

@@ -93,7 +93,6 @@ export const revokeRoute = createRoute({
   },
 });
 
-/** `GET` and `POST /api/tokens`, `POST /api/tokens/{name}/revoke`. */
 export function serveTokens(app: ApiApp, sources: Pick<ApiSources, 'config' | 'ledger'>): void {
   const { ledger } = sources;
   app.openapi(listRoute, async (c) => {
@@ -156,7 +155,6 @@ export const callerRoute = createRoute({
   responses: { 200: jsonAnswer('The caller and its rights.', callerSchema), ...problems() },
 });
 
-/** `GET /api/caller`. */
 export function serveCaller(app: ApiApp): void {
   app.openapi(callerRoute, (c) => {
     const { name, roles, rights, workspace } = c.get('caller');

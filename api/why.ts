@@ -100,7 +100,6 @@ export const whyRoute = createRoute({
   },
 });
 
-/** `GET /api/why?list=questions&key=9001`. */
 export function serveWhy(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(whyRoute, async (c) => {
     const { list, key, pigeonhole } = c.req.valid('query');

@@ -10,7 +10,6 @@ import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.j
 
 const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME';
 
-/** Adds `pigeonpost pause`. */
 export function addPause(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'pause',
@@ -19,13 +18,11 @@ export function addPause(program: Command, run: Run): void {
   }).option('--reason <text>', reasonHelp);
 }
 
-/** Adds `pigeonpost resume`. */
 export function addResume(program: Command, run: Run): void {
   const description = `Continue after a pause: ${targets}`;
   addAction(program, run, { verb: 'resume', description, example: 'resume sink:hooks' });
 }
 
-/** Adds `pigeonpost try-now`. */
 export function addTryNow(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'try-now',
@@ -35,7 +32,6 @@ export function addTryNow(program: Command, run: Run): void {
   });
 }
 
-/** Adds `pigeonpost poll-now`. */
 export function addPollNow(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'poll-now',
@@ -49,7 +45,6 @@ export function addPollNow(program: Command, run: Run): void {
     .option('--end', 'end the rehearsal that --for started');
 }
 
-/** Adds `pigeonpost sweep`. */
 export function addSweep(program: Command, run: Run): void {
   addAction(program, run, {
     verb: 'sweep',
@@ -59,7 +54,6 @@ export function addSweep(program: Command, run: Run): void {
   }).option('--list <list>', 'only this list');
 }
 
-/** Adds `pigeonpost sink approve` and `pigeonpost sink test`. */
 export function addSink(program: Command, run: Run): void {
   const sink = program.command('sink').description('Approve a sink that only observes, or send a test message');
   sink

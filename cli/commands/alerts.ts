@@ -5,7 +5,6 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf, instanceOf } from '../api-client.js';
 import { counted, formatInstant } from '../../base/words.js';
 
-/** Adds `pigeonpost alerts` with its commands. */
 export function addAlerts(program: Command, run: Run): void {
   const alerts = program.command('alerts').description('List open alerts, and send a test alert');
   alerts

@@ -14,7 +14,6 @@ interface ApplyArguments extends Omit<ApplyOptions, 'file' | 'use' | 'create'> {
   readonly new?: ApplyOptions['create'];
 }
 
-/** Adds `pigeonpost apply`. */
 export function addApply(program: Command, run: Run): void {
   program
     .command('apply <file>')

@@ -5,7 +5,6 @@ import { ExitCode } from '../exit-code.js';
 import { clientOf, firstOfList, thereIsMore } from '../api-client.js';
 import { printLine } from '../output.js';
 
-/** Adds `pigeonpost audit`. */
 export function addAudit(program: Command, run: Run): void {
   program
     .command('audit')

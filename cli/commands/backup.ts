@@ -17,7 +17,6 @@ Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz
   pigeonpost backup /backups/pigeonpost.tar.gz.age --encrypt-to age1...`;
 
-/** Adds `pigeonpost backup`. */
 export function addBackup(program: Command, run: Run): void {
   program
     .command('backup <file>')
@@ -115,7 +114,6 @@ Examples:
   pigeonpost key export /safe/ledger.key
   pigeonpost key export - | age -r age1... > ledger.key.age`;
 
-/** Adds `pigeonpost key export`. */
 export function addKey(program: Command, run: Run): void {
   const key = program.command('key').description("Export the ledger's hashing key, which backups do not contain");
   key

@@ -11,7 +11,6 @@ import { apiClientFor } from '../api-client.js';
 import { plannedWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
 
-/** Adds `pigeonpost check`. */
 export function addCheck(program: Command, run: Run): void {
   program
     .command('check')

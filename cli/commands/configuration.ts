@@ -24,7 +24,6 @@ import {
 import { clientOf } from '../api-client.js';
 import { whileWaiting } from '../output.js';
 
-/** Adds `pigeonpost config` with its commands. */
 export function addConfig(program: Command, run: Run): void {
   const config = program.command('config').description('Plan and apply changes of pigeonpost.yaml without a restart');
   config

@@ -6,7 +6,6 @@ import { clientOf } from '../api-client.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
 import { parseItem } from '../parse-names.js';
 
-/** Adds `pigeonpost dead-letters` with its commands. */
 export function addDeadLetters(program: Command, run: Run): void {
   const letters = program
     .command('dead-letters')

@@ -5,7 +5,6 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
 import { counted, grouped } from '../../base/words.js';
 
-/** Adds `pigeonpost deletions` with its commands. */
 export function addDeletions(program: Command, run: Run): void {
   const deletions = program
     .command('deletions')

@@ -24,7 +24,6 @@ import {
   slackSummary,
 } from '../demo/stand-in-state.js';
 
-/** Adds `pigeonpost demo`. */
 export function addDemo(program: Command, run: Run): void {
   program
     .command('demo')

@@ -8,7 +8,6 @@ import { type ApiClient, apiClientFor } from '../api-client.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { open } from 'node:fs/promises';
 
-/** Adds `pigeonpost doctor`. */
 export function addDoctor(program: Command, run: Run): void {
   program
     .command('doctor')

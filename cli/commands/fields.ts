@@ -6,7 +6,6 @@ import { parseList } from '../parse-names.js';
 import type { SeenField, SeenFields } from '../../api/fields.js';
 import { counted, grouped } from '../../base/words.js';
 
-/** Adds `pigeonpost fields`. */
 export function addFields(program: Command, run: Run): void {
   program
     .command('fields <list>')

@@ -8,7 +8,6 @@ import type { Output } from '../output.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { writePrivateFile } from '../files.js';
 
-/** Adds `pigeonpost forget`. */
 export function addForget(program: Command, run: Run): void {
   program
     .command('forget')
@@ -22,7 +21,6 @@ export function addForget(program: Command, run: Run): void {
     .action((options: ForgetOptions) => run((context) => forget(context, options)));
 }
 
-/** Adds `pigeonpost erasures` with its commands. */
 export function addErasures(program: Command, run: Run): void {
   const erasures = program.command('erasures').description('List requests to forget a person, and their results');
   erasures
@@ -200,7 +198,6 @@ export function erasureLines({ id, state, receipts }: WholeErasureView): string[
   ];
 }
 
-/** Adds `pigeonpost person`. */
 export function addPerson(program: Command, run: Run): void {
   program
     .command('person <id|code|email>')

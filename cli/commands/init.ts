@@ -11,7 +11,6 @@ import { writeConfiguration } from '../init/write-configuration.js';
 import { counted } from '../../base/words.js';
 import { shownInLine, cell } from '../text-line.js';
 
-/** Adds `pigeonpost init`. */
 export function addInit(program: Command, run: Run): void {
   program
     .command('init')

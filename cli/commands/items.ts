@@ -6,7 +6,6 @@ import { instanceOf } from '../api-client.js';
 import { parseList, parseFullPigeonhole } from '../parse-names.js';
 import { printLine } from '../output.js';
 
-/** Adds `pigeonpost items`. */
 export function addItems(program: Command, run: Run): void {
   program
     .command('items <list>')

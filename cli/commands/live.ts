@@ -8,7 +8,6 @@ import { printLine } from '../output.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../base/words.js';
 
-/** Adds `pigeonpost live`. */
 export function addLive(program: Command, run: Run): void {
   program
     .command('live')

@@ -3,7 +3,6 @@ import { exampleText, type Run, type Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { instanceOf } from '../api-client.js';
 
-/** Adds `pigeonpost open`. */
 export function addOpen(program: Command, run: Run): void {
   program
     .command('open')

@@ -10,7 +10,6 @@ import { plannedWords, reasonWords } from '../../base/delivery-words.js';
 import { parseItem, parseList } from '../parse-names.js';
 import { whileWaiting } from '../output.js';
 
-/** Adds `pigeonpost preview`. */
 export function addPreview(program: Command, run: Run): void {
   program
     .command('preview')

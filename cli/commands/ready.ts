@@ -8,7 +8,6 @@ import { clientOf } from '../api-client.js';
 import { parsePigeonhole } from '../parse-names.js';
 import { paint, type Style, wrapText } from '../text-line.js';
 
-/** Adds `pigeonpost ready`. */
 export function addReady(program: Command, run: Run): void {
   program
     .command('ready <pigeonhole>')

@@ -8,7 +8,6 @@ import { withheldWords } from '../../base/delivery-words.js';
 import { grouped } from '../../base/words.js';
 import { parseList } from '../parse-names.js';
 
-/** Adds `pigeonpost replay`. */
 export function addReplay(program: Command, run: Run): void {
   program
     .command('replay [sink]')

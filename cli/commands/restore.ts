@@ -19,7 +19,6 @@ Examples:
   pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery
   pigeonpost restore --mark-only --erasures erasures.json`;
 
-/** Adds `pigeonpost restore`. */
 export function addRestore(program: Command, run: Run): void {
   program
     .command('restore [file]')

@@ -19,7 +19,6 @@ Environment:
   PIGEONPOST_LOG  log level: trace, debug, info (default),
                   warn, error or silent`;
 
-/** Adds `pigeonpost start`. */
 export function addStart(program: Command, run: Run): void {
   program
     .command('start')
@@ -33,7 +32,6 @@ export function addStart(program: Command, run: Run): void {
     );
 }
 
-/** Adds `pigeonpost worker`. */
 export function addWorker(program: Command, run: Run): void {
   program
     .command('worker')
@@ -51,7 +49,6 @@ export function addWorker(program: Command, run: Run): void {
     );
 }
 
-/** Adds `pigeonpost api`. */
 export function addApi(program: Command, run: Run): void {
   program
     .command('api')

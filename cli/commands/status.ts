@@ -8,7 +8,6 @@ import { formatStatus, pageLines, ItemCounts, type Moment, readMoment } from '..
 import { liveScreen } from '../status/live-screen.js';
 import { span, type TextLine } from '../text-line.js';
 
-/** Adds `pigeonpost status`. */
 export function addStatus(program: Command, run: Run): void {
   program
     .command('status')

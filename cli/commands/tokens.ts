@@ -17,7 +17,6 @@ Each role may see the status, and:
   admin      everything; configuration, tokens, audit log
 ${exampleText('token create page --role viewer --role privacy --expires 90d')}`;
 
-/** Adds `pigeonpost token` with its commands. */
 export function addToken(program: Command, run: Run): void {
   const token = program.command('token').description('Create, list and revoke named tokens of the API');
   token

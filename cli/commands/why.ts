@@ -6,7 +6,6 @@ import { clientOf } from '../api-client.js';
 import { parseItem } from '../parse-names.js';
 import { printLine } from '../output.js';
 
-/** Adds `pigeonpost why`. */
 export function addWhy(program: Command, run: Run): void {
   program
     .command('why <list:key>')
