@@ -1,58 +1,34 @@
 import type { z } from '@hono/zod-openapi';
-import type * as actions from './actions.js';
-import type * as alerts from './alerts.js';
-import type * as auditLog from './audit-log.js';
-import type * as backup from './backup.js';
-import type * as configuration from './configuration.js';
-import type * as deadLetters from './dead-letters.js';
-import type * as deletions from './deletions.js';
-import type * as erasures from './erasures.js';
-import type * as fields from './fields.js';
-import type * as imports from './imports.js';
-import type * as items from './items.js';
-import type * as liveChanges from './live-changes.js';
-import type * as pageLinks from './page-links.js';
-import type * as persons from './persons.js';
-import type * as pigeonholes from './pigeonholes.js';
-import type * as preview from './preview.js';
-import type * as provisioning from './provisioning.js';
-import type * as ready from './ready.js';
-import type * as sinks from './sinks.js';
-import type * as status from './status.js';
-import type * as syncs from './syncs.js';
-import type * as tokens from './tokens.js';
-import type * as uploads from './uploads.js';
-import type * as why from './why.js';
 
 /**
  * Types of all requests and answers of the API, for the command line and the page. They follow from the routes, so that
  * no generated file can be out of date. Clients import only types, so nothing of the server is loaded.
  */
 type Route =
-  | RoutesIn<typeof actions>
-  | RoutesIn<typeof alerts>
-  | RoutesIn<typeof auditLog>
-  | RoutesIn<typeof backup>
-  | RoutesIn<typeof configuration>
-  | RoutesIn<typeof deadLetters>
-  | RoutesIn<typeof deletions>
-  | RoutesIn<typeof erasures>
-  | RoutesIn<typeof fields>
-  | RoutesIn<typeof imports>
-  | RoutesIn<typeof items>
-  | RoutesIn<typeof liveChanges>
-  | RoutesIn<typeof pageLinks>
-  | RoutesIn<typeof persons>
-  | RoutesIn<typeof pigeonholes>
-  | RoutesIn<typeof preview>
-  | RoutesIn<typeof provisioning>
-  | RoutesIn<typeof ready>
-  | RoutesIn<typeof sinks>
-  | RoutesIn<typeof status>
-  | RoutesIn<typeof syncs>
-  | RoutesIn<typeof tokens>
-  | RoutesIn<typeof uploads>
-  | RoutesIn<typeof why>;
+  | RoutesIn<typeof import('./actions.js')>
+  | RoutesIn<typeof import('./alerts.js')>
+  | RoutesIn<typeof import('./audit-log.js')>
+  | RoutesIn<typeof import('./backup.js')>
+  | RoutesIn<typeof import('./configuration.js')>
+  | RoutesIn<typeof import('./dead-letters.js')>
+  | RoutesIn<typeof import('./deletions.js')>
+  | RoutesIn<typeof import('./erasures.js')>
+  | RoutesIn<typeof import('./fields.js')>
+  | RoutesIn<typeof import('./imports.js')>
+  | RoutesIn<typeof import('./items.js')>
+  | RoutesIn<typeof import('./live-changes.js')>
+  | RoutesIn<typeof import('./page-links.js')>
+  | RoutesIn<typeof import('./persons.js')>
+  | RoutesIn<typeof import('./pigeonholes.js')>
+  | RoutesIn<typeof import('./preview.js')>
+  | RoutesIn<typeof import('./provisioning.js')>
+  | RoutesIn<typeof import('./ready.js')>
+  | RoutesIn<typeof import('./sinks.js')>
+  | RoutesIn<typeof import('./status.js')>
+  | RoutesIn<typeof import('./syncs.js')>
+  | RoutesIn<typeof import('./tokens.js')>
+  | RoutesIn<typeof import('./uploads.js')>
+  | RoutesIn<typeof import('./why.js')>;
 
 /** The routes that a file exports. */
 type RoutesIn<File> = Extract<File[keyof File], { readonly operationId: string }>;
