@@ -41,32 +41,11 @@ export interface CadenceGroup {
   readonly nextAt: Date | null;
 }
 
-export interface Freshness {
-  /**
-   * `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an operator or
-   * pigeonpost paused reading. `unread`: no list that counts was read yet.
-   */
-  readonly state: 'current' | 'late' | 'paused' | 'unread';
-  /** Lists that are live now, whether or not reading is paused. */
-  readonly liveLists: number;
-  /**
-   * When the live list that was read longest ago was last read. If no list is live, the same for all lists except those
-   * that are deliberately read rarely.
-   */
-  readonly readAt: Date | null;
-  /**
-   * Instant of the next read of the same list, or without a read of the first list; null: reading is paused, the
-   * service does not answer, or there is no list.
-   */
-  readonly nextAt: Date | null;
-  readonly waits: ReadingWait | null;
-  /** Lists are overdue and not late, because nothing could be read until shortly before. */
-  readonly catchingUp: boolean;
-  readonly late: readonly (ListReading & { readonly lateMs: number })[];
-  readonly groups: readonly CadenceGroup[];
-}
-
-/** Judges one pigeonhole. @param maybeLate every list that may be late; lists that are in time may be among them */
+/**
+ * Judges one pigeonhole. `current`: every list is in time. `late`: at least one list missed its interval. `paused`: an
+ * operator or pigeonpost paused reading. `unread`: no list that counts was read yet.
+ * @param maybeLate every list that may be late; lists that are in time may be among them
+ */
 export function judgeFreshness(
   { groups, maybeLate }: { readonly groups: readonly CadenceGroup[]; readonly maybeLate: readonly ListReading[] },
   {
@@ -75,7 +54,7 @@ export function judgeFreshness(
     now,
     ...obstacles
   }: { readonly paused: boolean; readonly waits?: ReadingWait | null; readonly now: Date } & Obstacles,
-): Freshness {
+): FreshnessView {
   const timed = groups.map((group) => ({
     ...group,
     nextAt: paused || group.nextAt === null ? null : possibleAt(group.nextAt, waits),
@@ -89,12 +68,22 @@ export function judgeFreshness(
   return {
     state: paused ? 'paused' : late.length > 0 ? 'late' : oldest?.readAt == null ? 'unread' : 'current',
     liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
-    readAt: oldest?.readAt ?? null,
-    nextAt: oldest?.nextAt ?? null,
+    readAt: oldest?.readAt?.toISOString() ?? null,
+    nextAt: oldest?.nextAt?.toISOString() ?? null,
     waits: paused ? null : waits,
     catchingUp: judged.some((each) => each.lateMs === 0 && latenessMs(each, now) > 0),
-    late,
-    groups: timed,
+    lateLists: late.length,
+    lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
+    late: lateWords(late),
+    groups: timed.map((group) => ({
+      reason: group.reason,
+      lists: group.lists,
+      everyMs: group.everyMs,
+      longestEveryMs: group.longestEveryMs,
+      cadence: cadenceWords(group),
+      readAt: group.readAt?.toISOString() ?? null,
+      nextAt: group.nextAt?.toISOString() ?? null,
+    })),
   };
 }
 
@@ -215,8 +204,11 @@ function intervalWords(ms: number): string {
   return `${Math.round(seconds / 86_400)} d`;
 }
 
-/** "votes of session 5001 (every 5 s: the event is live) and 1 more": the lists that are late; null: none is. */
-export function lateWords({ late }: Pick<Freshness, 'late'>): string | null {
+/**
+ * "votes of session 5001 (every 5 s: the event is live) and 1 more": the lists that are late, given the latest first;
+ * null: none is.
+ */
+function lateWords(late: readonly ListReading[]): string | null {
   const [worst] = late;
   if (worst === undefined) return null;
   const list = worst.sessionId === null ? worst.list : `${worst.list} of session ${worst.sessionId}`;
@@ -349,27 +341,3 @@ export const freshnessSchema = z
   })
   .openapi('Freshness');
 export type FreshnessView = z.infer<typeof freshnessSchema>;
-
-export function viewFreshness(freshness: Freshness): FreshnessView {
-  const { state, liveLists, readAt, nextAt, waits, catchingUp, late, groups } = freshness;
-  return {
-    state,
-    liveLists,
-    readAt: readAt?.toISOString() ?? null,
-    nextAt: nextAt?.toISOString() ?? null,
-    waits,
-    catchingUp,
-    lateLists: late.length,
-    lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
-    late: lateWords(freshness),
-    groups: groups.map((group) => ({
-      reason: group.reason,
-      lists: group.lists,
-      everyMs: group.everyMs,
-      longestEveryMs: group.longestEveryMs,
-      cadence: cadenceWords(group),
-      readAt: group.readAt?.toISOString() ?? null,
-      nextAt: group.nextAt?.toISOString() ?? null,
-    })),
-  };
-}

@@ -16,7 +16,7 @@ import {
   isSentTo,
   sentLanes,
 } from './ledger-status.js';
-import { type AllFreshness, judgeFreshness, readFreshness, readingWait, viewFreshness } from './freshness.js';
+import { type AllFreshness, judgeFreshness, readFreshness, readingWait } from './freshness.js';
 import type { HindranceMemory } from './lateness.js';
 import type { ReadingWait } from '../base/reading-words.js';
 import { findObservedWithholding, findWithholding } from './withholding.js';
@@ -283,7 +283,7 @@ function pigeonholeView(
   const since = earliest([workspace.since, pause?.since]) ?? at;
   const hinderedMs = paused || waits !== null ? Math.max(0, at.getTime() - since.getTime()) : null;
   const hindrances = memory?.note(name, hinderedMs);
-  const freshness = viewFreshness(judgeFreshness(known, { paused, waits: wait, now: at, upMs, hindrances }));
+  const freshness = judgeFreshness(known, { paused, waits: wait, now: at, upMs, hindrances });
   return {
     id: row.pigeonholeId,
     name: row.name,
