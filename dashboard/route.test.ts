@@ -1,4 +1,4 @@
-import { address, addressOfSee, type Route, routeOf } from './route.js';
+import { address, type Route, routeOf } from './route.js';
 
 describe('an address of the page', () => {
   it.each<[string, Route]>([
@@ -33,19 +33,5 @@ describe('an address of the page', () => {
     [address.newImport('acme/101'), { page: 'new-import', pigeonhole: 'acme/101' }],
   ])('%s is parsed to the page it was built for', (hash, route) => {
     expect(routeOf(hash)).toEqual(route);
-  });
-});
-
-describe('the page for an address of the API', () => {
-  it.each([
-    ['/api/sinks/hooks', 'hooks', '#/sink/hooks'],
-    ['/api/dead-letters?sink=hooks', 'hooks', '#/sink/hooks?part=dead-letters'],
-    ['/api/pigeonholes/acme/101', 'acme/101', '#/sync/acme/101'],
-    ['/api/deletions', 'acme/101', '#/deletions'],
-    ['/api/quota', 'acme', '#/workspace/acme'],
-    ['/api/something-new', 'acme', null],
-    ['https://elsewhere.example.com/api/sinks/x', 'x', null],
-  ])('for %s of %s is %s', (see, name, to) => {
-    expect(addressOfSee(see, name)).toBe(to);
   });
 });

@@ -80,23 +80,3 @@ export const address = {
   newImport: (pigeonhole?: string) => `#/imports/new${pigeonhole === undefined ? '' : `?pigeonhole=${e(pigeonhole)}`}`,
   item: (list: string, key: string, pigeonhole: string) => `#/item/${e(list)}/${e(key)}?pigeonhole=${e(pigeonhole)}`,
 } as const;
-
-/**
- * Converts an API address in a problem's `see` field to the address of the matching page. Pure.
- * @param name name of the sink, workspace or pigeonhole that has the problem
- * @returns null if no page matches
- */
-export function addressOfSee(see: string, name: string): string | null {
-  const [path = '', query = ''] = see.split('?', 2);
-  const [, api, first, second, third] = path.split('/').map(decoded);
-  if (api !== 'api') return null;
-  if (first === 'sinks' && second !== undefined) return address.sink(second);
-  if (first === 'dead-letters') {
-    const sink = new URLSearchParams(query).get('sink');
-    return sink === null ? null : address.sink(sink, 'dead-letters');
-  }
-  if (first === 'pigeonholes' && second !== undefined && third !== undefined) return address.pigeonhole(second, third);
-  if (first === 'deletions') return address.deletions;
-  if (first === 'quota') return address.workspace(name);
-  return null;
-}

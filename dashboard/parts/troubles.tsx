@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Trouble } from '../../operations/find-problems.js';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/connection.js';
-import { address, addressOfSee } from '../route.js';
+import { address } from '../route.js';
 import { labelOf } from '../words.js';
 import { grouped } from '../../base/words.js';
 import { Button } from './button.js';
@@ -43,9 +43,10 @@ export function Troubles({ troubles }: { readonly troubles: readonly Trouble[] }
   );
 }
 
-function Help({ trouble: { help, kind, name } }: { readonly trouble: Trouble }) {
+function Help({ trouble }: { readonly trouble: Trouble }) {
   const mayOperate = useMay('operate');
-  const to = (help?.see == null ? null : addressOfSee(help.see, name)) ?? addressOfSubject(kind, name);
+  const { help } = trouble;
+  const to = addressOf(trouble);
   const { action = null, label = '' } = help ?? {};
   return (
     <div class="actions">
@@ -63,7 +64,10 @@ function Help({ trouble: { help, kind, name } }: { readonly trouble: Trouble }) 
   );
 }
 
-function addressOfSubject(kind: Trouble['kind'], name: string): string | null {
+/** Returns the address of the page that shows a problem; null: no page does. */
+function addressOf({ code, kind, name }: Trouble): string | null {
+  if (code === 'deletions-held') return address.deletions;
+  if (code === 'dead-letters') return address.sink(name, 'dead-letters');
   if (kind === 'workspace') return address.workspace(name);
   if (kind === 'sink') return address.sink(name);
   if (kind !== 'pigeonhole') return null;
