@@ -40,13 +40,13 @@ describe('the text of status', () => {
       severity: 'warning',
       text: '12 deletions wait for an operator',
       since: null,
-      help: { label: 'Show them', action: null, see: '/api/deletions' },
+      advice: 'Run "pigeonpost deletions list", then confirm or reject them.',
     });
     expect(lines({}, [paused, held, troubleOf({ severity: 'notice', text: 'note this' })]).slice(0, 6)).toEqual([
       'PROBLEM  Sink hooks is paused: moved (ana). It keeps its backlog. (started 10 min ago)',
       '         To continue, run "pigeonpost resume sink:hooks".',
       'WARNING  12 deletions wait for an operator',
-      '         pigeonpost deletions list',
+      '         Run "pigeonpost deletions list", then confirm or reject them.',
       'note     note this (started 10 min ago)',
       '',
     ]);

@@ -118,13 +118,12 @@ export function problemLines({ overview }: Moment, now: Date, columns: number): 
   return overview.troubles.flatMap((trouble) => {
     const [label, style] = labels[trouble.severity];
     const sentence = `${trouble.text}${sinceText(trouble, now)}`;
-    const help = trouble.advice ?? commandOf(trouble);
     return [
       ...indented(sentence, columns).map((line, index): TextLine => [
         span((index === 0 ? label : '').padEnd(labelWidth), style),
         span(line, style === 'dim' ? 'dim' : undefined),
       ]),
-      ...(help === null ? [] : indented(help, columns)).map((line): TextLine => [
+      ...(trouble.advice === null ? [] : indented(trouble.advice, columns)).map((line): TextLine => [
         span(' '.repeat(labelWidth)),
         span(line, 'bold'),
       ]),
@@ -150,23 +149,6 @@ function indented(sentence: string, columns: number): string[] {
 
 function sinceText({ since, saysSince }: Trouble, now: Date): string {
   return since === null || saysSince ? '' : ` (started ${formatDistance(new Date(since), now)})`;
-}
-
-/** Returns the command for the page's button; null if no command helps. */
-function commandOf({ code, help, kind, name }: Trouble): string | null {
-  if (code === 'sink-withholding') return `pigeonpost preview --sink ${name}`;
-  if (help === null) return null;
-  const { action, see } = help;
-  if (action !== null) {
-    const target = `${action.kind}:${action.name}`;
-    if (action.do === 'approve') return `pigeonpost sink approve ${action.name}`;
-    return `pigeonpost ${action.do} ${target}`;
-  }
-  if (see?.startsWith('/api/deletions') === true) return 'pigeonpost deletions list';
-  if (see?.startsWith('/api/dead-letters') === true) {
-    return `pigeonpost dead-letters list${kind === 'sink' ? ` --sink ${name}` : ''}`;
-  }
-  return null;
 }
 
 type ItemCount = NonNullable<Status['counts']>['items'][number];
