@@ -13,7 +13,7 @@ import { configuredName, idText, printable, instant } from '../base/printable.js
 import { Refused } from './problem.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
 import type { StatusSources } from '../operations/read-status.js';
-import { pigeonholeViewSchema, workStateSchema } from '../operations/status-view.js';
+import { type PigeonholeView, pigeonholeViewSchema, workStateSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/find-problems.js';
 
 /** The reading state of a pigeonhole. */
@@ -188,35 +188,28 @@ export async function pigeonholeWithPresent(
   sources: StatusSources,
   { workspace, pigeonholeId }: { readonly workspace: string; readonly pigeonholeId: number },
 ): Promise<{ pigeonhole: PigeonholeDetails; present: Present }> {
-  const [present, names] = await Promise.all([
-    readPresent(sources, workspace),
-    pigeonholeNames(sources.ledger, workspace),
-  ]);
+  const present = await readPresent(sources, workspace);
   const within = present.status.workspaces.find(({ name }) => name === workspace);
   const found = within?.pigeonholes.find(({ id }) => id === pigeonholeId);
   if (found === undefined) throw notKnown(workspace, String(pigeonholeId));
-  return { pigeonhole: viewPigeonhole({ workspace, ...found }, present, names), present };
+  return { pigeonhole: viewPigeonhole({ workspace, ...found }, present), present };
 }
 
 async function pigeonholesOf(sources: StatusSources, workspace: string | null): Promise<PigeonholeDetails[]> {
-  const [present, names] = await Promise.all([
-    readPresent(sources, workspace),
-    pigeonholeNames(sources.ledger, workspace),
-  ]);
+  const present = await readPresent(sources, workspace);
   return present.status.workspaces
     .flatMap(({ name, pigeonholes }) =>
-      pigeonholes.map((each) => viewPigeonhole({ workspace: name, ...each }, present, names)),
+      pigeonholes.map((each) => viewPigeonhole({ workspace: name, ...each }, present)),
     )
     .toSorted((a, b) => compare(a.workspace, b.workspace) || a.id - b.id);
 }
 
 function viewPigeonhole(
-  each: PigeonholeDetails | Omit<PigeonholeDetails, 'syncs' | 'foundByMinute' | 'troubles'>,
-  { progress, troubles, now }: Present,
-  names: Awaited<ReturnType<typeof pigeonholeNames>>,
+  each: PigeonholeView & { readonly workspace: string },
+  { progress, places, status, now }: Present,
 ): PigeonholeDetails {
   const { workspace, id } = each;
-  const known = names.find((row) => row.workspace === workspace && row.pigeonholeId === id);
+  const known = places.find((row) => row.workspace === workspace && row.pigeonholeId === id);
   return {
     ...each,
     syncs: known?.syncs ?? [],
@@ -225,7 +218,7 @@ function viewPigeonhole(
       (row) => row.sink === null && row.workspace === workspace && row.pigeonholeId === id,
       now,
     ),
-    troubles: troubles.filter(({ kind, name }) => kind === 'pigeonhole' && name === `${workspace}/${id}`),
+    troubles: status.problems.filter(({ kind, name }) => kind === 'pigeonhole' && name === `${workspace}/${id}`),
   };
 }
 

@@ -2,7 +2,7 @@ import type { LaneState } from '../delivering/read-lanes.js';
 import { type MinuteOfProgress, recentProgress } from '../reading/progress.js';
 import { configOf, readSnapshot, type StatusSources } from '../operations/read-status.js';
 import type { Status } from '../operations/status-view.js';
-import type { Trouble } from '../operations/find-problems.js';
+import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import type { Config } from '../config/config.js';
 import { z } from '@hono/zod-openapi';
 
@@ -14,18 +14,19 @@ export interface Present {
   /** Lanes that still receive changes. */
   readonly lanes: readonly LaneState[];
   readonly progress: readonly MinuteOfProgress[];
-  readonly troubles: readonly Trouble[];
+  /** The known pigeonholes, with the syncs that read them. */
+  readonly places: readonly NamedPigeonhole[];
 }
 
 /** @param workspace the only workspace to read; null: all */
 export async function readPresent(sources: StatusSources, workspace: string | null): Promise<Present> {
   const { ledger, config } = sources;
-  const [{ status, snapshot }, progress] = await Promise.all([
+  const [{ status, snapshot, places }, progress] = await Promise.all([
     readSnapshot(sources, false, workspace),
     recentProgress(ledger, { minutes: chartMinutes, workspace }),
   ]);
   const { lanes, now } = snapshot;
-  return { now, config: configOf(config, workspace), status, lanes, progress, troubles: status.problems };
+  return { now, config: configOf(config, workspace), status, lanes, progress, places };
 }
 
 /** Length of a chart in minutes. */

@@ -42,7 +42,7 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
       ...workChecks({
         pigeonhole,
         sinks: present.status.sinks.filter(({ name }) => served.has(name)),
-        troubles: present.troubles.filter(
+        troubles: present.status.problems.filter(
           ({ kind, name }) =>
             kind === 'process' ||
             (kind === 'workspace' && name === workspace) ||

@@ -255,7 +255,7 @@ function unknownSink(name: string): Refused {
   return new Refused(404, `no sink ${name} is known: run "pigeonpost status" to see what exists`);
 }
 
-function viewSink(sink: SinkView, { config, lanes, progress, troubles, now }: Present): SinkDetails {
+function viewSink(sink: SinkView, { config, status, lanes, progress, now }: Present): SinkDetails {
   const { name } = sink;
   const waiting = lanes.flatMap((lane) =>
     lane.sink === name && lane.undeliveredSince !== null ? [lane.undeliveredSince.getTime()] : [],
@@ -265,7 +265,7 @@ function viewSink(sink: SinkView, { config, lanes, progress, troubles, now }: Pr
     syncs: Object.keys(config.syncs).filter((sync) => config.syncs[sync]!.sinks.includes(name)),
     undeliveredSince: waiting.length === 0 ? null : new Date(Math.min(...waiting)).toISOString(),
     deliveredByMinute: byMinute(progress, (each) => each.sink === name, now),
-    troubles: troubles.filter((trouble) => trouble.kind === 'sink' && trouble.name === name),
+    troubles: status.problems.filter((trouble) => trouble.kind === 'sink' && trouble.name === name),
   };
 }
 

@@ -1,5 +1,4 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { pigeonholeNames } from '../ledger/pigeonholes.js';
 import { combineFreshness, freshnessSummary } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
 import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
@@ -8,7 +7,7 @@ import { Refused } from './problem.js';
 import { jsonAnswer, needs, problems } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import type { StatusSources } from '../operations/read-status.js';
-import { workStateSchema } from '../operations/status-view.js';
+import { type Status, workStateSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/find-problems.js';
 
 /** A configured sync with the sums over all its pigeonholes. */
@@ -99,63 +98,46 @@ export const showRoute = createRoute({
 
 export function serveSyncs(app: ApiApp, sources: StatusSources): void {
   app.openapi(overviewRoute, async (c) => {
-    const workspace = workspaceOf(c);
-    const present = await readPresent(sources, workspace);
-    const { now, status, progress, troubles } = present;
+    const present = await readPresent(sources, workspaceOf(c));
+    const { now, status, progress } = present;
     return c.json(
       {
         now: now.toISOString(),
         settled: status.settled,
         configuration: status.configuration,
-        syncs: await viewSyncs(sources, present, workspace),
+        syncs: viewSyncs(present),
         foundByMinute: byMinute(progress, ({ sink }) => sink === null, now),
         deliveredByMinute: byMinute(progress, ({ sink }) => sink !== null, now),
-        troubles,
+        troubles: status.problems,
       },
       200,
     );
   });
   app.openapi(listRoute, async (c) => {
-    const workspace = workspaceOf(c);
-    return c.json({ syncs: await viewSyncs(sources, await readPresent(sources, workspace), workspace) }, 200);
+    return c.json({ syncs: viewSyncs(await readPresent(sources, workspaceOf(c))) }, 200);
   });
   app.openapi(showRoute, async (c) => {
     const { name } = c.req.valid('param');
-    const workspace = workspaceOf(c);
-    const syncs = await viewSyncs(sources, await readPresent(sources, workspace), workspace);
+    const syncs = viewSyncs(await readPresent(sources, workspaceOf(c)));
     const found = syncs.find((sync) => sync.name === name);
     if (found === undefined) throw new Refused(404, `no sync ${name} is configured: GET /api/syncs lists the syncs`);
     return c.json(found, 200);
   });
 }
 
-async function viewSyncs(
-  { ledger }: Pick<StatusSources, 'ledger'>,
-  present: Present,
-  workspace: string | null,
-): Promise<SyncView[]> {
-  const names = await pigeonholeNames(ledger, workspace);
+function viewSyncs(present: Present): SyncView[] {
   return Object.keys(present.config.syncs)
     .toSorted()
-    .map((name) =>
-      viewSync(
-        name,
-        new Set(
-          names.filter(({ syncs }) => syncs.includes(name)).map((each) => `${each.workspace}/${each.pigeonholeId}`),
-        ),
-        present,
-      ),
-    );
+    .map((name) => {
+      const own = present.places.filter(({ syncs }) => syncs.includes(name));
+      return viewSync(name, new Set(own.map((each) => `${each.workspace}/${each.pigeonholeId}`)), present);
+    });
 }
 
 const worstFirst = ['paused', 'failing', 'waiting', 'backfilling', 'working'] as const;
 
 /** Builds the view of a sync. Pure. @param own `<workspace>/<id>` of the pigeonholes that the sync reads */
-function viewSync(
-  name: string,
-  own: ReadonlySet<string>,
-  { now, config, status, progress, troubles }: Present,
-): SyncView {
+function viewSync(name: string, own: ReadonlySet<string>, { now, config, status, progress }: Present): SyncView {
   const { workspace, sinks, everyMs } = config.syncs[name]!;
   const within = status.workspaces.find((each) => each.name === workspace);
   const pigeonholes = (within?.pigeonholes ?? []).filter(({ id }) => own.has(`${workspace}/${id}`));
@@ -166,7 +148,7 @@ function viewSync(
     // A workspace is `failing` if one of its pigeonholes is, but that one may belong to another sync.
     (state, position) => position < pigeonholes.length || state === 'paused' || state === 'waiting',
   );
-  const isOwn = (trouble: Present['troubles'][number]): boolean =>
+  const isOwn = (trouble: Status['problems'][number]): boolean =>
     (trouble.kind === 'pigeonhole' && own.has(trouble.name)) ||
     (trouble.kind === 'workspace' && trouble.name === workspace) ||
     (trouble.kind === 'sink' && sinks.includes(trouble.name)) ||
@@ -194,6 +176,6 @@ function viewSync(
       (each) => each.sink === null && own.has(`${each.workspace}/${each.pigeonholeId}`),
       now,
     ),
-    troubles: troubles.filter(isOwn),
+    troubles: status.problems.filter(isOwn),
   };
 }
