@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../work/collaborators.js';
-import { type PlannedLane, plannedLanes } from '../delivering/lane-plans.js';
+import { plannedLanes } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
 import { type Candidate, storedItems } from '../delivering/candidates.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
-import { planStored, type StoredPlan } from './count-deliverable.js';
+import { type PlanningLane, planStored, type StoredPlan } from './count-deliverable.js';
 import { countMapped, type MappedCount, mappingProblem, startTallies, sumMapped } from './count-mapped.js';
 import { fieldNotes, fieldsSeen } from './field-notes.js';
 import type { Sink } from '../sinks/sink.js';
@@ -151,11 +151,12 @@ async function preview(
     const ref = await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
     const lists: readonly string[] = lane.lists.filter((list) => asked.list === null || list === asked.list);
     if (ref === undefined || lists.length === 0) continue;
+    const planningOf = (variant: Variant): PlanningLane => {
+      return { ledger, ...variant, sinkName: asked.sink, lane, sinkId, ref };
+    };
+    const planning = planningOf(now!);
     const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
-    if (asked.key === null) {
-      const planning = { ledger, ...now!, sinkName: asked.sink, lane, sinkId, ref };
-      counts.push(...(await countMapped(planning, of, tallies)));
-    }
+    if (asked.key === null) counts.push(...(await countMapped(planning, of, tallies)));
     const room = asked.limit + 1 - items.length;
     if (room <= 0) continue;
     const found = await storedItems(
@@ -163,9 +164,8 @@ async function preview(
       { sinkId, ref, lists, key: asked.key },
       before === undefined ? room : 1000,
     );
-    items.push(
-      ...(await planItems(current, { asked, lane, sinkId, ref }, found, { now: now!, before })).slice(0, room),
-    );
+    const planned = await planItems(found, planning, before === undefined ? undefined : planningOf(before));
+    items.push(...planned.slice(0, room));
   }
   const summed = sumMapped(counts);
   const { syncs, sinks } = now!.config;
@@ -180,22 +180,15 @@ async function preview(
   };
 }
 
-interface PreviewedLane {
-  readonly asked: PreviewRequest;
-  readonly lane: PlannedLane;
-  readonly sinkId: number;
-  readonly ref: number;
-}
-
+/** @param before undefined: there is no file to compare with */
 async function planItems(
-  current: Current,
-  place: PreviewedLane,
   found: readonly Candidate[],
-  { now, before }: { readonly now: Variant; readonly before: Variant | undefined },
+  now: PlanningLane,
+  before: PlanningLane | undefined,
 ): Promise<PreviewedItem[]> {
-  const nowPlanned = await planUnder(current, place, found, now);
-  const beforePlanned = before === undefined ? undefined : await planUnder(current, place, found, before);
-  const { workspace, pigeonholeId } = place.lane;
+  const nowPlanned = await planShown(now, found);
+  const beforePlanned = before === undefined ? undefined : await planShown(before, found);
+  const { workspace, pigeonholeId } = now.lane;
   return found.flatMap(({ list, key, revision }, index) => {
     const item = { workspace, pigeonholeId, list, key, revision, now: nowPlanned[index]! };
     if (beforePlanned === undefined) return [item];
@@ -203,15 +196,8 @@ async function planItems(
   });
 }
 
-async function planUnder(
-  { ledger }: Current,
-  { asked, lane, sinkId, ref }: PreviewedLane,
-  found: readonly Candidate[],
-  { config, sink }: Variant,
-): Promise<PreviewedOperation[]> {
-  return (await planStored({ ledger, config, sinkName: asked.sink, sink, lane, sinkId, ref }, found)).map((plan) =>
-    shown(plan, sink),
-  );
+async function planShown(planning: PlanningLane, found: readonly Candidate[]): Promise<PreviewedOperation[]> {
+  return (await planStored(planning, found)).map((plan) => shown(plan, planning.sink));
 }
 
 function shown(plan: StoredPlan, sink: Sink): PreviewedOperation {
