@@ -130,21 +130,17 @@ export function severalWords(message: Several): Words {
   return {
     title,
     says: [...common, namesSentence(subjects)].join(' '),
-    todo: kind === 'recovered' ? null : `"${commands[occasion]}" lists them and what to do about each.`,
+    todo:
+      kind === 'recovered'
+        ? null
+        : `"${commands[occasion] ?? 'pigeonpost status'}" lists them and what to do about each.`,
   };
 }
 
-const commands: Readonly<Record<Occasion, string>> = {
-  'service-down': 'pigeonpost status',
-  'sink-paused': 'pigeonpost status',
-  'workspace-paused': 'pigeonpost status',
-  behind: 'pigeonpost status',
+/** Commands that list the subjects of a message; `pigeonpost status` lists those of the other occasions. */
+const commands: Partial<Readonly<Record<Occasion, string>>> = {
   'dead-letters': 'pigeonpost dead-letters list',
-  withholding: 'pigeonpost status',
-  'reading-late': 'pigeonpost status',
   'deletions-held': 'pigeonpost deletions list',
-  'quota-used-up': 'pigeonpost status',
-  'quota-short': 'pigeonpost status',
   'import-ended': 'pigeonpost import list',
 };
 
