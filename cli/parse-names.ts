@@ -11,25 +11,10 @@ export async function parseItem(word: string): Promise<Exclude<ReturnType<Words[
   throw new CommandError(found.notFound ? ExitCode.NotFound : ExitCode.WrongUse, found.problem);
 }
 
-/** Parses the name of a list that the service has. @throws {CommandError} if there is no such list */
-export async function parseServiceList(
-  word: string,
-): Promise<Extract<ReturnType<Words['listNamed']>, { list: string }>['list']> {
+/** Parses the name of one of these lists. @throws {CommandError} if there is no such list */
+export async function parseList<Name extends string>(word: string, names: readonly Name[]): Promise<Name> {
   const { listNamed } = await import('../operations/command-input.js');
-  const found = listNamed(word);
-  if ('list' in found) return found.list;
-  throw new CommandError(ExitCode.WrongUse, found.problem);
-}
-
-/**
- * Parses the name of a list, including the lists that pigeonpost derives.
- * @throws {CommandError} if there is no such list
- */
-export async function parseList(
-  word: string,
-): Promise<Extract<ReturnType<Words['anyListNamed']>, { list: string }>['list']> {
-  const { anyListNamed } = await import('../operations/command-input.js');
-  const found = anyListNamed(word);
+  const found = listNamed(word, names);
   if ('list' in found) return found.list;
   throw new CommandError(ExitCode.WrongUse, found.problem);
 }

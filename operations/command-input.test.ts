@@ -1,3 +1,4 @@
+import { serviceLists } from '../base/list-names.js';
 import { instantNamed, itemNamed, listNamed, shownWord } from './command-input.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
@@ -30,14 +31,14 @@ describe('an instant on the command line', () => {
 
 describe('a list on the command line', () => {
   it('is accepted by its API name', () => {
-    expect(listNamed('poll-mcq-votes')).toEqual({ list: 'poll-mcq-votes' });
+    expect(listNamed('poll-mcq-votes', serviceLists)).toEqual({ list: 'poll-mcq-votes' });
   });
 
   it.each([
     ['qustions', '"qustions" is not a list: did you mean "questions"?'],
     ['engagement', expect.stringMatching(/^"engagement" is not a list: there are sessions, attendees, questions/)],
   ])('rejects %s', (word, problem) => {
-    expect(listNamed(word)).toEqual({ problem });
+    expect(listNamed(word, serviceLists)).toEqual({ problem });
   });
 });
 

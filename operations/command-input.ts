@@ -1,5 +1,5 @@
 import { nearestWord } from '../config/nearest-word.js';
-import { type ListName, listNames, serviceLists } from '../base/list-names.js';
+import { type ListName, listNames } from '../base/list-names.js';
 import { parseDurationMs } from '../config/values.js';
 import { type ClientConfig, loadClientConfig, loadStoreConfig } from '../config/client-config.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
@@ -21,23 +21,14 @@ export function logLevel(environment: Environment = processEnvironment()): strin
   return ['trace', 'debug', 'info', 'warn', 'error', 'silent'].includes(level) ? level : 'info';
 }
 
-/** All lists whose items are stored. Commands accept the same names of lists as the configuration. */
-export const serviceAndDerivedLists: readonly string[] = listNames;
-
 /**
- * Finds a list of the service by its name, in the plural or the singular.
+ * Finds a list by its name, in the plural or the singular.
  * @returns a sentence with the problem and a suggestion if no list has that name
  */
-export function listNamed(word: string): { list: (typeof serviceLists)[number] } | { problem: string } {
-  return named(word, serviceLists);
-}
-
-/** Like `listNamed`, but includes derived lists. */
-export function anyListNamed(word: string): { list: ListName } | { problem: string } {
-  return named(word, listNames);
-}
-
-function named<Name extends string>(word: string, names: readonly Name[]): { list: Name } | { problem: string } {
+export function listNamed<Name extends string>(
+  word: string,
+  names: readonly Name[],
+): { list: Name } | { problem: string } {
   const list = names.find((name) => name === word || name === `${word}s`);
   if (list !== undefined) return { list };
   const nearest = nearestWord(word, names);
@@ -60,7 +51,7 @@ export function itemNamed(word: string): { list: ListName; key: string } | { pro
       notFound: false,
     };
   }
-  const found = anyListNamed(listWord);
+  const found = listNamed(listWord, listNames);
   if ('problem' in found) return { ...found, notFound: false };
   if (key.length > longestKey || unprintable.test(key)) {
     const problem = `no item has the key "${shownWord(key)}": a key is at most ${longestKey} printable characters`;
@@ -78,8 +69,6 @@ export function shownWord(word: string): string {
   const kept = cut.length > maxShown ? `${cut.slice(0, maxShown).join('')}…` : word;
   return kept.replaceAll(/\p{C}/gu, '\ufffd');
 }
-
-export type { ListName };
 
 const instant = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 

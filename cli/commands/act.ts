@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { serviceLists } from '../../base/list-names.js';
 import { confirm, exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
 import type { Action } from '../../operations/action.js';
 import { type ApiClient, instanceOf } from '../api-client.js';
@@ -6,7 +7,7 @@ import type { SinkView } from '../../operations/status-view.js';
 import { isObserving } from '../../base/delivery-words.js';
 import { counted, formatSpan } from '../../base/words.js';
 import { CommandError, ExitCode } from '../exit-code.js';
-import { parseServiceList, type KnownNames, parseTarget } from '../parse-names.js';
+import { parseList, type KnownNames, parseTarget } from '../parse-names.js';
 
 const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME';
 
@@ -189,7 +190,7 @@ export async function act(context: Context, options: ActOptions): Promise<ExitCo
     throw new CommandError(ExitCode.WrongUse, 'a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE/ID');
   }
   const forSeconds = secondsOf(options, kind);
-  const list = options.list === undefined ? undefined : await parseServiceList(options.list);
+  const list = options.list === undefined ? undefined : await parseList(options.list, serviceLists);
   const action: Action = { do: verb, kind, name };
   const { reason, done = becomes[verb] } = options;
   const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });

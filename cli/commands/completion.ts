@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command as TabCommand, Complete } from '@bomb.sh/tab' with { 'resolution-mode': 'import' };
 import { Argument, type Command, type Option } from 'commander';
+import { listNames } from '../../base/list-names.js';
 import type { Run } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { roles } from './tokens.js';
@@ -61,8 +62,7 @@ interface KnownWords {
  */
 async function complete(program: Command, words: readonly string[], config: string): Promise<string[]> {
   const { RootCommand } = await import('@bomb.sh/tab');
-  const { serviceAndDerivedLists: lists } = await import('../../operations/command-input.js');
-  const known = { ...(await namesIn(configIn(words) ?? config)), lists };
+  const known = { ...(await namesIn(configIn(words) ?? config)), lists: listNames };
   const root = new RootCommand();
   describe(root, program, known);
   for (const [path, command] of commandsBelow(program, [])) {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { listNames } from '../../base/list-names.js';
 import { exampleText, type Run, type Context } from '../command.js';
 import { CommandError, ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
@@ -30,7 +31,7 @@ interface FieldsOptions {
  */
 export async function fields(context: Context, { list, pigeonhole, json }: FieldsOptions): Promise<ExitCode> {
   const { out } = context;
-  const named = await parseList(list);
+  const named = await parseList(list, listNames);
   const place = pigeonhole?.replace(/^pigeonhole:/, '');
   if (place !== undefined && !/^(?:[a-z0-9-]+\/)?\d+$/.test(place)) {
     throw new CommandError(ExitCode.WrongUse, `--pigeonhole is "${pigeonhole}": give WORKSPACE/ID or ID`);

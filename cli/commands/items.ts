@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { listNames } from '../../base/list-names.js';
 import { exampleText, wholeNumber, personalHelp, type Run, type Context } from '../command.js';
 import type { ItemView } from '../../api/items.js';
 import { ExitCode } from '../exit-code.js';
@@ -40,7 +41,7 @@ async function items(
   const { out } = context;
   const { client, workspaces } = await instanceOf(context);
   const place = await parseFullPigeonhole(pigeonhole, workspaces);
-  const named = await parseList(list);
+  const named = await parseList(list, listNames);
   const found = await client.items({ ...place, list: named }, { session, limit, after, personal });
   if (json) out.line(JSON.stringify(found));
   else for (const item of found.items) printLine(out, itemLine(named, item));

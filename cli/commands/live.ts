@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
+import { serviceLists } from '../../base/list-names.js';
 import { exampleText, personalHelp, type Run, type Context, wholeNumber } from '../command.js';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { instanceOf, type ApiClient } from '../api-client.js';
-import { parseServiceList, parseFullPigeonhole } from '../parse-names.js';
+import { parseList, parseFullPigeonhole } from '../parse-names.js';
 import { printLine } from '../output.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../base/words.js';
@@ -35,7 +36,7 @@ async function live(context: Context, { list, pigeonhole, recent, personal, json
   const { client, workspaces } = await instanceOf(context);
   const place = pigeonhole === undefined ? undefined : await parseFullPigeonhole(pigeonhole, workspaces);
   const query = {
-    ...(list === undefined ? {} : { list: await parseServiceList(list) }),
+    ...(list === undefined ? {} : { list: await parseList(list, serviceLists) }),
     ...(place === undefined ? {} : { pigeonhole: `${place.workspace}/${place.id}` }),
     ...(personal ? { personal: '1' } : {}),
   };

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { listNames } from '../../base/list-names.js';
 import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -50,7 +51,7 @@ export async function preview(context: Context, options: PreviewOptions): Promis
   const sink = options.sink.replace(/^sink:/, '');
   const asked = {
     sink,
-    list: item?.list ?? (options.list === undefined ? null : await parseList(options.list)),
+    list: item?.list ?? (options.list === undefined ? null : await parseList(options.list, listNames)),
     key: item?.key ?? null,
     pigeonhole: options.pigeonhole?.replace(/^pigeonhole:/, '') ?? null,
     limit: options.limit,

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { listNames } from '../../base/list-names.js';
 import { exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
@@ -81,7 +82,7 @@ async function requestOf({ sink, all, list, pigeonhole, from, dryRun, reason }: 
   return {
     id: randomUUID(),
     sink: sink?.replace(/^sink:/, '') ?? null,
-    lists: list === undefined ? null : await Promise.all(list.map(parseList)),
+    lists: list === undefined ? null : await Promise.all(list.map((name) => parseList(name, listNames))),
     pigeonhole: place ?? null,
     from: at?.toISOString() ?? null,
     dryRun,
