@@ -104,18 +104,15 @@ export function judgeStates(
       forgotten.push({ occasion, subject }); // the configuration no longer wants these alerts, nor a recovery message
       continue;
     }
-    const before = row === undefined ? null : { ...row, sinceMs: row.since.getTime() };
-    const judgement = judgeAlert(before, condition?.found ?? 'over', at.getTime(), calm);
+    const before = row ?? null;
+    const judgement = judgeAlert(before, condition?.found ?? 'over', at, calm);
     const { state, tell } = judgement;
     const facts = condition?.facts ?? row?.facts ?? {};
     if (state === null) {
       if (row !== undefined) forgotten.push({ occasion, subject });
       continue;
     }
-    const rowOf = (next: AlertState): AlertRow => {
-      const { holds, sinceMs, told, raises } = next;
-      return { occasion, subject, holds, since: new Date(sinceMs), told, raises, facts };
-    };
+    const rowOf = (next: AlertState): AlertRow => ({ ...next, occasion, subject, facts });
     // Unchanged alerts are not written again every few seconds. Changed counts are, because `alerts list` shows them.
     const ifAnother = (next: AlertRow): AlertRow | undefined => (isDeepStrictEqual(row, next) ? undefined : next);
     if (tell === null) {
@@ -126,7 +123,7 @@ export function judgeStates(
     const later = postponedState(before, judgement);
     pending.push({
       row: rowOf(state),
-      message: { occasion, subjects: [subject], kind: tell, since: new Date(state.sinceMs), facts },
+      message: { occasion, subjects: [subject], kind: tell, since: state.since, facts },
       rowIfLater: later === null ? undefined : ifAnother(rowOf(later)),
     });
   }

@@ -1,16 +1,7 @@
 import type { AlertRow, NewAlertMessage, AlertFacts } from './alert-store.js';
 
 /** State of one alert, as the ledger stores it. */
-export interface AlertState {
-  /** Result of the last check. */
-  readonly holds: boolean;
-  /** Instant at which the present state started; Unix time in ms. */
-  readonly sinceMs: number;
-  /** Whether the last message reported that the condition holds. */
-  readonly told: boolean;
-  /** Number of times that the alert was raised without a long quiet time in between. */
-  readonly raises: number;
-}
+export type AlertState = Pick<AlertRow, 'holds' | 'since' | 'told' | 'raises'>;
 
 /** Result of a check. `unknown`: because of another problem, the check cannot tell whether the condition holds. */
 export type Found = 'holds' | 'over' | 'unknown';
@@ -53,19 +44,19 @@ export const defaultRecoveryDelays: RecoveryDelays = {
 export function judgeAlert(
   before: AlertState | null,
   found: Found,
-  nowMs: number,
+  now: Date,
   delays: RecoveryDelays = defaultRecoveryDelays,
 ): Judgement {
   if (found === 'unknown') return { state: before, tell: null };
   if (found === 'holds') {
-    if (before === null) return { state: { holds: true, sinceMs: nowMs, told: true, raises: 1 }, tell: 'raised' };
-    const state = { ...before, holds: true, sinceMs: before.holds ? before.sinceMs : nowMs };
+    if (before === null) return { state: { holds: true, since: now, told: true, raises: 1 }, tell: 'raised' };
+    const state = { ...before, holds: true, since: before.holds ? before.since : now };
     if (before.told) return { state, tell: null };
     return { state: { ...state, told: true, raises: before.raises + 1 }, tell: 'raised' };
   }
   if (before === null) return { state: null, tell: null };
-  if (before.holds) return { state: { ...before, holds: false, sinceMs: nowMs }, tell: null };
-  const quietMs = nowMs - before.sinceMs;
+  if (before.holds) return { state: { ...before, holds: false, since: now }, tell: null };
+  const quietMs = now.getTime() - before.since.getTime();
   if (before.told) {
     const isOver = quietMs >= recoveryDelayMs(before.raises, delays);
     return isOver ? { state: { ...before, told: false }, tell: 'recovered' } : { state: before, tell: null };
