@@ -12,7 +12,7 @@ import {
   type DayDemand,
   type PlannedPigeonhole,
 } from './calendar-demand.js';
-import { toListed } from './list-events.js';
+import { toPigeonhole } from '../reading/discover.js';
 import { createWorkspaceClient } from '../work/open-clients.js';
 
 /** Requests that reading needs from one key's quota. */
@@ -89,7 +89,7 @@ async function readCalendar(
 ): Promise<PlannedPigeonhole[]> {
   const shown = await readAll(asking, { list: 'pigeonholes' });
   const items = new Map(shown.map((item) => [item['id'] as number, item]));
-  const known = [...items.values()].map(toListed);
+  const known = [...items.values()].map(toPigeonhole);
   const syncsById = new Map<number, string[]>();
   for (const sync of syncsOf(config, workspace)) {
     for (const id of choose(config.syncs[sync]!.pigeonholes, known)) {

@@ -1,4 +1,4 @@
-import { choose, type DiscoveredPigeonhole } from '../reading/discover.js';
+import { choose, type DiscoveredPigeonhole, toPigeonhole } from '../reading/discover.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { Config } from '../config/config.js';
 import { ApiError } from '../pigeonhole/api-error.js';
@@ -6,10 +6,8 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import { loadCandidateConfig } from './load-process-config.js';
 import { createWorkspaceClient } from '../work/open-clients.js';
 
-export type ListedEvent = DiscoveredPigeonhole;
-
 export interface ListedEvents {
-  readonly events: readonly ListedEvent[];
+  readonly events: readonly DiscoveredPigeonhole[];
   /** Whether the workspace has more events. They were not requested, because a check must not use up the quota. */
   readonly hasMore: boolean;
 }
@@ -19,28 +17,17 @@ const timeoutMs = 30_000;
 
 /** Returns the events that the key of a workspace can see. @throws {ApiError} */
 export async function listEvents(client: PigeonholeClient, signal: AbortSignal): Promise<ListedEvents> {
-  const events = new Map<number, ListedEvent>();
+  const events = new Map<number, DiscoveredPigeonhole>();
   let pages = 0;
   for await (const page of client.pages({ list: 'pigeonholes' }, { signal })) {
     for (const item of page.items) {
-      const event = toListed(item);
+      const event = toPigeonhole(item);
       events.set(event.id, event);
     }
     pages += 1;
     if (pages === maxPages) return { events: [...events.values()], hasMore: true };
   }
   return { events: [...events.values()], hasMore: false };
-}
-
-/** Returns the fields that selections use, from a record of the list `pigeonholes`. */
-export function toListed(item: Readonly<Record<string, unknown>>): ListedEvent {
-  const text = (name: string): string => (typeof item[name] === 'string' ? item[name] : '');
-  return {
-    id: item['id'] as number,
-    name: text('name'),
-    status: text('status') === '' ? null : text('status'),
-    startDate: text('startDate'),
-  };
 }
 
 /**
@@ -63,7 +50,7 @@ export async function eventsOfDraft(text: string, absoluteFile: string): Promise
 
 export interface SelectedEvents {
   readonly sync: string;
-  readonly selected: readonly ListedEvent[];
+  readonly selected: readonly DiscoveredPigeonhole[];
   /** Ids that the sync names and that the service does not list. */
   readonly missing: readonly number[];
 }

@@ -1,4 +1,4 @@
-import { choose, stillChosen, type DiscoveredPigeonhole, toPigeonhole } from '../reading/discover.js';
+import { choose, stillChosen, type DiscoveredPigeonhole, storedPigeonhole } from '../reading/discover.js';
 import { syncsTo } from '../delivering/lane-plans.js';
 import type { SelectionChange } from './configuration-plan.js';
 import type { Config } from '../config/config.js';
@@ -91,5 +91,5 @@ export async function compareSelections(
 /** Returns the pigeonholes of the service, as last read. */
 export async function shownPigeonholes(ledger: Ledger, workspace: string): Promise<DiscoveredPigeonhole[]> {
   const stored = await storedItems(ledger, await refOf(ledger, workspace, 0), 'pigeonholes');
-  return stored.map(({ payload }) => toPigeonhole(payload));
+  return stored.map(({ payload }) => storedPigeonhole(payload));
 }

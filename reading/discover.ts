@@ -42,7 +42,7 @@ export async function discoverWorkspace(
   const cycle = await readPigeonhole(deps, { workspace, pigeonholeId: 0 }, signal);
   if (cycle.state !== 'working') return cycle;
   const ref = await refOf(deps.ledger, workspace, 0);
-  const known = (await storedItems(deps.ledger, ref, 'pigeonholes')).map(({ payload }) => toPigeonhole(payload));
+  const known = (await storedItems(deps.ledger, ref, 'pigeonholes')).map(({ payload }) => storedPigeonhole(payload));
   const started = new Set<number>();
   for (const sync of syncsOf(deps.config, workspace)) {
     const { configuration } = deps;
@@ -93,8 +93,12 @@ export function choose(choice: PigeonholeChoice, shown: readonly DiscoveredPigeo
 }
 
 /** Parses a stored record of the list `pigeonholes`. */
-export function toPigeonhole(payload: string): DiscoveredPigeonhole {
-  const fields = JSON.parse(payload) as Record<string, unknown>;
+export function storedPigeonhole(payload: string): DiscoveredPigeonhole {
+  return toPigeonhole(JSON.parse(payload) as Record<string, unknown>);
+}
+
+/** Returns the fields that discovery uses, from a record of the list `pigeonholes`. */
+export function toPigeonhole(fields: Readonly<Record<string, unknown>>): DiscoveredPigeonhole {
   const text = (name: string): string => (typeof fields[name] === 'string' ? fields[name] : '');
   return {
     id: Number(fields['id']),
