@@ -32,19 +32,11 @@ type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'
  * @throws {ConfigError | ClientOptionsError} if the file cannot be used
  */
 export async function planConfiguration(
-  current: Current,
+  { config: before, configuration, ledger, log }: Current,
   candidate: Candidate,
   environment?: Environment,
 ): Promise<ConfigurationPlan> {
-  const config = await loadCandidate(current.config, candidate, environment);
-  return await planFor(current, config);
-}
-
-/** Like `planConfiguration`, for a loaded configuration. @throws {ClientOptionsError} if a client rejects its options */
-async function planFor(
-  { config: before, configuration, ledger, log }: Current,
-  now: Config,
-): Promise<ConfigurationPlan> {
+  const now = await loadCandidate(before, candidate, environment);
   await tryToOpen(now, log);
   const selected = { before: await selectedNow(before, ledger), now: await selectedThen(before, now, ledger) };
   const changes = compareConfigurations(documentOf(before, ledger), documentOf(now, ledger), [
