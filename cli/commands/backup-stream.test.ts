@@ -1,9 +1,10 @@
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeBytes, writeWhole } from '../../operations/backup/backup-store.js';
+import { writeWhole } from '../../operations/backup/backup-store.js';
 import { askForBackup } from './backup.js';
 
 let server: Server;
@@ -21,7 +22,7 @@ async function ask(answer: (response: ServerResponse) => void): Promise<void> {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const bytes = await askForBackup({ url, token: undefined });
-  await writeWhole(file, (part) => writeBytes(part, bytes));
+  await writeWhole(file, (part) => writeFile(part, bytes));
 }
 
 describe('a backup of a running process', () => {

@@ -189,10 +189,10 @@ export type Encrypt = (bytes: BackupBytes) => BackupBytes;
 export async function writeBackup(file: string, bytes: BackupBytes, encrypt?: Encrypt): Promise<void> {
   await writeWhole(file, async (part) => {
     if (encrypt !== undefined) {
-      await writeBytes(part, encrypt(readAlong(bytes)));
+      await writeFile(part, encrypt(readAlong(bytes)));
       return;
     }
-    await writeBytes(part, bytes);
+    await writeFile(part, bytes);
     const reading = runTar(['-tzf', part], ['ignore', 'ignore', 'pipe']);
     await reading.done;
   });
@@ -241,16 +241,6 @@ export async function writeWhole(file: string, write: (part: string) => Promise<
     throw new BackupError('failed', `${file} cannot be written (${code}): check the path and its permissions`, {
       cause: error,
     });
-  }
-}
-
-/** Writes a stream to a file and replaces the file's content. */
-export async function writeBytes(part: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
-  const file = await open(part, 'w');
-  try {
-    for await (const piece of bytes) await file.appendFile(piece);
-  } finally {
-    await file.close();
   }
 }
 

@@ -14,7 +14,7 @@ import { type ErasureList, takeOverErasures, readErasureList } from '../../peopl
 import { readStoredKey, removeStoredKey } from '../../ledger/adopt-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
-import { type BackupFacts, factsFile, readBackupFacts, runTar, writeBytes } from './backup-store.js';
+import { type BackupFacts, factsFile, readBackupFacts, runTar } from './backup-store.js';
 import { StoreError } from '../../ledger/drivers/store-error.js';
 
 interface RestoredStore {
@@ -90,7 +90,7 @@ async function plainArchive(file: string, work: string, identityFile: string | u
   if (identityFile === undefined) return file;
   const archive = join(work, 'backup.tar.gz');
   await writeFile(archive, '', { mode: 0o600 });
-  await writeBytes(archive, await decrypted(file, identityFile));
+  await writeFile(archive, await decrypted(file, identityFile));
   return archive;
 }
 
