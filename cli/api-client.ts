@@ -105,8 +105,8 @@ export function apiClient(address: FindAddress) {
     items: (params: ListPlace, { personal, ...query }: ItemsQuery) =>
       get('/api/items/{workspace}/{id}/{list}', { params, query: { ...query, personal: personal ? '1' : undefined } }),
     /** Returns the text of server-sent events as it arrives, until the server closes the connection. */
-    liveChanges: async (query: Readonly<Record<string, string>>): Promise<AsyncIterable<string>> =>
-      (await ask(filledAddress('/api/changes/live', { query }), {})).body!.pipeThrough(new TextDecoderStream()),
+    liveChanges: async (query: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array>> =>
+      (await ask(filledAddress('/api/changes/live', { query }), {})).body!,
     fields: (query: Query<'/api/fields'>) => get('/api/fields', { query }, countingMs),
     replay: (json: Json<'/api/replays'>) => post('/api/replays', { json }, countingMs),
     planConfiguration: (json: Json<'/api/configuration/plan'>) => post('/api/configuration/plan', { json }, countingMs),

@@ -4,15 +4,11 @@ import { followChanges } from './live.js';
 const event = (id: string, key: string): string =>
   `event: changes\nid: ${id}\ndata: ${JSON.stringify({ changes: [{ key }], skipped: 0 })}\n\n`;
 
-async function* stream(...parts: readonly string[]): AsyncGenerator<string> {
-  yield* parts;
-}
-
-/** An event as it arrives over the network. */
-const split = (text: string): string[] => text.match(/[^]{1,7}/g)!;
+/** A stream that ends after these events. */
+const stream = (...events: readonly string[]): ReadableStream<Uint8Array> => new Response(events.join('')).body!;
 
 /** Follows an API with these answers in order; a refusal ends it. */
-async function followed(...answers: readonly (AsyncIterable<string> | CommandError)[]) {
+async function followed(...answers: readonly (ReadableStream<Uint8Array> | CommandError)[]) {
   const asked: Readonly<Record<string, string>>[] = [];
   const keys: string[] = [];
   let lost = 0;
@@ -38,7 +34,7 @@ const nobody = new CommandError(ExitCode.Unreachable, 'nobody answers');
 describe('following changes', () => {
   it('continues after a lost connection behind the last change, and reports the loss once', async () => {
     const { asked, keys, lost } = await followed(
-      stream(...split(event('1-a', 'x') + event('1-b', 'y'))),
+      stream(event('1-a', 'x'), event('1-b', 'y')),
       nobody,
       nobody,
       stream(),

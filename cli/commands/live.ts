@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { serverEvents } from '../../base/server-events.js';
 import { serviceLists } from '../../base/list-names.js';
 import { exampleText, personalHelp, type Run, type Context, wholeNumber } from '../command.js';
 import type { LiveChanges } from '../../api/live-changes.js';
@@ -90,11 +91,11 @@ export async function* followChanges(
   for (let isFirst = true; ; isFirst = false) {
     const position: Readonly<Record<string, string>> = after === undefined ? { recent: String(recent) } : { after };
     try {
-      const stream = await api.liveChanges({ ...query, ...position });
+      const body = await api.liveChanges({ ...query, ...position });
       isLost = false;
-      for await (const event of eventsOf(stream)) {
-        after = fieldOf(event, 'id') ?? after;
-        if (fieldOf(event, 'event') === 'changes') yield JSON.parse(fieldOf(event, 'data')!) as LiveChanges;
+      for await (const { event, id, data } of serverEvents(body)) {
+        after = id ?? after;
+        if (event === 'changes') yield JSON.parse(data) as LiveChanges;
       }
     } catch (error) {
       // A lost connection throws an error that is not a CommandError.
@@ -104,20 +105,4 @@ export async function* followChanges(
     isLost = true;
     await wait(againAfterMs);
   }
-}
-
-/** Yields complete server-sent events: a chunk may hold part of an event, or several. */
-async function* eventsOf(stream: AsyncIterable<string>): AsyncGenerator<string> {
-  let rest = '';
-  for await (const text of stream) {
-    const whole = (rest + text).split('\n\n');
-    rest = whole.pop()!;
-    yield* whole;
-  }
-}
-
-/** Returns a field of an event, which the API always writes on one line. */
-function fieldOf(event: string, name: string): string | undefined {
-  const line = event.split('\n').find((each) => each.startsWith(`${name}: `));
-  return line?.slice(name.length + 2);
 }

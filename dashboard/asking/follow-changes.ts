@@ -1,6 +1,6 @@
 import type { LiveChanges } from '../../api/live-changes.js';
 import { askFor, Problem } from './ask.js';
-import { EventParser } from './parse-events.js';
+import { serverEvents } from '../../base/server-events.js';
 
 interface Following {
   /** Query of the address, such as `list=questions`. */
@@ -28,7 +28,7 @@ export async function followChanges({ query, signal, onChanges, onState }: Follo
       const answer = await askFor(`/api/changes/live?${asked.toString()}`, { signal });
       onState('following', null);
       waitMs = minWaitMs;
-      for await (const event of eventsOf(answer)) {
+      for await (const event of serverEvents(answer.body!)) {
         if (event.id !== null) after = event.id;
         if (event.event === 'changes') onChanges(JSON.parse(event.data) as LiveChanges);
       }
@@ -39,20 +39,6 @@ export async function followChanges({ query, signal, onChanges, onState }: Follo
     }
     await wait(waitMs, signal);
     waitMs = Math.min(maxWaitMs, waitMs * 2);
-  }
-}
-
-async function* eventsOf(answer: Response) {
-  const parser = new EventParser();
-  const reader = answer.body!.pipeThrough(new TextDecoderStream()).getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      yield* parser.push(value);
-    }
-  } finally {
-    await reader.cancel().catch(() => undefined);
   }
 }
 
