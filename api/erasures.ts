@@ -64,7 +64,6 @@ const erasureRequestSchema = z
     reason: printable(500).optional().describe('Free text, which is removed with the last data of the person.'),
   })
   .openapi('ErasureRequest');
-export type ErasureRequestBody = z.infer<typeof erasureRequestSchema>;
 
 const looksLike = 'an erasure has "id" (a UUID) and "attendee" (an id, a code or an e-mail address)';
 const idParam = z.object({

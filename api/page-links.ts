@@ -60,7 +60,6 @@ const codeSchema = z
     expiresAt: instant(),
   })
   .openapi('PageCode');
-export type PageCodeView = z.infer<typeof codeSchema>;
 
 export const codeRoute = createRoute({
   method: 'post',

@@ -73,7 +73,6 @@ const personSchema = z
     notListed: z.string(),
   })
   .openapi('StoredPerson');
-export type PersonView = z.infer<typeof personSchema>;
 
 export const exportRoute = createRoute({
   method: 'post',

@@ -39,12 +39,10 @@ export const newTokenSchema = z
     expiresInDays: z.int().min(1).max(3650).nullable().describe('Days from now; null: it never expires.'),
   })
   .openapi('NewToken');
-export type NewTokenRequest = z.input<typeof newTokenSchema>;
 
 const madeTokenSchema = tokenSchema
   .omit({ createdAt: true, createdBy: true, lastUsedAt: true })
   .extend({ token: z.string().describe('Shown only once, because only its hash is kept.') });
-export type MadeTokenView = z.infer<typeof madeTokenSchema>;
 
 const dayMs = 86_400_000;
 
