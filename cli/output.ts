@@ -127,11 +127,7 @@ export async function whileWaiting<Result>(
 }
 
 /** The part of `Output` that a block needs. */
-interface BlockOutput {
-  draw(text: string): void;
-  readonly columns: number;
-  readonly rows: number;
-}
+type BlockOutput = Pick<Output, 'draw' | 'columns' | 'rows'>;
 
 const home = '\u001b[H';
 const clearScreen = `\u001b[2J${home}`;

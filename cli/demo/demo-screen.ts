@@ -1,16 +1,11 @@
 import type { Status } from '../../operations/status-view.js';
 import { untilSentence } from '../../base/reading-words.js';
 import { counted, formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
+import type { Screen } from '../status/live-screen.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
 import { extraRows, renderLine, span, wholeSpan, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
 import { type Output, LiveBlock } from '../output.js';
-
-export interface Screen {
-  readonly columns: number;
-  readonly rows: number;
-  readonly colours: boolean;
-}
 
 const labelWidth = 8;
 const gap = 3;

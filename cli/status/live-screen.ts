@@ -3,7 +3,7 @@ import { eventLines } from './event-lines.js';
 import { rateLines, separated, problemLines, shortProblemLines, itemLines, type Moment } from './format-status.js';
 import { sinkLines } from './sink-lines.js';
 
-interface Screen {
+export interface Screen {
   readonly columns: number;
   readonly rows: number;
   readonly colours: boolean;
