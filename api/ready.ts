@@ -53,17 +53,15 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
       }),
       ...looked.checks,
     ]);
-    const { name, status, startDate, endDate, timezone } = looked.pigeonhole;
+    const { name, status } = looked.pigeonhole;
     return c.json(
       {
         pigeonhole: {
           workspace,
           id,
+          ...looked.pigeonhole,
           name: name ?? pigeonhole.name,
           status: status ?? pigeonhole.status,
-          startDate,
-          endDate,
-          timezone,
         },
         ready: isReady(checks),
         asOf: present.now.toISOString(),
