@@ -50,8 +50,10 @@ interface PigeonholeStatus {
   readonly waiting: number;
   /** One of the failures; null when nothing fails. */
   readonly failure: string | null;
-  /** The rehearsal in progress; null: none. */
-  readonly rehearsal: { readonly since: Date; readonly until: Date; readonly by: string | null } | null;
+  readonly rehearsalSince: Date | null;
+  /** End of the rehearsal in progress; null: none is. */
+  readonly rehearsalUntil: Date | null;
+  readonly rehearsalBy: string | null;
   /** Rows in the last sweeps that have no identity or are nested too deeply. They are counted and never delivered. */
   readonly setAside: number;
   /** Rows of other sessions in the last sweeps, which show that the service ignores a filter. */
@@ -151,20 +153,13 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
   }
   return {
     workspaces,
-    pigeonholes: pigeonholes.map(({ syncs, rehearsalSince, rehearsalUntil, rehearsalBy, ...row }) => ({
-      ...row,
-      syncs: syncs?.split(' ') ?? [],
-      rehearsal: rehearsalUntil === null ? null : { since: rehearsalSince!, until: rehearsalUntil, by: rehearsalBy },
-    })),
+    pigeonholes: pigeonholes.map(({ syncs, ...row }) => ({ ...row, syncs: syncs?.split(' ') ?? [] })),
     lanes: lanes.map(({ sinkId, ref, ...row }) => ({ ...row, outcomes: outcomes.get(`${sinkId} ${ref}`) ?? [] })),
   };
 }
 
-interface PigeonholeRow extends Omit<PigeonholeStatus, 'syncs' | 'rehearsal'> {
+interface PigeonholeRow extends Omit<PigeonholeStatus, 'syncs'> {
   readonly syncs: string | null;
-  readonly rehearsalSince: Date | null;
-  readonly rehearsalUntil: Date | null;
-  readonly rehearsalBy: string | null;
 }
 
 /** The columns that identify a lane in the ledger. */

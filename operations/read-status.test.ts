@@ -35,7 +35,9 @@ const pigeonhole = {
   foreignRows: 0,
   heldDeletions: 0,
   goneAt: null,
-  rehearsal: null,
+  rehearsalSince: null,
+  rehearsalUntil: null,
+  rehearsalBy: null,
 };
 const lane: LaneStatus = {
   sink: 'hooks',

@@ -275,7 +275,7 @@ function pigeonholeView(
   },
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
-  const { rehearsal } = row;
+  const { rehearsalSince, rehearsalUntil, rehearsalBy } = row;
   const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   const { waits, wait } = workspace;
@@ -305,9 +305,9 @@ function pigeonholeView(
     freshAsOf: freshness.readAt,
     freshness,
     rehearsal:
-      rehearsal === null
+      rehearsalUntil === null
         ? null
-        : { since: rehearsal.since.toISOString(), until: rehearsal.until.toISOString(), by: rehearsal.by },
+        : { since: rehearsalSince!.toISOString(), until: rehearsalUntil.toISOString(), by: rehearsalBy },
     setAside: row.setAside,
     foreignRows: row.foreignRows,
     heldDeletions: row.heldDeletions,
