@@ -1,5 +1,5 @@
 import type { LaneState } from '../delivering/read-lanes.js';
-import { total } from './ledger-status.js';
+import { sumOf } from '../base/words.js';
 import { type FoundProblem, type Problem, type ProblemCode, problemCodes, problemLine, severities } from './problem.js';
 import { describeProblem } from './problems.js';
 import { failureCode } from '../sinks/network/failure-sentence.js';
@@ -196,7 +196,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
     add('sink-withholding', { facts: { list, text, ...(observes ? { observes: 1 } : {}) } });
   }
   if (observes) add('sink-observing', {});
-  const letters = total(dead);
+  const letters = sumOf(dead);
   const mapping = Object.entries(dead).reduce((sum, [cause, n]) => (isMappingCause(cause) ? sum + n : sum), 0);
   if (letters > 0) add('dead-letters', { facts: mapping === 0 ? { letters } : { letters, mapping } });
   return found;

@@ -1,4 +1,5 @@
-import { byReason, type OutcomeCount, total, sentLanes } from './ledger-status.js';
+import { byReason, type OutcomeCount, sentLanes } from './ledger-status.js';
+import { sumOf } from '../base/words.js';
 import type { Config } from '../config/config.js';
 
 describe('the counts of a sink', () => {
@@ -25,7 +26,7 @@ describe('the counts of a sink', () => {
       ['no-match', 7],
       ['condition', 2],
     ]);
-    expect(total(byReason(counts, 'dead'))).toBe(1);
+    expect(sumOf(byReason(counts, 'dead'))).toBe(1);
   });
 });
 

@@ -218,11 +218,6 @@ export function byReason(
   return Object.fromEntries([...sums].toSorted(([, one], [, other]) => other - one));
 }
 
-/** Returns the sum of counts by reason. */
-export function total(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, n) => sum + n, 0);
-}
-
 /** Whether a sync of the sink reads the pigeonhole or, for a workspace's own lists, the workspace. */
 export function isSentTo(
   config: Pick<Config, 'syncs'>,

@@ -1,5 +1,6 @@
+import { sumOf } from '../../base/words.js';
 import type { Config } from '../../config/config.js';
-import { type AlertFigures, type ImportFigures, type SweepState, total } from '../../operations/ledger-status.js';
+import type { AlertFigures, ImportFigures, SweepState } from '../../operations/ledger-status.js';
 import type { NamedPigeonhole } from '../../ledger/pigeonholes.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
 import { combineFreshness } from '../../operations/freshness.js';
@@ -149,12 +150,12 @@ function ofSinks({ status }: LedgerFacts): Figure[] {
     gauge(
       'pigeonpost_dead_letters',
       'Dead letters: changes that a sink has refused.',
-      sinks.map(({ name, dead }) => of({ sink: name }, total(dead))),
+      sinks.map(({ name, dead }) => of({ sink: name }, sumOf(dead))),
     ),
     gauge(
       'pigeonpost_withheld_changes',
       'Changes that were withheld from a sink on purpose (consent, conditions, a missing value) and not delivered since.',
-      sinks.map(({ name, withheld }) => of({ sink: name }, total(withheld))),
+      sinks.map(({ name, withheld }) => of({ sink: name }, sumOf(withheld))),
     ),
     gauge(
       'pigeonpost_sink_withholding',

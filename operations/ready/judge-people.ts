@@ -1,5 +1,5 @@
 import { type ReadyCheck, checkOf } from './readiness.js';
-import { counted, singular } from '../../base/words.js';
+import { counted, singular, sumOf } from '../../base/words.js';
 import type { DeliverableCount } from '../count-deliverable.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
@@ -92,7 +92,7 @@ export function judgeConsent(
     return about.ok(`no attendee has been read yet; ${accepted}`);
   }
   const says = told.map(({ list, items, withheld }) => {
-    const all = Object.values(withheld).reduce((sum, n) => sum + n, 0);
+    const all = sumOf(withheld);
     const why = Object.entries(withheld).map(
       ([reason, n]) => `${n.toLocaleString('en-US')} ${words[reason] ?? reason}`,
     );
