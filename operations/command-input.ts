@@ -22,7 +22,8 @@ export function logLevel(environment: Environment = processEnvironment()): strin
 }
 
 /**
- * Finds a list by its name, in the plural or the singular.
+ * Finds a list by its name, in the plural or the singular. Commands accept the same names of lists as the
+ * configuration.
  * @returns a sentence with the problem and a suggestion if no list has that name
  */
 export function listNamed<Name extends string>(
