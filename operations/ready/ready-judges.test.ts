@@ -80,8 +80,8 @@ describe('the quota on the days of an event', () => {
   const facts = { event: days(1, 2), pigeonholes: [planned(days(1, 2))], workspacePlans: [], reserve: 0.1, now };
 
   it.each<[string, Partial<Parameters<typeof judgeQuota>[0]>, string, RegExp]>([
-    ['is ok if it suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8640 .* it fits/],
-    ['fails if it does not suffice', { limit: 9000 }, 'failed', /reading may use 8100 of 9000/],
+    ['is ok if it suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8,640 .* it fits/],
+    ['fails if it does not suffice', { limit: 9000 }, 'failed', /reading may use 8,100 of 9,000/],
     [
       'gets a warning if the service does not report it',
       { limit: null },
