@@ -1,7 +1,8 @@
 // Records a history of each workflow for the replay tests, on its own server, with scripted activities: cycles, sleeps
 // that end by a timer or a signal, a failed attempt, requests of an operator, and the end.
 // Run it after a change of a workflow that must be versioned, and keep the older recordings:
-//   npm run build && node tools/record-histories.mjs <name of the change> [<only this workflow>]
+//   npm run build && node tools/record-histories.mjs <name of the change> [<only this workflow> [<additional cycles>]]
+// Additional cycles without a sleep come first and make the history long: each adds six events.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -16,22 +17,23 @@ const { Client, Connection } = require('@temporalio/client');
 const { DefaultLogger, NativeConnection, Runtime, Worker } = require('@temporalio/worker');
 const { historyToJSON } = require('@temporalio/common/lib/proto-utils');
 
-const [, , name, only] = process.argv;
-const usage = 'usage: node tools/record-histories.mjs NAME-OF-THE-CHANGE [WORKFLOW]';
+const [, , name, only, additional = '0'] = process.argv;
+const usage = 'usage: node tools/record-histories.mjs NAME-OF-THE-CHANGE [WORKFLOW [ADDITIONAL-CYCLES]]';
 if (process.argv.includes('--help')) {
   console.log(usage);
   process.exit(0);
 }
-if (name === undefined || !/^[a-z0-9-]+$/.test(name)) {
+if (name === undefined || !/^[a-z0-9-]+$/.test(name) || !/^\d+$/.test(additional)) {
   console.error(usage);
   process.exit(2);
 }
 
-/** Returns a script of seven cycles. The second attempt of the third one succeeds, and the last one is `finished`. */
+/** Returns a script of seven cycles, after the additional ones. The second attempt of the third one succeeds, and the last one is `finished`. */
 function script() {
-  let calls = 0;
+  let calls = -Number(additional);
   return async () => {
     calls += 1;
+    if (calls <= 0) return { pages: 0, created: 0, updated: 0, deleted: 0, state: 'working', nextDueInMs: 0 };
     if (calls === 3) throw Object.assign(new Error('one attempt fails'), { stack: '' }); // without paths of this machine
     const counts = { pages: calls, created: calls, updated: 0, delivered: calls, withheld: 0, failed: 0 };
     if (calls === 8) return { ...counts, state: 'finished', nextDueInMs: 0 };

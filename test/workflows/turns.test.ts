@@ -126,11 +126,13 @@ describe('a workflow that runs cycles', () => {
     );
   });
 
-  it('continues as new when its history is long, and replays with the same result', async () => {
-    // Temporal suggests it above 4,000 events or four megabytes, which forty answers of this length exceed.
-    const reason = 'x'.repeat(100_000);
+  it.each([
+    ['has 500 events', {}, 530],
+    // Temporal suggests it above four megabytes, which forty answers of this length exceed.
+    ['is larger than four megabytes', { reason: 'x'.repeat(100_000) }, 300],
+  ])('continues as new when its history %s, and replays with the same result', async (_, fields, mostEvents) => {
     await running(
-      (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, reason }),
+      (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, ...fields }),
       async ({ handle, turns }) => {
         const first = (await handle.describe()).runId;
         await until(
@@ -143,6 +145,7 @@ describe('a workflow that runs cycles', () => {
 
         const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
         expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
+        expect(history.events!.length).toBeLessThan(mostEvents);
         await Worker.runReplayHistory({ workflowBundle: bundle }, history, handle.workflowId);
       },
     );
