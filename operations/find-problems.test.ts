@@ -280,6 +280,10 @@ describe('the catalogue of problems', () => {
     expect([down!.since?.toISOString(), down!.saysSince]).toEqual([unanswered.since, true]);
     const [failing] = shown({ to: { state: 'failing' }, lane: { failingSince: ago(60_000) } });
     expect([failing!.since, failing!.saysSince]).toEqual([ago(60_000), false]);
+    // The next attempt is in the minute of the start.
+    const retryAt = ago(-1000);
+    const [again] = shown({ to: { state: 'failing' }, lane: { failingSince: ago(0), retryAt } });
+    expect([again!.says, again!.saysSince]).toEqual([expect.stringContaining('tries again at'), false]);
   });
 
   it.each<[string, Given]>([

@@ -86,9 +86,9 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
   'pigeonhole-paused': {
     severity: 'error',
     stops: true,
-    words: (name) => ({
+    words: (name, facts) => ({
       title: capital(`${pigeonhole(name)} is paused`),
-      says: 'pigeonpost reads nothing from it.',
+      says: readsNothing(facts),
       todo: `To continue, run "pigeonpost resume pigeonhole:${name}".`,
     }),
     help: liftPause,
@@ -192,12 +192,17 @@ export function alertOccasion(code: ProblemCode): LastingOccasion | undefined {
   return catalogue[code].occasion;
 }
 
+/** Facts that are instants in the future. */
+const withoutEnds = { retryAt: null, waitUntil: null, lastsUntil: null, resetAt: null } as const;
+
 /** Returns the catalogue's entry for a found problem: severity, sentences and what helps. Pure. */
 export function describeProblem(found: FoundProblem): Problem {
   const { severity, stops = false, help } = catalogue[found.code];
   const words = problemWords(found.code, found.name, found.facts);
   const since = found.since === null ? null : formatInstant(found.since.toISOString());
-  const saysSince = since !== null && `${words.title} ${words.says ?? ''}`.includes(since);
+  // The end of a wait may be in the same minute as the start, so it is left out here.
+  const started = problemWords(found.code, found.name, { ...found.facts, ...withoutEnds });
+  const saysSince = since !== null && `${started.title} ${started.says ?? ''}`.includes(since);
   return { ...found, ...words, severity, stops, saysSince, help: help(found) };
 }
 
@@ -252,13 +257,18 @@ function changesWait({ backlog }: AlertFacts): string {
   return `${counted(backlog, 'change')} ${backlog === 1 ? 'waits' : 'wait'}; nothing is lost.`;
 }
 
+function readsNothing({ pausedBy, pausedAt }: AlertFacts): string {
+  const who = pausedBy === 'person' ? 'An operator' : 'pigeonpost';
+  return `${who} paused it at ${formatInstant(pausedAt)}. pigeonpost reads nothing from it.`;
+}
+
 function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   const since = formatInstant(facts['pausedAt']);
   const resume = `"pigeonpost resume workspace:${name}"`;
   if (facts['pausedBy'] === 'person') {
     return {
       title: `Workspace ${name} is paused`,
-      says: `An operator paused it at ${since}. pigeonpost reads nothing from it.`,
+      says: readsNothing(facts),
       todo: `To continue, run ${resume}.`,
     };
   }
@@ -271,7 +281,7 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   }
   return {
     title: `Workspace ${name} is paused`,
-    says: `pigeonpost paused it at ${since}. pigeonpost reads nothing from it.`,
+    says: readsNothing(facts),
     todo: `Fix the cause, then run ${resume}.`,
   };
 }
