@@ -37,7 +37,11 @@ export function lacksBetweenNeighbours(
 export interface Evidence {
   /** True if one response, requested without cursor or filter, contained the whole list and had room for more rows. */
   readonly wholeInOne: boolean;
-  /** Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`). */
+  /**
+   * Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`); 0 if the latest walk
+   * does not show its place. Earlier walks may have been sent too few rows, and the item may have moved from one page to
+   * another during the latest.
+   */
   readonly walks: number;
   /** Time in milliseconds over which all walks have shown the same sequence of pages without the item. */
   readonly unmovedForMs: number;

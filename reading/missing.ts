@@ -47,13 +47,14 @@ export async function settleMissing(
     [lease.ref, lease.list, lease.streamId, walk.firstAt, keys, between, options.endedAt],
   );
   const firstAt = walk.firstAt!.getTime();
+  const showsPlace = new Set(keys.filter((_, index) => between[index]));
   const proved = rows.filter(
     (row) =>
       row.state === 'open' &&
       isProvedMissing(
         {
           wholeInOne: walk.pages === 1 && !pages[0]!.isFull,
-          walks: row.walks,
+          walks: showsPlace.has(row.key) ? row.walks : 0,
           unmovedForMs: firstAt - Math.max(row.since.getTime(), options.unmovedSince.getTime()),
         },
         options.limits.settleMs,
@@ -356,7 +357,8 @@ export async function storeLookUp(
  * For a list without ids: returns the items that have to be counted. Identical rows are numbered from 1 on each page
  * (`k`, `k#2`), so a sweep cannot count those on different pages. A filtered response counts them, or shows that a
  * single row moved to the next page during the sweep. The response is needed if the ledger holds fewer rows than
- * the sweep showed, or if the session name or question text of the last row differs from that of the first.
+ * the sweep showed, or if the last row differs from the first: its session name, its question text, or whether it shows
+ * the person.
  */
 export async function doubledItems(ledger: Ledger, lease: StreamLease, max: number): Promise<ItemToLookUp[]> {
   return await ledger.db.query<ItemToLookUp>(
@@ -366,11 +368,11 @@ export async function doubledItems(ledger: Ledger, lease: StreamLease, max: numb
        group by 1 having count(*) > 1)
      select i.key, i.session_id as "sessionId", i.attendee_id as "attendeeId", i.payload, 0 as "walksWithout"
      from seen s
-       cross join lateral (select key, session_id, attendee_id, payload, copies_hash from items
+       cross join lateral (select key, session_id, attendee_id, payload, content_hash, copies_hash, visibility from items
          where ref = $2 and list = $3 and key = s.base and payload is not null limit 1) i
-       left join lateral (select copies_hash from items
+       left join lateral (select content_hash, copies_hash, visibility from items
          where ref = $2 and list = $3 and key = s.base || '#' || s.copies and payload is not null limit 1) c on true
-     where c.copies_hash is distinct from i.copies_hash
+     where (c.content_hash, c.copies_hash, c.visibility) is distinct from (i.content_hash, i.copies_hash, i.visibility)
      order by i.key limit $4`,
     [lease.streamId, lease.ref, lease.list, max],
   );
