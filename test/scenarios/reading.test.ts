@@ -210,7 +210,7 @@ describe.each(kinds)('reading, on %s', (kind) => {
     expect(archived(scene, 'votes')).toHaveLength(1002);
   });
 
-  it('keeps the copied texts of identical votes up to date even if they are on different pages', async () => {
+  it('keeps the copied texts and the visibility of identical votes up to date even if they are on different pages', async () => {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
@@ -232,6 +232,16 @@ describe.each(kinds)('reading, on %s', (kind) => {
       );
     };
     expect(await names()).toEqual([{ name: 'Renamed', votes: 14 }]);
+
+    const visibilities = async (anonymousResponses: boolean): Promise<unknown> => {
+      await stage.patch('sessions', 1, { anonymousResponses });
+      await names();
+      return await stage.db.query(
+        `select visibility, count(*)::int as votes from items where list = 'votes' and payload is not null group by 1`,
+      );
+    };
+    expect(await visibilities(true)).toEqual([{ visibility: 'anonymous', votes: 14 }]);
+    expect(await visibilities(false)).toEqual([{ visibility: 'named', votes: 14 }]);
   });
 
   it('sets a row without an id aside, and stores the rest of its page', async () => {
