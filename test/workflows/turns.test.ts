@@ -130,7 +130,7 @@ describe('a workflow that runs cycles', () => {
     ['has 500 events', {}, 530],
     // Temporal suggests it above four megabytes, which forty answers of this length exceed.
     ['is larger than four megabytes', { reason: 'x'.repeat(100_000) }, 300],
-  ])('continues as new when its history %s, and replays with the same result', async (_, fields, mostEvents) => {
+  ])('continues as new when its history %s, and replays with the same result', async (_, fields, maxEvents) => {
     await running(
       (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, ...fields }),
       async ({ handle, turns }) => {
@@ -145,7 +145,7 @@ describe('a workflow that runs cycles', () => {
 
         const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
         expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
-        expect(history.events!.length).toBeLessThan(mostEvents);
+        expect(history.events!.length).toBeLessThan(maxEvents);
         await Worker.runReplayHistory({ workflowBundle: bundle }, history, handle.workflowId);
       },
     );
