@@ -95,16 +95,16 @@ export async function countChangesBehind(
 const maxSearched = 5000;
 
 /**
- * Whether a sink may still send changes of the list: an attempt is to be repeated, or more than `undecided` changes
- * are not decided yet. False for an archived sink.
+ * Whether a sink may still send changes of the list: a delivery waits or is to be repeated, or more than `undecided`
+ * changes are in progress or among the next `maxSearched` of each lane. False for an archived sink.
  */
 export async function mayStillSend(ledger: Ledger, sink: string, list: string, undecided: number): Promise<boolean> {
   const [row] = await ledger.db.query<{ may: boolean }>(
     `with own as (select l.sink_id, l.ref, l.lists, l.watermark, p.next_sequence
        from sinks k join lanes l on l.sink_id = k.id join pigeonholes p on p.ref = l.ref
        where k.name = $1 and k.archived_at is null)
-     select exists (select 1 from own l join deliveries o on ${byOrder('o', 'l.sink_id', 'l.ref')}
-         and o.state in ('waiting', 'retry') where o.list = $2)
+     select exists (select 1 from own l cross join lateral (select 1 from deliveries o
+         where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry') and o.list = $2 limit 1) w)
        or (select count(*) from own l cross join lateral (
          (select 1 from changes c where l.next_sequence - 1 > l.watermark and c.ref = l.ref and c.list = $2
            and c.sequence > l.watermark and c.sequence <= l.watermark + ${maxSearched}

@@ -37,13 +37,15 @@ describe('the absence of an item', () => {
 
 describe('the loss of an item', () => {
   const dayMs = 86_400_000;
-  const none = { wholeInOne: false, walks: 0, unmovedForMs: 0 };
+  const none = { wholeInOne: false, walks: 0, showsPlace: true, unmovedForMs: 0 };
 
   it.each([
     { evidence: none, proved: false },
     { evidence: { ...none, wholeInOne: true }, proved: true },
     { evidence: { ...none, walks: 1 }, proved: false },
     { evidence: { ...none, walks: 2 }, proved: true },
+    { evidence: { ...none, walks: 2, showsPlace: false }, proved: false },
+    { evidence: { ...none, showsPlace: false, unmovedForMs: dayMs }, proved: true },
     { evidence: { ...none, unmovedForMs: dayMs - 1 }, proved: false },
     { evidence: { ...none, unmovedForMs: dayMs }, proved: true },
   ])('is proved by $evidence: $proved', ({ evidence, proved }) => {

@@ -37,23 +37,24 @@ export function lacksBetweenNeighbours(
 export interface Evidence {
   /** True if one response, requested without cursor or filter, contained the whole list and had room for more rows. */
   readonly wholeInOne: boolean;
-  /**
-   * Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`); 0 if the latest walk
-   * does not show its place. Earlier walks may have been sent too few rows, and the item may have moved from one page to
-   * another during the latest.
-   */
+  /** Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`). */
   readonly walks: number;
+  /**
+   * True if the latest walk is one of them. Otherwise it confirms nothing: the item may have moved from one page to
+   * another during that walk, and the earlier ones may have been sent too few rows.
+   */
+  readonly showsPlace: boolean;
   /** Time in milliseconds over which all walks have shown the same sequence of pages without the item. */
   readonly unmovedForMs: number;
 }
 
 /**
  * Returns true if the evidence proves that an item no longer exists in the service. One of three kinds is enough: one
- * response with the whole list, two walks that lacked the item between its neighbours, or the same pages over at least
- * `settleMs`. Pure.
+ * response with the whole list, two walks that lacked the item between its neighbours, one of them the latest, or the
+ * same pages over at least `settleMs`. Pure.
  */
-export function isProvedMissing({ wholeInOne, walks, unmovedForMs }: Evidence, settleMs: number): boolean {
-  return wholeInOne || walks >= 2 || unmovedForMs >= settleMs;
+export function isProvedMissing({ wholeInOne, walks, showsPlace, unmovedForMs }: Evidence, settleMs: number): boolean {
+  return wholeInOne || (showsPlace && walks >= 2) || unmovedForMs >= settleMs;
 }
 
 export interface DeletionLimits {

@@ -272,7 +272,12 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
 /** The interval in force of a list or of several, with its reason. */
 export const cadenceShape = {
   reason: z.enum(cadenceReasons).nullable().describe('What decided the interval; null: not read yet.'),
-  everyMs: z.int().nullable().describe('The polling interval in force, in milliseconds; null: not read yet.'),
+  everyMs: z
+    .int()
+    .nullable()
+    .describe(
+      'Milliseconds between the last read and the next. Shorter than the interval in `cadence` if the next read is planned earlier; null: not read yet.',
+    ),
   cadence: z.string().describe('Interval and reason as a phrase: "every 5 s: the event is live".'),
 };
 

@@ -192,7 +192,7 @@ export function alertOccasion(code: ProblemCode): LastingOccasion | undefined {
   return catalogue[code].occasion;
 }
 
-/** Facts that are instants in the future. */
+/** Facts that are ends of waits. `describeProblem` leaves them out where it looks for the start: add new ones here. */
 const withoutEnds = { retryAt: null, waitUntil: null, lastsUntil: null, resetAt: null } as const;
 
 /** Returns the catalogue's entry for a found problem: severity, sentences and what helps. Pure. */
@@ -263,26 +263,17 @@ function readsNothing({ pausedBy, pausedAt }: AlertFacts): string {
 }
 
 function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
-  const since = formatInstant(facts['pausedAt']);
-  const resume = `"pigeonpost resume workspace:${name}"`;
-  if (facts['pausedBy'] === 'person') {
-    return {
-      title: `Workspace ${name} is paused`,
-      says: readsNothing(facts),
-      todo: `To continue, run ${resume}.`,
-    };
-  }
-  if (facts['cause'] === 'credential') {
+  if (facts['pausedBy'] !== 'person' && facts['cause'] === 'credential') {
     return {
       title: `The service refuses the key of workspace ${name}`,
-      says: `Since ${since}, nothing of the workspace has been read; ${waitingLists(facts)} for the key.`,
+      says: `Since ${formatInstant(facts['pausedAt'])}, nothing of the workspace has been read; ${waitingLists(facts)} for the key.`,
       todo: `Set another key and restart pigeonpost, or run "pigeonpost config apply" if the key is in a file. If this key is valid again, run "pigeonpost try-now workspace:${name}".`,
     };
   }
   return {
     title: `Workspace ${name} is paused`,
     says: readsNothing(facts),
-    todo: `Fix the cause, then run ${resume}.`,
+    todo: `${facts['pausedBy'] === 'person' ? 'To continue,' : 'Fix the cause, then'} run "pigeonpost resume workspace:${name}".`,
   };
 }
 

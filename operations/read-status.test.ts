@@ -63,6 +63,23 @@ function isSettled(
     .settled;
 }
 
+/** @param lateIn the pigeonhole with a list that was last read an hour ago @param upMs time since the process started */
+function isSettledWithLate(lateIn: string, upMs: number, status: Partial<LedgerStatus> = {}): boolean {
+  const at = new Date('2026-11-21T10:00:00Z');
+  const readAt = new Date(at.getTime() - 3_600_000);
+  const late = { list: 'questions', sessionId: null, reason: 'live', everyMs: 5000, readAt, dueAt: readAt } as const;
+  return viewStatus({
+    config,
+    configuration: 1,
+    trouble: null,
+    status: { ...done, ...status },
+    freshness: { at, byPlace: new Map([[lateIn, { groups: [], maybeLate: [late] }]]) },
+    upMs,
+    pauses: [],
+    quotas: new Map(),
+  }).settled;
+}
+
 function pauseOf(scope: Pause['scope'], name: string): Pause {
   return {
     scope,
@@ -119,6 +136,18 @@ describe('a status', () => {
     }).workspaces;
     expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
     expect(acme!.pigeonholes[0]!.freshness.waits).toMatchObject({ for: 'service', until: null });
+  });
+
+  it('is not settled while a list is late, or overdue right after a start', () => {
+    expect(isSettledWithLate('acme/101', 3_600_000)).toBe(false);
+    expect(isSettledWithLate('acme/101', 60_000)).toBe(false);
+  });
+
+  it('is settled even if a list is overdue that is not read, because its pigeonhole is gone or no sync uses its workspace', () => {
+    const gone = { ...pigeonhole, goneAt: new Date(0) };
+    expect(isSettledWithLate('acme/101', 3_600_000, { pigeonholes: [gone] })).toBe(true);
+    const spare = { ...pigeonhole, workspace: 'spare', pigeonholeId: 0, syncs: [], changes: 0 };
+    expect(isSettledWithLate('spare/0', 3_600_000, { pigeonholes: [pigeonhole, spare] })).toBe(true);
   });
 
   it('is settled if a lane failed but has no open delivery', () => {

@@ -187,8 +187,9 @@ export function viewStatus({
   /** By sink. */
   readonly withholding?: ReadonlyMap<string, SinkView['withholding']>;
 }): Omit<Status, 'problems'> {
+  const used = new Set(Object.values(config.syncs).map(({ workspace }) => workspace));
   const workspaces = Object.keys(config.workspaces).map((name) =>
-    workspaceView(name, { status, freshness, upMs, hindrances, pauses }, quotas.get(name) ?? null),
+    workspaceView(name, { status, freshness, upMs, hindrances, pauses, used }, quotas.get(name) ?? null),
   );
   const lanes = sentLanes(config, status.lanes, status.pigeonholes);
   const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
@@ -208,6 +209,8 @@ interface ReadingFacts {
   readonly upMs: number | undefined;
   readonly hindrances: HindranceMemory | undefined;
   readonly pauses: readonly Pause[];
+  /** Workspaces that a sync uses. The others are not read, so their lists are not late. */
+  readonly used: ReadonlySet<string>;
 }
 
 function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | null): WorkspaceView {
@@ -266,7 +269,7 @@ function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | n
  */
 function pigeonholeView(
   row: LedgerStatus['pigeonholes'][number],
-  { freshness: { at, byPlace }, upMs, hindrances: memory, pauses }: ReadingFacts,
+  { freshness: { at, byPlace }, upMs, hindrances: memory, pauses, used }: ReadingFacts,
   workspace: {
     readonly waits: string | null;
     readonly wait: ReadingWait | null;
@@ -276,7 +279,8 @@ function pigeonholeView(
 ): PigeonholeView {
   const name = `${row.workspace}/${row.pigeonholeId}`;
   const { rehearsalSince, rehearsalUntil, rehearsalBy } = row;
-  const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
+  const { groups, maybeLate } = byPlace.get(name) ?? { groups: [], maybeLate: [] };
+  const known = { groups, maybeLate: used.has(row.workspace) ? maybeLate : [] };
   const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
   const { waits, wait } = workspace;
   const paused = workspace.isPaused || pause !== undefined;
@@ -373,7 +377,9 @@ function isSettled(
       (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !isStopped(workspace),
     ) && sinks.every((sink) => !used.has(sink.name) || !isStopped(sink));
   const current = workspaces.every(({ pigeonholes }) =>
-    pigeonholes.every(({ freshness }) => !freshness.catchingUp && freshness.lateLists === 0),
+    pigeonholes.every(
+      ({ goneAt, freshness }) => goneAt !== null || (!freshness.catchingUp && freshness.lateLists === 0),
+    ),
   );
   const delivered = sinks.every(({ backlog, replays }) => backlog === 0 && replays.length === 0);
   return discovered && read && haveLanes && isRunning && current && delivered;

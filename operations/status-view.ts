@@ -138,7 +138,11 @@ export const quotaViewSchema = z
         'Requests in a window; null: not known, because the service does not report it and has not refused a request yet.',
       ),
     learnt: z.boolean().describe('Whether the limit was learnt from a refusal. Otherwise the service reported it.'),
-    used: z.int().describe('Requests that pigeonpost made in this window.'),
+    used: z
+      .int()
+      .describe(
+        'Requests that pigeonpost made in this window; if a response showed that it had started, including earlier ones of others.',
+      ),
     usedByAll: z
       .int()
       .describe('Requests that all programs with this key made; equal to `used` if the service does not report it.'),

@@ -254,7 +254,8 @@ export async function findWithholding(
       const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
       if (withholding === null) continue;
       const { list, kind, changes } = withholding;
-      // During a first load or an outage, the sink may send some of what waits. New changes of a live event are few.
+      // During a first load or an outage, the sink may send some of what waits. If fewer changes wait than were withheld,
+      // as during a live event, the problem remains.
       if (kind === 'all' && (await mayStillSend(ledger, sink, list, changes))) continue;
       const text = await textOf(ledger, config, sink, withholding);
       if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);

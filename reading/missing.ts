@@ -36,7 +36,9 @@ export async function settleMissing(
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, options.perPage);
-  const between = keys.map((key) => lacksBetweenNeighbours(Number(key), pages, isId(key) ? walk.direction : 'mixed'));
+  const showsPlace = new Set(
+    keys.filter((key) => lacksBetweenNeighbours(Number(key), pages, isId(key) ? walk.direction : 'mixed')),
+  );
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
   if (keys.length === 0) return 0;
   const rows = await tx.query<{ key: string; walks: number; since: Date; lacked_at: Date | null; state: string }>(
@@ -44,17 +46,25 @@ export async function settleMissing(
      select $1, $2, n.key, $3, $4, n.between::int, $7 from unnest($5::text[], $6::boolean[]) as n (key, between)
      on conflict (ref, list, key) do update set walks = missing.walks + excluded.walks, stream_id = excluded.stream_id
      returning key, walks, since, lacked_at, state`,
-    [lease.ref, lease.list, lease.streamId, walk.firstAt, keys, between, options.endedAt],
+    [
+      lease.ref,
+      lease.list,
+      lease.streamId,
+      walk.firstAt,
+      keys,
+      keys.map((key) => showsPlace.has(key)),
+      options.endedAt,
+    ],
   );
   const firstAt = walk.firstAt!.getTime();
-  const showsPlace = new Set(keys.filter((_, index) => between[index]));
   const proved = rows.filter(
     (row) =>
       row.state === 'open' &&
       isProvedMissing(
         {
           wholeInOne: walk.pages === 1 && !pages[0]!.isFull,
-          walks: showsPlace.has(row.key) ? row.walks : 0,
+          walks: row.walks,
+          showsPlace: showsPlace.has(row.key),
           unmovedForMs: firstAt - Math.max(row.since.getTime(), options.unmovedSince.getTime()),
         },
         options.limits.settleMs,

@@ -28,7 +28,10 @@ if (name === undefined || !/^[a-z0-9-]+$/.test(name) || !/^\d+$/.test(additional
   process.exit(2);
 }
 
-/** Returns a script of seven cycles, after the additional ones. The second attempt of the third one succeeds, and the last one is `finished`. */
+/**
+ * Returns a script of seven cycles, after the additional ones. The second attempt of the third one succeeds, and the
+ * last one is `finished`.
+ */
 function script() {
   let calls = -Number(additional);
   return async () => {

@@ -35,7 +35,7 @@ const stateQuery = defineQuery<WorkState>('state');
  */
 const longHistory = 500;
 
-/** Whether the history is so long that the run should continue as new. Temporal suggests it from 4,096 events. */
+/** Whether the history is so long that the run should continue as new. Temporal suggests it from 4,096 events or 4 MB. */
 function isLong(): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
   // Earlier versions waited for Temporal's suggestion. Their longer histories are still replayed.

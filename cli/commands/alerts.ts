@@ -31,7 +31,7 @@ async function listAlerts(context: Context, { json }: { json: boolean }): Promis
   }
   if (view.raised.length === 0) out.line('no open alerts');
   for (const { title, since, todo } of view.raised) {
-    out.line(`${title}, alert of ${formatInstant(since)}`);
+    out.line(`${title} (alert raised at ${formatInstant(since)})`);
     if (todo !== null) out.line(`  ${todo}`);
   }
   for (const { receiver, waiting, failure } of view.receivers) {

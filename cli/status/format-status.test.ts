@@ -57,12 +57,12 @@ describe('the text of status', () => {
       state: 'waiting',
       reason: 'quota',
       until: '2026-11-21T11:30:00.000Z',
-      quota: quotaOf({ used: 700, left: 300, reserved: 100, lastsUntil: '2026-11-21T11:10:00.000Z' }),
+      quota: quotaOf({ used: 600, usedByAll: 700, left: 300, reserved: 100, lastsUntil: '2026-11-21T11:10:00.000Z' }),
       pigeonholes: [],
     });
     expect(lines({ workspaces: [waiting], sinks: [], settled: false }).slice(0, 3)).toEqual([
       'workspace acme: waiting, continues in 2 h: quota',
-      '  requests: 700 of 1,000 used; 300 left (100 of them reserved for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
+      '  requests: 700 of 1,000 used, 600 of them by pigeonpost; 300 left (100 of them reserved for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
       '  at the configured intervals, the quota would be used up in 100 min; pigeonpost slows down reading to stay within it',
     ]);
   });
@@ -207,9 +207,9 @@ describe('the text of status', () => {
 
   it('shows the progress of a replay', () => {
     const [id, requestedBy, since] = ['the-id', 'ana', '2026-11-21T09:29:50.000Z'];
-    const replays = [{ id, requestedBy, reason: null, since, total: 18331, sent: 4231, taken: 4246, open: 3 }];
+    const replays = [{ id, requestedBy, reason: 'new field', since, total: 18331, sent: 4231, taken: 4246, open: 3 }];
     expect(lines({ workspaces: [], sinks: [sinkOf({ replays })] })[2]).toBe(
-      '  replay the-id by ana, 10 s ago: 4,231 of 18,331 sent again, 12 withheld or refused, 3 in progress',
+      '  replay the-id by ana (new field), 10 s ago: 4,231 of 18,331 sent again, 12 withheld or refused, 3 in progress',
     );
   });
 

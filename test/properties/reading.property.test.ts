@@ -38,7 +38,8 @@ it.each([
   ['the row that a walk overlooked and one filtered answer did not show', 'overlooked-row'],
   // Rows disappear during a walk, so that it passes over others; hours later, one answer is empty.
   ['the rows that a walk passed over and one empty answer did not show', 'passed-over-rows'],
-  // Two answers are empty; half an hour later, rows disappear during a walk, so that it passes over one between two pages.
+  // Two answers are empty; half an hour later, rows disappear during a walk, so that it passes over a row
+  // whose place is between two pages.
   ['the row that two empty answers and a walk between two pages did not show', 'row-between-pages'],
 ])(
   'keeps %s',

@@ -127,29 +127,33 @@ describe('a workflow that runs cycles', () => {
   });
 
   it.each([
-    ['has 500 events', {}, 530],
+    ['has 500 events', {}, 500, 530],
     // Temporal suggests it above four megabytes, which forty answers of this length exceed.
-    ['is larger than four megabytes', { reason: 'x'.repeat(100_000) }, 300],
-  ])('continues as new when its history %s, and replays with the same result', async (_, fields, maxEvents) => {
-    await running(
-      (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, ...fields }),
-      async ({ handle, turns }) => {
-        const first = (await handle.describe()).runId;
-        await until(
-          'there is a second run',
-          async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first,
-        );
-        const before = turns();
-        await client.workflow.getHandle(handle.workflowId).signal('wake');
-        await until('the second run runs cycles', () => turns() > before);
+    ['is larger than four megabytes', { reason: 'x'.repeat(100_000) }, 200, 300],
+  ])(
+    'continues as new when its history %s, and replays with the same result',
+    async (_, fields, minEvents, maxEvents) => {
+      await running(
+        (call) => turn({ nextDueInMs: call < 900 ? 0 : hour, ...fields }),
+        async ({ handle, turns }) => {
+          const first = (await handle.describe()).runId;
+          await until(
+            'there is a second run',
+            async () => (await client.workflow.getHandle(handle.workflowId).describe()).runId !== first,
+          );
+          const before = turns();
+          await client.workflow.getHandle(handle.workflowId).signal('wake');
+          await until('the second run runs cycles', () => turns() > before);
 
-        const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
-        expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
-        expect(history.events!.length).toBeLessThan(maxEvents);
-        await Worker.runReplayHistory({ workflowBundle: bundle }, history, handle.workflowId);
-      },
-    );
-  });
+          const history = await client.workflow.getHandle(handle.workflowId, first).fetchHistory();
+          expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
+          expect(history.events!.length).toBeGreaterThanOrEqual(minEvents);
+          expect(history.events!.length).toBeLessThan(maxEvents);
+          await Worker.runReplayHistory({ workflowBundle: bundle }, history, handle.workflowId);
+        },
+      );
+    },
+  );
 
   it('needs one activity and one timer per idle cycle', async () => {
     await running(
