@@ -40,7 +40,13 @@ class EventDay {
   ) {}
 
   /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
-  static async open(kind: (typeof kinds)[number], sinks: Readonly<Record<string, string>> = {}): Promise<EventDay> {
+  static async open(
+    kind: (typeof kinds)[number],
+    {
+      sinks = {},
+      isFilled = true,
+    }: { readonly sinks?: Readonly<Record<string, string>>; readonly isFilled?: boolean } = {},
+  ): Promise<EventDay> {
     const stage = await stages.open(kind);
     await stage.control('PATCH', 'knobs', {
       quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true },
@@ -58,7 +64,7 @@ class EventDay {
       environment: { CRM_TOKEN: 'pat-token' },
       gate: { now: () => performance.now() + clock.passedMs },
     });
-    await scene.settle();
+    if (isFilled) await scene.settle();
     return new EventDay(stage, scene, meters, clock);
   }
 
@@ -145,6 +151,30 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     expect((await day.pass(60)).fired).toEqual([]);
   }, 240_000);
 
+  it('do not fire while a new sink receives the existing items, however long it needs, until it makes no progress', async () => {
+    const day = await EventDay.open(kind, { isFilled: false });
+    const { stage } = day;
+    const received = (): number => stage.received('attendees').length;
+    const work = async (): Promise<void> => {
+      await stage.forgetAnswers();
+      for (let key = received() + 2; key <= 20; key += 1) {
+        await stage.planAnswer({ status: 503, list: 'attendees', key: String(key), count: 1000 });
+      }
+      await day.tryNow();
+      await day.scene.settle();
+    };
+    expect((await day.pass(10, () => false, { work })).fired).toEqual([]);
+    expect(received()).toBe(10);
+
+    await stage.forgetAnswers();
+    await stage.planAnswer({ status: 503, count: 100_000 });
+    await day.expectAlert('PigeonpostBehind', 6);
+    await stage.forgetAnswers();
+    await day.tryNow();
+    await day.expectCalm(6);
+    expect(received()).toBe(20);
+  }, 240_000);
+
   it('fire for each fault, and stop firing when the fault ends', async () => {
     const day = await EventDay.open(kind);
     const { stage } = day;
@@ -225,7 +255,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
   it('fire if a typo in a mapping withholds every record although no delivery fails', async () => {
     const records = `[{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.email)' } }]`;
     const crm = `{ type: hubspot, token: "\${CRM_TOKEN}", baseUrl: "http://127.0.0.1:9", lists: [attendees], ${everyone}, records: ${records} }`;
-    const day = await EventDay.open(kind, { crm });
+    const day = await EventDay.open(kind, { sinks: { crm } });
     await day.expectAlert('PigeonpostSinkWithholding', 3);
     expect((await day.pass(1)).firing).toEqual(['PigeonpostSinkWithholding']);
   }, 240_000);

@@ -3,7 +3,9 @@ import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';
 import { attendee, pollVote, session } from '../kit/items.js';
+import type { Scene } from '../kit/scene.js';
 import { archive, archived, everyone, useStages } from '../kit/stage.js';
+import { statusOf } from '../kit/status-of.js';
 import { environmentOf } from '../../sinks/sink-environment.test-kit.js';
 
 const stages = useStages();
@@ -76,6 +78,27 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     expect(await tryNow(scene.ledger, { kind: 'sink', name: 'hooks', key: null })).toMatch(
       /pigeonpost resume sink:hooks/,
     );
+  });
+
+  it('is no problem any longer, also after a restart, once nothing is left to send to it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const consent = 'consent: { accept: [obtained] }';
+    const scene = await stage.webhookScene(consent);
+    await stage.planAnswer({ status: 429, retryAfter: '1800', list: 'attendees', count: 100_000 });
+    await scene.settle();
+    const codes = async (of: Scene): Promise<string[]> => (await statusOf(of)).problems.map(({ code }) => code);
+    expect(await codes(scene)).toEqual(['sink-failing']);
+    await stage.patch('attendees', 1, { consent: { obtained: false } });
+    await stage.pollsAreDue();
+    await scene.settle();
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(await codes(scene)).toEqual([]);
+    const restarted = await stage.webhookScene(consent);
+    await restarted.settle();
+    expect(await codes(restarted)).toEqual([]);
+    expect(stage.received('attendees')).toEqual([]);
   });
 
   it('is tried by only one pigeonhole during an outage, and drains all of them afterwards', async () => {

@@ -135,6 +135,22 @@ describe.each(kinds)('the freshness of a live event, on %s', (kind) => {
     expect(Date.parse(votes!.dueAt) - Date.parse(votes!.polledAt!)).toBeLessThan(10_000);
   });
 
+  it('slows down to the interval that the file sets for the time without a session, and says why', async () => {
+    const stage = await stages.open(kind);
+    const scene = await liveEvent(stage, 'every: { live: 7s, quiet: 40s }');
+    for (let reads = 0; reads < 4; reads += 1) {
+      await stage.timePasses(10 * 60_000);
+      await stage.pollsAreDue();
+      await scene.settle();
+    }
+    const { streams, freshness } = await told(scene);
+    const votesOf = (session: number) =>
+      streams.find(({ list, sessionId }) => list === 'votes' && sessionId === session);
+    expect(votesOf(1)).toMatchObject({ everyMs: 7000, cadence: 'every 7 s: the event is live' });
+    expect(votesOf(2)).toMatchObject({ everyMs: 40_000, cadence: 'every 40 s: no session runs' });
+    expect(freshness.groups.map(({ cadence }) => cadence)).toContain('every 40 s: no session runs');
+  });
+
   it('says until when reading waits for a used-up quota, and that nothing is read before', async () => {
     const stage = await stages.open(kind);
     const scene = await liveEvent(stage);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { delayedDatabase } from '../kit/held-database.js';
+import { apiOf } from '../kit/api-of.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import type { SinkView } from '../../operations/status-view.js';
@@ -279,6 +280,12 @@ describe.each(kinds)('a mapping that reads a field that no attendee has, on %s',
     const text =
       'suddenly 100 of every 100 attendees, far more than before, lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"';
     expect((await sinkOf(wrong)).withholding).toEqual([{ list: 'attendees', kind: 'more', text }]);
+    const get = apiOf(wrong);
+    const { troubles } = JSON.parse(await get('/api/overview')) as { troubles: readonly object[] };
+    expect(troubles).toEqual([
+      expect.objectContaining({ code: 'sink-withholding', title: expect.stringContaining(text) }),
+    ]);
+    expect(await get('/metrics')).toMatch(/^pigeonpost_sink_withholding\{[^}]*sink="crm"[^}]*\} 1$/m);
   });
 
   it('is no problem while its correction releases the withheld records, and the sink is not behind', async () => {
