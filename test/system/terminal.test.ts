@@ -1,6 +1,9 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
 import { apiHeaders } from '../kit/api-headers.js';
@@ -30,14 +33,7 @@ beforeAll(async () => {
   receiver = await runWebhookReceiver({ secrets: [hookSecret] });
   await answers('POST', { status: 429, retryAfter: '1800', count: 100_000 });
   port = await freeTestPort();
-  writeYaml(folder, [
-    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
-    'syncs: { all: { workspace: acme, sinks: [archive, hooks] } }',
-    'sinks:',
-    '  archive: { type: file, folder: ./archive }',
-    `  hooks: { type: webhook, url: "${receiver.url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`,
-    `server: { port: ${port} }`,
-  ]);
+  configure();
 });
 afterAll(async () => {
   await Promise.all(sessions.map((session) => session.close()));
@@ -46,6 +42,45 @@ afterAll(async () => {
   expect(processesNaming(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
 });
+
+/** @param more names of further file sinks */
+function configure(...more: readonly string[]): void {
+  writeYaml(folder, [
+    `workspaces: { acme: { baseUrl: "${baseUrl}", apiKey: "\${SERVICE_KEY}" } }`,
+    `syncs: { all: { workspace: acme, sinks: [${['archive', 'hooks', ...more].join(', ')}] } }`,
+    'sinks:',
+    ...['archive', ...more].map((name) => `  ${name}: { type: file, folder: ./${name} }`),
+    `  hooks: { type: webhook, url: "${receiver.url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`,
+    `server: { port: ${port} }`,
+  ]);
+}
+
+/** Serves the API of the running pigeonpost at another address, where it needs three seconds for a preview. */
+async function slowApi(): Promise<{ url: string; close: () => void }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => void forward());
+    const forward = async (): Promise<void> => {
+      if (request.url!.startsWith('/api/preview')) await pause(3000);
+      const { method = 'GET', headers } = request;
+      const { authorization = '', 'content-type': type = 'application/json' } = headers;
+      const answer = await fetch(`http://127.0.0.1:${port}${request.url}`, {
+        method,
+        headers: { ...(authorization !== '' && { authorization }), 'content-type': type },
+        ...(method !== 'GET' && { body: Buffer.concat(chunks) }),
+      });
+      response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' });
+      response.end(await answer.text());
+    };
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const close = (): void => {
+    server.close();
+    server.closeAllConnections();
+  };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+}
 
 async function answers(method: 'POST' | 'DELETE', plan?: object): Promise<void> {
   const body = plan === undefined ? {} : { body: JSON.stringify(plan) };
@@ -57,13 +92,24 @@ async function faults(method: 'POST' | 'DELETE', fault?: object): Promise<void> 
   await fetch(`${baseUrl}/_control/faults`, { method, ...body });
 }
 
+/** Changes an attendee of the live event in the service. */
+async function changeAttendee(): Promise<void> {
+  const truth = await (await fetch(`${baseUrl}/_control/truth/attendees?pigeonhole=101&ids=1`)).text();
+  const { id } = JSON.parse(truth.split('\n')[0]!) as { id: number };
+  const body = JSON.stringify([
+    { op: 'patch', list: 'attendees', pigeonhole: 101, id, item: { Company: 'Elsewhere' } },
+  ]);
+  const answer = await fetch(`${baseUrl}/_control/mutations`, { method: 'POST', body });
+  expect(answer.ok).toBe(true);
+}
+
 function atTerminal(
   args: readonly string[],
   columns: number,
   rows: number,
-  more: Pick<TerminalOptions, 'colours' | 'errorsTo'> = {},
+  { env: moreEnv, ...more }: Pick<TerminalOptions, 'colours' | 'errorsTo' | 'env'> = {},
 ): TerminalSession {
-  const session = new TerminalSession(args, { cwd: folder, env, columns, rows, ...more });
+  const session = new TerminalSession(args, { cwd: folder, env: { ...env, ...moreEnv }, columns, rows, ...more });
   sessions = [...sessions, session];
   return session;
 }
@@ -145,9 +191,7 @@ describe('start on a terminal', () => {
     const status = await shownBy(['status'], 140);
     expect(status).toMatch(/^\S.* \(101\) +live +up to date .* (\d+ s ago|just now), next (in \d s|now)$/m);
     expect(status).toMatch(/^ {2}\d+ lists every 5 s: the event is live; /m);
-    expect(status).toMatch(
-      /^\S.* \(102\) +ended .* next in \d+ min\n {2}\d+ lists every \d+ min: the event has ended$/m,
-    );
+    expect(status).toMatch(/^\S.* \(102\) +ended .* next in \d+ min\n {2}\d+ lists every \d+ h: the event has ended$/m);
   });
 
   it('reads an ended event at the live interval during a rehearsal, which status shows with its end', async () => {
@@ -216,9 +260,47 @@ describe('start on a terminal', () => {
     await main.untilShown(/^ready: reading acme$/m);
   });
 
+  it('is asked by config apply before changes are sent to a sink', async () => {
+    configure('copy');
+    const apply = atTerminal(['config', 'apply'], 100, 40);
+    await apply.untilShown(
+      /^sink copy will receive \d+ attendees\b[^]*^Apply the file\? This sends \d+ changes to sinks\. \[y\/N\]/m,
+    );
+    apply.type('\r');
+    expect(await apply.exited).toBe(1);
+    expect(apply.screen.text).toMatch(/^nothing was applied$/m);
+    expect(existsSync(join(folder, 'copy'))).toBe(false);
+    const again = atTerminal(['config', 'apply'], 100, 40);
+    await again.untilShown(/\[y\/N\]/);
+    again.type('y\r');
+    expect(await again.exited).toBe(0);
+    expect(again.screen.text).toMatch(/^configuration 2 is current$/m);
+    await until('the sink receives the changes', () => existsSync(join(folder, 'copy/acme/101/attendees')));
+    configure();
+    expect(await shownBy(['config', 'apply'], 100)).toMatch(/^removed: sink copy [^]*^configuration 3 is current$/m);
+  });
+
+  it('shows a sign of life during a preview that takes long, and removes it at the end', async () => {
+    const { url, close } = await slowApi();
+    const token = { PIGEONPOST_TOKEN: readFileSync(join(folder, 'data/api.token'), 'utf8').trim() };
+    const preview = ['--url', url, 'preview', '--sink', 'archive', '--list', 'attendees', '--limit', '1'];
+    const session = atTerminal(preview, 100, 100, { env: token });
+    await session.untilShown(/^planning the operations… [12] s$/m);
+    expect(await session.exited).toBe(0);
+    expect(session.screen.text).not.toContain('planning');
+    expect(session.screen.text).toMatch(/^of all stored items:\n {2}attendees: \d+ to send/m);
+    close();
+  });
+
   it('keeps the wait of a sink and its problem after a restart, until try-now ends both', async () => {
-    const waiting = await shownBy(['status'], 140);
+    const status = atTerminal(['status'], 140, 100);
+    expect(await status.exited).toBe(0);
+    expect(status.written).toContain('\u001b[31mPROBLEM');
+    const waiting = status.screen.text;
     expect(waiting).toMatch(hooksWait);
+    expect(await shownBy(['resume', 'hooks'], 140)).toBe(
+      'sink hooks was not paused. To end a wait, run "pigeonpost try-now sink:hooks"',
+    );
     expect(waiting.replaceAll(/\s+/g, ' ')).toMatch(/ wait; nothing is lost\. pigeonpost tries again at .* UTC\. /);
     await answers('DELETE');
     expect(receiver.receipts()).toEqual([]);
@@ -253,6 +335,23 @@ describe('start on a terminal', () => {
     );
     expect(main.errors()).not.toContain('ppc_');
     expect(existsSync(join(folder, 'pigeonpost.log.1'))).toBe(false);
+  });
+});
+
+describe('start with standard error in a file', () => {
+  it('shows the address of the page on the terminal, and not in the file', async () => {
+    const log = join(folder, 'later.log');
+    const main = atTerminal(['start'], 100, 24, { errorsTo: log });
+    await main.untilShown(/^pigeonpost is ready/m);
+    expect(main.screen.lines.slice(1, 3)).toEqual([
+      expect.stringMatching(new RegExp(`^page {2}http://127\\.0\\.0\\.1:${port}/\\?code=ppc_`)),
+      'log   on standard error',
+    ]);
+    await changeAttendee();
+    await until('the change is in the log', () => readFileSync(log, 'utf8').includes('"msg":"page stored"'));
+    main.type(ctrlC);
+    expect(await main.exited).toBe(0);
+    expect(readFileSync(log, 'utf8')).not.toContain('ppc_');
   });
 });
 
