@@ -250,6 +250,23 @@ suite('a service that hangs', () => {
 });
 
 suite('a workspace', () => {
+  it('whose key the service refuses is a problem, and none of its pigeonholes is up to date', async () => {
+    await go('#/');
+    const row = page.getByRole('row', { name: /ACME Summit 101/ });
+    await row.getByText('up to date').waitFor();
+    await system.acceptKey('another-key');
+    const problem = page.getByRole('listitem').filter({ hasText: /refuses the key of workspace acme/ });
+    await problem.waitFor();
+    await row.getByText('up to date').waitFor({ state: 'detached' });
+    const states = await page.locator('table.pigeonholes tbody tr').allInnerTexts();
+    expect(states.length).toBeGreaterThan(0);
+    expect(states.filter((text) => text.includes('up to date'))).toEqual([]);
+    await system.acceptKey('sandbox-key');
+    await problem.getByRole('button', { name: /^(Try now|Resume)/ }).click();
+    await problem.waitFor({ state: 'detached' });
+    await row.getByText('up to date').waitFor();
+  });
+
   it('that is not configured is one sentence', async () => {
     await go('#/workspace/nowhere');
     await shows('No workspace with this name is configured.');
@@ -274,6 +291,7 @@ suite('a pigeonhole', () => {
     await page.getByRole('rowheader', { name: 'qna-questions' }).waitFor();
     await shows('Needed in the next hour');
     await shows(/^every 1 s: /);
+    await shows(/^every .*: sessions of this type never produce this data$/);
     await press('Read now');
     await shows('Pigeonhole acme/101 is being read');
     await press('Sweep attendees');
@@ -443,6 +461,9 @@ suite('a mapping that fails', () => {
     await page.keyboard.press('Escape');
     await page.locator('.cause').getByRole('link', { name: 'Configuration' }).click();
     await page.getByRole('heading', { name: 'Configuration 3 is running' }).waitFor();
+    await go('#/');
+    await shows('The mapping of sink talk failed on 12 changes');
+    expect(await page.getByText(/sink talk has refused|destination rejects/i).count()).toBe(0);
   });
 });
 

@@ -156,6 +156,14 @@ export class RunningSystem {
     await fetch(`${this.#sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
   }
 
+  /** Lets the service accept only this key. */
+  async acceptKey(key: string): Promise<void> {
+    await fetch(`${this.#sandbox.baseUrl}/_control/keys`, {
+      method: 'POST',
+      body: JSON.stringify({ accepted: [key] }),
+    });
+  }
+
   async close(): Promise<void> {
     await endAll(this.#programs);
     await this.#receiver.close();
