@@ -114,6 +114,7 @@ export const alertsSchema = z
         quotaShort: when['quota-short'] ?? false,
         importEnded: when['import-ended'] ?? false,
       }))
+      .prefault({})
       .describe('Conditions that send an alert: once per change of state, and on recovery.'),
   })
   .optional()

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.js';
+import { alertsSchema } from '../../config/schema/operations.js';
 import { Secret } from '../../config/secret.js';
 import type { GateOptions } from '../../work/requests/service-gate.js';
 import { tryNow, handleRequest } from '../../operations/act.js';
@@ -60,6 +61,11 @@ const everything: NonNullable<Config['alerts']>['when'] = {
   quotaShort: true,
   importEnded: true,
 };
+
+/** The conditions of a file that names only receivers. */
+const byDefault = alertsSchema.parse({
+  to: [{ type: 'smtp', host: 'a.example', from: 'a@a.example', to: 'b@a.example' }],
+})!.when;
 
 /** A process that checks on demand; it reports the end of a condition at the second check that finds it over. */
 function openDesk(
@@ -329,11 +335,11 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(told().at(-1)).toBe('alert.raised behind hooks');
   });
 
-  it('report an unreachable service as one incident, with the wording of the status, and report its recovery', async () => {
+  it('report an unreachable service by default, as one incident with the wording of the status, and report its recovery', async () => {
     const stage = await stages.open(kind);
     let passedMs = 0;
     const scene = await withBacklog(stage, { now: () => performance.now() + passedMs });
-    const desk = openDesk(scene, 'one');
+    const desk = openDesk(scene, 'one', byDefault);
     const problems = async () => (await statusOf(scene)).problems;
     await stage.fault({ kind: 'dropBefore' });
     for (passedMs of [0, 3000]) {
