@@ -78,6 +78,9 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
     expect(others).toEqual([]);
     expect(group).toMatchObject({ sink: 'crm', list: 'attendees', changes: 3 });
     expect(group!.cause).toMatch(/^mapping: crm\.records\[0\]\.properties\.firstname: [A-Z]\d{4}$/);
+    expect((await statusOf(before)).problems).toMatchObject([
+      { code: 'dead-letters', title: 'The mapping of sink crm failed on 3 changes' },
+    ]);
     expect(group!.detail).toMatch(/line \d+ of the configuration\) for attendees:\d+ failed/);
 
     expect(await redriveDeadLetters(before.ledger, { sink: 'crm' })).toMatchObject({ changes: 3 });
