@@ -1,4 +1,5 @@
 import { tryNow, handleRequest } from '../../operations/act.js';
+import { apiOf } from '../kit/api-of.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { failingAccess } from '../../sinks/file/failing-access.test-kit.js';
 import { createFileSink } from '../../sinks/file/file.js';
@@ -98,6 +99,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     const restarted = await stage.webhookScene(consent);
     await restarted.settle();
     expect(await codes(restarted)).toEqual([]);
+    expect(await apiOf(restarted)('/metrics')).toMatch(/^pigeonpost_sink_failing\{sink="hooks"\} 0$/m);
     expect(stage.received('attendees')).toEqual([]);
   });
 

@@ -116,6 +116,21 @@ describe.each(kinds)('a mapping that fails for one item of a hundred, on %s', (k
   });
 });
 
+describe.each(kinds)('a preview of many items with a slow mapping, on %s', (kind) => {
+  it('plans a part of them, counts all of them, and says that the counts are estimated', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...Array.from({ length: 2500 }, (_, index) => attendee(index + 1)));
+    const scene = await sceneWith(stage, '$string($sum([1..2000])) & item.Name');
+    await scene.discover();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const asked = { sink: 'crm', list: 'attendees', pigeonhole: null, key: null, limit: 1, changedFrom: null } as const;
+    const shown = await previewSink(scene.deps, { ...asked, configuration: {} }, environment);
+    if ('unknown' in shown) throw new Error(shown.unknown);
+    expect(shown.items).toHaveLength(1);
+    expect(shown.counts).toEqual([{ list: 'attendees', items: 2500, withheld: {}, failed: 0, estimated: true }]);
+  });
+});
+
 describe.each(kinds)('the preview of an http sink, on %s', (kind) => {
   it('shows every field of the body, whatever its name', async () => {
     const stage = await stages.open(kind);
