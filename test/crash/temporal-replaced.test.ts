@@ -83,7 +83,10 @@ import { until } from '../until.js';
     await first.stop();
     const second = await serve('second');
     await until('the worker has stopped', async () => (await readiness()) === 'not ready: worker');
-    expect(await trouble()).toContain('another Temporal cluster or namespace drives this ledger');
+    // Until it has compared the clusters, the API process only sees that no worker polls.
+    await until('the API process names the cause', async () =>
+      ((await trouble()) ?? '').includes('another Temporal cluster or namespace drives this ledger'),
+    );
     const address = { connection: await Connection.connect({ address: second.address }), namespace: 'default' };
     const other = new Client(address);
     // A workflow of another installation with the same task queue, which every poller could receive.

@@ -197,11 +197,13 @@ describe('the hubspot sink with limits of the account', () => {
     },
   );
 
-  it('leaves half of the limit to other programs, and is refused at most three times', async () => {
-    destination = await startHubSpot({ per10s: 20, windowMs: 400 });
-    const sink = destination.sink({ limit: { limit: 20, windowMs: 400 } }, { records: records.slice(0, 1) });
+  it('leaves three quarters of the limit to other programs, and is rarely refused', async () => {
+    // The window is long compared with the pauses of a busy machine, in which the requests of others would pile up.
+    const windowMs = 1200;
+    destination = await startHubSpot({ per10s: 20, windowMs });
+    const sink = destination.sink({ limit: { limit: 20, windowMs } }, { records: records.slice(0, 1) });
     const { limits } = destination.double.account;
-    const others = setInterval(() => limits.useFromElsewhere(1, Date.now()), 40); // half of the limit
+    const others = setInterval(() => limits.useFromElsewhere(1, Date.now()), windowMs / 15); // three quarters of the limit
     try {
       const courier = new StateCourier({ ...destination, open: () => sink });
       courier.add(people(1, 1000));
@@ -209,8 +211,9 @@ describe('the hubspot sink with limits of the account', () => {
     } finally {
       clearInterval(others);
     }
-    // The sink cannot know what others use between an answer and the next request.
-    expect(destination.double.requests.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(3);
+    // The sink cannot know what others use between an answer and the next request. If it ignored their use, it would be
+    // refused five or six times.
+    expect(destination.double.requests.filter(({ status }) => status === 429).length).toBeLessThanOrEqual(4);
     await sink.close();
   });
 
