@@ -98,6 +98,23 @@ describe('live traffic', () => {
     expect(changes).toContain('false to true');
   });
 
+  it('records each change of consent, with the state before and after', async () => {
+    const sandbox = await startTestSandbox();
+    type Change = { id: number; from?: unknown; to?: unknown };
+    const people = async (): Promise<Map<unknown, unknown>> =>
+      new Map((await sandbox.truth('attendees?pigeonhole=101')).map(({ id, consent }) => [id, consent]));
+    const before = await people();
+    await sandbox.control('POST', 'events', { count: 12, kind: 'consent' });
+    const { consents } = (await sandbox.control('GET', 'consents')) as { consents: Change[] };
+    expect(consents.length).toBeGreaterThan(0);
+    const shown = new Map(before);
+    for (const { id, from, to } of consents) {
+      expect(shown.get(id)).toEqual(from);
+      shown.set(id, to);
+    }
+    expect(shown).toEqual(await people());
+  });
+
   it('lets imported registrants sign in', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.post('/v2/pigeonholes/101/registrants/bulk', { data: [{ attendeeCode: 'expected-1', Name: 'Ann' }] });
