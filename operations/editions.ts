@@ -6,9 +6,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Accounts } from '../sinks/network/accounts.js';
 import { liftRefusedKeys, type OnRequest, openClients } from '../work/open-clients.js';
 import { createSinks, registerOpenSinks, sharedThroughLedger } from '../work/open-sinks.js';
-import { stillChosen } from '../reading/discover.js';
+import { shownPigeonholes, stillChosen } from '../reading/discover.js';
 import { archiveSelections, changedSyncs, type RegisteredSync, registerSyncs, selectionsOf } from '../ledger/syncs.js';
-import { shownPigeonholes } from './plan-selections.js';
 
 /** Everything that one configuration has opened. */
 export interface Edition {

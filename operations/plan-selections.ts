@@ -1,9 +1,9 @@
-import { choose, stillChosen, type DiscoveredPigeonhole, storedPigeonhole } from '../reading/discover.js';
+import { choose, shownPigeonholes, stillChosen } from '../reading/discover.js';
 import { syncsTo } from '../delivering/lane-plans.js';
 import type { SelectionChange } from './configuration-plan.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findRef, type Selected, refOf, storedItems } from '../ledger/pigeonholes.js';
+import { findRef, type Selected } from '../ledger/pigeonholes.js';
 import { selectionsOf } from '../ledger/syncs.js';
 
 type SelectedPigeonhole = Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'>;
@@ -86,10 +86,4 @@ export async function compareSelections(
     changes.push({ sync, workspace, added, removed, unread: refs.filter((ref) => ref === undefined).length });
   }
   return changes;
-}
-
-/** Returns the pigeonholes of the service, as last read. */
-export async function shownPigeonholes(ledger: Ledger, workspace: string): Promise<DiscoveredPigeonhole[]> {
-  const stored = await storedItems(ledger, await refOf(ledger, workspace, 0), 'pigeonholes');
-  return stored.map(({ payload }) => storedPigeonhole(payload));
 }

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
+import { whileOldTlsIsAllowed } from '../test/kit/old-tls.js';
 import { createPigeonholeClient } from './client.js';
 import type { ClientOptions } from './client-options.js';
 import { answerJson, collection, makeCertificate, startTlsService, type TestService } from './service.test-kit.js';
@@ -73,10 +74,7 @@ describe('a connection', () => {
   });
 
   it('is refused to a service that supports at most TLS 1.1, even if Node.js is configured to allow it', async () => {
-    const defaults = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
-    tls.DEFAULT_MIN_VERSION = 'TLSv1';
-    tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
-    try {
+    await whileOldTlsIsAllowed(async () => {
       const service = await startSecure({ maxVersion: 'TLSv1.1' });
       const anybody = tls.connect({ port: service.port, host: '127.0.0.1', ca: certificate.cert });
       await once(anybody, 'secureConnect');
@@ -84,10 +82,7 @@ describe('a connection', () => {
       anybody.destroy();
       await expect(open(service).page(list)).rejects.toMatchObject({ kind: 'transient', mayHaveTakenEffect: false });
       expect(service.requests).toEqual([]);
-    } finally {
-      tls.DEFAULT_MIN_VERSION = defaults.minVersion;
-      tls.DEFAULT_CIPHERS = defaults.ciphers;
-    }
+    });
   });
 
   it('is opened to a service that supports at most TLS 1.2', async () => {

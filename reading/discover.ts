@@ -8,6 +8,7 @@ import {
   claimHidden,
   selectedPigeonholes,
 } from '../ledger/pigeonholes.js';
+import type { Ledger } from '../ledger/ledger.js';
 import { markDiscovered } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { keepRetention } from '../people/retention.js';
@@ -41,8 +42,7 @@ export async function discoverWorkspace(
 ): Promise<ReadingResult> {
   const cycle = await readPigeonhole(deps, { workspace, pigeonholeId: 0 }, signal);
   if (cycle.state !== 'working') return cycle;
-  const ref = await refOf(deps.ledger, workspace, 0);
-  const known = (await storedItems(deps.ledger, ref, 'pigeonholes')).map(({ payload }) => storedPigeonhole(payload));
+  const known = await shownPigeonholes(deps.ledger, workspace);
   const started = new Set<number>();
   for (const sync of syncsOf(deps.config, workspace)) {
     const { configuration } = deps;
@@ -60,6 +60,12 @@ export async function discoverWorkspace(
   await deps.orchestration.startReading([...started].map((pigeonholeId) => ({ workspace, pigeonholeId })));
   const isLeft = await keepRetention(deps, workspace, signal);
   return isLeft || hidden.isLeft ? { ...cycle, nextDueInMs: 0 } : cycle;
+}
+
+/** Returns the pigeonholes of the service, as last read. */
+export async function shownPigeonholes(ledger: Ledger, workspace: string): Promise<DiscoveredPigeonhole[]> {
+  const stored = await storedItems(ledger, await refOf(ledger, workspace, 0), 'pigeonholes');
+  return stored.map(({ payload }) => toPigeonhole(JSON.parse(payload) as Record<string, unknown>));
 }
 
 function sinksOf(deps: Collaborators, workspace: string): string[] {
@@ -90,11 +96,6 @@ export function choose(choice: PigeonholeChoice, shown: readonly DiscoveredPigeo
         choice.exclude?.includes(pigeonhole.id) !== true,
     )
     .map(({ id }) => id);
-}
-
-/** Parses a stored record of the list `pigeonholes`. */
-export function storedPigeonhole(payload: string): DiscoveredPigeonhole {
-  return toPigeonhole(JSON.parse(payload) as Record<string, unknown>);
 }
 
 /** Returns the fields that discovery uses, from a record of the list `pigeonholes`. */

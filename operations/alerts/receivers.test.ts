@@ -1,4 +1,4 @@
-import tls from 'node:tls';
+import { whileOldTlsIsAllowed } from '../../test/kit/old-tls.js';
 import { runInThisContext } from 'node:vm';
 import { Secret } from '../../config/secret.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
@@ -188,10 +188,7 @@ describe('a mail receiver', () => {
   );
 
   it('sends nothing to a server that supports at most TLS 1.1, even if Node.js is configured to allow it', async () => {
-    const defaults = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
-    tls.DEFAULT_MIN_VERSION = 'TLSv1';
-    tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
-    try {
+    await whileOldTlsIsAllowed(async () => {
       const settings = { type: 'smtp', host: '127.0.0.1', from: 'a@example.com', to: 'b@example.com' } as const;
       const outcomeAt = async (maxVersion: 'TLSv1.1' | 'TLSv1.2') => {
         const server = closing(await startMailServer({ cert: localhostCertificate, key: localhostKey, maxVersion }));
@@ -200,10 +197,7 @@ describe('a mail receiver', () => {
       };
       expect(await outcomeAt('TLSv1.2')).toEqual(['delivered', 1]);
       expect(await outcomeAt('TLSv1.1')).toEqual(['failed', 0]);
-    } finally {
-      tls.DEFAULT_MIN_VERSION = defaults.minVersion;
-      tls.DEFAULT_CIPHERS = defaults.ciphers;
-    }
+    });
   });
 
   // Another address of this machine that pigeonpost does not recognize as loopback, so it requires TLS, which this

@@ -4,7 +4,8 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import { createServer as createTlsServer } from 'node:https';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import tls from 'node:tls';
+import type { SecureContextOptions } from 'node:tls';
+import { whileOldTlsIsAllowed } from '../../test/kit/old-tls.js';
 import { Webhook } from 'standardwebhooks';
 import { Secret } from '../../config/secret.js';
 import { localhostCertificate, localhostKey } from '../network/localhost-certificate.test-kit.js';
@@ -202,7 +203,7 @@ describe('a webhook that may not reach private addresses', () => {
 });
 
 describe('a webhook with its own certificate authority', () => {
-  const answerOverTls = async (options: tls.SecureContextOptions = {}) => {
+  const answerOverTls = async (options: SecureContextOptions = {}) => {
     const settings = { cert: localhostCertificate, key: localhostKey, ...options };
     const server = createTlsServer(settings, (request, response) => {
       request.resume();
@@ -224,17 +225,11 @@ describe('a webhook with its own certificate authority', () => {
   });
 
   it('sends nothing below TLS 1.2, even if Node.js is configured to allow it', async () => {
-    const defaults = { minVersion: tls.DEFAULT_MIN_VERSION, ciphers: tls.DEFAULT_CIPHERS };
-    tls.DEFAULT_MIN_VERSION = 'TLSv1';
-    tls.DEFAULT_CIPHERS = 'DEFAULT@SECLEVEL=0';
-    try {
+    await whileOldTlsIsAllowed(async () => {
       const outcomeAt = async (maxVersion: 'TLSv1.1' | 'TLSv1.2') =>
         (await outcomeOf(sinkFor(await answerOverTls({ maxVersion }), { network: { ca: localhostCertificate } }))).kind;
       expect([await outcomeAt('TLSv1.2'), await outcomeAt('TLSv1.1')]).toEqual(['delivered', 'retry']);
-    } finally {
-      tls.DEFAULT_MIN_VERSION = defaults.minVersion;
-      tls.DEFAULT_CIPHERS = defaults.ciphers;
-    }
+    });
   });
 });
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { mkdirSync } from 'node:fs';
 import { kinds } from '../kit/scenario-kinds.js';
-import { readStatus } from '../../operations/read-status.js';
+import { statusOf } from '../kit/status-of.js';
 import { readArchive } from '../kit/archive.js';
 import { approveSink } from '../../ledger/sinks.js';
 import { attendee, question, session, vote } from '../kit/items.js';
@@ -246,11 +246,7 @@ describe.each(kinds)('a changed configuration, on %s', (kind) => {
     await stage.pollsAreDue();
     await process.settle();
     expect(linesOf(stage, 'other')).toHaveLength(had);
-    const { config, configuration, ledger } = process.editions.current;
-    const status = await readStatus(
-      { ledger, config, configuration, trouble: () => null, quotas: async () => new Map() },
-      false,
-    );
+    const status = await statusOf({ deps: process.editions.current });
     expect([status.settled, status.sinks.map(({ name }) => name)]).toEqual([true, ['archive']]);
 
     process.write(both);

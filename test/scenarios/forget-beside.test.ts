@@ -13,6 +13,7 @@ import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget, forgetTurn } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
+import { starterOf } from '../kit/starter-of.js';
 import { archive, everyone, type Stage, useStages } from '../kit/stage.js';
 
 /** Every text about the forgotten person contains MARK, and so do the votes of others on their question. */
@@ -168,7 +169,7 @@ describe.each(kinds)('the erasure of a person, on %s', (kind) => {
     expect(await forgetTurn(scene, erasure)).toMatchObject({ open: 1, nextDueInMs: 60_000 });
     const woken: string[] = [];
     const signal = async (id: string): Promise<boolean> => woken.push(id) > 0;
-    const starter = { ...scene.deps.orchestration, start: async () => undefined, signal };
+    const starter = { ...starterOf(scene.deps), signal };
     await act({ deps: scene.deps, starter }, { do: 'resume', kind: 'sink', name: 'archive' });
     expect(woken).toEqual([deliverToSinkId('archive'), forgetAttendeeId(erasure)]);
     expect(await forgetTurn(scene, erasure)).toMatchObject({ open: 1, nextDueInMs: 1000 });

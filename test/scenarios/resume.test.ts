@@ -2,6 +2,7 @@ import { tryNow, act, handleRequest } from '../../operations/act.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses, pause } from '../../ledger/pauses.js';
 import { attendee } from '../kit/items.js';
+import { starterOf } from '../kit/starter-of.js';
 import { archived, pigeonhole, useStages } from '../kit/stage.js';
 
 const stages = useStages();
@@ -28,11 +29,7 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
       [importId, pigeonhole],
     );
     const woken: string[] = [];
-    const starter = {
-      ...scene.deps.orchestration,
-      start: async () => undefined,
-      signal: async (id: string) => woken.push(id) > 0,
-    };
+    const starter = { ...starterOf(scene.deps), signal: async (id: string) => woken.push(id) > 0 };
     const resume = { do: 'resume', kind: 'workspace', name: 'acme' } as const;
     expect(await act({ deps: scene.deps, starter }, resume)).toBe('done');
     expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`, `import/${importId}`]);
