@@ -144,17 +144,19 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
     const { limit, after } = c.req.valid('query');
     const ref = await requireRef(c, sources, { workspace, id });
     const last = fromCursor(placePosition, after);
-    const rows = await streamStates(ledger, ref, {
-      after: last === null ? null : { list: last[0], sessionId: last[1] },
-      limit: limit + 1,
-    });
+    const name = pigeonholeName(workspace, Number(id));
+    const [rows, pauses] = await Promise.all([
+      streamStates(ledger, ref, {
+        after: last === null ? null : { list: last[0], sessionId: last[1] },
+        limit: limit + 1,
+      }),
+      pausesOf(ledger, [
+        { scope: 'workspace', name: workspace },
+        { scope: 'pigeonhole', name },
+      ]),
+    ]);
     const orderedBy = (row: StreamState): readonly [string, number] => [row.list, row.sessionId ?? 0];
     const now = new Date(ledger.clock.nowMs());
-    const name = pigeonholeName(workspace, Number(id));
-    const pauses = await pausesOf(ledger, [
-      { scope: 'workspace', name: workspace },
-      { scope: 'pigeonhole', name },
-    ]);
     const obstacles = { upMs: sources.upMs?.(), hindrances: sources.hindrances?.over(name) };
     const view = (row: StreamState): StreamView => viewStream(row, { now, paused: pauses.length > 0, ...obstacles });
     return c.json(partOf(rows, limit, { view, orderedBy }), 200);

@@ -104,7 +104,7 @@ export function apiClient(address: FindAddress) {
     why: async (query: Query<'/api/why'>) => (await get('/api/why', { query })).items,
     items: (params: ListPlace, { personal, ...query }: ItemsQuery) =>
       get('/api/items/{workspace}/{id}/{list}', { params, query: { ...query, personal: personal ? '1' : undefined } }),
-    /** Returns the text of server-sent events as it arrives, until the server closes the connection. */
+    /** Returns the body of the stream of server-sent events, which lasts until the server closes the connection. */
     liveChanges: async (query: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array>> =>
       (await ask(filledAddress('/api/changes/live', { query }), {})).body!,
     fields: (query: Query<'/api/fields'>) => get('/api/fields', { query }, countingMs),

@@ -1,3 +1,4 @@
+import { sumOf } from '../base/words.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type Pause, pausesOf } from '../ledger/pauses.js';
 import { type RowOutcome, rowOutcomes } from './row-states.js';
@@ -168,7 +169,7 @@ function progressOf(
     pauses,
     failure: isRunning ? row.failure : null,
     counts,
-    rows: Object.values(counts).reduce((sum, count) => sum + count, 0),
+    rows: sumOf(counts),
   };
 }
 

@@ -1,3 +1,4 @@
+import { isObserving } from '../base/delivery-words.js';
 import type { LaneState } from '../delivering/read-lanes.js';
 import { sumOf } from '../base/words.js';
 import { type FoundProblem, type Problem, type ProblemCode, problemCodes, problemLine, severities } from './problem.js';
@@ -163,9 +164,9 @@ function ofPigeonhole(
 }
 
 function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number): FoundProblem[] {
-  const { name, pause, state, reason, backlog, dead, observation, approval } = sink;
+  const { name, pause, state, reason, backlog, dead } = sink;
   const own = lanes.filter((lane) => lane.sink === name);
-  const observes = observation !== null && approval === null;
+  const observes = isObserving(sink);
   const waitsSince = oldest(own.map((lane) => lane.waitsSince));
   const found: FoundProblem[] = [];
   const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {

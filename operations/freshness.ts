@@ -57,7 +57,7 @@ export function judgeFreshness(
 ): FreshnessView {
   const timed = groups.map((group) => ({
     ...group,
-    nextAt: paused || group.nextAt === null ? null : possibleAt(group.nextAt, waits),
+    nextAt: paused || group.nextAt === null ? null : readableAt(group.nextAt.toISOString(), waits),
   }));
   const live = timed.filter(({ reason }) => isLiveReason(reason));
   const usual = timed.filter(({ reason }) => reason === null || !rareReasons.has(reason));
@@ -69,7 +69,7 @@ export function judgeFreshness(
     state: paused ? 'paused' : late.length > 0 ? 'late' : oldest?.readAt == null ? 'unread' : 'current',
     liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
     readAt: oldest?.readAt?.toISOString() ?? null,
-    nextAt: oldest?.nextAt?.toISOString() ?? null,
+    nextAt: oldest?.nextAt ?? null,
     waits: paused ? null : waits,
     catchingUp: judged.some((each) => each.lateMs === 0 && latenessMs(each, now) > 0),
     lateLists: late.length,
@@ -82,7 +82,7 @@ export function judgeFreshness(
       longestEveryMs: group.longestEveryMs,
       cadence: cadenceWords(group),
       readAt: group.readAt?.toISOString() ?? null,
-      nextAt: group.nextAt?.toISOString() ?? null,
+      nextAt: group.nextAt,
     })),
   };
 }
@@ -99,12 +99,6 @@ function readLongestAgo<Entry extends { readonly readAt: Date | string | null; r
     return a === b ? 0 : a! - b!;
   };
   return entries.toSorted((one, other) => by(one.readAt, other.readAt) || by(one.nextAt, other.nextAt))[0];
-}
-
-/** Returns the instant at which a list is read, given when it is due; null: not known. */
-function possibleAt(dueAt: Date, waits: ReadingWait | null): Date | null {
-  const at = readableAt(dueAt.toISOString(), waits);
-  return at === null ? null : new Date(at);
 }
 
 /** The state of a workspace's requests, from the ledger. */

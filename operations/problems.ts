@@ -192,17 +192,13 @@ export function alertOccasion(code: ProblemCode): LastingOccasion | undefined {
   return catalogue[code].occasion;
 }
 
-/** Facts that are ends of waits. `describeProblem` leaves them out where it looks for the start: add new ones here. */
-const withoutEnds = { retryAt: null, waitUntil: null, lastsUntil: null, resetAt: null } as const;
-
 /** Returns the catalogue's entry for a found problem: severity, sentences and what helps. Pure. */
 export function describeProblem(found: FoundProblem): Problem {
   const { severity, stops = false, help } = catalogue[found.code];
   const words = problemWords(found.code, found.name, found.facts);
-  const since = found.since === null ? null : formatInstant(found.since.toISOString());
-  // The end of a wait may be in the same minute as the start, so it is left out here.
-  const started = problemWords(found.code, found.name, { ...found.facts, ...withoutEnds });
-  const saysSince = since !== null && `${started.title} ${started.says ?? ''}`.includes(since);
+  // A start that is among the facts is in the sentences. The end of a wait may be in the same minute, but is another
+  // instant.
+  const saysSince = found.since !== null && Object.values(found.facts).includes(found.since.toISOString());
   return { ...found, ...words, severity, stops, saysSince, help: help(found) };
 }
 
@@ -266,7 +262,7 @@ function workspacePaused(name: string, facts: AlertFacts): ProblemWords {
   if (facts['pausedBy'] !== 'person' && facts['cause'] === 'credential') {
     return {
       title: `The service refuses the key of workspace ${name}`,
-      says: `Since ${formatInstant(facts['pausedAt'])}, nothing of the workspace has been read; ${waitingLists(facts)} for the key.`,
+      says: `Since ${formatInstant(facts['pausedAt'])}, nothing in the workspace has been read; ${waitingLists(facts)} for the key.`,
       todo: `Set another key and restart pigeonpost, or run "pigeonpost config apply" if the key is in a file. If this key is valid again, run "pigeonpost try-now workspace:${name}".`,
     };
   }

@@ -1,3 +1,4 @@
+import { isObserving } from '../base/delivery-words.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { allApprovals } from '../ledger/sinks.js';
@@ -137,9 +138,9 @@ async function allWithholding(
 ): Promise<ReadonlyMap<string, SinkView['withholding']>> {
   const found = new Map(await findWithholding(ledger, config, sent));
   for (const [name, { mode }] of Object.entries(config.sinks)) {
-    const { observation, approval } = operatedSink(name, mode, operations);
-    if (observation === null || approval !== null) continue;
-    const observed = await findObservedWithholding(ledger, config, name, observation);
+    const operated = operatedSink(name, mode, operations);
+    if (!isObserving(operated)) continue;
+    const observed = await findObservedWithholding(ledger, config, name, operated.observation);
     if (observed.length > 0) found.set(name, observed);
   }
   return found;
@@ -336,14 +337,15 @@ function sinkView(
   const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
   const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
   const outcomes = lanes.flatMap((lane) => lane.outcomes);
-  const observes = sink.observation !== null && sink.approval === null;
   return {
     ...sink,
     state: pause ? 'paused' : failing ? 'failing' : 'working',
     reason: pause?.detail ?? failing?.failure ?? null,
     pause: pause === undefined ? null : viewPause(pause),
     delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),
-    backlog: observes ? sink.observation!.behind : lanes.reduce((sum, lane) => sum + lane.behind + lane.open, 0),
+    backlog: isObserving(sink)
+      ? sink.observation.behind
+      : lanes.reduce((sum, lane) => sum + lane.behind + lane.open, 0),
     withheld: byReason(outcomes, 'withheld'),
     dead: byReason(outcomes, 'dead'),
     deliveredAt: latest === 0 ? null : new Date(latest).toISOString(),

@@ -1,3 +1,4 @@
+import { grouped } from '../base/words.js';
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
 import { mayStillSend } from '../delivering/lane-plans.js';
 import { isLacking } from '../delivering/decide-delivery.js';
@@ -119,14 +120,14 @@ export interface Lack {
 /** Returns a sentence about the problem, without the sink's name. It contains fields and counts, never a value. */
 export function withholdingText({ list, kind, reason, changes }: Withholding, lack: Lack | null): string {
   if (reason === 'condition' && lack !== null) {
-    return `all ${changes.toLocaleString('en-US')} ${list} fail the condition ${lack.at}, which ${lack.fields}`;
+    return `all ${grouped(changes)} ${list} fail the condition ${lack.at}, which ${lack.fields}`;
   }
   const what = lack === null ? 'lack a value that its mapping needs' : `lack a value for ${lack.values.join(' or ')}`;
   const where = lack === null ? '' : `: ${lack.at}`;
   const fields = lack?.fields == null ? '' : `, which ${lack.fields}`;
   const who =
     kind !== 'more'
-      ? `all ${changes.toLocaleString('en-US')} ${list}`
+      ? `all ${grouped(changes)} ${list}`
       : `suddenly ${changes} of every 100 ${list}, far more than before,`;
   return `${who} ${what}${where}${fields}`;
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/words.js';
 import type { Command } from 'commander';
 import { exampleText, type Run, type Context } from '../command.js';
 import type { Status } from '../../operations/status-view.js';
@@ -115,7 +116,7 @@ function summed({ configuration, settled, workspaces, sinks }: Status) {
       state,
       delivered,
       backlog,
-      dead: Object.values(dead).reduce((sum, n) => sum + n, 0),
+      dead: sumOf(dead),
     })),
     quotas: workspaces.flatMap(({ name, quota }) =>
       quota === null ? [] : [{ workspace: name, used: quota.used, left: quota.left }],

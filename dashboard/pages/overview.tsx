@@ -10,7 +10,7 @@ import { Ago } from '../parts/time.js';
 import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { troubleHeading } from '../words.js';
-import { counted, grouped } from '../../base/words.js';
+import { counted, grouped, sumOf } from '../../base/words.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {
@@ -162,13 +162,13 @@ function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
           </td>
           <td class="number">{grouped(sink.backlog)}</td>
           <td class="number wide">{grouped(sink.delivered)}</td>
-          <td class="number wide">{grouped(total(sink.withheld))}</td>
+          <td class="number wide">{grouped(sumOf(sink.withheld))}</td>
           <td class="number">
-            {total(sink.dead) === 0 ? (
+            {sumOf(sink.dead) === 0 ? (
               '0'
             ) : (
               <a class="bad" href={address.sink(sink.name, 'dead-letters')}>
-                {grouped(total(sink.dead))}
+                {grouped(sumOf(sink.dead))}
               </a>
             )}
           </td>
@@ -182,8 +182,4 @@ function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
       ))}
     </Table>
   );
-}
-
-function total(counts: Readonly<Record<string, number>>): number {
-  return Object.values(counts).reduce((sum, n) => sum + n, 0);
 }

@@ -1,3 +1,4 @@
+import { sumOf } from '../../base/words.js';
 import type {
   ImportCheck,
   ImportColumn,
@@ -89,7 +90,7 @@ async function checkOpened(
       }
     }
   }
-  const rows = Object.values(counts).reduce((sum, n) => sum + n, 0);
+  const rows = sumOf(counts);
   const toSend = Math.min(counts.send, terms.canary ?? counts.send);
   return {
     target,

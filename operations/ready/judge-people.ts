@@ -1,5 +1,5 @@
 import { type ReadyCheck, checkOf } from './readiness.js';
-import { counted, singular, sumOf } from '../../base/words.js';
+import { counted, grouped, singular, sumOf } from '../../base/words.js';
 import type { DeliverableCount } from '../count-deliverable.js';
 import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
@@ -93,10 +93,8 @@ export function judgeConsent(
   }
   const says = told.map(({ list, items, withheld }) => {
     const all = sumOf(withheld);
-    const why = Object.entries(withheld).map(
-      ([reason, n]) => `${n.toLocaleString('en-US')} ${words[reason] ?? reason}`,
-    );
-    return `will send ${counted(items, singular(list))}, withhold ${all.toLocaleString('en-US')}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
+    const why = Object.entries(withheld).map(([reason, n]) => `${grouped(n)} ${words[reason] ?? reason}`);
+    return `will send ${counted(items, singular(list))}, withhold ${grouped(all)}${why.length === 0 ? '' : ` (${why.join(', ')})`}`;
   });
   const surprising = told.some(({ withheld }) => Object.keys(withheld).some((reason) => reason !== 'consent-refused'));
   if (!surprising) return about.ok(says.join('; '));
