@@ -39,7 +39,7 @@ describe('a formatted number', () => {
 });
 
 describe('the rows of a file', () => {
-  it('are a number with the first rows', () => {
+  it('are named by number if there is one, otherwise counted with the first ones', () => {
     expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
   });
 });

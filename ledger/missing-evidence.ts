@@ -40,8 +40,8 @@ export interface Evidence {
   /** Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`). */
   readonly walks: number;
   /**
-   * True if the latest walk is one of them. Otherwise it confirms nothing: the item may have moved from one page to
-   * another during that walk, and the earlier ones may have been sent too few rows.
+   * True if the latest walk also lacked the item between its neighbours. Otherwise the walks confirm nothing: the item
+   * may have moved from one page to another during the latest, and the earlier ones may have been sent too few rows.
    */
   readonly showsPlace: boolean;
   /** Time in milliseconds over which all walks have shown the same sequence of pages without the item. */

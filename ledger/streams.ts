@@ -244,7 +244,8 @@ export async function failStream(
 }
 
 /**
- * Postpones a stream for which the quota has no permit. This is not a failure: a walk in progress keeps its position.
+ * Postpones a stream without counting a failure, for example if the quota has no permit. A walk in progress keeps its
+ * position.
  */
 export async function postponeStream(ledger: Ledger, lease: StreamLease, waitMs: number): Promise<void> {
   await commit(ledger.db, lease, `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'`, [waitMs]);

@@ -19,9 +19,9 @@ import { type Both, lanesOf } from './plan-deliveries.js';
 const keysBesideMapping: ReadonlySet<string> = new Set(['mode', 'history', 'limits']);
 
 /**
- * Returns the lists of which a new or changed mapping withholds everything by mistake, or more than the running one. The
- * mapping decides about every stored item as if the sink had not received it yet: a sink continues to update what it
- * received, so a mistake would otherwise show only when the next new items are withheld.
+ * Returns the lists of which a new or changed mapping withholds everything by mistake, or more than the running one.
+ * The mapping decides about every stored item as if the sink had not received it yet: a sink continues to update what
+ * it received, so a mistake would otherwise show only when the next new items are withheld.
  */
 export async function planWithholding(ledger: Ledger, both: Both): Promise<WithheldItems[]> {
   const { before, now, changedSinks } = both;
@@ -60,7 +60,7 @@ export async function planWithholding(ledger: Ledger, both: Both): Promise<Withh
       ...counts.flatMap((count) => {
         const { list } = count;
         const text = problems.get(list) ?? null;
-        // The status shows a problem already that the plan does not change.
+        // `status` already shows a problem that the plan does not change.
         const problem = text === problemsBefore.get(list) ? null : text;
         return withheldItems({ sink, count, last: countsBefore.find((one) => one.list === list), problem });
       }),

@@ -141,7 +141,7 @@ export const quotaViewSchema = z
     used: z
       .int()
       .describe(
-        'Requests that pigeonpost made in this window; if a response showed that it had started, including earlier ones of others.',
+        'Requests that pigeonpost made in this window. If pigeonpost noticed the start of the window from a response, earlier requests of other programs are included.',
       ),
     usedByAll: z
       .int()

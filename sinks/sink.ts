@@ -24,8 +24,8 @@ export interface Sink<Op extends Operation = Operation> {
    */
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Returns an operation as a preview shows it: without fields that only record what earlier attempts did. Absent: a
-   * preview shows the whole operation. Pure.
+   * Returns an operation as a preview shows it, without fields that do not describe the calls. A sink without this
+   * method shows the whole operation. Pure.
    */
   preview?(operation: Op): unknown;
   /**
@@ -73,7 +73,9 @@ export interface Sink<Op extends Operation = Operation> {
  */
 export interface Subject {
   readonly change: Change;
-  /** `change.data` as JSON text, if it is sent as the ledger stores it. A sink that sends it whole need not parse it. */
+  /**
+   * `change.data` as JSON text, if it is sent as the ledger stores it. A sink that sends it whole need not parse it.
+   */
   readonly dataJson?: string | undefined;
   /** The item as the previous change left it; null if there was none, or if the ledger no longer keeps it. */
   readonly previous: Fields | null;

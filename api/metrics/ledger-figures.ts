@@ -235,7 +235,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_quota_wait_seconds',
-      'Time until a workspace whose request quota is used up is read again; 0: it does not wait for its quota.',
+      'Time until reading of a workspace continues after its request quota was used up; 0: it does not wait for its quota.',
       workspaces.map(({ name, state, reason, until }) => {
         const waits = state === 'waiting' && reason === 'quota' && until !== null;
         return of({ workspace: name }, waits ? Math.max(0, (Date.parse(until) - now.getTime()) / 1000) : 0);

@@ -15,7 +15,7 @@ const statusWidth = 10;
 const stateWidth = 12;
 const changesWidth = 10;
 const gap = 2;
-/** Columns that the other cells leave to a long name, where possible. */
+/** Number of columns that the other cells leave for a long name, where possible. */
 const shortName = 16;
 
 interface EventSheet {

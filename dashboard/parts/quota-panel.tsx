@@ -38,7 +38,7 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
         <Fact
           label="Used"
           note={[
-            limit === null ? 'limit unknown' : `of ${grouped(limit)}${learnt ? ', learned from the service' : ''}`,
+            limit === null ? 'limit unknown' : `of ${grouped(limit)}${learnt ? ', learned from a refusal' : ''}`,
             ...(usedByAll === used ? [] : [`${grouped(used)} by pigeonpost`]),
           ].join('; ')}
         >

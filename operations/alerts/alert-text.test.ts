@@ -192,7 +192,7 @@ describe('the text of a message', () => {
   it.each<[Occasion, string, string]>([
     ['sink-paused', 'crm', 'Sink crm is no longer paused'],
     ['workspace-paused', 'acme', 'Workspace acme is no longer paused'],
-    ['behind', 'crm', 'Sink crm accepts changes and is no longer behind'],
+    ['behind', 'crm', 'Sink crm is no longer behind: no change waits longer than the limit'],
     ['dead-letters', 'crm', 'Sink crm has fewer dead letters again'],
     ['withholding', 'crm', 'Sink crm no longer withholds what it should send'],
     ['deletions-held', 'acme/101', 'No deletions of pigeonhole acme/101 wait any longer'],
@@ -291,7 +291,7 @@ describe('the text of a message about several subjects', () => {
   it.each<[Occasion, string]>([
     ['sink-paused', '12 sinks are no longer paused'],
     ['workspace-paused', '12 workspaces are no longer paused'],
-    ['behind', '12 sinks accept changes and are no longer behind'],
+    ['behind', '12 sinks are no longer behind: no change waits longer than the limit'],
     ['dead-letters', '12 sinks have fewer dead letters again'],
     ['withholding', '12 sinks no longer withhold what they should send'],
     ['deletions-held', 'No deletions of 12 pigeonholes wait any longer'],

@@ -25,14 +25,7 @@ describe('an alert', () => {
     ['is not over at the first check that does not find it', told, 'over', 5, { ...calming, since: ms(5) }, null],
     ['is not over before the quiet time has passed', calming, 'over', 9, calming, null],
     ['is over after the quiet time', calming, 'over', 10, over, 'recovered'],
-    [
-      'that returns during the quiet time is reported neither time',
-      calming,
-      'holds',
-      9,
-      { ...told, since: ms(9) },
-      null,
-    ],
+    ['that returns during the quiet time causes no message', calming, 'holds', 9, { ...told, since: ms(9) }, null],
     [
       'needs twice the quiet time if it returned once',
       { ...calming, raises: 2 },
@@ -125,7 +118,10 @@ const recovered = (...subjects: readonly string[]): PendingMessage[] =>
     rowIfLater: undefined,
   }));
 
-/** Returns the subjects reported at each check. The next check finds a postponed message again, so the caller passes it again. */
+/**
+ * Returns the subjects reported at each check. The next check finds a postponed message again, so the caller passes it
+ * again.
+ */
 function reported(...looks: readonly [ms: number, pending: readonly PendingMessage[]][]): (readonly string[])[][] {
   let paces: RateLimitStates = new Map();
   return looks.map(([ms, pending]) => {

@@ -39,9 +39,9 @@ export function findLeaks(sink: SinkUnderJudgement, source: Source): Finding[] {
 }
 
 /**
- * Whether the person gave a consent that the sink accepts after the service first showed the consent of this line.
- * pigeonpost decides by the consent at the time of sending, so a sink that lagged behind may receive the older revision.
- * Compares the order of states and not times, because the clock of the worker jumps.
+ * Whether, after the service first showed the consent in this line, the person gave one that the sink accepts.
+ * pigeonpost decides by the consent at the time of sending, so a sink that lagged behind may receive the older
+ * revision. Compares the order of states and not times, because the clock of the worker jumps.
  */
 function consentedLater({ pigeonholeId, key, data }: HeldLine, sink: SinkUnderJudgement, source: Source): boolean {
   const changes = source.consents.filter((each) => each.pigeonholeId === pigeonholeId && String(each.id) === key);

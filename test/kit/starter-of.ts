@@ -1,6 +1,6 @@
 import type { Collaborators } from '../../work/collaborators.js';
 
-/** Returns what an action needs to start and wake workflows, without any: a scene has none. */
+/** Returns a workflow starter for actions that starts and wakes nothing, because a scene has no workflows. */
 export function starterOf({ orchestration }: Collaborators) {
   return { ...orchestration, start: async () => undefined, signal: async () => true };
 }

@@ -49,7 +49,10 @@ export class ModelService implements PigeonholeClient {
   #passedMs = 0;
   #sent = 0;
 
-  /** @param delays turns of the event loop until each request arrives, repeated */
+  /**
+   * @param delays for each request, the number of event-loop turns until it arrives; after the last entry, the first
+   * applies again
+   */
   constructor(
     readonly world: ModelWorld,
     private readonly delays: readonly number[] = [],
@@ -93,7 +96,8 @@ export class ModelService implements PigeonholeClient {
         await held;
       }
       refuseAborted(call, signal);
-      // Simulated time moves the instants in the ledger into the past. The instant of this request is as old as they are.
+      // Simulated time moves the instants in the ledger into the past. The instant of this request is as old as they
+      // are.
       return { ...page, requestedAt: page.requestedAt - (this.#passedMs - passedMs) };
     } finally {
       this.underWay -= 1;

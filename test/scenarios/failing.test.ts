@@ -81,7 +81,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     );
   });
 
-  it('is no problem any longer, also after a restart, once nothing is left to send to it', async () => {
+  it('is no longer a problem once nothing is left to send to it, even after a restart', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(1));
     const consent = 'consent: { accept: [obtained] }';

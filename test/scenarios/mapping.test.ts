@@ -202,7 +202,7 @@ describe.each(kinds)('a list of which a sink has sent nothing yet, on %s', (kind
     });
   });
 
-  it('remains a problem while a few more changes wait, and is none while most of them wait', async () => {
+  it('remains a problem while a few more changes wait, and is not a problem while most of them wait', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...Array.from({ length: 40 }, (_, n) => attendee(n + 1)));
     const scene = await stage.scene({ sinks: { crm: crm('item.Name', 'item.email') }, environment });
@@ -388,7 +388,7 @@ describe.each(kinds)('a mapping that reads a field that no attendee has, on %s',
     ]);
   });
 
-  it('is not searched for in stored items if only the mode, history or limits of a sink change', async () => {
+  it('is not compared on stored items if only the mode, history or limits of a sink change', async () => {
     const stage = await stages.open(kind);
     await putPeople(stage);
     const scene = await stage.scene({ sinks: { crm: crm('item.Name') }, environment });

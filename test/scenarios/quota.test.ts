@@ -323,7 +323,9 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     expect(await intervalInS()).toBe(5);
   });
 
-  /** Opens a live event that was read with a quota of 100 requests, which do not suffice for the configured intervals. */
+  /**
+   * Opens a live event that was read with a quota of 100 requests, which do not suffice for the configured intervals.
+   */
   const stretchedScene = async () => {
     const stage = await stages.open(kind);
     await stage.patch('pigeonholes', 101, { startDate: '2020-01-01', endDate: '2099-01-01' });
@@ -349,7 +351,7 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
   /** Returns the live lists that are not read at their configured interval of 5 s. */
   const delayed = (lists: readonly ListInterval[]): ListInterval[] =>
     lists.filter(({ reason, dueInS }) => reason === 'live' && dueInS > 6.25); // reads start at ticks
-  /** Returns the live lists of which the interval itself is longer. */
+  /** Returns the live lists whose interval is longer than the configured 5 s. */
   const slowed = (lists: readonly ListInterval[]): ListInterval[] =>
     lists.filter(({ reason, everyMs }) => reason === 'live' && everyMs > 5000);
 

@@ -260,7 +260,7 @@ describe('start on a terminal', () => {
     await main.untilShown(/^ready: reading acme$/m);
   });
 
-  it('is asked by config apply before changes are sent to a sink', async () => {
+  it('runs while config apply asks before it sends changes to a sink', async () => {
     configure('copy');
     const apply = atTerminal(['config', 'apply'], 100, 40);
     await apply.untilShown(

@@ -23,8 +23,8 @@ export async function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Returns true if another socket listens on an address at this moment; false also if that cannot be tried, for example
- * without the right to use the port.
+ * Returns true if another socket listens on an address at this moment. Also returns false if it cannot find out, for
+ * example without permission to use the port.
  */
 export async function isTaken(host: string, port: number): Promise<boolean> {
   return (await whyNotFree(host, port)) === 'EADDRINUSE';
