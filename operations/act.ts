@@ -43,7 +43,7 @@ export async function act({ deps, starter }: ActingProcess, action: Action): Pro
       : await carryOut(deps, target.scope, { ...action, do: action.do });
   if (refusal !== undefined && refusal !== nothingToDo) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
-  deps.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // the audit log has actor and reason, which may contain names
+  deps.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // without actor and reason, which may contain names
   // The reconciler starts workflows that are not running.
   const wakesAll = kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep');
   if (wakesAll) await wakeWorkspace(deps, starter, name);

@@ -30,8 +30,9 @@ async function listAlerts(context: Context, { json }: { json: boolean }): Promis
     return ExitCode.Done;
   }
   if (view.raised.length === 0) out.line('no open alerts');
-  for (const { title, since, todo } of view.raised) {
-    out.line(`${title} (alert raised at ${formatInstant(since)})`);
+  for (const { title, since, isOver, todo } of view.raised) {
+    const at = formatInstant(since);
+    out.line(`${title} (${isOver ? `over since ${at}; the recovery is reported soon` : `noticed at ${at}`})`);
     if (todo !== null) out.line(`  ${todo}`);
   }
   for (const { receiver, waiting, failure } of view.receivers) {

@@ -47,13 +47,16 @@ export const alertsSchema = z
             .nullable()
             .describe('Code of the problem, as in `GET /api/status` and `pigeonpost_problems`.'),
           subject: z.string().describe('Name of a sink or a workspace, or `<workspace>/<id>` of a pigeonhole.'),
-          since: instant(),
+          since: instant().describe('When the condition was noticed; if it is over, when that was noticed.'),
+          isOver: z
+            .boolean()
+            .describe('Whether the condition no longer holds. The recovery is reported if it does not return soon.'),
           title: z.string(),
           todo: z.string().nullable().describe('What to do.'),
         }),
       )
       .readonly()
-      .describe('Raised alerts that are not over yet, oldest first.'),
+      .describe('Raised alerts whose recovery was not reported yet, oldest first.'),
     receivers: z
       .array(
         z.object({
@@ -297,7 +300,8 @@ async function viewAlerts(ledger: Ledger, receivers: readonly OpenReceiver[]): P
       .toSorted((a, b) => a.since.getTime() - b.since.getTime())
       .map((row) => {
         const { title, todo, problem } = alertText({ ...row, subjects: [row.subject], kind: 'raised' }, null);
-        return { occasion: row.occasion, problem, subject: row.subject, since: row.since.toISOString(), title, todo };
+        const { occasion, subject, since, holds } = row;
+        return { occasion, problem, subject, since: since.toISOString(), isOver: !holds, title, todo };
       }),
     receivers: receivers.map(({ name }, position) => {
       const state = states.find(({ receiver }) => receiver === keys[position]);

@@ -321,11 +321,14 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     await stage.timePasses(61_000);
     await lookAndSend(desk);
     expect(told()).toEqual(['alert.raised behind hooks']);
+    expect((await desk.view()).raised).toMatchObject([{ isOver: false }]);
 
     await stage.forgetAnswers();
     await stage.retriesAreDue();
     await scene.settle();
-    await lookAndSend(desk, desk);
+    await lookAndSend(desk);
+    expect((await desk.view()).raised).toMatchObject([{ isOver: true }]);
+    await lookAndSend(desk);
     expect(told()).toEqual(['alert.raised behind hooks', 'alert.recovered behind hooks']);
     await stage.put('attendees', attendee(4));
     await stage.pollsAreDue();
@@ -397,7 +400,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
 
     await stage.control('PATCH', 'knobs', { quota: { limit: 1_000_000, windowSeconds: 86_400, headers: true } });
     await stage.control('DELETE', 'quota');
-    await stage.timePasses(1_800_000);
+    await stage.timePasses(1_801_000); // the service reports the end of the window in whole seconds, rounded up
     await stage.pollsAreDue();
     await scene.settle();
     await lookAndSend(desk, desk);

@@ -227,7 +227,7 @@ describe('a running pigeonpost', () => {
     expect(tested).toMatchObject({ code: 0, out: expect.stringMatching(/^webhook 127\.0\.0\.1:\d+: delivered\n$/) });
     expect((await run('pause', 'sink:archive', '--reason', 'Mary Marker asked for it')).code).toBe(0);
     await until('the pause is reported', () => alerted.taken.length === 2);
-    expect((await run('alerts', 'list')).out).toMatch(/^Sink archive is paused \(alert raised at \d{4}-/);
+    expect((await run('alerts', 'list')).out).toMatch(/^Sink archive is paused \(noticed at \d{4}-/);
     expect((await run('resume', 'sink:archive')).code).toBe(0);
     expect(alerted.taken.map(({ type, data }) => `${type} ${data['subject']}`)).toEqual([
       'alert.test ',
