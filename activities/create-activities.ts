@@ -1,6 +1,7 @@
+import { messageOf } from '../base/errors.js';
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { LedgerError } from '../ledger/ledger-error.js';
-import type { Collaborators, InUse } from '../work/collaborators.js';
+import type { Collaborators, InUse, SpanAttributes } from '../work/collaborators.js';
 import { deliverToSink } from '../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../reading/discover.js';
 import { forgetAttendee } from '../delivering/forget-attendee.js';
@@ -14,7 +15,6 @@ import type {
   ReadingResult,
   WorkRequest,
 } from '../work/cycle-results.js';
-import type { SpanAttributes } from '../base/telemetry.js';
 
 /** Interval between heartbeats: much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
 const heartbeatEveryMs = 2000;
@@ -79,7 +79,7 @@ async function runCycle<T>(
   try {
     return await current.use(async (deps) => {
       // Called only if `use` fails, because `use` repeats a cycle that failed after the configuration had changed.
-      reportFailure = (error) => deps.onCycle(cycleName, error instanceof Error ? error.message : String(error));
+      reportFailure = (error) => deps.onCycle(cycleName, messageOf(error));
       const result = await deps.tracer.span(name, attributes, () => work(deps, cancellationSignal()));
       deps.onCycle(cycleName, null);
       return result;

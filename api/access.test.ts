@@ -1,3 +1,6 @@
+import { randomUUID } from 'node:crypto';
+import { requestErasure } from '../people/erasure-states.js';
+import { readErasure } from '../people/erasures.js';
 import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
@@ -5,7 +8,7 @@ import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { addToken } from '../ledger/tokens.js';
 import { apiSources, emptyConfig, fromHere, localToken } from './api-sources.test-kit.js';
-import type { ApiApp } from './api-app.js';
+import type { ApiApp, ApiSources } from './api-app.js';
 import { createApp } from './create-app.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import { ImportRefusal } from '../importing/desk/import-request.js';
@@ -154,6 +157,7 @@ const emptyEvent: EventView = {
 async function open(
   kind: (typeof kinds)[number],
   server = config.server,
+  given: Partial<ApiSources> = {},
 ): Promise<{ app: ApiApp; ledger: Ledger; acted: string[] }> {
   const ledger = await openLedger(databases.of(kind), testKey);
   await ledger.db.script('truncate tokens, audit');
@@ -184,6 +188,7 @@ async function open(
       replay: async ({ id }) => ({ id, dryRun: true, counts: [], problems: [], notes: [] }),
       planConfiguration: async () => planOf({ current: 1 }),
       applyConfiguration: async () => ({ number: 1, changed: false, plan: planOf({ current: 1 }) }),
+      ...given,
     }),
   );
   return { app, ledger, acted };
@@ -314,6 +319,31 @@ describe.each(kinds)('access to the API, on %s', (kind) => {
     expect([workspaces, sinks].map((each) => each.map(({ name }) => name))).toEqual([['acme'], ['hooks', 'shared']]);
     expect((await ask(app, pauseHooks, own)).status).toBe(200);
   });
+
+  it('with a token of one workspace does not show that a person of another workspace was forgotten, but shows its own', async () => {
+    const { app, ledger } = await open(kind);
+    const id = randomUUID();
+    const asked = `${id}@example.com`;
+    const places = [{ ref: 1, workspace: 'other', pigeonholeId: 101, attendeeIds: [1], codes: [] }];
+    await requestErasure(ledger, { id, names: { asked, places }, by: null, reason: null, sharing: 0 });
+    const statusesFor = async (workspace: string): Promise<number[]> => {
+      const token = await tokenWith(ledger, `forgets-${workspace}`, ['privacy'], { workspace });
+      const plan = { method: 'POST', path: '/api/erasures/plan', body: { attendee: asked } };
+      const request = { method: 'POST', path: '/api/erasures', body: { attendee: asked, id } };
+      const show = { method: 'GET', path: `/api/erasures/${id}` };
+      return await Promise.all([plan, request, show].map(async (each) => (await ask(app, each, token)).status));
+    };
+    expect([await statusesFor('acme'), await statusesFor('other')]).toEqual([
+      [404, 404, 404],
+      [200, 200, 200],
+    ]);
+    const second = randomUUID(); // waits for the first, which is open
+    await requestErasure(ledger, { id: second, names: { asked, places }, by: null, reason: null, sharing: 0 });
+    expect([
+      (await readErasure(ledger, second, 'acme')) === undefined,
+      (await readErasure(ledger, second, 'other')) === undefined,
+    ]).toEqual([true, false]);
+  });
 });
 
 describe.each(kinds)('the audit log, on %s', (kind) => {
@@ -338,6 +368,22 @@ describe.each(kinds)('the audit log, on %s', (kind) => {
       ['on-duty', 'POST /api/tokens', null, 'refused', 403],
       ['on-duty', 'pause', 'sink:hooks', 'done', 200],
     ]);
+  });
+
+  it('records a test message that was not delivered as failed', async () => {
+    const refused = { delivered: false, detail: 'invalid_auth' };
+    const { app, ledger } = await open(kind, config.server, {
+      testSink: async () => refused,
+      alerts: {
+        view: async () => ({ raised: [], receivers: [] }),
+        test: async () => [{ receiver: 'slack', ...refused }],
+      },
+    });
+    for (const path of ['/api/alerts/test', '/api/sinks/hooks/test']) {
+      expect((await ask(app, { method: 'POST', path, body: {} }, serverToken)).status).toBe(200);
+    }
+    const rows = await ledger.db.query('select outcome, status from audit where asked is not null order by number');
+    expect(rows).toEqual(Array(2).fill({ outcome: 'failed', status: 200 }));
   });
 
   it.each([

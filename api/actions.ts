@@ -3,11 +3,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { type Action, actionSchema } from '../operations/action.js';
 import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { answers, jsonBody, needs } from './route-parts.js';
 import { actorOf, requireSink, requireWorkspace, sinkTarget, requireEveryWorkspace } from './scope.js';
 import { replayAnswerSchema, replayRequestSchema } from '../operations/start-replay.js';
 
-export const doneSchema = z
+const doneSchema = z
   .object({
     done: z.literal(true),
     note: z.string().optional().describe('A sentence if there was nothing to do.'),
@@ -29,7 +29,7 @@ export const actionRoute = createRoute({
       'an action has "do" (pause, resume, try-now, poll-now, sweep; approve for a sink), "kind" (workspace, pigeonhole, sink), "name", and may have "list", "forSeconds", "by" and "reason"',
   }),
   request: { body: jsonBody(actionSchema) },
-  responses: { 200: jsonAnswer('The action is done.', doneSchema), ...problems(404, 409, 413, 415) },
+  responses: answers('The action is done.', doneSchema, 404, 409, 413, 415),
 });
 
 export function serveActions(app: ApiApp, sources: ApiSources): void {
@@ -84,10 +84,7 @@ export const replayRoute = createRoute({
       'a replay has "id" (a UUID), "sink", "lists", "pigeonhole" and "from" (an instant), each null for all, and "dryRun"',
   }),
   request: { body: jsonBody(replayRequestSchema) },
-  responses: {
-    200: jsonAnswer('The number of items that are sent again.', replayAnswerSchema),
-    ...problems(404, 413, 415),
-  },
+  responses: answers('The number of items that are sent again.', replayAnswerSchema, 404, 413, 415),
 });
 
 export function serveReplays(app: ApiApp, sources: ApiSources): void {

@@ -2,7 +2,7 @@ import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { answers, jsonBody, needs } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 import { alertsSchema } from '../operations/alerts/alert-desk.js';
 
@@ -28,7 +28,7 @@ export const showRoute = createRoute({
   tags: ['Alerts'],
   summary: 'List raised alerts and the state of their receivers',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('The alerts now.', alertsSchema), ...problems() },
+  responses: answers('The alerts now.', alertsSchema),
 });
 
 export const testRoute = createRoute({
@@ -39,7 +39,7 @@ export const testRoute = createRoute({
   summary: 'Send a test message to every receiver of alerts',
   ...needs({ right: 'operate', looksLike: 'a test of alerts takes an empty object: {}' }),
   request: { body: jsonBody(z.strictObject({})) },
-  responses: { 200: jsonAnswer('The result for each destination.', testedSchema), ...problems(409, 413, 415) },
+  responses: answers('The result for each destination.', testedSchema, 409, 413, 415),
 });
 
 export function serveAlerts(app: ApiApp, { ledger, alerts }: Pick<ApiSources, 'ledger' | 'alerts'>): void {
@@ -49,7 +49,8 @@ export function serveAlerts(app: ApiApp, { ledger, alerts }: Pick<ApiSources, 'l
   });
   app.openapi(testRoute, async (c) => {
     requireEveryWorkspace(c);
-    const receivers = await audited(c, ledger, { action: 'test-alerts', target: null }, async () => {
+    const hasFailed = (tested: TestedAlerts['receivers']): boolean => tested.some(({ delivered }) => !delivered);
+    const receivers = await audited(c, ledger, { action: 'test-alerts', target: null, hasFailed }, async () => {
       const tested = await alerts.test();
       if (tested.length > 0) return tested;
       throw new Refused(409, 'no receivers are configured: name them under "alerts.to" in pigeonpost.yaml');

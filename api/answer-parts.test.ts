@@ -1,6 +1,6 @@
 import { positionFrom, positionText } from './live-changes.js';
-import { byMinute } from './present.js';
-import { withoutValues } from './preview.js';
+import { byMinute } from './status.js';
+import { withoutValues } from './configuration.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);

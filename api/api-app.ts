@@ -3,7 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi';
 import type { Caller } from './authenticate.js';
 import type { RefusedActions } from './audit-log.js';
 import type { ImportDesk } from '../importing/desk/import-desk.js';
-import type { Action, ActionResult } from '../operations/action.js';
+import type { Action, ActionResult, SinkTest } from '../operations/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../operations/configuration-plan.js';
 import type { WorkflowStarter } from '../operations/orchestration.js';
 import type { Preview, PreviewRequest } from '../operations/preview-sink.js';
@@ -11,14 +11,12 @@ import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import type { EventChecks } from '../operations/ready/readiness.js';
-import type { SinkTest } from '../operations/test-sink.js';
 import type { ReplayRequest, ReplayResult } from '../operations/start-replay.js';
 import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from './alerts.js';
 import type { PartHealth } from './health.js';
 import type { ProcessMeters } from './metrics/serve-metrics.js';
-import type { PageCodes } from './page-links.js';
-import type { PageFiles } from './serve-page.js';
+import type { PageFiles, PageCodes } from './serve-page.js';
 
 /** Variables that every request carries through its routes. */
 export interface ApiEnvironment {

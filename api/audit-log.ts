@@ -1,15 +1,14 @@
 import type { Ledger } from '../ledger/ledger.js';
-import { type RequestedAction, recordRequest, recordResult, auditEntries } from '../ledger/audit.js';
+import { type AuditEntry, type RequestedAction, recordRequest, recordResult, auditEntries } from '../ledger/audit.js';
 import type { ApiContext, ApiApp } from './api-app.js';
 import { Refused } from './problem.js';
 import { createRoute, z } from '@hono/zod-openapi';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
+import { answers, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
 import { printable, instant } from '../base/printable.js';
 import { requireEveryWorkspace } from './scope.js';
 
 /** One request as the audit log records it. */
-interface Audited {
+interface Audited<Result> {
   readonly action: string;
   readonly target: string | null;
   readonly detail?: RequestedAction['detail'];
@@ -19,6 +18,8 @@ interface Audited {
    * done or refused.
    */
   readonly changesNothing?: boolean;
+  /** Whether the action failed although the request is answered with its result; by default it never does. */
+  readonly hasFailed?: (result: Result) => boolean;
 }
 
 /**
@@ -29,7 +30,7 @@ interface Audited {
 export async function audited<Result>(
   c: ApiContext,
   ledger: Ledger,
-  { action, target, detail = {}, subject = null, changesNothing = false }: Audited,
+  { action, target, detail = {}, subject = null, changesNothing = false, hasFailed = () => false }: Audited<Result>,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const { name: who, token } = c.get('caller');
@@ -42,7 +43,7 @@ export async function audited<Result>(
   try {
     const result = await work();
     if (kind !== undefined && changesNothing) refusedActions.count(kind);
-    await recordResult(ledger, asked, { outcome: 'done', status: 200, requestId });
+    await recordResult(ledger, asked, { outcome: hasFailed(result) ? 'failed' : 'done', status: 200, requestId });
     return result;
   } catch (error) {
     const refused = error instanceof Refused && error.status < 500;
@@ -166,21 +167,21 @@ export const auditRoute = createRoute({
   summary: 'List audited requests and their results, newest first',
   ...needs({ right: 'administer' }),
   request: { query: z.strictObject({ ...pageQuery, who: word, action: word, target: word }) },
-  responses: { 200: jsonAnswer('One page of the log.', pageOf(auditEntrySchema)), ...problems() },
+  responses: answers('One page of the log.', pageOf(auditEntrySchema)),
 });
 
-const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int8]);
+const pages = pagesBy(z.tuple([positionOf.int8]), ({ number }: AuditEntry) => [number]);
 
 export function serveAuditLog(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
   app.openapi(auditRoute, async (c) => {
     const { limit, after, who, action, target } = c.req.valid('query');
     requireEveryWorkspace(c);
-    const last = fromCursor(numberPosition, after);
+    const last = pages.endOf(after);
     const rows = await auditEntries(
       ledger,
       { who: who ?? null, action: action ?? null, target: target ?? null },
       { before: last?.[0] ?? null, limit: limit + 1 },
     );
-    return c.json(partOf(rows, limit, { view: withIsoInstants, orderedBy: ({ number }) => [number] }), 200);
+    return c.json(pages.page(rows, limit, withIsoInstants), 200);
   });
 }

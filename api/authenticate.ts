@@ -1,7 +1,7 @@
 import type { AccessSources } from './api-app.js';
 import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
-import { isLoopback } from '../config/loopback.js';
+import { isLoopback } from '../base/loopback.js';
 import { findToken, markTokenUsed } from '../ledger/tokens.js';
 import { type Holder, readSession, sessionIn, hashToken, tokenIdOf } from './credentials.js';
 import { Refused } from './problem.js';

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { ServerConfig } from '../config/config.js';
-import { isLoopback } from '../config/loopback.js';
+import { isLoopback } from '../base/loopback.js';
 import { createMiddleware } from 'hono/factory';
 import type { ApiContext, ApiEnvironment, ApiSources } from './api-app.js';
 import { Refused } from './problem.js';

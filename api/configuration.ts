@@ -1,5 +1,5 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
-import { createRoute } from '@hono/zod-openapi';
+import { createRoute, z } from '@hono/zod-openapi';
 import type { Config } from '../config/config.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { audited } from './audit-log.js';
@@ -12,8 +12,14 @@ import {
 } from '../operations/configuration-plan.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
-import { requireEveryWorkspace } from './scope.js';
+import { answers, jsonBody, needs, personalSchema } from './route-parts.js';
+import { requireEveryWorkspace, requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
+import {
+  type PreviewedOperation,
+  type Preview,
+  previewRequestSchema,
+  previewSchema,
+} from '../operations/preview-sink.js';
 
 /** Size limit of a configuration file. */
 export const largestFileBytes = 1024 * 1024;
@@ -30,10 +36,7 @@ export const planRoute = createRoute({
     looksLike: 'a plan takes {}, or "file" and its "text"',
   }),
   request: { body: jsonBody(candidateSchema) },
-  responses: {
-    200: jsonAnswer('The changes that applying the file would make.', configurationPlanSchema),
-    ...problems(409, 413, 415, 422),
-  },
+  responses: answers('The changes that applying the file would make.', configurationPlanSchema, 409, 413, 415, 422),
 });
 
 export const applyRoute = createRoute({
@@ -47,10 +50,7 @@ export const applyRoute = createRoute({
     looksLike: 'apply takes {}, or "file", the absolute path of the configuration file',
   }),
   request: { body: jsonBody(applySchema) },
-  responses: {
-    200: jsonAnswer('The changes that were made.', appliedConfigurationSchema),
-    ...problems(409, 413, 415, 422),
-  },
+  responses: answers('The changes that were made.', appliedConfigurationSchema, 409, 413, 415, 422),
 });
 
 export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
@@ -83,7 +83,7 @@ export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
  * configuration, so the caller needs the right to all workspaces and to the configuration.
  * @throws {Refused} 403
  */
-export function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {
+function requireOwnFile(c: ApiContext, { file: own }: Pick<Config, 'file'>, { file, text }: Candidate): void {
   const isOwn = text === undefined || file === undefined || file === own;
   if (isOwn) return;
   requireEveryWorkspace(c);
@@ -106,4 +106,70 @@ export async function usable<Result>(work: () => Promise<Result>): Promise<Resul
     if (error instanceof LedgerError && error.kind === 'configuration') throw new Refused(409, error.message);
     throw error;
   }
+}
+
+export const previewRoute = createRoute({
+  method: 'post',
+  path: '/api/preview',
+  operationId: 'preview',
+  tags: ['Sinks'],
+  summary: 'Preview what a sink would receive of stored items; sends nothing',
+  ...needs({
+    right: 'read',
+    largestBytes: 2 * largestFileBytes,
+    looksLike:
+      'a preview has "sink", "list", "pigeonhole" and "key" (each null for all), "limit" (1 to 1000), "configuration" and "changedFrom" (null, or with "file" and "text")',
+  }),
+  request: { query: z.strictObject({ personal: personalSchema }), body: jsonBody(previewRequestSchema) },
+  responses: answers('The preview of what the sink would receive.', previewSchema, 404, 409, 413, 415, 422),
+});
+
+export function servePreview(app: ApiApp, sources: ApiSources): void {
+  app.openapi(previewRoute, async (c) => {
+    const asked = c.req.valid('json');
+    const { sink, pigeonhole, list, key } = asked;
+    if (pigeonhole === null) requireSink(c, sources, sink);
+    else requireWorkspace(c, pigeonhole.split('/')[0]!);
+    for (const file of [asked.configuration, asked.changedFrom]) {
+      if (file !== null) requireOwnFile(c, sources.config, file);
+    }
+    const look = async (): Promise<Preview> => {
+      const shown = await usable(async () => await sources.preview(asked));
+      if ('unknown' in shown) throw new Refused(404, `${shown.unknown}: run "pigeonpost status" to see what exists`);
+      return shown;
+    };
+    if (!wantsPersonal(c, c.req.valid('query').personal)) return c.json(withoutWhatIsSent(await look()), 200);
+    const entry = {
+      action: 'preview-personal',
+      target: sinkTarget(sources, sink),
+      detail: { pigeonhole, list, oneItem: key !== null },
+    };
+    return c.json(await audited(c, sources.ledger, entry, look), 200);
+  });
+}
+
+function withoutWhatIsSent(preview: Preview): Preview {
+  const hide = (operation: PreviewedOperation): PreviewedOperation =>
+    operation.kind === 'send' ? { kind: 'send', operation: withoutValues(operation.operation) } : operation;
+  return {
+    ...preview,
+    items: preview.items.map(({ now, before, ...item }) => ({
+      ...item,
+      now: hide(now),
+      ...(before === undefined ? {} : { before: hide(before) }),
+    })),
+  };
+}
+
+/**
+ * Removes the content of data and keeps its shape: members and their types stay, texts and numbers do not. Booleans and
+ * empty values stay, because they say little about a person. Pure.
+ */
+export function withoutValues(data: unknown): unknown {
+  if (Array.isArray(data)) return data.map(withoutValues);
+  if (typeof data === 'object' && data !== null) {
+    return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, withoutValues(value)]));
+  }
+  if (data === '' || data === null || typeof data === 'boolean') return data;
+  return typeof data === 'number' ? '(number)' : '(text)';
 }

@@ -12,26 +12,23 @@ import { authenticate, authenticateForMetrics } from './authenticate.js';
 import { BoundedNotes, RefusedActions, serveAuditLog } from './audit-log.js';
 import { addressOf } from './listen.js';
 import { TokenGuard } from './token-guard.js';
+import { sessionIn } from './credentials.js';
 import { serveBackup } from './backup.js';
-import { serveConfiguration } from './configuration.js';
+import { serveConfiguration, servePreview } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
 import { serveDeletions } from './deletions.js';
 import { serveErasures, serveForgotten } from './erasures.js';
-import { serveFields } from './fields.js';
-import { serveInstance } from './instance.js';
 import { onlyFromHere, secureHeaders } from './browser-guards.js';
-import { servePreview } from './preview.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
 import { serveCaller, serveTokens } from './tokens.js';
-import { serveItems } from './items.js';
-import { servePageCodes } from './page-links.js';
-import { servePage } from './serve-page.js';
+import { serveItems, serveFields } from './items.js';
+import { servePage, servePageCodes } from './serve-page.js';
 import { serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { serveProvisioning } from './provisioning.js';
 import { serveReady } from './ready.js';
 import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
-import { serveHealth } from './health.js';
+import { serveHealth, serveInstance } from './health.js';
 import { servePersons } from './persons.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas, serveStatus } from './status.js';
@@ -128,9 +125,11 @@ const headWithoutBody = createMiddleware<ApiEnvironment>(async (c, next) => {
 
 function onlyCallers(sources: AccessSources, guard: TokenGuard, find: typeof authenticate) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
+    // Other programs of this host have cookies of their own, which browsers send here as well.
+    const session = sessionIn(c.req.header('cookie'), c.req.header('host') ?? '');
     const request = {
       address: addressOf(c as ApiContext),
-      presented: c.req.header('authorization') ?? c.req.header('cookie'),
+      presented: c.req.header('authorization') ?? session,
       requestId: c.get('requestId'),
     };
     c.set('caller', await guard.caller(request, () => find(sources, (name) => c.req.header(name))));

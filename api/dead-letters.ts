@@ -9,8 +9,7 @@ import {
   redriveDeadLetters,
 } from '../delivering/dead-letters.js';
 import { audited } from './audit-log.js';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
+import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
 import { configuredName, itemKey, listName, pigeonholeName, printable, instant } from '../base/printable.js';
 import { requireWorkspace, sinkTarget, workspaceOf } from './scope.js';
 import { causeText } from '../base/delivery-words.js';
@@ -50,7 +49,7 @@ export type DeadLetterView = z.infer<typeof deadLetterSchema>;
 const word = printable(500).optional();
 
 /** Selects dead letters; an absent key selects all. */
-export const deadLetterChoiceSchema = z.strictObject({
+const deadLetterChoiceSchema = z.strictObject({
   sink: configuredName().optional(),
   cause: word,
   list: listName().optional(),
@@ -66,13 +65,12 @@ const isCode = /^[A-Za-z0-9_:.+[\] -]{1,200}$/;
 /** Maximum number of dead letters in one response. */
 const maxShown = 1000;
 
-const positionSchema: z.ZodType<readonly [string, number, number, number, number]> = z.tuple([
-  positionOf.instant,
-  positionOf.int4,
-  positionOf.int4,
-  positionOf.int8,
-  positionOf.int4,
-]);
+type Positioned = DeadLetter & { readonly position: DeadLetterPosition };
+
+const pages = pagesBy(
+  z.tuple([positionOf.instant, positionOf.int4, positionOf.int4, positionOf.int8, positionOf.int4]),
+  ({ position: at }: Positioned) => [at.since, at.sinkId, at.ref, at.sequence, at.replay],
+);
 
 const looksLike = 'dead letters are chosen by "sink", "cause", "list", "key", "workspace" and "pigeonhole"';
 
@@ -84,10 +82,7 @@ export const groupsRoute = createRoute({
   summary: 'Count dead letters by cause',
   ...needs({ right: 'read', looksLike }),
   request: { query: deadLetterChoiceSchema },
-  responses: {
-    200: jsonAnswer('The groups, largest first.', z.object({ groups: z.array(deadLetterGroupSchema) })),
-    ...problems(),
-  },
+  responses: answers('The groups, largest first.', z.object({ groups: z.array(deadLetterGroupSchema) })),
 });
 
 export const itemsRoute = createRoute({
@@ -103,13 +98,10 @@ export const itemsRoute = createRoute({
       limit: z.coerce.number().int().min(1).max(maxShown).default(maxShown),
     }),
   },
-  responses: {
-    200: jsonAnswer(
-      'One page of dead letters.',
-      pageOf(deadLetterSchema).extend({ more: z.boolean().describe('Whether more follow.') }),
-    ),
-    ...problems(),
-  },
+  responses: answers(
+    'One page of dead letters.',
+    pageOf(deadLetterSchema).extend({ more: z.boolean().describe('Whether more follow.') }),
+  ),
 });
 
 export const redriveRoute = createRoute({
@@ -120,33 +112,37 @@ export const redriveRoute = createRoute({
   summary: 'Send dead letters again',
   ...needs({ right: 'operate', looksLike }),
   request: { body: jsonBody(deadLetterChoiceSchema) },
-  responses: {
-    200: jsonAnswer('The changes are due for delivery again.', z.object({ done: z.literal(true), changes: z.int() })),
-    ...problems(413, 415),
-  },
+  responses: answers(
+    'The changes are due for delivery again.',
+    z.object({ done: z.literal(true), changes: z.int() }),
+    413,
+    415,
+  ),
 });
 
 export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
   const { ledger, starter } = sources;
+  // Changes that nobody delivers any longer are neither listed nor sent again.
+  const sent = <Choice extends DeadLetterChoice>(choice: Choice) => ({ ...choice, sentBy: sources.config });
   app.openapi(groupsRoute, async (c) => {
     const choice = c.req.valid('query');
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
-    return c.json({ groups: (await deadLetterGroups(ledger, { ...choice, workspace })).map(viewGroup) }, 200);
+    return c.json({ groups: (await deadLetterGroups(ledger, { ...sent(choice), workspace })).map(viewGroup) }, 200);
   });
   app.openapi(itemsRoute, async (c) => {
     const { limit, after, ...choice } = c.req.valid('query');
     const workspace = workspaceOf(c, choice.workspace) ?? undefined;
-    const last = fromCursor(positionSchema, after);
+    const last = pages.endOf(after);
     const rows = await deadLetters(
       ledger,
-      { ...choice, workspace },
+      { ...sent(choice), workspace },
       {
         after:
           last === null ? null : { since: last[0], sinkId: last[1], ref: last[2], sequence: last[3], replay: last[4] },
         limit: limit + 1,
       },
     );
-    const part = partOf(rows, limit, { view: viewOne, orderedBy: ({ position }) => valuesOf(position) });
+    const part = pages.page(rows, limit, viewOne);
     return c.json({ ...part, more: part.next !== null }, 200);
   });
   app.openapi(redriveRoute, async (c) => {
@@ -162,7 +158,7 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
     };
     const target = sink === undefined ? null : sinkTarget(sources, sink);
     const changes = await audited(c, ledger, { action: 'redrive-dead-letters', target, detail }, async () => {
-      const done = await redriveDeadLetters(ledger, { ...choice, workspace });
+      const done = await redriveDeadLetters(ledger, { ...sent(choice), workspace });
       await starter.wakeSinks(done.woken);
       return done.changes;
     });
@@ -170,14 +166,10 @@ export function serveDeadLetters(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-function valuesOf({ since, sinkId, ref, sequence, replay }: DeadLetterPosition): readonly (string | number)[] {
-  return [since, sinkId, ref, sequence, replay];
-}
-
 function viewGroup(group: DeadLetterGroup): DeadLetterGroupView {
   return { ...withIsoInstants(group), ...causeText(group.cause) };
 }
 
-function viewOne({ position: _, ...one }: DeadLetter & { readonly position: DeadLetterPosition }): DeadLetterView {
+function viewOne({ position: _, ...one }: Positioned): DeadLetterView {
   return withIsoInstants(one);
 }

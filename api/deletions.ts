@@ -4,7 +4,7 @@ import { decideHold, heldItems, type Hold, openHolds } from '../reading/holds.js
 import { audited } from './audit-log.js';
 import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
+import { answers, jsonBody, needs, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 
 /** Held deletions, as the API shows them. */
@@ -30,7 +30,7 @@ const heldDeletionsSchema = z
   .openapi('HeldDeletions');
 export type HeldDeletions = z.infer<typeof heldDeletionsSchema>;
 
-export const decisionSchema = z
+const decisionSchema = z
   .strictObject({
     decision: z.enum(['confirmed', 'rejected']),
     items: z
@@ -51,13 +51,10 @@ export const listRoute = createRoute({
   tags: ['Deletions'],
   summary: 'List deletions that wait for an operator because many items of a list disappeared within an hour',
   ...needs({ right: 'read' }),
-  responses: {
-    200: jsonAnswer(
-      'The deletions that wait for an operator, oldest first.',
-      z.object({ held: z.array(heldDeletionsSchema) }),
-    ),
-    ...problems(),
-  },
+  responses: answers(
+    'The deletions that wait for an operator, oldest first.',
+    z.object({ held: z.array(heldDeletionsSchema) }),
+  ),
 });
 
 export const showRoute = createRoute({
@@ -68,7 +65,7 @@ export const showRoute = createRoute({
   summary: 'List the items of a held deletion',
   ...needs({ right: 'read' }),
   request: { params: oneOfThem },
-  responses: { 200: jsonAnswer('The held deletions with their items.', heldDeletionsSchema), ...problems(404) },
+  responses: answers('The held deletions with their items.', heldDeletionsSchema, 404),
 });
 
 export const decideRoute = createRoute({
@@ -79,10 +76,14 @@ export const decideRoute = createRoute({
   summary: 'Confirm a held deletion, or keep its items',
   ...needs({ right: 'operate', looksLike: 'a decision has "decision" (confirmed, rejected) and "items"' }),
   request: { params: oneOfThem, body: jsonBody(decisionSchema) },
-  responses: {
-    200: jsonAnswer('The decision is stored.', z.object({ done: z.literal(true), items: z.int() })),
-    ...problems(404, 409, 413, 415),
-  },
+  responses: answers(
+    'The decision is stored.',
+    z.object({ done: z.literal(true), items: z.int() }),
+    404,
+    409,
+    413,
+    415,
+  ),
 });
 
 export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources, 'ledger' | 'starter'>): void {

@@ -7,8 +7,7 @@ import { type Erasure, latestErasureFor, listErasures, readErasure, receiptsOf }
 import { liftErasure, requestErasure } from '../people/erasure-states.js';
 import { forgetting } from '../operations/orchestration.js';
 import { audited } from './audit-log.js';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
+import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
 import { namedPerson, personText } from './persons.js';
 import { printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
@@ -18,7 +17,11 @@ import { erasureListSchema } from '../operations/backup/restore-store.js';
 
 const receiptSchema = z
   .object({
-    place: z.string().describe('`ledger`, `imports`, `others`, `import:7`, `service:acme` or `sink:hooks acme/101`.'),
+    place: z
+      .string()
+      .describe(
+        '`ledger`, `imports`, `others`, `import:7`, `service:acme`, `sink:hooks acme/101` or, for an earlier open erasure of the same person, `erasure:` and its id.',
+      ),
     count: z.int(),
     outcome: z.enum(['erased', 'told', 'nothing', 'waiting', 'by-hand']),
     detail: z.string().nullable(),
@@ -38,7 +41,7 @@ const erasureSchema = z
     endedAt: instant().nullable().describe('When the last place confirmed.'),
   })
   .openapi('Erasure');
-export type ErasureView = z.infer<typeof erasureSchema>;
+type ErasureView = z.infer<typeof erasureSchema>;
 
 const wholeErasureSchema = erasureSchema
   .extend({ receipts: z.array(receiptSchema).readonly() })
@@ -78,10 +81,7 @@ export const planRoute = createRoute({
   summary: 'Count what would be removed if a person were forgotten; changes nothing',
   ...needs({ right: 'erase', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
   request: { body: jsonBody(z.strictObject({ attendee: personText })) },
-  responses: {
-    200: jsonAnswer('The numbers of records that the erasure would affect.', planSchema),
-    ...problems(404, 409, 413, 415),
-  },
+  responses: answers('The numbers of records that the erasure would affect.', planSchema, 404, 409, 413, 415),
 });
 
 export const requestRoute = createRoute({
@@ -92,10 +92,7 @@ export const requestRoute = createRoute({
   summary: 'Forget a person in the ledger and in every sink',
   ...needs({ right: 'erase', looksLike }),
   request: { body: jsonBody(erasureRequestSchema) },
-  responses: {
-    200: jsonAnswer('The erasure, started by this request or an earlier one.', wholeErasureSchema),
-    ...problems(404, 409, 413, 415),
-  },
+  responses: answers('The erasure, started by this request or an earlier one.', wholeErasureSchema, 404, 409, 413, 415),
 });
 
 export const listRoute = createRoute({
@@ -106,7 +103,7 @@ export const listRoute = createRoute({
   summary: 'List erasures, without the names of the people',
   ...needs({ right: 'erase' }),
   request: { query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('One page of erasures, newest first.', pageOf(erasureSchema)), ...problems() },
+  responses: answers('One page of erasures, newest first.', pageOf(erasureSchema)),
 });
 
 export const showRoute = createRoute({
@@ -117,10 +114,7 @@ export const showRoute = createRoute({
   summary: 'Show the progress of an erasure, with a receipt for each place',
   ...needs({ right: 'erase' }),
   request: { params: idParam },
-  responses: {
-    200: jsonAnswer('The erasure, with its result at each destination.', wholeErasureSchema),
-    ...problems(404),
-  },
+  responses: answers('The erasure, with its result at each destination.', wholeErasureSchema, 404),
 });
 
 export const liftRoute = createRoute({
@@ -131,10 +125,7 @@ export const liftRoute = createRoute({
   summary: "Allow data of a forgotten person to be read again, at the person's request",
   ...needs({ right: 'erase' }),
   request: { params: idParam, body: jsonBody(z.strictObject({})) },
-  responses: {
-    200: jsonAnswer('The action is done.', z.object({ done: z.literal(true) })),
-    ...problems(404, 409, 413, 415),
-  },
+  responses: answers('The action is done.', z.object({ done: z.literal(true) }), 404, 409, 413, 415),
 });
 
 /** `/api/erasures`. */
@@ -145,7 +136,7 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
     const workspace = workspaceOf(c);
     const plan = await audited(c, ledger, { action: 'plan-erasure', target: null }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
-      if (places.length === 0 && (await latestErasureFor(ledger, attendee)) === undefined) throw nobody();
+      if (places.length === 0 && (await latestErasureFor(ledger, attendee, workspace)) === undefined) throw nobody();
       const sharing = await countSharing(ledger, places, workspace);
       return { people: places.map(viewPlace), ...(await countPerson(ledger, places, attendee)), sharing };
     });
@@ -157,7 +148,8 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
     const erasure = await audited(c, ledger, { action: 'erase', target: `erasure:${id}` }, async () => {
       const places = await namedPerson(ledger, attendee, workspace);
       if (places.length === 0) {
-        const before = (await readErasure(ledger, id)) ?? (await latestErasureFor(ledger, attendee));
+        const before =
+          (await readErasure(ledger, id, workspace)) ?? (await latestErasureFor(ledger, attendee, workspace));
         if (before === undefined) throw nobody();
         return before;
       }
@@ -172,13 +164,13 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
   app.openapi(listRoute, async (c) => {
     requireEveryWorkspace(c);
     const { limit, after } = c.req.valid('query');
-    const last = fromCursor(numberPosition, after);
+    const last = pages.endOf(after);
     const rows = await listErasures(ledger, { before: last?.[0] ?? null, limit: limit + 1 });
-    return c.json(partOf(rows, limit, { view: viewErasure, orderedBy: ({ number }) => [number] }), 200);
+    return c.json(pages.page(rows, limit, viewErasure), 200);
   });
   app.openapi(showRoute, async (c) => {
-    requireEveryWorkspace(c);
-    return c.json(await viewWhole(ledger, await required(ledger, c.req.valid('param').id)), 200);
+    const { id } = c.req.valid('param');
+    return c.json(await viewWhole(ledger, await required(ledger, id, workspaceOf(c))), 200);
   });
   app.openapi(liftRoute, async (c) => {
     requireEveryWorkspace(c);
@@ -193,7 +185,7 @@ export function serveErasures(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
+const pages = pagesBy(z.tuple([positionOf.int4]), ({ number }: Erasure) => [number]);
 
 const nobody = (): Refused =>
   new Refused(
@@ -201,8 +193,8 @@ const nobody = (): Refused =>
     'no person has this id, code or e-mail address. If "retention" removed the texts of a person, only the id or code finds them. "pigeonpost status" shows what has been read',
   );
 
-async function required(ledger: Ledger, id: string): Promise<Erasure> {
-  const erasure = await readErasure(ledger, id);
+async function required(ledger: Ledger, id: string, workspace: string | null = null): Promise<Erasure> {
+  const erasure = await readErasure(ledger, id, workspace);
   if (erasure === undefined)
     throw new Refused(404, 'no erasure has this id: run "pigeonpost erasures list" to see the ids');
   return erasure;
@@ -228,7 +220,7 @@ export const forgottenRoute = createRoute({
   tags: ['Privacy'],
   summary: 'Export all forgotten people as keyed hashes, for a ledger that is restored from a backup',
   ...needs({ right: 'erase' }),
-  responses: { 200: jsonAnswer('The list, by erasure, oldest first.', erasureListSchema), ...problems() },
+  responses: answers('The list, by erasure, oldest first.', erasureListSchema),
 });
 
 export function serveForgotten(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {

@@ -9,8 +9,7 @@ import {
   importViewSchema,
   savedMappingSchema,
 } from '../importing/desk/import-views.js';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, jsonBody, needs, problems, streamOf } from './route-parts.js';
+import { answers, jsonBody, needs, streamOf, pageOf, pageQuery, positionOf, problems, pagesBy } from './route-parts.js';
 import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
@@ -27,10 +26,7 @@ export const targetRoute = createRoute({
   summary: 'Show the pigeonhole that a file would be imported into, as the service describes it',
   ...needs({ right: 'import', looksLike: 'give "pigeonhole": WORKSPACE/ID, or the ID' }),
   request: { query: z.strictObject({ pigeonhole: z.string().regex(pigeonholeNamePattern) }) },
-  responses: {
-    200: jsonAnswer('The pigeonhole and whether it accepts registrants.', importTargetSchema),
-    ...problems(404, 409, 422),
-  },
+  responses: answers('The pigeonhole and whether it accepts registrants.', importTargetSchema, 404, 409, 422),
 });
 
 export const listRoute = createRoute({
@@ -41,7 +37,7 @@ export const listRoute = createRoute({
   summary: 'List imports',
   ...needs({ right: 'read' }),
   request: { query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('One page of imports, newest first.', pageOf(importViewSchema)), ...problems() },
+  responses: answers('One page of imports, newest first.', pageOf(importViewSchema)),
 });
 
 export const showRoute = createRoute({
@@ -52,7 +48,7 @@ export const showRoute = createRoute({
   summary: 'Show the progress of an import',
   ...needs({ right: 'read' }),
   request: { params: idParams },
-  responses: { 200: jsonAnswer('The state of the import.', importViewSchema), ...problems(404) },
+  responses: answers('The state of the import.', importViewSchema, 404),
 });
 
 export const reportRoute = createRoute({
@@ -92,10 +88,7 @@ export const actRoute = createRoute({
     looksLike: 'an action has "do" (pause, resume, cancel), and may have "by" and "reason"',
   }),
   request: { params: idParams, body: jsonBody(importActionSchema) },
-  responses: {
-    200: jsonAnswer('The state of the import after the action.', importViewSchema),
-    ...problems(404, 409, 413, 415, 422),
-  },
+  responses: answers('The state of the import after the action.', importViewSchema, 404, 409, 413, 415, 422),
 });
 
 export const mappingsRoute = createRoute({
@@ -105,13 +98,10 @@ export const mappingsRoute = createRoute({
   tags: ['Imports'],
   summary: 'List saved mappings from columns to fields',
   ...needs({ right: 'import' }),
-  responses: {
-    200: jsonAnswer('The saved mappings, sorted by name.', z.object({ mappings: z.array(savedMappingSchema) })),
-    ...problems(),
-  },
+  responses: answers('The saved mappings, sorted by name.', z.object({ mappings: z.array(savedMappingSchema) })),
 });
 
-const numberPosition: z.ZodType<readonly [number]> = z.tuple([positionOf.int4]);
+const pages = pagesBy(z.tuple([positionOf.int4]), ({ id }: ImportView) => [Number(id)]);
 
 /** Routes for imports of registrants: the uploads, and requests about one import. */
 export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | 'imports'>): void {
@@ -137,9 +127,12 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
   });
   app.openapi(listRoute, async (c) => {
     const { limit, after } = c.req.valid('query');
-    const before = fromCursor(numberPosition, after)?.[0] ?? null;
+    const before = pages.endOf(after)?.[0] ?? null;
     const found = await imports.list({ workspace: workspaceOf(c), before, limit: limit + 1 });
-    return c.json(partOf(found, limit, { view: (each) => each, orderedBy: ({ id }) => [Number(id)] }), 200);
+    return c.json(
+      pages.page(found, limit, (each) => each),
+      200,
+    );
   });
   app.openapi(showRoute, async (c) => c.json(await find(c, c.req.valid('param').id), 200));
   app.openapi(reportRoute, async (c) => {

@@ -1,16 +1,25 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../base/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type ShownItem, shownItem, shownItems } from '../ledger/read-items.js';
+import { type ShownItem, shownItem, shownItems } from '../ledger/shown-items.js';
 import type { ApiApp } from './api-app.js';
 import { audited } from './audit-log.js';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, needs, personalSchema, problems, withIsoInstants } from './route-parts.js';
+import {
+  answers,
+  needs,
+  personalSchema,
+  withIsoInstants,
+  pageOf,
+  pageQuery,
+  positionOf,
+  pagesBy,
+} from './route-parts.js';
 import { placeParams, requireRef } from './pigeonholes.js';
 import { idText, itemKey, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { wantsPersonal } from './scope.js';
+import { wantsPersonal, workspaceOf } from './scope.js';
 import { explain, whySchema } from './why.js';
+import { seenFields } from '../ledger/seen-fields.js';
 
 const dataSchema = z
   .record(z.string(), z.unknown())
@@ -52,7 +61,7 @@ export const listRoute = createRoute({
       personal: personalSchema,
     }),
   },
-  responses: { 200: jsonAnswer('One page of items, sorted by key.', pageOf(itemSchema)), ...problems(404) },
+  responses: answers('One page of items, sorted by key.', pageOf(itemSchema), 404),
 });
 
 export const showRoute = createRoute({
@@ -64,13 +73,10 @@ export const showRoute = createRoute({
     'Show the timeline of an item: where it was read, what each sink received and answered, or why nothing was sent',
   ...needs({ right: 'read' }),
   request: { params: itemParams, query: z.strictObject({ personal: personalSchema }) },
-  responses: {
-    200: jsonAnswer('The timeline of the item from its first revision.', whySchema.extend({ data: dataSchema })),
-    ...problems(404),
-  },
+  responses: answers('The timeline of the item from its first revision.', whySchema.extend({ data: dataSchema }), 404),
 });
 
-const keyPosition: z.ZodType<readonly [string]> = z.tuple([positionOf.text]);
+const pages = pagesBy(z.tuple([positionOf.text]), ({ key }: ShownItem) => [key]);
 
 export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): void {
   const { ledger } = sources;
@@ -79,7 +85,7 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
     const { limit, after, session, personal } = c.req.valid('query');
     const shows = wantsPersonal(c, personal);
     const ref = await requireRef(c, sources, place);
-    const last = fromCursor(keyPosition, after);
+    const last = pages.endOf(after);
     const read = async (): Promise<ShownItem[]> =>
       await shownItems(ledger, {
         ref,
@@ -92,8 +98,10 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
     const rows = shows
       ? await audited(c, ledger, { action: 'list-personal', target, detail: { list, limit } }, read)
       : await read();
-    const view = (row: ShownItem) => viewItem(row, shows);
-    return c.json(partOf(rows, limit, { view, orderedBy: ({ key }) => [key] }), 200);
+    return c.json(
+      pages.page(rows, limit, (row) => viewItem(row, shows)),
+      200,
+    );
   });
   app.openapi(showRoute, async (c) => {
     const { list, key, ...place } = c.req.valid('param');
@@ -118,4 +126,69 @@ export function serveItems(app: ApiApp, sources: { readonly ledger: Ledger }): v
 
 function viewItem({ data, subject: _, ...item }: ShownItem, shows: boolean): z.infer<typeof itemSchema> {
   return { ...withIsoInstants(item), ...(shows ? { data } : {}) };
+}
+
+/** Selects fields by list and pigeonhole: `<workspace>/<id>`, or an id for the pigeonholes with that id in all workspaces. */
+const fieldsQuerySchema = z.strictObject({
+  list: z.enum(listNames),
+  pigeonhole: z
+    .string()
+    .regex(/^(?:[a-z0-9-]{1,63}\/)?\d{1,15}$/)
+    .optional(),
+});
+export type FieldsQuery = z.infer<typeof fieldsQuerySchema>;
+
+const seenFieldSchema = z.object({
+  field: z.string(),
+  member: z.string().nullable().describe('A member of a field that is an object; null: the field itself.'),
+  types: z
+    .record(z.string(), z.int())
+    .readonly()
+    .describe('Number of items with the field, by JSON type: string, number, boolean, object, array, null.'),
+  filled: z.int().describe('Number of items in which the field is neither null nor an empty text.'),
+  values: z
+    .record(z.string(), z.int())
+    .readonly()
+    .nullable()
+    .describe('The values and the number of items with each; null if values are not shown.'),
+});
+export type SeenField = z.infer<typeof seenFieldSchema>;
+
+const seenFieldsSchema = z.object({
+  workspace: z.string(),
+  pigeonholeId: z.int().describe("0: the workspace's own lists."),
+  items: z.int(),
+  fields: z.array(seenFieldSchema).readonly(),
+});
+export type SeenFields = z.infer<typeof seenFieldsSchema>;
+
+export const fieldsRoute = createRoute({
+  method: 'get',
+  path: '/api/fields',
+  operationId: 'listFields',
+  tags: ['Items'],
+  summary:
+    'List the fields of the stored items of a list: names, types and counts; values only for fields such as statuses and types',
+  ...needs({
+    right: 'read',
+    looksLike: 'a request for fields has "list", the name of a list, and may have "pigeonhole" (WORKSPACE/ID)',
+  }),
+  request: { query: fieldsQuerySchema },
+  responses: answers(
+    'The fields of the list, by pigeonhole.',
+    z.object({ list: z.string(), pigeonholes: z.array(seenFieldsSchema) }),
+  ),
+});
+
+export function serveFields(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {
+  app.openapi(fieldsRoute, async (c) => {
+    const { list, pigeonhole } = c.req.valid('query');
+    const [id, workspace] = pigeonhole?.split('/').toReversed() ?? [];
+    const found = await seenFields(ledger, {
+      list,
+      workspace: workspaceOf(c, workspace),
+      pigeonholeId: id === undefined ? null : Number(id),
+    });
+    return c.json({ list, pigeonholes: found }, 200);
+  });
 }

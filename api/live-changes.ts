@@ -10,7 +10,7 @@ import {
   feedHeads,
   newestChanges,
   type FeedPosition,
-} from '../ledger/read-changes.js';
+} from '../ledger/shown-items.js';
 import { audited } from './audit-log.js';
 import { authenticate } from './authenticate.js';
 import { requireRef } from './pigeonholes.js';
@@ -20,7 +20,7 @@ import { needs, personalSchema, problems, withIsoInstants } from './route-parts.
 import { wantsPersonal, workspaceOf } from './scope.js';
 
 /** One change in the stream. */
-export const liveChangeSchema = z
+const liveChangeSchema = z
   .object({
     workspace: z.string(),
     pigeonholeId: z.int(),
@@ -41,7 +41,7 @@ export const liveChangeSchema = z
   .openapi('LiveChange');
 
 /** The data of an event `changes`. */
-export const liveChangesSchema = z
+const liveChangesSchema = z
   .object({
     changes: z.array(liveChangeSchema),
     skipped: z.int().describe('Number of changes that were left out because there were too many to follow.'),
@@ -92,16 +92,17 @@ export const liveRoute = createRoute({
 
 export function serveLiveChanges(app: ApiApp, sources: ApiSources): void {
   app.openAPIRegistry.register('LiveChanges', liveChangesSchema);
-  let open = 0;
+  const open = new Set<object>();
   app.openapi(liveRoute, async (c) => {
     // Counted before the first await. Otherwise requests that arrive at the same time could all pass this check.
-    if (open >= maxStreams) {
+    if (open.size >= maxStreams) {
       throw new Refused(503, 'too many clients follow the changes: close other pages', {
         headers: { 'retry-after': '30' },
       });
     }
-    open += 1;
-    const release = once(() => (open -= 1));
+    const stream = {};
+    open.add(stream);
+    const release = (): void => void open.delete(stream);
     try {
       const feed = await feedOf(c, sources, c.req.valid('query'));
       if (c.req.method !== 'HEAD') return events(follow(feed, sources, c, release)) as never; // the types of answers cover JSON and texts, but no streams
@@ -127,14 +128,6 @@ async function feedOf(c: ApiContext, sources: ApiSources, query: z.output<typeof
   if (!shows) return await begin();
   const target = place === null ? null : `pigeonhole:${place}`;
   return await audited(c, sources.ledger, { action: 'follow-personal', target, detail: { list: choice.list } }, begin);
-}
-
-function once(work: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (!isDone) work();
-    isDone = true;
-  };
 }
 
 /**
@@ -173,7 +166,10 @@ async function startFeed(
     throw new Refused(400, 'there are too many pigeonholes to follow at once: name a workspace or a pigeonhole');
   }
   const { list } = choice;
-  let position = new Map(from ?? heads);
+  // A restored ledger counts from an earlier sequence: a position beyond its head would hide the next changes.
+  let position = new Map(
+    from === null ? heads : [...heads].map(([ref, head]) => [ref, Math.min(from.get(ref) ?? 0, head)]),
+  );
   let first: string | null = null;
   if (from === null) {
     const changes = await newestChanges(ledger, heads, { list, limit: recent, personal });
@@ -205,8 +201,9 @@ async function startFeed(
 
 /** Returns the sequence up to which a pigeonhole was sent: its head, unless one event cannot hold all changes. */
 function reached(changes: readonly FeedChange[], ref: number, head: number): number {
-  const own = changes.filter((change) => change.ref === ref);
-  return own.length < maxAtOnce ? head : own.at(-1)!.sequence;
+  const own = changes.filter((change) => change.ref === ref).map(({ sequence }) => sequence);
+  // The highest, not the last: the changes are sorted by instant, and the clock may have been set back.
+  return own.length < maxAtOnce ? head : Math.max(...own);
 }
 
 function follow(feed: Feed, sources: ApiSources, c: ApiContext, onEnd: () => void): ReadableStream {

@@ -5,7 +5,7 @@ import type { ApiApp } from './api-app.js';
 import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
 import { instant } from '../base/printable.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { answers, jsonBody, needs } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import { findPerson, type PersonPlace, waysToName } from '../people/find-person.js';
 
@@ -82,7 +82,7 @@ export const exportRoute = createRoute({
   summary: 'Show everything stored about a person, and where it was sent',
   ...needs({ right: 'personal', looksLike: 'this takes "attendee": an id, a code or an e-mail address' }),
   request: { body: jsonBody(z.strictObject({ attendee: personText })) },
-  responses: { 200: jsonAnswer('The data of the person.', personSchema), ...problems(404, 409, 413, 415) },
+  responses: answers('The data of the person.', personSchema, 404, 409, 413, 415),
 });
 
 const notListed =

@@ -1,20 +1,20 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { pausesOf, pigeonholeName } from '../ledger/pauses.js';
-import { findRef, pigeonholeNames } from '../ledger/pigeonholes.js';
-import { type StreamState, streamStates } from '../reading/read-streams.js';
+import { pausesOf, placeName } from '../ledger/pauses.js';
+import { findRef } from '../ledger/pigeonholes.js';
+import { type StreamState, streamStates } from '../reading/stream-facts.js';
 import type { CadenceReason } from '../reading/cadence.js';
 import { cadenceWords, cadenceShape } from '../operations/freshness.js';
 import { latenessMs, type Obstacles } from '../operations/lateness.js';
+import { syncsOf } from '../work/reading-plan.js';
 import type { ApiApp, ApiContext } from './api-app.js';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
-import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
+import { answers, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
+import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
 import { configuredName, idText, printable, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { requireWorkspace, workspaceOf } from './scope.js';
 import type { StatusSources } from '../operations/read-status.js';
 import { type PigeonholeView, pigeonholeViewSchema, workStateSchema } from '../operations/status-view.js';
-import { troubleSchema } from '../operations/find-problems.js';
+import { troubleSchema } from '../operations/problem.js';
 
 /** The reading state of a pigeonhole. */
 const pigeonholeSchema = pigeonholeViewSchema
@@ -83,10 +83,7 @@ export const listRoute = createRoute({
       search: printable(200).optional().describe('Part of the ID or the name, in upper or lower case.'),
     }),
   },
-  responses: {
-    200: jsonAnswer('One page of pigeonholes, sorted by workspace and id.', pageOf(pigeonholeSchema)),
-    ...problems(),
-  },
+  responses: answers('One page of pigeonholes, sorted by workspace and id.', pageOf(pigeonholeSchema)),
 });
 
 export const showRoute = createRoute({
@@ -97,7 +94,7 @@ export const showRoute = createRoute({
   summary: 'Show a pigeonhole',
   ...needs({ right: 'read' }),
   request: { params: placeParams },
-  responses: { 200: jsonAnswer('The state of the pigeonhole.', pigeonholeSchema), ...problems(404) },
+  responses: answers('The state of the pigeonhole.', pigeonholeSchema, 404),
 });
 
 export const streamsRoute = createRoute({
@@ -108,20 +105,19 @@ export const streamsRoute = createRoute({
   summary: 'List the streams of a pigeonhole: order, checkpoint, last sweep, due times',
   ...needs({ right: 'read' }),
   request: { params: placeParams, query: z.strictObject(pageQuery) },
-  responses: {
-    200: jsonAnswer('One page of streams, sorted by list and session.', pageOf(streamSchema)),
-    ...problems(404),
-  },
+  responses: answers('One page of streams, sorted by list and session.', pageOf(streamSchema), 404),
 });
 
-const placePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
+const position = z.tuple([positionOf.text, positionOf.int8]);
+const pigeonholePages = pagesBy(position, ({ workspace, id }: PigeonholeDetails) => [workspace, id]);
+const streamPages = pagesBy(position, ({ list, sessionId }: StreamState) => [list, sessionId ?? 0]);
 
 export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
   const { ledger } = sources;
   app.openapi(listRoute, async (c) => {
     const { limit, after, workspace, sync, state, search } = c.req.valid('query');
-    const last = fromCursor(placePosition, after);
-    const all = await pigeonholesOf(sources, workspaceOf(c, workspace));
+    const last = pigeonholePages.endOf(after);
+    const all = viewPigeonholes(await readPresent(sources, workspaceOf(c, workspace)));
     const wanted = all.filter(
       (each) =>
         (last === null || isBehind(each, last)) &&
@@ -129,22 +125,22 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
         (state === undefined || each.state === state) &&
         (search === undefined || `${each.id}\n${each.name ?? ''}`.toLowerCase().includes(search.toLowerCase())),
     );
-    const orderedBy = (each: PigeonholeDetails): readonly [string, number] => [each.workspace, each.id];
-    return c.json(partOf(wanted, limit, { view: (each) => each, orderedBy }), 200);
+    return c.json(
+      pigeonholePages.page(wanted, limit, (each) => each),
+      200,
+    );
   });
   app.openapi(showRoute, async (c) => {
     const { workspace, id } = c.req.valid('param');
     requireWorkspace(c, workspace);
-    const found = (await pigeonholesOf(sources, workspace)).find((each) => each.id === Number(id));
-    if (found === undefined) throw notKnown(workspace, id);
-    return c.json(found, 200);
+    return c.json(pigeonholeOf(await readPresent(sources, workspace), workspace, Number(id)), 200);
   });
   app.openapi(streamsRoute, async (c) => {
     const { workspace, id } = c.req.valid('param');
     const { limit, after } = c.req.valid('query');
     const ref = await requireRef(c, sources, { workspace, id });
-    const last = fromCursor(placePosition, after);
-    const name = pigeonholeName(workspace, Number(id));
+    const last = streamPages.endOf(after);
+    const name = placeName({ workspace, pigeonholeId: Number(id) });
     const [rows, pauses] = await Promise.all([
       streamStates(ledger, ref, {
         after: last === null ? null : { list: last[0], sessionId: last[1] },
@@ -155,11 +151,11 @@ export function servePigeonholes(app: ApiApp, sources: StatusSources): void {
         { scope: 'pigeonhole', name },
       ]),
     ]);
-    const orderedBy = (row: StreamState): readonly [string, number] => [row.list, row.sessionId ?? 0];
     const now = new Date(ledger.clock.nowMs());
     const obstacles = { upMs: sources.upMs?.(), hindrances: sources.hindrances?.over(name) };
-    const view = (row: StreamState): StreamView => viewStream(row, { now, paused: pauses.length > 0, ...obstacles });
-    return c.json(partOf(rows, limit, { view, orderedBy }), 200);
+    const isIdle = pauses.length > 0 || syncsOf(sources.config, workspace).length === 0;
+    const view = (row: StreamState): StreamView => viewStream(row, { now, isIdle, ...obstacles });
+    return c.json(streamPages.page(rows, limit, view), 200);
   });
 }
 
@@ -178,27 +174,20 @@ export async function requireRef(
   return ref;
 }
 
-function notKnown(workspace: string, id: string): Refused {
+function notKnown(workspace: string, id: string | number): Refused {
   return new Refused(404, `no pigeonhole ${workspace}/${id} is known: run "pigeonpost status" to see what exists`);
 }
 
-/**
- * Returns one pigeonhole and the data for its view, read at one moment.
- * @throws {Refused} 404
- */
-export async function pigeonholeWithPresent(
-  sources: StatusSources,
-  { workspace, pigeonholeId }: { readonly workspace: string; readonly pigeonholeId: number },
-): Promise<{ pigeonhole: PigeonholeDetails; present: Present }> {
-  const present = await readPresent(sources, workspace);
+/** @throws {Refused} 404 */
+export function pigeonholeOf(present: Present, workspace: string, id: number): PigeonholeDetails {
   const within = present.status.workspaces.find(({ name }) => name === workspace);
-  const found = within?.pigeonholes.find(({ id }) => id === pigeonholeId);
-  if (found === undefined) throw notKnown(workspace, String(pigeonholeId));
-  return { pigeonhole: viewPigeonhole({ workspace, ...found }, present), present };
+  const found = within?.pigeonholes.find((each) => each.id === id);
+  if (found === undefined) throw notKnown(workspace, id);
+  return viewPigeonhole({ workspace, ...found }, present);
 }
 
-async function pigeonholesOf(sources: StatusSources, workspace: string | null): Promise<PigeonholeDetails[]> {
-  const present = await readPresent(sources, workspace);
+/** Returns the pigeonholes, sorted by workspace and id. Pure. */
+function viewPigeonholes(present: Present): PigeonholeDetails[] {
   return present.status.workspaces
     .flatMap(({ name, pigeonholes }) =>
       pigeonholes.map((each) => viewPigeonhole({ workspace: name, ...each }, present)),
@@ -233,13 +222,16 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** @param state.now current time by the database's clock, which also sets the instants of the row */
+/**
+ * @param state.now current time by the database's clock, which also sets the instants of the row
+ * @param state.isIdle whether nothing is read, because of a pause or because no sync uses the workspace
+ */
 function viewStream(
   { wantedMs, ...row }: StreamState,
-  { now, paused, ...obstacles }: { readonly now: Date; readonly paused: boolean } & Obstacles,
+  { now, isIdle, ...obstacles }: { readonly now: Date; readonly isIdle: boolean } & Obstacles,
 ): StreamView {
   const reason = row.reason as CadenceReason | null;
-  const isRead = row.wanted && row.goneAt === null && !paused;
+  const isRead = row.wanted && row.goneAt === null && !isIdle;
   const reading = { reason, everyMs: row.everyMs, readAt: row.polledAt, dueAt: row.dueAt };
   return {
     ...withIsoInstants(row),
@@ -247,33 +239,4 @@ function viewStream(
     cadence: cadenceWords({ reason, everyMs: row.everyMs, wantedMs }),
     lateSeconds: isRead ? latenessMs(reading, now, obstacles) / 1000 : 0,
   };
-}
-
-/**
- * Returns the pigeonhole with an ID, and with a workspace if several have that ID.
- * @throws {Refused} 404 if none is known, 409 if several workspaces have it
- */
-export async function knownPigeonhole(
-  c: ApiContext,
-  { ledger, config }: Pick<StatusSources, 'ledger' | 'config'>,
-  id: string,
-  asked: string | undefined,
-): Promise<{ workspace: string; pigeonholeId: number }> {
-  const only = workspaceOf(c, asked);
-  const known = (await pigeonholeNames(ledger, only)).filter(
-    ({ workspace, pigeonholeId }) =>
-      pigeonholeId === Number(id) && pigeonholeId !== 0 && Object.hasOwn(config.workspaces, workspace),
-  );
-  const [first, ...others] = known;
-  if (first === undefined) {
-    throw new Refused(
-      404,
-      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known: run "pigeonpost status" to see what exists`,
-    );
-  }
-  if (others.length > 0) {
-    const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
-    throw new Refused(409, `several workspaces have a pigeonhole ${id}: name one of them, ${names}`);
-  }
-  return { workspace: first.workspace, pigeonholeId: first.pigeonholeId };
 }

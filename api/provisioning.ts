@@ -2,7 +2,7 @@ import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute } from '@hono/zod-openapi';
 import { audited } from './audit-log.js';
 import { largestFileBytes, usable } from './configuration.js';
-import { jsonAnswer, jsonBody, needs, problems } from './route-parts.js';
+import { answers, jsonBody, needs } from './route-parts.js';
 import { actorOf, requireEveryWorkspace } from './scope.js';
 import { eventRequestSchema, eventViewSchema } from '../operations/provision-event.js';
 
@@ -21,10 +21,7 @@ export const planRoute = createRoute({
   tags: ['Events'],
   summary: 'Compare an event file with the service; changes nothing',
   request: { body: jsonBody(eventRequestSchema) },
-  responses: {
-    200: jsonAnswer('The state of the provisioned event.', eventViewSchema),
-    ...problems(409, 413, 415, 422),
-  },
+  responses: answers('The state of the provisioned event.', eventViewSchema, 409, 413, 415, 422),
 });
 
 export const applyRoute = createRoute({
@@ -35,10 +32,7 @@ export const applyRoute = createRoute({
   tags: ['Events'],
   summary: 'Create objects of an event, for a few seconds per request; repeat until nothing is left',
   request: { body: jsonBody(eventRequestSchema) },
-  responses: {
-    200: jsonAnswer('The state of the provisioned event.', eventViewSchema),
-    ...problems(409, 413, 415, 422),
-  },
+  responses: answers('The state of the provisioned event.', eventViewSchema, 409, 413, 415, 422),
 });
 
 /**

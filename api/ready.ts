@@ -1,10 +1,15 @@
-import type { ApiSources, ApiApp } from './api-app.js';
+import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
+import { pigeonholeNames } from '../ledger/pigeonholes.js';
+import type { StatusSources } from '../operations/read-status.js';
+import { Refused } from './problem.js';
+import { workspaceOf } from './scope.js';
+import { readPresent } from './status.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { deadLetterGroups } from '../delivering/dead-letters.js';
-import { knownPigeonhole, pigeonholeWithPresent } from './pigeonholes.js';
+import { pigeonholeOf } from './pigeonholes.js';
 import { configuredName, idText } from '../base/printable.js';
 import { isReady, readinessSchema, type ReadyCheck, workChecks } from '../operations/ready/readiness.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
+import { answers, needs } from './route-parts.js';
 
 export const readyRoute = createRoute({
   method: 'get',
@@ -21,7 +26,7 @@ export const readyRoute = createRoute({
       workspace: configuredName().optional().describe('Required if several workspaces have a pigeonhole with this ID.'),
     }),
   },
-  responses: { 200: jsonAnswer('The checks and their results.', readinessSchema), ...problems(404, 409) },
+  responses: answers('The checks and their results.', readinessSchema, 404, 409),
 });
 
 /**
@@ -32,10 +37,11 @@ export function serveReady(app: ApiApp, sources: ApiSources): void {
   app.openapi(readyRoute, async (c) => {
     const place = await knownPigeonhole(c, sources, c.req.valid('param').id, c.req.valid('query').workspace);
     const { workspace, pigeonholeId: id } = place;
-    const { pigeonhole, present } = await pigeonholeWithPresent(sources, place);
+    const present = await readPresent(sources, workspace);
+    const pigeonhole = pigeonholeOf(present, workspace, id);
     const [looked, letters] = await Promise.all([
       sources.checkReady(place),
-      deadLetterGroups(sources.ledger, { pigeonhole: `${workspace}/${id}` }),
+      deadLetterGroups(sources.ledger, { pigeonhole: `${workspace}/${id}`, sentBy: sources.config }),
     ]);
     const served = new Set(pigeonhole.syncs.flatMap((name) => present.config.syncs[name]?.sinks ?? []));
     const checks = inOrder([
@@ -89,4 +95,33 @@ const order = [
 function inOrder(checks: readonly ReadyCheck[]): ReadyCheck[] {
   const positionOf = ({ id }: ReadyCheck): number => order.indexOf(id.split(':')[0]!);
   return checks.toSorted((a, b) => positionOf(a) - positionOf(b));
+}
+
+/**
+ * Returns the pigeonhole with an ID, and with a workspace if several have that ID.
+ * @throws {Refused} 404 if none is known, 409 if several workspaces have it
+ */
+async function knownPigeonhole(
+  c: ApiContext,
+  { ledger, config }: Pick<StatusSources, 'ledger' | 'config'>,
+  id: string,
+  asked: string | undefined,
+): Promise<{ workspace: string; pigeonholeId: number }> {
+  const only = workspaceOf(c, asked);
+  const known = (await pigeonholeNames(ledger, only)).filter(
+    ({ workspace, pigeonholeId }) =>
+      pigeonholeId === Number(id) && pigeonholeId !== 0 && Object.hasOwn(config.workspaces, workspace),
+  );
+  const [first, ...others] = known;
+  if (first === undefined) {
+    throw new Refused(
+      404,
+      `no pigeonhole ${only === null ? '' : `${only}/`}${id} is known: run "pigeonpost status" to see what exists`,
+    );
+  }
+  if (others.length > 0) {
+    const names = known.map(({ workspace }) => `${workspace}/${id}`).join(' or ');
+    throw new Refused(409, `several workspaces have a pigeonhole ${id}: name one of them, ${names}`);
+  }
+  return { workspace: first.workspace, pigeonholeId: first.pigeonholeId };
 }

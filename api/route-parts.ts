@@ -6,6 +6,7 @@ import { isNestedDeeper } from '../base/json-depth.js';
 import type { ApiEnvironment } from './api-app.js';
 import { problemSchema, Refused } from './problem.js';
 import { type Right, rolesWith } from './authenticate.js';
+import { printable } from '../base/printable.js';
 
 const largestBodyBytes = 64 * 1024;
 /** The deepest request has four levels. */
@@ -123,6 +124,15 @@ export function problems<Status extends ProblemStatus = never>(
   return answers;
 }
 
+/** Returns the responses of a route: its JSON, and the error responses with the given statuses. */
+export function answers<Schema extends z.ZodType, Status extends ProblemStatus = never>(
+  description: string,
+  schema: Schema,
+  ...statuses: Status[]
+) {
+  return { 200: jsonAnswer(description, schema), ...problems(...statuses) };
+}
+
 /** Query parameter that requests personal data. */
 export const personalSchema = z
   .literal('1')
@@ -146,4 +156,71 @@ export function streamOf(parts: AsyncIterable<string | Uint8Array>): ReadableStr
       await iterator.return?.();
     },
   });
+}
+
+/** Query parameters of one page of a list. */
+export const pageQuery = {
+  limit: z.coerce.number().int().min(1).max(500).default(100).describe('Maximum number of entries.'),
+  after: z
+    .string()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('`next` of the previous part; without it, the first part is returned.'),
+};
+
+/** A part of a long list. */
+export function pageOf<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    next: z.string().nullable().describe('Value of `after` for the next part; null: this is the last part.'),
+  });
+}
+
+/** Schemas for cursor values by column type, because PostgreSQL fails on a value that the type cannot hold. */
+export const positionOf = {
+  text: printable(500),
+  int4: z.int32(),
+  int8: z.int(),
+  /** Precise to the microsecond, like the rows. PostgreSQL has no year 0. */
+  instant: z.iso.datetime().regex(/^[1-9]/),
+};
+
+/**
+ * Divides a list into pages. A cursor contains the values by which the list is sorted. Unlike a number of rows to skip,
+ * it still names the same position after rows before it are added or removed.
+ */
+export function pagesBy<Row, Values extends readonly [] | readonly (string | number)[]>(
+  schema: z.ZodType<Values>,
+  valuesOf: (row: Row) => NoInfer<Values>,
+) {
+  return {
+    /**
+     * Returns where the previous page ended; null: there is none.
+     * @throws {Refused} 400 for a text that no list has returned
+     */
+    endOf(after: string | undefined): Values | null {
+      if (after === undefined) return null;
+      const values = schema.safeParse(parse(Buffer.from(after, 'base64url').toString()));
+      if (values.success) return values.data;
+      throw new Refused(400, '"after" must be "next" of the previous part, unchanged', {
+        faults: [{ in: 'query', at: 'after', problem: 'no part of this list ends there' }],
+      });
+    },
+    /** Returns one page and its cursor. `rows` holds one row more than the page if another page follows. */
+    page<Item>(rows: readonly Row[], limit: number, view: (row: Row) => Item): { items: Item[]; next: string | null } {
+      const own = rows.slice(0, limit);
+      const last = rows.length > limit ? own.at(-1) : undefined;
+      const next = last === undefined ? null : Buffer.from(JSON.stringify(valuesOf(last))).toString('base64url');
+      return { items: own.map(view), next };
+    },
+  };
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }

@@ -13,16 +13,14 @@ type Route =
   | RoutesIn<typeof import('./dead-letters.js')>
   | RoutesIn<typeof import('./deletions.js')>
   | RoutesIn<typeof import('./erasures.js')>
-  | RoutesIn<typeof import('./fields.js')>
   | RoutesIn<typeof import('./imports.js')>
   | RoutesIn<typeof import('./items.js')>
   | RoutesIn<typeof import('./live-changes.js')>
-  | RoutesIn<typeof import('./page-links.js')>
   | RoutesIn<typeof import('./persons.js')>
   | RoutesIn<typeof import('./pigeonholes.js')>
-  | RoutesIn<typeof import('./preview.js')>
   | RoutesIn<typeof import('./provisioning.js')>
   | RoutesIn<typeof import('./ready.js')>
+  | RoutesIn<typeof import('./serve-page.js')>
   | RoutesIn<typeof import('./sinks.js')>
   | RoutesIn<typeof import('./status.js')>
   | RoutesIn<typeof import('./syncs.js')>

@@ -8,17 +8,16 @@ import {
   outcomeCounts,
 } from '../delivering/read-lanes.js';
 import type { ApiApp, ApiContext, ApiSources } from './api-app.js';
-import { fromCursor, pageOf, pageQuery, partOf, positionOf } from './keyset.js';
-import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
-import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
+import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionOf, pagesBy } from './route-parts.js';
+import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
 import { requireRef } from './pigeonholes.js';
 import { audited } from './audit-log.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
-import { sinkTestSchema } from '../operations/test-sink.js';
+import { sinkTestSchema, type SinkTest } from '../operations/action.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
-import { troubleSchema } from '../operations/find-problems.js';
+import { troubleSchema } from '../operations/problem.js';
 import { causeText, reasonText } from '../base/delivery-words.js';
 
 /** State of a sink over all its pigeonholes. */
@@ -94,10 +93,7 @@ export const listRoute = createRoute({
   tags: ['Sinks'],
   summary: 'List the configured sinks',
   ...needs({ right: 'read' }),
-  responses: {
-    200: jsonAnswer('The sinks in the order of the configuration file.', z.object({ sinks: z.array(sinkSchema) })),
-    ...problems(),
-  },
+  responses: answers('The sinks in the order of the configuration file.', z.object({ sinks: z.array(sinkSchema) })),
 });
 
 export const showRoute = createRoute({
@@ -108,7 +104,7 @@ export const showRoute = createRoute({
   summary: 'Show a sink',
   ...needs({ right: 'read' }),
   request: { params: nameParams },
-  responses: { 200: jsonAnswer('The state of the sink.', sinkSchema), ...problems(404) },
+  responses: answers('The state of the sink.', sinkSchema, 404),
 });
 
 export const lanesRoute = createRoute({
@@ -119,7 +115,7 @@ export const lanesRoute = createRoute({
   summary: 'Show the progress of a sink in each pigeonhole: watermark, backlog and failures',
   ...needs({ right: 'read' }),
   request: { params: nameParams, query: z.strictObject(pageQuery) },
-  responses: { 200: jsonAnswer('One page of lanes, sorted by pigeonhole.', pageOf(laneSchema)), ...problems(404) },
+  responses: answers('One page of lanes, sorted by pigeonhole.', pageOf(laneSchema), 404),
 });
 
 export const outcomesRoute = createRoute({
@@ -130,10 +126,7 @@ export const outcomesRoute = createRoute({
   summary: 'Count changes that a sink has not received: in flight, withheld by reason, refused by cause',
   ...needs({ right: 'read' }),
   request: { params: nameParams },
-  responses: {
-    200: jsonAnswer('The outcomes, most frequent first.', z.object({ outcomes: z.array(outcomeSchema) })),
-    ...problems(404),
-  },
+  responses: answers('The outcomes, most frequent first.', z.object({ outcomes: z.array(outcomeSchema) }), 404),
 });
 
 export const deliveriesRoute = createRoute({
@@ -152,7 +145,7 @@ export const deliveriesRoute = createRoute({
       list: z.enum(listNames).optional(),
     }),
   },
-  responses: { 200: jsonAnswer('One page of deliveries.', pageOf(deliverySchema)), ...problems(404) },
+  responses: answers('One page of deliveries.', pageOf(deliverySchema), 404),
 });
 
 export const testRoute = createRoute({
@@ -165,11 +158,17 @@ export const testRoute = createRoute({
     'For sinks of type `webhook` and `slack`. For any other type the response is 409, because a test would create an invented record among those of people. A paused or observing sink sends nothing.',
   ...needs({ right: 'operate', looksLike: 'a test of a sink takes an empty object: {}' }),
   request: { params: nameParams, body: jsonBody(z.strictObject({})) },
-  responses: { 200: jsonAnswer('The result of the test.', sinkTestSchema), ...problems(404, 409, 413, 415) },
+  responses: answers('The result of the test.', sinkTestSchema, 404, 409, 413, 415),
 });
 
-const lanePosition: z.ZodType<readonly [string, number]> = z.tuple([positionOf.text, positionOf.int8]);
-const deliveryPosition: z.ZodType<readonly [number, number]> = z.tuple([positionOf.int8, positionOf.int4]);
+const lanePages = pagesBy(z.tuple([positionOf.text, positionOf.int8]), (row: LaneState) => [
+  row.workspace,
+  row.pigeonholeId,
+]);
+const deliveryPages = pagesBy(z.tuple([positionOf.int8, positionOf.int4]), (row: DeliveryState) => [
+  row.sequence,
+  row.replay,
+]);
 
 export function serveSinks(app: ApiApp, sources: ApiSources): void {
   const { ledger } = sources;
@@ -197,20 +196,20 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     const { name } = c.req.valid('param');
     const { limit, after } = c.req.valid('query');
     known(c, name);
-    const last = fromCursor(lanePosition, after);
+    const last = lanePages.endOf(after);
     const rows = await laneStates(ledger, {
       sink: name,
       workspace: workspaceOf(c),
       after: last === null ? null : { workspace: last[0], pigeonholeId: last[1] },
       limit: limit + 1,
+      sentBy: sources.config,
     });
-    const orderedBy = (row: LaneState): readonly [string, number] => [row.workspace, row.pigeonholeId];
-    return c.json(partOf(rows, limit, { view: viewLane, orderedBy }), 200);
+    return c.json(lanePages.page(rows, limit, viewLane), 200);
   });
   app.openapi(outcomesRoute, async (c) => {
     const { name } = c.req.valid('param');
     known(c, name);
-    const counts = await outcomeCounts(ledger, { sink: name, workspace: workspaceOf(c) });
+    const counts = await outcomeCounts(ledger, { sink: name, workspace: workspaceOf(c), sentBy: sources.config });
     const outcomes = counts.map(({ state, reason, ...row }) => ({
       ...row,
       state: state as z.infer<typeof outcomeSchema>['state'],
@@ -223,7 +222,9 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     const { name } = c.req.valid('param');
     known(c, name);
     requireSink(c, sources, name);
-    const result = await audited(c, ledger, { action: 'test-sink', target: sinkTarget(sources, name) }, async () => {
+    const target = sinkTarget(sources, name);
+    const hasFailed = ({ delivered }: SinkTest): boolean => !delivered;
+    const result = await audited(c, ledger, { action: 'test-sink', target, hasFailed }, async () => {
       const tested = await sources.testSink(name);
       if (tested === 'unknown') throw unknownSink(name);
       if ('refused' in tested) throw new Refused(409, tested.refused);
@@ -237,7 +238,7 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     const [workspace, id] = pigeonhole.split('/');
     known(c, name);
     const ref = await requireRef(c, sources, { workspace: workspace!, id: id! });
-    const last = fromCursor(deliveryPosition, after);
+    const last = deliveryPages.endOf(after);
     const rows = await deliveryStates(ledger, {
       sink: name,
       ref,
@@ -246,8 +247,7 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
       before: last === null ? null : { sequence: last[0], replay: last[1] },
       limit: limit + 1,
     });
-    const orderedBy = (row: DeliveryState): readonly [number, number] => [row.sequence, row.replay];
-    return c.json(partOf(rows, limit, { view: viewDelivery, orderedBy }), 200);
+    return c.json(deliveryPages.page(rows, limit, viewDelivery), 200);
   });
 }
 

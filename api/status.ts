@@ -1,11 +1,62 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { countStored } from '../operations/ledger-status.js';
-import { statusSchema, quotaViewSchema } from '../operations/status-view.js';
+import { statusSchema, quotaViewSchema, type Status } from '../operations/status-view.js';
 import type { ApiApp } from './api-app.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
-import type { StatusSources } from '../operations/read-status.js';
-import { readStatus, own } from '../operations/read-status.js';
+import { answers, needs } from './route-parts.js';
+import { type StatusSources, readStatus, own, configOf, readSnapshot } from '../operations/read-status.js';
 import { workspaceOf } from './scope.js';
+import type { LaneState } from '../delivering/read-lanes.js';
+import { type MinuteOfProgress, recentProgress } from '../reading/progress.js';
+import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
+import type { Config } from '../config/config.js';
+
+/** Length of a chart in minutes. */
+const chartMinutes = 60;
+const minuteMs = 60_000;
+
+/** Data for the views of syncs, pigeonholes and sinks, read at one moment. */
+export interface Present {
+  readonly now: Date;
+  readonly config: Pick<Config, 'workspaces' | 'syncs' | 'sinks'>;
+  readonly status: Status;
+  /** Lanes that still receive changes. */
+  readonly lanes: readonly LaneState[];
+  readonly progress: readonly MinuteOfProgress[];
+  /** The known pigeonholes, with the syncs that read them. */
+  readonly places: readonly NamedPigeonhole[];
+}
+
+/** @param workspace the only workspace to read; null: all */
+export async function readPresent(sources: StatusSources, workspace: string | null): Promise<Present> {
+  const { ledger, config } = sources;
+  const [snapshot, progress] = await Promise.all([
+    readSnapshot(sources, workspace),
+    recentProgress(ledger, { minutes: chartMinutes, workspace }),
+  ]);
+  return { ...snapshot, config: configOf(config, workspace), progress };
+}
+
+/** Changes in each of the last 60 minutes. */
+export const minutesSchema = z
+  .array(z.int())
+  .length(chartMinutes)
+  .readonly()
+  .describe('Changes in each of the last 60 minutes, oldest first. The last number covers the current minute so far.');
+
+/** Adds up counts by minute. Pure. */
+export function byMinute(
+  progress: readonly MinuteOfProgress[],
+  isMeant: (each: MinuteOfProgress) => boolean,
+  now: Date,
+): number[] {
+  const minutes = Array.from({ length: chartMinutes }, () => 0);
+  const present = Math.floor(now.getTime() / minuteMs);
+  for (const each of progress) {
+    const position = chartMinutes - 1 - (present - Math.floor(each.minute.getTime() / minuteMs));
+    if (position >= 0 && position < chartMinutes && isMeant(each)) minutes[position]! += each.changes;
+  }
+  return minutes;
+}
 
 export const statusRoute = createRoute({
   method: 'get',
@@ -24,7 +75,7 @@ export const statusRoute = createRoute({
         ),
     }),
   },
-  responses: { 200: jsonAnswer('The state of the whole instance.', statusSchema), ...problems() },
+  responses: answers('The state of the whole instance.', statusSchema),
 });
 
 export function serveStatus(app: ApiApp, sources: StatusSources): void {
@@ -45,20 +96,17 @@ export const quotasRoute = createRoute({
   tags: ['Reading'],
   summary: "Show the request quota of each workspace's key, and how long it lasts",
   ...needs({ right: 'read' }),
-  responses: {
-    200: jsonAnswer(
-      'The quotas, by workspace.',
-      z.object({
-        workspaces: z.array(
-          z.object({
-            workspace: z.string(),
-            quota: quotaViewSchema.nullable().describe('Null: no request has been made with its key yet.'),
-          }),
-        ),
-      }),
-    ),
-    ...problems(),
-  },
+  responses: answers(
+    'The quotas, by workspace.',
+    z.object({
+      workspaces: z.array(
+        z.object({
+          workspace: z.string(),
+          quota: quotaViewSchema.nullable().describe('Null: no request has been made with its key yet.'),
+        }),
+      ),
+    }),
+  ),
 });
 
 export function serveQuotas(app: ApiApp, sources: Pick<StatusSources, 'config' | 'quotas'>): void {

@@ -1,14 +1,14 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { combineFreshness, freshnessSummary } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
-import { byMinute, minutesSchema, type Present, readPresent } from './present.js';
+import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { jsonAnswer, needs, problems } from './route-parts.js';
+import { answers, needs } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import type { StatusSources } from '../operations/read-status.js';
 import { type Status, workStateSchema } from '../operations/status-view.js';
-import { troubleSchema } from '../operations/find-problems.js';
+import { troubleSchema } from '../operations/problem.js';
 
 /** A configured sync with the sums over all its pigeonholes. */
 const syncSchema = z
@@ -69,7 +69,7 @@ export const overviewRoute = createRoute({
   tags: ['Status'],
   summary: 'Summarize whether data flows, and what is wrong if it does not',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('The state of the instance now.', overviewSchema), ...problems() },
+  responses: answers('The state of the instance now.', overviewSchema),
 });
 
 export const listRoute = createRoute({
@@ -79,10 +79,7 @@ export const listRoute = createRoute({
   tags: ['Reading'],
   summary: 'List the configured syncs',
   ...needs({ right: 'read' }),
-  responses: {
-    200: jsonAnswer('The syncs, sorted by name.', z.object({ syncs: z.array(syncSchema).readonly() })),
-    ...problems(),
-  },
+  responses: answers('The syncs, sorted by name.', z.object({ syncs: z.array(syncSchema).readonly() })),
 });
 
 export const showRoute = createRoute({
@@ -93,7 +90,7 @@ export const showRoute = createRoute({
   summary: 'Show a sync; its pigeonholes are at /api/pigeonholes?sync=…',
   ...needs({ right: 'read' }),
   request: { params: z.object({ name: configuredName() }) },
-  responses: { 200: jsonAnswer('The state of the sync.', syncSchema), ...problems(404) },
+  responses: answers('The state of the sync.', syncSchema, 404),
 });
 
 export function serveSyncs(app: ApiApp, sources: StatusSources): void {

@@ -24,7 +24,7 @@ interface Attempts {
 
 interface GuardedRequest {
   readonly address: string;
-  /** The header with the token or the session; undefined if neither was sent, which is not a guess. */
+  /** The token or the session; undefined if neither was sent, which is not a guess. */
   readonly presented: string | undefined;
   readonly requestId: string;
 }
@@ -69,16 +69,14 @@ export class TokenGuard {
     const isAnother = this.#count(attempts, hash);
     try {
       const caller = await find();
-      attempts.tried.delete(hash);
-      if (isAnother) attempts.failures -= 1;
-      if (attempts.failures <= freeAttempts) attempts.waitsUntil = 0;
+      this.#undoCount(attempts, hash, isAnother);
       this.#accept(hash);
       return caller;
     } catch (error) {
       if (error instanceof Refused && error.status === 401) {
         this.sources.meters.refusedToken('unknown');
         if (isAnother) await this.#note(address, attempts.failures, requestId);
-      }
+      } else this.#undoCount(attempts, hash, isAnother); // nobody knows whether the token is wrong
       throw error;
     }
   }
@@ -119,6 +117,12 @@ export class TokenGuard {
     const beyond = attempts.failures - freeAttempts;
     if (beyond > 0) attempts.waitsUntil = this.#now() + Math.min(1000 * 2 ** Math.min(beyond - 1, 20), maxWaitMs);
     return true;
+  }
+
+  #undoCount(attempts: Attempts, hash: string, isAnother: boolean): void {
+    attempts.tried.delete(hash);
+    if (isAnother) attempts.failures -= 1;
+    if (attempts.failures <= freeAttempts) attempts.waitsUntil = 0;
   }
 
   /** Records the first refusal of an address, and the start of its wait, within the limits of `BoundedNotes`. */

@@ -5,7 +5,7 @@ import { audited } from './audit-log.js';
 import { configuredName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { roles } from './authenticate.js';
-import { jsonAnswer, jsonBody, needs, problems, withIsoInstants } from './route-parts.js';
+import { answers, jsonBody, needs, withIsoInstants } from './route-parts.js';
 import { requireEveryWorkspace } from './scope.js';
 import { makeToken } from './credentials.js';
 
@@ -31,7 +31,7 @@ const tokenSchema = z
   .openapi('Token');
 export type TokenView = z.infer<typeof tokenSchema>;
 
-export const newTokenSchema = z
+const newTokenSchema = z
   .strictObject({
     name: tokenName,
     roles: z.array(z.enum(roles)).min(1).max(roles.length),
@@ -53,10 +53,7 @@ export const listRoute = createRoute({
   tags: ['Tokens'],
   summary: 'List named tokens that are not revoked',
   ...needs({ right: 'administer' }),
-  responses: {
-    200: jsonAnswer('The tokens, sorted by name.', z.object({ tokens: z.array(tokenSchema) })),
-    ...problems(),
-  },
+  responses: answers('The tokens, sorted by name.', z.object({ tokens: z.array(tokenSchema) })),
 });
 
 export const createTokenRoute = createRoute({
@@ -71,10 +68,14 @@ export const createTokenRoute = createRoute({
       'a token has "name", "roles" (some of viewer, importer, operator, privacy, admin), "expiresInDays" (or null: never), and may have "workspace"',
   }),
   request: { body: jsonBody(newTokenSchema) },
-  responses: {
-    200: jsonAnswer('The new token, with its secret text. It is shown only here.', madeTokenSchema),
-    ...problems(404, 409, 413, 415),
-  },
+  responses: answers(
+    'The new token, with its secret text. It is shown only here.',
+    madeTokenSchema,
+    404,
+    409,
+    413,
+    415,
+  ),
 });
 
 export const revokeRoute = createRoute({
@@ -85,10 +86,7 @@ export const revokeRoute = createRoute({
   summary: 'Revoke a token',
   ...needs({ right: 'administer', looksLike: 'to revoke a token, send {}' }),
   request: { params: z.object({ name: configuredName() }), body: jsonBody(z.strictObject({})) },
-  responses: {
-    200: jsonAnswer('The token is revoked.', z.object({ done: z.literal(true) })),
-    ...problems(404, 413, 415),
-  },
+  responses: answers('The token is revoked.', z.object({ done: z.literal(true) }), 404, 413, 415),
 });
 
 export function serveTokens(app: ApiApp, sources: Pick<ApiSources, 'config' | 'ledger'>): void {
@@ -150,7 +148,7 @@ export const callerRoute = createRoute({
   tags: ['Tokens'],
   summary: 'Show the name and rights of the presented token',
   ...needs({ right: 'read' }),
-  responses: { 200: jsonAnswer('The caller and its rights.', callerSchema), ...problems() },
+  responses: answers('The caller and its rights.', callerSchema),
 });
 
 export function serveCaller(app: ApiApp): void {

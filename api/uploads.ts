@@ -196,7 +196,7 @@ async function* finallyDrained(
 }
 
 /** Size limit of a file: far more than a list of people needs, and little enough to be read within minutes. */
-export const maxUploadedBytes = 1024 ** 3;
+const maxUploadedBytes = 1024 ** 3;
 
 /** The body exceeds the size limit. */
 export class UploadTooLarge extends Error {

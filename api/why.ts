@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { findItems, type KnownItem, timelineOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';
 import { itemKey, printable, instant } from '../base/printable.js';
-import { jsonAnswer, needs, problems, withIsoInstants } from './route-parts.js';
+import { answers, needs, withIsoInstants } from './route-parts.js';
 import { workspaceOf } from './scope.js';
 import { causeText, outcomeText, reasonText } from '../base/delivery-words.js';
 
@@ -91,13 +91,10 @@ export const whyRoute = createRoute({
         .describe('WORKSPACE/ID or the ID, required if the key occurs in several pigeonholes.'),
     }),
   },
-  responses: {
-    200: jsonAnswer(
-      'The matching items: none, one, or one in each of several pigeonholes.',
-      z.object({ items: z.array(whySchema) }),
-    ),
-    ...problems(),
-  },
+  responses: answers(
+    'The matching items: none, one, or one in each of several pigeonholes.',
+    z.object({ items: z.array(whySchema) }),
+  ),
 });
 
 export function serveWhy(app: ApiApp, { ledger }: { readonly ledger: Ledger }): void {

@@ -1,4 +1,4 @@
-import { mappingReasons } from '../delivering/decide-delivery.js';
+import { mappingReasons } from '../delivering/recent-decisions.js';
 import {
   causedByWords,
   outcomeText,

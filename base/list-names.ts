@@ -24,10 +24,12 @@ export const serviceLists = [...pigeonholeLists, ...workspaceLists] as const;
 /** Lists that pigeonpost derives: registrants with their sign-in, and counts per attendee. */
 export const derivedLists = ['registrants', 'engagement'] as const;
 
+/** Lists whose items are questions of the audience. An item has the same id in both. */
+export const questionLists: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
+
 export const listNames = [...serviceLists, ...derivedLists] as const;
 
 export type PigeonholeListName = (typeof pigeonholeLists)[number];
-export type WorkspaceListName = (typeof workspaceLists)[number];
 export type ServiceListName = (typeof serviceLists)[number];
 export type DerivedListName = (typeof derivedLists)[number];
 /** A list of the service, or a derived one. */

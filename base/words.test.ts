@@ -1,4 +1,13 @@
-import { counted, formatDistance, formatSpan, grouped, rowsInWords } from './words.js';
+import {
+  counted,
+  formatDistance,
+  formatSpan,
+  grouped,
+  rowsInWords,
+  importStateWords,
+  isLeftByCanary,
+  settledRows,
+} from './words.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
 const secondsFromNow = (seconds: number): Date => new Date(now.getTime() + seconds * 1000);
@@ -41,5 +50,30 @@ describe('a formatted number', () => {
 describe('the rows of a file', () => {
   it('are named by number if there is one, otherwise counted with the first ones', () => {
     expect([rowsInWords(1, [7]), rowsInWords(1250, [2, 3, 4])]).toEqual(['row 7', '1,250 rows (2, 3, 4, …)']);
+  });
+});
+
+describe('the state of an import', () => {
+  it('counts every row with a final outcome as done', () => {
+    expect(settledRows({ created: 4, rejected: 1, waiting: 2, cancelled: 3 })).toBe(5);
+  });
+
+  it('reports cancelled rows as left for later only after a finished canary', () => {
+    const left = (canary: number | null, state: string): boolean => isLeftByCanary('cancelled', { canary, state });
+    expect([left(5, 'done'), left(5, 'cancelled'), left(null, 'done')]).toEqual([true, false, false]);
+    expect(isLeftByCanary('created', { canary: 5, state: 'done' })).toBe(false);
+  });
+
+  it.each([
+    ['done', 'done', { created: 3 }, null, null],
+    ['done, 1,003 to check', 'done', { created: 3, conflict: 1000, rejected: 1, invalid: 1, unknown: 1 }, null, null],
+    ['done, 1 to check', 'done', { created: 3, invalid: 1 }, 5, null],
+    ['done (canary)', 'done', { created: 3 }, 5, null],
+    ['running', 'running', { created: 3, rejected: 1 }, null, null],
+    ['reading the file (canary)', 'staging', {}, 5, null],
+    ['paused', 'paused', {}, null, 'An operator paused it.'],
+    ['unusable file', 'cancelled', {}, null, 'The file is empty.'],
+  ])('is "%s"', (words, state, counts, canary, reason) => {
+    expect(importStateWords({ state, counts, canary, reason })).toBe(words);
   });
 });

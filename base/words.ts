@@ -50,3 +50,45 @@ export function formatDistance(at: Date | number, now: Date | number): string {
   if (seconds === 0) return 'just now';
   return seconds > 0 ? `in ${formatSpan(seconds)}` : `${formatSpan(-seconds)} ago`;
 }
+
+/** Rows by outcome. */
+type Counts = Readonly<Record<string, number>> & { readonly waiting: number; readonly cancelled: number };
+
+/** Returns the number of rows with a final outcome. Rows that were left or cancelled have none. Pure. */
+export function settledRows(counts: Counts): number {
+  return sumOf(counts) - counts.waiting - counts.cancelled;
+}
+
+/** Whether rows with this outcome are those that a canary leaves for later; nobody has cancelled them. Pure. */
+export function isLeftByCanary(
+  outcome: string,
+  { canary, state }: { readonly canary: number | null; readonly state: string },
+): boolean {
+  return outcome === 'cancelled' && canary !== null && state === 'done';
+}
+
+/** Outcomes of rows that an operator must check, because the service does not have them as they are in the file. */
+export const outcomesToCheck = ['conflict', 'rejected', 'invalid', 'unknown'] as const;
+
+/** Returns the number of rows that an operator must check. Pure. */
+export function rowsToCheck(counts: Readonly<Record<string, number>>): number {
+  return outcomesToCheck.reduce((sum, outcome) => sum + (counts[outcome] ?? 0), 0);
+}
+
+/** An import, as far as its state in words depends on it. */
+interface ImportState {
+  readonly state: string;
+  readonly counts: Readonly<Record<string, number>>;
+  readonly canary: number | null;
+  /** Not null in the state `cancelled`: the file cannot be used. */
+  readonly reason: string | null;
+}
+
+/** Returns the state of an import, such as `done, 3 to check` or `running (canary)`. Pure. */
+export function importStateWords({ state, counts, canary, reason }: ImportState): string {
+  if (state === 'cancelled' && reason !== null) return 'unusable file';
+  const bad = state === 'done' ? rowsToCheck(counts) : 0;
+  if (bad > 0) return `done, ${grouped(bad)} to check`;
+  const word = state === 'staging' ? 'reading the file' : state;
+  return canary === null ? word : `${word} (canary)`;
+}

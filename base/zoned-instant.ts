@@ -32,7 +32,10 @@ export function zoneOffsetMs(at: number, timezone: string): number {
   if (format === null) return 0;
   const parts = Object.fromEntries(format.formatToParts(at).map(({ type, value }) => [type, Number(value)]));
   const { year, month, day, hour, minute, second } = parts;
-  return Date.UTC(year!, month! - 1, day!, hour!, minute!, second!) - Math.floor(at / 1000) * 1000;
+  const shown = new Date(0);
+  shown.setUTCFullYear(year!, month! - 1, day!); // unlike `Date.UTC`, it does not take the years 0 to 99 for 1900 to 1999
+  shown.setUTCHours(hour!, minute!, second!);
+  return shown.getTime() - Math.floor(at / 1000) * 1000;
 }
 
 function formatOf(timezone: string): Intl.DateTimeFormat | null {

@@ -1,8 +1,18 @@
-import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
+import {
+  type Bench,
+  type BenchOptions,
+  type BenchReport,
+  type StoreKind,
+  storeKinds,
+  busyNote,
+  type Limit,
+  median,
+  itemsPerSecond,
+  type Run,
+} from './report.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { runBareLoop, warmUp } from './bare/run-bare-loop.js';
 import { type Stage, withStage } from './processes/stage.js';
-import { busyNote, type Limit, median, itemsPerSecond, type Run } from './report.js';
 
 const targets: Readonly<Record<'fast' | 'slow', { must: Limit; aim: Limit }>> = {
   fast: { must: { atLeast: 0.8 }, aim: { atLeast: 1.3 } },

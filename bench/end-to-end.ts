@@ -1,14 +1,23 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Bench, type BenchOptions, type BenchReport, type StoreKind, storeKinds } from './bench.js';
+import {
+  type Bench,
+  type BenchOptions,
+  type BenchReport,
+  type StoreKind,
+  storeKinds,
+  busyNote,
+  median,
+  itemsPerSecond,
+  type Run,
+} from './report.js';
 import { type BareDelivery, runBareLoop, warmUp } from './bare/run-bare-loop.js';
 import { forAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { Product } from './processes/product.js';
 import { Receiver } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
 import type { Noted } from './processes/watch-process.js';
-import { busyNote, median, itemsPerSecond, type Run } from './report.js';
 
 const everyone = 'consent: { accept: [obtained, refused, not-asked, not-known] }';
 const statusEveryMs = 500;

@@ -1,11 +1,11 @@
-import { Accounts } from '../sinks/network/accounts.js';
+import { Accounts } from '../sinks/network/rolling-limiter.js';
 import { Secret } from '../config/secret.js';
 import { hubspotConfigSchema } from '../sinks/hubspot/config.js';
 import { createHubSpotSink } from '../sinks/hubspot/hubspot.js';
 import type { Lane, Sink, Subject } from '../sinks/sink.js';
 import { property } from '../sandbox/hubspot/object-type.js';
 import { startHubSpotDouble } from '../sandbox/hubspot/start-hubspot-double.js';
-import type { Bench } from './bench.js';
+import type { Bench } from './report.js';
 
 const lanes = 20;
 const per10s = 100;

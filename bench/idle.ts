@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Client, Connection } from '@temporalio/client';
-import type { Bench } from './bench.js';
+import type { Bench } from './report.js';
 import { Product } from './processes/product.js';
 import type { SeenRequest } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
@@ -16,49 +16,45 @@ export const idle: Bench = {
   name: 'idle',
   about: 'requests and Temporal events of a live pigeonhole in which nothing happens, on PostgreSQL',
   async run(options, report) {
-    await withStage(['--attendees', '500', '--pigeonholes', '1'], async (stage) => {
+    await withStage({ attendees: 500, pigeonholes: 1 }, async (stage) => {
       const product = await Product.start(stage, {
         store: 'postgres',
         sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms, quiet: 5m, sweep: 1h }`, 'sinks: [archive]'],
         sinks: ['archive: { type: file, folder: ./archive }'],
         profileFolder: options.profileFolder,
       });
-      try {
-        await product.untilSettled(120_000);
-        await pause(3 * pollIntervalMs); // the first cycles after a walk may still be out of step
-        const fromMs = Date.now();
-        const cpuBefore = product.cpuSeconds();
-        await pause(watchedMs);
-        const toMs = Date.now();
-        const cycles = (toMs - fromMs) / pollIntervalMs;
-        const requests = (await stage.sandbox.requests()).filter(
-          ({ arrivedAtMs, path }) =>
-            arrivedAtMs >= fromMs && arrivedAtMs < toMs && path.startsWith('/v2/pigeonholes/101/'),
-        );
-        const events = await eventsBetween(product.temporalAddress, 'sync/acme/101', fromMs, toMs);
-        const turns = events.get('ActivityTaskScheduled') ?? 0;
-        const all = [...events.values()].reduce((sum, count) => sum + count, 0);
-        const streams = liveStreams(requests);
-        const planned = streams + (await plannedSlicePages(stage));
-        report.note(
-          `${cycles} cycles of ${pollIntervalMs} ms: ${streams} live streams, ${planned - streams} slice pages planned, ${requests.length} requests, ${turns} activities, ${all} Temporal events, ${(product.cpuSeconds() - cpuBefore).toFixed(2)} CPU s`,
-        );
-        report.figure({
-          what: 'requests / streams due and planned slice pages',
-          value: requests.length / (planned * turns),
-          must: { atMost: 1 },
-          aim: { atMost: 1 },
-        });
-        report.figure({ what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more activity may be in the window
-        report.figure({
-          what: 'timers per activity',
-          value: (events.get('TimerStarted') ?? 0) / turns,
-          must: { atMost: 1.05 },
-        });
-        report.figure({ what: 'Temporal events per activity', value: all / turns, must: { atMost: 11.5 } });
-      } finally {
-        await product.stop();
-      }
+      await product.untilSettled(120_000);
+      await pause(3 * pollIntervalMs); // the first cycles after a walk may still be out of step
+      const fromMs = Date.now();
+      const cpuBefore = product.cpuSeconds();
+      await pause(watchedMs);
+      const toMs = Date.now();
+      const cycles = (toMs - fromMs) / pollIntervalMs;
+      const requests = (await stage.sandbox.requests()).filter(
+        ({ arrivedAtMs, path }) =>
+          arrivedAtMs >= fromMs && arrivedAtMs < toMs && path.startsWith('/v2/pigeonholes/101/'),
+      );
+      const events = await eventsBetween(product.temporalAddress, 'sync/acme/101', fromMs, toMs);
+      const turns = events.get('ActivityTaskScheduled') ?? 0;
+      const all = [...events.values()].reduce((sum, count) => sum + count, 0);
+      const streams = liveStreams(requests);
+      const planned = streams + (await plannedSlicePages(stage));
+      report.note(
+        `${cycles} cycles of ${pollIntervalMs} ms: ${streams} live streams, ${planned - streams} slice pages planned, ${requests.length} requests, ${turns} activities, ${all} Temporal events, ${(product.cpuSeconds() - cpuBefore).toFixed(2)} CPU s`,
+      );
+      report.figure({
+        what: 'requests / streams due and planned slice pages',
+        value: requests.length / (planned * turns),
+        must: { atMost: 1 },
+        aim: { atMost: 1 },
+      });
+      report.figure({ what: 'activities per cycle', value: turns / cycles, must: { atMost: 1.1 } }); // one more activity may be in the window
+      report.figure({
+        what: 'timers per activity',
+        value: (events.get('TimerStarted') ?? 0) / turns,
+        must: { atMost: 1.05 },
+      });
+      report.figure({ what: 'Temporal events per activity', value: all / turns, must: { atMost: 11.5 } });
     });
   },
 };

@@ -1,10 +1,10 @@
 import { firstChunkSize } from '../importing/staging.js';
-import type { Bench, BenchOptions } from './bench.js';
+import { type Bench, type BenchOptions, median, type Run } from './report.js';
 import type { ImportMeasurement, ImportTask } from './imports/main.js';
+import { onlyAttendees } from './processes/load-attendees.js';
 import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
-import { median, type Run } from './report.js';
 import { join } from 'node:path';
 
 /**
@@ -60,9 +60,7 @@ async function contend(
   rows: number,
   { latencyMs, profileFolder }: BenchOptions,
 ): Promise<{ run: Run; measurement: ImportMeasurement }> {
-  const flags = ['--attendees', '0', '--sessions', '0', '--pigeonholes', '1', '--latency-ms', String(latencyMs)];
-  let measured: { run: Run; measurement: ImportMeasurement } | undefined;
-  await withStage(flags, async (stage) => {
+  return await withStage(onlyAttendees(0, latencyMs), async (stage) => {
     const server = await stage.postgres();
     const before = server.cpuSeconds();
     const measurement = await measure(stage, contender, rows, profileFolder);
@@ -70,9 +68,8 @@ async function contend(
     const { seconds, cpuSeconds, peakRssMb, requests } = measurement;
     const name = contender === 'product' ? 'pigeonpost' : 'bare loop';
     const figures = { seconds, cpuSeconds, serverCpuSeconds, peakRssMb, requests };
-    measured = { measurement, run: { contender: name, items: rows, ...figures } };
+    return { measurement, run: { contender: name, items: rows, ...figures } };
   });
-  return measured!;
 }
 
 async function measure(

@@ -1,8 +1,17 @@
+import { messageOf } from '../base/errors.js';
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { Bench, BenchOptions, BenchReport, StoreKind } from './bench.js';
-import { type Figure, verdictOf, formatTable, formatRun } from './report.js';
+import {
+  type Bench,
+  type BenchOptions,
+  type BenchReport,
+  type StoreKind,
+  type Figure,
+  verdictOf,
+  formatTable,
+  formatRun,
+} from './report.js';
 import { coldLoad, memory } from './cold-load.js';
 import { detection, latency } from './latency.js';
 import { endToEnd } from './end-to-end.js';
@@ -106,7 +115,7 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
     if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
     return { benches, options };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
@@ -130,7 +139,7 @@ main(process.argv.slice(2)).then(
     process.exitCode = exitCode;
   },
   (error: unknown) => {
-    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.stderr.write(`bench: ${messageOf(error)}\n`);
     process.exitCode = 1;
   },
 );

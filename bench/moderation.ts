@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bench, BenchReport } from './bench.js';
+import { type Bench, type BenchReport, percentile } from './report.js';
 import { Product } from './processes/product.js';
 import { Receiver, type SeenRequest } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
 import { waitUntil } from './processes/program.js';
-import { percentile } from './report.js';
 
 const pollIntervalMs = 1000;
 const questions = 1000;
@@ -33,39 +32,32 @@ export const moderation: Bench = {
   about: `approval, edit and withdrawal among ${questions} questions of a live session → seen, → signed webhook, --items times each (50)`,
   async run(options, report) {
     const conference = { attendees: 200, pigeonholes: 1, sessions: 1, questions, votes: 0 };
-    await withStage(
-      Object.entries(conference).flatMap(([name, value]) => [`--${name}`, String(value)]),
-      async (stage) => {
-        const receiver = await Receiver.start(stage);
-        const product = await Product.start(stage, {
-          store: options.store ?? 'postgres',
-          sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms }`, 'sinks: [hooks]'],
-          sinks: [receiver.sinkLine('hooks', lists)],
-          env: receiver.env,
-          profileFolder: options.profileFolder,
-        });
-        try {
-          await product.untilSettled(60_000);
-          // A new question needs a second walk before its deletion counts. Most questions of a session are older.
-          await pause(untilSettledMs);
-          await stage.sandbox.forgetRequests();
-          const samples = await sample(stage, receiver, options.items ?? 50);
-          for (const name of Object.keys(deeds) as DeedName[]) {
-            tell(
-              report,
-              name,
-              samples.filter(({ deed }) => deed === name),
-            );
-          }
-          const polls = pollsIn(await stage.sandbox.requests());
-          report.note(
-            `polls started every ${percentile(polls.apartMs, 0.5)} ms (p50), ${percentile(polls.apartMs, 0.99)} ms (p99), took ${percentile(polls.tookMs, 0.5)} and ${percentile(polls.tookMs, 0.99)} ms, ${polls.requests.toFixed(1)} requests each`,
-          );
-        } finally {
-          await product.stop();
-        }
-      },
-    );
+    await withStage(conference, async (stage) => {
+      const receiver = await Receiver.start(stage);
+      const product = await Product.start(stage, {
+        store: options.store ?? 'postgres',
+        sync: ['pigeonholes: [101]', `every: { live: ${pollIntervalMs}ms }`, 'sinks: [hooks]'],
+        sinks: [receiver.sinkLine('hooks', lists)],
+        env: receiver.env,
+        profileFolder: options.profileFolder,
+      });
+      await product.untilSettled(60_000);
+      // A new question needs a second walk before its deletion counts. Most questions of a session are older.
+      await pause(untilSettledMs);
+      await stage.sandbox.forgetRequests();
+      const samples = await sample(stage, receiver, options.items ?? 50);
+      for (const name of Object.keys(deeds) as DeedName[]) {
+        tell(
+          report,
+          name,
+          samples.filter(({ deed }) => deed === name),
+        );
+      }
+      const polls = pollsIn(await stage.sandbox.requests());
+      report.note(
+        `polls started every ${percentile(polls.apartMs, 0.5)} ms (p50), ${percentile(polls.apartMs, 0.99)} ms (p99), took ${percentile(polls.tookMs, 0.5)} and ${percentile(polls.tookMs, 0.99)} ms, ${polls.requests.toFixed(1)} requests each`,
+      );
+    });
   },
 };
 

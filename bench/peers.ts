@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import { type BareMeasurement, warmUp } from './bare/run-bare-loop.js';
-import type { Bench } from './bench.js';
+import { type Bench, median, itemsPerSecond, type Run } from './report.js';
 import { loadAttendees, onlyAttendees } from './processes/load-attendees.js';
 import { Program } from './processes/program.js';
 import { sandboxKey } from './processes/sandbox.js';
 import { type Stage, withStage } from './processes/stage.js';
 import { packageRoot } from '../base/package-root.js';
-import { median, itemsPerSecond, type Run } from './report.js';
 
 /** A well-known tool that does the same with a few lines of Python, in `bench/peers/`. */
 interface Peer {

@@ -1,10 +1,9 @@
 import { mkdtempSync, rmSync, statSync, createWriteStream, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Bench } from './bench.js';
+import type { Bench, Run } from './report.js';
 import { Program } from './processes/program.js';
 import type { ReadMeasurement } from './registrant-files/read-main.js';
-import type { Run } from './report.js';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { writeXlsx } from './registrant-files/write-xlsx.js';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Bench, BenchOptions, BenchReport } from './bench.js';
+import type { Bench, BenchOptions, BenchReport } from './report.js';
 import { Product } from './processes/product.js';
 import { type Stage, withStage } from './processes/stage.js';
 
@@ -23,49 +23,34 @@ export const smallQuota: Bench = {
     'age of new items when they are stored, by list, with all, half and a tenth of the needed quota, --items times (3)',
   async run(options, report) {
     await runReportedCase(options, report);
-    const args = [
-      '--attendees',
-      '2000',
-      '--pigeonholes',
-      String(pigeonholes.length),
-      '--latency-ms',
-      String(options.latencyMs),
-    ];
-    const neededPerWindow = await withStage(args, async (stage) => {
-      const product = await start(stage, options.store);
-      try {
-        await stage.sandbox.forgetRequests();
-        await pause(30_000);
-        return (await stage.sandbox.requestCount()) * (windowSeconds / 30);
-      } finally {
-        await product.stop();
-      }
+    const flags = { attendees: 2000, pigeonholes: pigeonholes.length, 'latency-ms': options.latencyMs };
+    const neededPerWindow = await withStage(flags, async (stage) => {
+      await start(stage, options.store);
+      await stage.sandbox.forgetRequests();
+      await pause(30_000);
+      return (await stage.sandbox.requestCount()) * (windowSeconds / 30);
     });
     report.note(`four live pigeonholes, polled each second, need ${neededPerWindow} requests a minute`);
     for (const share of shares) {
-      await withStage(args, async (stage) => {
+      await withStage(flags, async (stage) => {
         const limit = Math.ceil(neededPerWindow * share);
         await stage.sandbox.control('PATCH', 'knobs', { quota: { limit, windowSeconds, headers: true } });
         const product = await start(stage, options.store);
-        try {
-          for (const list of lists) {
-            const ages: number[] = [];
-            for (let n = 0; n < (options.items ?? 3); n += 1) {
-              await pause(1000 * (3 + ((n * 7.3) % 20))); // at any time in a window
-              const fromMs = Date.now();
-              const pigeonhole = busy[n % busy.length];
-              await stage.sandbox.control('POST', 'mutations', { op: 'insert', list, pigeonhole });
-              const stored = await product.untilStored(list, { fromMs }, patienceMs);
-              ages.push(stored.at(-1)!.atMs - fromMs);
-            }
-            report.figure({
-              what: `${list}, oldest of ${ages.length} when stored, with ${limit} requests a minute (${share * 100} %)`,
-              value: Math.max(...ages) / 1000,
-              unit: 's',
-            });
+        for (const list of lists) {
+          const ages: number[] = [];
+          for (let n = 0; n < (options.items ?? 3); n += 1) {
+            await pause(1000 * (3 + ((n * 7.3) % 20))); // at any time in a window
+            const fromMs = Date.now();
+            const pigeonhole = busy[n % busy.length];
+            await stage.sandbox.control('POST', 'mutations', { op: 'insert', list, pigeonhole });
+            const stored = await product.untilStored(list, { fromMs }, patienceMs);
+            ages.push(stored.at(-1)!.atMs - fromMs);
           }
-        } finally {
-          await product.stop();
+          report.figure({
+            what: `${list}, oldest of ${ages.length} when stored, with ${limit} requests a minute (${share * 100} %)`,
+            value: Math.max(...ages) / 1000,
+            unit: 's',
+          });
         }
       });
     }
@@ -77,22 +62,17 @@ export const smallQuota: Bench = {
  * attendees are stored.
  */
 async function runReportedCase(options: BenchOptions, report: BenchReport): Promise<void> {
-  const args = ['--attendees', '10000', '--pigeonholes', String(pigeonholes.length)];
-  await withStage(args, async (stage) => {
+  await withStage({ attendees: 10_000, pigeonholes: pigeonholes.length }, async (stage) => {
     await stage.sandbox.control('PATCH', 'knobs', { quota: { limit: 300, windowSeconds, headers: true } });
     const product = await start(stage, options.store, ['attendees']);
-    try {
-      const fromMs = Date.now();
-      await stage.sandbox.control('POST', 'events', { count: 20, kind: 'signIn' });
-      const stored = await product.untilStored('attendees', { items: 20, fromMs }, patienceMs);
-      report.figure({
-        what: 'the last of 20 new attendees when stored, with 300 requests a minute, after a first load',
-        value: (stored.at(-1)!.atMs - fromMs) / 1000,
-        unit: 's',
-      });
-    } finally {
-      await product.stop();
-    }
+    const fromMs = Date.now();
+    await stage.sandbox.control('POST', 'events', { count: 20, kind: 'signIn' });
+    const stored = await product.untilStored('attendees', { items: 20, fromMs }, patienceMs);
+    report.figure({
+      what: 'the last of 20 new attendees when stored, with 300 requests a minute, after a first load',
+      value: (stored.at(-1)!.atMs - fromMs) / 1000,
+      unit: 's',
+    });
   });
 }
 

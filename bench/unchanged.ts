@@ -1,10 +1,9 @@
 import type { Client } from 'pg';
-import type { Bench, BenchReport } from './bench.js';
+import { type Bench, type BenchReport, median, itemsPerSecond, type Run } from './report.js';
 import { forAttendees, loadAttendees, onlyAttendees, type LoadedProduct } from './processes/load-attendees.js';
 import { withClient, type Stage, withStage } from './processes/stage.js';
 import { runBareLoop } from './bare/run-bare-loop.js';
 import { waitUntil } from './processes/program.js';
-import { median, itemsPerSecond, type Run } from './report.js';
 
 const touchedShare = 0.01;
 
@@ -19,15 +18,12 @@ export const unchanged: Bench = {
     const items = options.items ?? 100_000;
     await withStage(onlyAttendees(items, options.latencyMs), async (stage) => {
       const loaded = await loadAttendees(stage, { ...options, store: 'postgres', items });
-      try {
-        report.run({ ...loaded.run, contender: 'pigeonpost, first read' });
-        if (loaded.product.store.kind !== 'postgres') throw new Error('this bench counts rows on PostgreSQL');
-        await withClient(loaded.product.store.url, async (client) => {
-          await measureSweeps({ stage, loaded, client, items, pairs: options.pairs }, report);
-        });
-      } finally {
-        await loaded.product.stop();
-      }
+      report.run({ ...loaded.run, contender: 'pigeonpost, first read' });
+      if (loaded.product.store.kind !== 'postgres') throw new Error('this bench counts rows on PostgreSQL');
+      await withClient(loaded.product.store.url, async (client) => {
+        await measureSweeps({ stage, loaded, client, items, pairs: options.pairs }, report);
+      });
+      await loaded.product.stop();
       await countStreamRows(loaded, stage, report);
     });
   },

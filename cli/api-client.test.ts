@@ -26,14 +26,14 @@ describe('a command that contacts a running pigeonpost', () => {
   ])('ends for HTTP %d with exit code %d and the message of the response', async (status, exitCode) => {
     answer = { status, body: JSON.stringify({ status, title: 'A Status', detail: 'the sentence' }) };
     await expect(
-      apiClient(() => Promise.resolve({ url, token: undefined })).status({ counts: false }),
+      apiClient(() => Promise.resolve({ url, token: undefined })).get('/api/status', {}),
     ).rejects.toMatchObject({ exitCode, message: 'the sentence' });
   });
 
   it('reports that the process is starting, with the exit code for an unreachable server', async () => {
     const api = await startApi({ host: '127.0.0.1', port: 0 });
     await expect(
-      apiClient(() => Promise.resolve({ url: api.url, token: undefined })).status({ counts: false }),
+      apiClient(() => Promise.resolve({ url: api.url, token: undefined })).get('/api/status', {}),
     ).rejects.toMatchObject({
       exitCode: ExitCode.Unreachable,
       message: 'the process is starting: try again in a few seconds',

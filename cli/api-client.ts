@@ -2,11 +2,13 @@ import { once } from 'node:events';
 import { createReadStream } from 'node:fs';
 import { type IncomingMessage, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
+import { Readable } from 'node:stream';
 import { json as jsonOf } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { AnswerAt, AskedAt, PathOf } from '../api/routes.js';
-import { filledAddress } from '../base/filled-address.js';
-import { CommandError, ExitCode } from './exit-code.js';
+import { filledAddress } from '../base/api-client.js';
+import { CommandError, ExitCode, wrongUse } from './exit-code.js';
+import { unreadable } from './files.js';
 import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers, checkGiven } from './find-instance.js';
 import type { ClientConfig } from '../operations/command-input.js';
 import type { Context } from './command.js';
@@ -14,15 +16,14 @@ import type { Context } from './command.js';
 /** Returns the address of a running pigeonpost. The first call finds it; later calls return the same address. */
 export type FindAddress = () => Promise<ApiAddress>;
 
-/** Returns the address of the process that `start` runs for this configuration, once it has proven its identity. */
-function addressOf(config: InstanceConfig): FindAddress {
-  let found: Promise<ApiAddress> | undefined;
-  return () => (found ??= findInstance(config));
+function foundOnce(find: FindAddress): FindAddress {
+  let found: ReturnType<FindAddress> | undefined;
+  return () => (found ??= find());
 }
 
-/** Creates a client of the API that `start` serves for this configuration. */
+/** Creates a client of the API that `start` serves for this configuration, once that process has proven its identity. */
 export function apiClientFor(config: InstanceConfig): ApiClient {
-  return apiClient(addressOf(config));
+  return apiClient(foundOnce(() => findInstance(config)));
 }
 
 /**
@@ -45,108 +46,56 @@ function refusalOf(status: number, body: unknown): CommandError {
 }
 
 const answerMs = 30_000;
-/** Timeout of requests that read whole lists of the ledger. */
-const countingMs = 5 * 60_000;
+const slowAnswerMs = 5 * 60_000;
+/** Requests that read whole lists of the ledger, or wait for the service or a destination. */
+const slowPaths: ReadonlySet<string> = new Set<PathOf<'get'> | PathOf<'post'>>([
+  '/api/pigeonholes/{id}/ready',
+  '/api/sinks/{name}/test',
+  '/api/preview',
+  '/api/fields',
+  '/api/replays',
+  '/api/configuration/plan',
+  '/api/configuration/apply',
+  '/api/imports',
+  '/api/imports/target',
+  '/api/imports/{id}',
+  '/api/imports/{id}/actions',
+  '/api/events/plan',
+  '/api/events/apply',
+  '/api/erasures/plan',
+  '/api/erasures',
+  '/api/persons/export',
+]);
 
 /** The HTTP API of a running pigeonpost, as commands use it. */
 export type ApiClient = ReturnType<typeof apiClient>;
 
 /** Creates a client. Requests and answers have the types of the API's routes. */
 export function apiClient(address: FindAddress) {
-  const ask = async (path: string, init: RequestInit): Promise<Response> => {
-    const { url, token } = await address();
-    const answer = await fetch(`${url}${path}`, { ...init, headers: headersWith(token) }).catch((error: unknown) => {
-      throw nobodyAnswers(url, error);
-    });
-    if (answer.ok) return answer;
-    throw refusalOf(answer.status, await answer.json().catch(() => undefined));
-  };
-  const get = async <Path extends PathOf<'get'>>(
-    path: Path,
-    asked: AskedAt<'get', Path>,
-    timeoutMs = answerMs,
-  ): Promise<AnswerAt<'get', Path>> => {
-    const answer = await ask(filledAddress(path, asked), { signal: AbortSignal.timeout(timeoutMs) });
-    return (await answer.json()) as AnswerAt<'get', Path>;
-  };
-  const post = async <Path extends PathOf<'post'>>(
-    path: Path,
-    asked: AskedAt<'post', Path>,
-    timeoutMs = answerMs,
-  ): Promise<AnswerAt<'post', Path>> => {
-    const body = JSON.stringify((asked as { readonly json: unknown }).json);
-    const answer = await ask(filledAddress(path, asked), {
-      method: 'POST',
-      body,
-      signal: AbortSignal.timeout(timeoutMs),
-    });
-    return (await answer.json()) as AnswerAt<'post', Path>;
+  const ask = async (method: 'GET' | 'POST', path: string, asked: Asked): Promise<unknown> => {
+    const body = asked.json === undefined ? undefined : JSON.stringify(asked.json);
+    const signal = AbortSignal.timeout(slowPaths.has(path) ? slowAnswerMs : answerMs);
+    return await jsonOf(askBody(address, { method, path: filledAddress(path, asked), body, signal }));
   };
   return {
-    /** `items` adds the number of items by list; `counts` adds the counts by list and sink. */
-    status: ({ counts, items = false }: { readonly counts: boolean; readonly items?: boolean }) =>
-      get('/api/status', { query: { counts: counts ? '' : items ? 'items' : undefined } }),
-    overview: () => get('/api/overview', {}),
-    ready: ({ id, workspace }: { readonly id: string; readonly workspace?: string }) =>
-      get('/api/pigeonholes/{id}/ready', { params: { id }, query: { workspace } }, countingMs),
-    act: (json: Json<'/api/actions'>) => post('/api/actions', { json }),
-    testSink: (name: string) => post('/api/sinks/{name}/test', { params: { name }, json: {} }, 60_000),
-    deletions: () => get('/api/deletions', {}),
-    heldDeletions: (id: number) => get('/api/deletions/{id}', { params: { id } }),
-    decideDeletions: (id: number, json: Json<'/api/deletions/{id}'>) =>
-      post('/api/deletions/{id}', { params: { id }, json }),
-    deadLetters: (query: Query<'/api/dead-letters'>) => get('/api/dead-letters', { query }),
-    deadLetterItems: (query: Query<'/api/dead-letters'>) => get('/api/dead-letters/items', { query }),
-    redriveDeadLetters: (json: Json<'/api/dead-letters/redrive'>) => post('/api/dead-letters/redrive', { json }),
-    /** `personal` includes personal data; pigeonpost audits such a request. */
-    preview: (json: Json<'/api/preview'>, { personal }: { readonly personal: boolean }) =>
-      post('/api/preview', { query: { personal: personal ? '1' : undefined }, json }, countingMs),
-    why: async (query: Query<'/api/why'>) => (await get('/api/why', { query })).items,
-    items: (params: ListPlace, { personal, ...query }: ItemsQuery) =>
-      get('/api/items/{workspace}/{id}/{list}', { params, query: { ...query, personal: personal ? '1' : undefined } }),
+    get: async <Path extends PathOf<'get'>>(path: Path, asked: AskedAt<'get', Path>) =>
+      (await ask('GET', path, asked)) as AnswerAt<'get', Path>,
+    post: async <Path extends PathOf<'post'>>(path: Path, asked: AskedAt<'post', Path>) =>
+      (await ask('POST', path, asked)) as AnswerAt<'post', Path>,
     /** Returns the body of the stream of server-sent events, which lasts until the server closes the connection. */
     liveChanges: async (query: Readonly<Record<string, string>>): Promise<ReadableStream<Uint8Array>> =>
-      (await ask(filledAddress('/api/changes/live', { query }), {})).body!,
-    fields: (query: Query<'/api/fields'>) => get('/api/fields', { query }, countingMs),
-    replay: (json: Json<'/api/replays'>) => post('/api/replays', { json }, countingMs),
-    planConfiguration: (json: Json<'/api/configuration/plan'>) => post('/api/configuration/plan', { json }, countingMs),
-    applyConfiguration: (json: Json<'/api/configuration/apply'>) =>
-      post('/api/configuration/apply', { json }, countingMs),
-    lookAtEvent: (json: Json<'/api/events/plan'>) => post('/api/events/plan', { json }, countingMs),
-    /** Runs one cycle; repeat it until nothing is left. */
-    applyEvent: (json: Json<'/api/events/apply'>) => post('/api/events/apply', { json }, countingMs),
-    alerts: () => get('/api/alerts', {}),
-    testAlerts: () => post('/api/alerts/test', { json: {} }),
-    planErasure: (attendee: string) => post('/api/erasures/plan', { json: { attendee } }, countingMs),
-    forget: (json: Json<'/api/erasures'>) => post('/api/erasures', { json }, countingMs),
-    erasures: (query: Query<'/api/erasures'>) => get('/api/erasures', { query }),
-    forgotten: () => get('/api/forgotten', {}),
-    erasure: (id: string) => get('/api/erasures/{id}', { params: { id } }),
-    liftErasure: (id: string) => post('/api/erasures/{id}/lift', { params: { id }, json: {} }),
-    exportPerson: (attendee: string) => post('/api/persons/export', { json: { attendee } }, countingMs),
-    tokens: () => get('/api/tokens', {}),
-    createToken: (json: Json<'/api/tokens'>) => post('/api/tokens', { json }),
-    revokeToken: (name: string) => post('/api/tokens/{name}/revoke', { params: { name }, json: {} }),
-    createPageCode: () => post('/api/page-codes', { json: {} }),
-    audit: (query: Query<'/api/audit'>) => get('/api/audit', { query }),
+      Readable.toWeb(
+        await askStreamed(address, { path: filledAddress('/api/changes/live', { query }) }),
+      ) as ReadableStream<Uint8Array>,
   };
 }
 
-type Json<Path extends PathOf<'post'>> = AskedAt<'post', Path> extends { readonly json: infer Body } ? Body : never;
-type Query<Path extends PathOf<'get'>> =
-  AskedAt<'get', Path> extends { readonly query?: infer Query } ? NonNullable<Query> : never;
-type ListPlace = AskedAt<'get', '/api/items/{workspace}/{id}/{list}'>['params'];
-type ItemsQuery = Omit<Query<'/api/items/{workspace}/{id}/{list}'>, 'personal'> & { readonly personal: boolean };
-
-function headersWith(token: string | undefined): Record<string, string> {
-  const json = { 'content-type': 'application/json' };
-  return token === undefined ? json : { ...json, authorization: `Bearer ${token}` };
-}
+type Asked = Parameters<typeof filledAddress>[1] & { readonly json?: unknown };
 
 export interface StreamedRequest {
   readonly method?: 'GET' | 'POST';
   readonly path: string;
-  readonly body?: string;
+  readonly body?: string | undefined;
   /** Path of a file that is streamed as the body. */
   readonly file?: string;
   readonly signal?: AbortSignal;
@@ -214,20 +163,12 @@ function interrupted(signal: AbortSignal, whenStopped: string | undefined, cause
   return new CommandError(ExitCode.Unreachable, message, { cause });
 }
 
-function unreadable(file: string, error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-  const why = code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`;
-  throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
-}
-
 /** The running pigeonpost that a command contacts. */
 interface Instance {
   /** The configuration at `--config`; undefined with `--url`, because there may be no file. */
   readonly config: ClientConfig | undefined;
   readonly address: FindAddress;
   readonly client: ApiClient;
-  /** The workspaces in the configuration; empty if there is no configuration. */
-  readonly workspaces: readonly string[];
 }
 
 /**
@@ -237,14 +178,9 @@ interface Instance {
 export async function instanceOf(context: Context): Promise<Instance> {
   const { loadClientConfig } = await import('../operations/command-input.js');
   const given = await givenAddress(context);
-  if (given !== undefined) {
-    let found: ReturnType<FindAddress> | undefined;
-    const address: FindAddress = () => (found ??= checkGiven(given));
-    return { config: undefined, address, client: apiClient(address), workspaces: [] };
-  }
-  const config = await loadClientConfig(context.config);
-  const address = addressOf(config);
-  return { config, address, client: apiClient(address), workspaces: config.workspaces };
+  const config = given === undefined ? await loadClientConfig(context.config) : undefined;
+  const address = foundOnce(() => (given === undefined ? findInstance(config!) : checkGiven(given)));
+  return { config, address, client: apiClient(address) };
 }
 
 /** Returns the client of `instanceOf`. */
@@ -261,14 +197,11 @@ async function givenAddress({ url, token: given }: Context): Promise<{ url: stri
   if (url === undefined) return undefined;
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   if (parsed === undefined || !/^https?:$/.test(parsed.protocol) || parsed.username !== '') {
-    throw new CommandError(ExitCode.WrongUse, '--url is not an address: give one such as http://127.0.0.1:8088');
+    throw wrongUse('--url is not an address: give one such as http://127.0.0.1:8088');
   }
   const token = given ?? tokenOfEnvironment();
   if (token === '') {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      '--url needs a token of the pigeonpost at this address: set PIGEONPOST_TOKEN, or add --token TOKEN',
-    );
+    throw wrongUse('--url needs a token of the pigeonpost at this address: set PIGEONPOST_TOKEN, or add --token TOKEN');
   }
   return { url: url.replace(/\/+$/, ''), token };
 }
@@ -284,10 +217,6 @@ export interface PartAsked {
   readonly limit: number;
   /** `next` of the previous page. */
   readonly after?: string | undefined;
-}
-
-export function partQuery({ limit, after }: PartAsked): string {
-  return new URLSearchParams({ limit: String(limit), ...(after === undefined ? {} : { after }) }).toString();
 }
 
 /** Maximum page size of the API. */
@@ -307,6 +236,3 @@ export async function firstOfList<Item>(
   }
   return { items, more: after !== null };
 }
-
-/** Printed if the list has more items than were requested. */
-export const thereIsMore = 'there are more: raise --limit to show them';

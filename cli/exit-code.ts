@@ -25,3 +25,7 @@ export class CommandError extends Error {
     super(message, options);
   }
 }
+
+export function wrongUse(message: string, options?: ErrorOptions): CommandError {
+  return new CommandError(ExitCode.WrongUse, message, options);
+}

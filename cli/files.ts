@@ -1,9 +1,10 @@
+import { codeOf } from '../base/errors.js';
 import { createHash } from 'node:crypto';
 import { constants, createReadStream, createWriteStream } from 'node:fs';
 import { access, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, extname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { CommandError, ExitCode } from './exit-code.js';
+import { CommandError, ExitCode, wrongUse } from './exit-code.js';
 
 /** Returns the path of the file for generated codes, such as `people.codes.csv` beside `people.xlsx`. Pure. */
 export function codesFileOf(file: string): string {
@@ -12,30 +13,31 @@ export function codesFileOf(file: string): string {
 
 /** @throws {CommandError} if the path is not a readable file */
 export async function requireFile(file: string): Promise<void> {
-  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${error.code ?? 'unknown'})`;
-    throw new CommandError(ExitCode.WrongUse, `${file}: ${why}; check the path`, { cause: error });
-  });
-  if (!found.isFile()) throw new CommandError(ExitCode.WrongUse, `${file} is not a file: give the path of a file`);
+  const found = await stat(file).catch((error: unknown) => unreadable(file, error));
+  if (!found.isFile()) throw wrongUse(`${file} is not a file: give the path of a file`);
+}
+
+/** @throws {CommandError} that says why the file cannot be read */
+export function unreadable(file: string, error: unknown): never {
+  const code = codeOf(error);
+  const why = code === 'ENOENT' ? 'the file does not exist' : `the file cannot be read (${code})`;
+  throw wrongUse(`${file}: ${why}; check the path`, { cause: error });
 }
 
 /** @throws {CommandError} if the output would overwrite the imported file */
 export function requireOtherFile(option: string, written: string | undefined, imported: string): void {
   if (written === undefined || resolve(written) !== resolve(imported)) return;
-  throw new CommandError(ExitCode.WrongUse, `${option} is the imported file itself: choose another path`);
+  throw wrongUse(`${option} is the imported file itself: choose another path`);
 }
 
 /** Checks before the import that its result can be written. @throws {CommandError} if the folder is not writable */
 export async function requireWritable(option: string, file: string | undefined): Promise<void> {
   if (file === undefined) return;
   await requireReplaceable(file);
-  await access(dirname(resolve(file)), constants.W_OK).catch((error: NodeJS.ErrnoException) => {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `${option}: ${file} cannot be written (${error.code ?? 'unknown error'}): check the path and its permissions`,
-      { cause: error },
-    );
+  await access(dirname(resolve(file)), constants.W_OK).catch((error: unknown) => {
+    throw wrongUse(`${option}: ${file} cannot be written (${codeOf(error)}): check the path and its permissions`, {
+      cause: error,
+    });
   });
 }
 
@@ -47,7 +49,7 @@ export async function requireWritable(option: string, file: string | undefined):
 async function requireReplaceable(file: string): Promise<void> {
   const found = await stat(file).catch(() => undefined);
   if (found !== undefined && !found.isFile()) {
-    throw new CommandError(ExitCode.WrongUse, `${file} exists and is not a regular file: choose another path`);
+    throw wrongUse(`${file} exists and is not a regular file: choose another path`);
   }
 }
 
@@ -65,19 +67,13 @@ export async function writeWholeFile(
   try {
     await pipeline(parts, createWriteStream(draft, { flags: 'wx', mode: 0o600 })); // personal data: readable only by the operator
     if (keep && (await isAnother(file, draft))) {
-      throw new CommandError(
-        ExitCode.WrongUse,
-        `${file} already exists with other codes: move it first, because pigeonpost does not replace it`,
-      );
+      throw wrongUse(`${file} already exists with other codes: move it first, because pigeonpost does not replace it`);
     }
     await rename(draft, file);
   } catch (error) {
     await rm(draft, { force: true });
     if (error instanceof CommandError) throw error;
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
-    throw new CommandError(ExitCode.Failed, `${file} cannot be written (${code}): check the path and its permissions`, {
-      cause: error,
-    });
+    throw notWritten(file, error);
   }
 }
 
@@ -94,11 +90,13 @@ async function digestOf(file: string): Promise<string> {
 
 /** Creates a file that only its owner can read. Never overwrites a file. @throws {CommandError} exit 1 */
 export async function writePrivateFile(file: string, text: string): Promise<void> {
-  await writeFile(file, text, { mode: 0o600, flag: 'wx' }).catch((error: NodeJS.ErrnoException) => {
-    const why =
-      error.code === 'EEXIST'
-        ? 'already exists: choose another path'
-        : `cannot be written (${error.code}): check the path and its permissions`;
-    throw new CommandError(ExitCode.Failed, `${file} ${why}`);
+  await writeFile(file, text, { mode: 0o600, flag: 'wx' }).catch((error: unknown) => {
+    if (codeOf(error) !== 'EEXIST') throw notWritten(file, error);
+    throw new CommandError(ExitCode.Failed, `${file} already exists: choose another path`, { cause: error });
   });
+}
+
+function notWritten(file: string, cause: unknown): CommandError {
+  const message = `${file} cannot be written (${codeOf(cause)}): check the path and its permissions`;
+  return new CommandError(ExitCode.Failed, message, { cause });
 }

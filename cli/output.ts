@@ -73,12 +73,37 @@ function wrappedLines(text: string, columns: number): string[] {
   return wrapText(text, { columns, lead, indent: lead.length + 4 });
 }
 
+/** Prints the result of a command: one JSON document with `--json`, otherwise lines. @returns Done */
+export function printResult(
+  out: Pick<Output, 'line'>,
+  json: boolean,
+  result: unknown,
+  lines: string | readonly string[],
+): ExitCode {
+  if (json) out.line(JSON.stringify(result));
+  else for (const line of typeof lines === 'string' ? [lines] : lines) out.line(line);
+  return ExitCode.Done;
+}
+
 /**
  * Prints a line that may have columns. On a terminal that is narrower than the line, wraps it between words and indents
  * the continuation; output for other programs stays on one line.
  */
 export function printLine(out: Pick<Output, 'line' | 'terminal' | 'columns'>, text: string): void {
   for (const line of out.terminal ? wrappedLines(text, out.columns) : [text]) out.line(line);
+}
+
+/** Prints the first items of a long list as `printResult` does, and whether there are more. @returns Done */
+export function printList(
+  out: Pick<Output, 'line' | 'note' | 'terminal' | 'columns'>,
+  json: boolean,
+  found: { readonly items: readonly unknown[]; readonly more: boolean },
+  lines: string | readonly string[],
+): ExitCode {
+  if (json) return printResult(out, json, found, []);
+  for (const line of typeof lines === 'string' ? [lines] : lines) printLine(out, line);
+  if (found.more) out.note('there are more: raise --limit to show them');
+  return ExitCode.Done;
 }
 
 const labelWidth = 8;
@@ -139,8 +164,6 @@ const clearBelow = '\u001b[J';
  * rest of old lines, so that nothing flickers.
  */
 export class LiveBlock {
-  readonly #out: BlockOutput;
-  readonly #hasScreen: boolean;
   #height = 0;
   #isShown = false;
   #columns: number;
@@ -149,18 +172,19 @@ export class LiveBlock {
    * @param options.hasScreen the block uses the whole screen from the top, and older output moves into the scrollback.
    * If the user presses Enter, the cursor moves, but the block stays at its position.
    */
-  constructor(out: BlockOutput, { hasScreen = false }: { readonly hasScreen?: boolean } = {}) {
-    this.#out = out;
-    this.#hasScreen = hasScreen;
+  constructor(
+    private readonly out: BlockOutput,
+    private readonly options: { readonly hasScreen?: boolean } = {},
+  ) {
     this.#columns = out.columns;
   }
 
   /** @param lines no more than fit on the terminal, and with `hasScreen: false` no wider than it */
   show(lines: readonly string[]): void {
-    const { columns } = this.#out;
+    const { columns } = this.out;
     // A resized terminal has wrapped the old lines again, so their position is unknown.
     const back = columns === this.#columns ? this.#backToTop() : clearScreen;
-    this.#out.draw(
+    this.out.draw(
       `${back}${lines.map((line) => `${shownText(line, { colours: true })}${clearToLineEnd}\n`).join('')}${clearBelow}`,
     );
     this.#height = lines.length;
@@ -169,7 +193,7 @@ export class LiveBlock {
   }
 
   #backToTop(): string {
-    if (this.#hasScreen) return this.#isShown ? home : `${'\n'.repeat(this.#out.rows)}${home}`;
+    if (this.options.hasScreen === true) return this.#isShown ? home : `${'\n'.repeat(this.out.rows)}${home}`;
     return this.#height === 0 ? '' : `\u001b[${this.#height}A\r`;
   }
 }

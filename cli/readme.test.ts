@@ -66,6 +66,7 @@ describe('the guide to operations', () => {
     ['workspace-paused', { pausedBy: 'cause', cause: 'credential' }],
     ['sink-failing', {}],
     ['service-down', { unansweredAt: '2026-11-21T09:57:00.000Z', lists: 13 }],
+    ['drop-folder-unreadable', { folders: 7 }],
     ['dead-letters', { letters: 7 }],
     ['dead-letters', { letters: 7, mapping: 7 }],
   ])('quotes the problem %s (%j) as status prints it', (code, facts) => {

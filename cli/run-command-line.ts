@@ -1,63 +1,43 @@
+import { messageOf } from '../base/errors.js';
 import { styleText } from 'node:util';
 import { Command, CommanderError, Help } from 'commander';
 import { packageVersion } from '../base/package-root.js';
 import { failureKindOf } from '../worker/failure-kind.js';
-import { exampleText, type Run } from './command.js';
-import { addPause, addPollNow, addResume, addSink, addSweep, addTryNow } from './commands/act.js';
+import { CliCommand, exampleText, type Run } from './command.js';
+import { addActions, addSink } from './commands/act.js';
 import { addAlerts } from './commands/alerts.js';
 import { addApply } from './commands/apply.js';
-import { addAudit } from './commands/audit.js';
+import { addAudit, addOpen, addToken } from './commands/access.js';
 import { addBackup, addKey } from './commands/backup.js';
 import { addCheck } from './commands/check.js';
 import { addCompletion } from './commands/completion.js';
 import { addConfig } from './commands/configuration.js';
-import { addDeadLetters } from './commands/dead-letters.js';
+import { addDeadLetters, addReplay } from './commands/send-again.js';
 import { addDeletions } from './commands/deletions.js';
-import { addDemo } from './commands/demo.js';
+import { addDemo, addSandbox } from './commands/demo.js';
 import { addDoctor } from './commands/doctor.js';
-import { addFields } from './commands/fields.js';
+import { addFields, addPreview } from './commands/mappings.js';
 import { addErasures, addForget, addPerson } from './commands/forget.js';
 import { addImport } from './commands/import.js';
 import { addInit } from './commands/init.js';
-import { addItems } from './commands/items.js';
+import { addItems, addWhy } from './commands/items.js';
 import { addLive } from './commands/live.js';
-import { addOpen } from './commands/open.js';
-import { addPreview } from './commands/preview.js';
 import { addReady } from './commands/ready.js';
-import { addReplay } from './commands/replay.js';
 import { addRestore } from './commands/restore.js';
-import { addSandbox } from './commands/sandbox.js';
 import { addApi, addStart, addWorker } from './commands/start.js';
 import { addStatus } from './commands/status.js';
-import { addToken } from './commands/tokens.js';
-import { addWhy } from './commands/why.js';
 import { type Output, processOutput } from './output.js';
-import { CommandError, ExitCode } from './exit-code.js';
+import { CommandError, ExitCode, wrongUse } from './exit-code.js';
 import { wrapText } from './text-line.js';
 import { releaseSignals } from './until-stopped.js';
 
-type AddCommand = (program: Command, run: Run) => void;
+type AddCommand = (program: CliCommand) => void;
 
 /** The commands in the order and under the headings of the help. */
 const commandGroups: readonly (readonly [heading: string, commands: readonly AddCommand[]])[] = [
   ['Get started', [addInit, addCheck, addStart, addWorker, addApi, addDemo, addSandbox]],
   ['Observe', [addOpen, addStatus, addReady, addLive, addItems, addWhy, addPreview, addFields, addDoctor]],
-  [
-    'Operate',
-    [
-      addPause,
-      addResume,
-      addTryNow,
-      addPollNow,
-      addSweep,
-      addReplay,
-      addSink,
-      addDeadLetters,
-      addDeletions,
-      addConfig,
-      addAlerts,
-    ],
-  ],
+  ['Operate', [addActions, addReplay, addSink, addDeadLetters, addDeletions, addConfig, addAlerts]],
   ['Registrants and events', [addImport, addApply]],
   ['Personal data', [addForget, addErasures, addPerson]],
   ['Administer', [addToken, addAudit, addBackup, addRestore, addKey, addCompletion]],
@@ -78,7 +58,16 @@ interface GlobalOptions {
  * so that help and completion start quickly.
  */
 export function createProgram(out: Output, finish: (code: ExitCode) => void): Command {
-  const program = new Command('pigeonpost')
+  const run: Run = async (work, { offline, holdsSignals = false }) => {
+    const { config, url, token } = program.opts<GlobalOptions>();
+    const unused = url === undefined ? (token === undefined ? null : '--token') : '--url';
+    if (offline !== undefined && unused !== null) {
+      throw wrongUse(`"${offline}" does not use ${unused}: remove it`);
+    }
+    if (!holdsSignals) releaseSignals();
+    finish(await work({ config, url, token, out }));
+  };
+  const program = new CliCommand('pigeonpost', run)
     .description('Delivers the activity of an event audience to CRM, chat, learning and data systems.')
     .version(packageVersion(), '-V, --version', 'version number')
     .helpOption('-h, --help', 'help for a command')
@@ -103,18 +92,9 @@ export function createProgram(out: Output, finish: (code: ExitCode) => void): Co
       ),
     )
     .exitOverride();
-  const run: Run = async (command, { offline, holdsSignals = false } = {}) => {
-    const { config, url, token, debug } = program.opts<GlobalOptions>();
-    const unused = url === undefined ? (token === undefined ? null : '--token') : '--url';
-    if (offline !== undefined && unused !== null) {
-      throw new CommandError(ExitCode.WrongUse, `"${offline}" does not use ${unused}: remove it`);
-    }
-    if (!holdsSignals) releaseSignals();
-    finish(await command({ config, url, token, debug: debug === true, out }));
-  };
   for (const [heading, commands] of commandGroups) {
     program.commandsGroup(`${heading}:`); // `help`, which commander adds last, gets the last heading
-    for (const add of commands) add(program, run);
+    for (const add of commands) add(program);
   }
   for (const command of program.commands) pointToOwnHelp(command, 'pigeonpost');
   return program;
@@ -149,7 +129,7 @@ function reportError(error: unknown, debug: boolean, out: Output): ExitCode {
   if (error instanceof CommanderError) return error.exitCode === 0 ? ExitCode.Done : ExitCode.WrongUse; // already printed
   const kind = failureKindOf(error);
   const isExpected = error instanceof CommandError || kind !== undefined;
-  out.note(`pigeonpost: ${error instanceof Error ? error.message : String(error)}`);
+  out.note(`pigeonpost: ${messageOf(error)}`);
   if (debug && error instanceof Error) out.note(error.stack ?? '');
   else if (!isExpected)
     out.note('this error is unexpected: run the command again with "pigeonpost --debug …" to see its stack trace');

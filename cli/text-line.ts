@@ -152,6 +152,18 @@ export function cell(text: string, columns: number): string {
 }
 
 /**
+ * Formats rows as columns of equal width, two spaces apart. Columns that the first row does not have are not aligned.
+ * Pure.
+ * @param right positions of the columns that are aligned on the right, for numbers
+ */
+export function tableLines(rows: readonly (readonly string[])[], right: readonly number[] = []): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  const aligned = (text: string, column: number): string =>
+    right.includes(column) ? text.padStart(widths[column] ?? 0) : text.padEnd(widths[column] ?? 0);
+  return rows.map((row) => row.map(aligned).join('  ').trimEnd());
+}
+
+/**
  * Wraps a text into lines of at most `columns`, between words. The first line starts with `lead`, the others with
  * spaces of the same width, or `indent` spaces. A word longer than a line gets its own line. Control characters become
  * spaces. Pure.
@@ -175,6 +187,11 @@ export function wrapText(
     isEmpty = false;
   }
   return [...lines, line.trimEnd()];
+}
+
+/** Wraps a text as `wrapText` does, in one colour. Pure. */
+export function wrapLines(text: string, style: Style | undefined, how: Parameters<typeof wrapText>[1]): TextLine[] {
+  return wrapText(text, how).map((line) => [span(line, style)]);
 }
 
 /**

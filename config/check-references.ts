@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path';
 import type { Problem } from './config-error.js';
-import { isLoopback } from './loopback.js';
+import { isLoopback } from '../base/loopback.js';
 import { nearestWord } from './nearest-word.js';
 import { problemAt } from './parse-tree.js';
 import { type KeyPath, type ConfigDocument, namesAt, valueAt } from './read-document.js';
@@ -56,34 +56,31 @@ function checkFolders(document: ConfigDocument, folder: string): Problem[] {
   const store = storeSetting(textAt(tree, ['store']) ?? defaultStore);
   if (store?.kind !== 'embedded') return [];
   const storeFolder = resolve(folder, store.folder);
-  const paths: KeyPath[] = [
-    ...namesAt(tree, ['sinks']).map((sink) => ['sinks', sink, 'folder']),
-    ...positionsAt(tree, ['imports']).map((position) => ['imports', position, 'folder']),
-  ];
-  return paths
-    .filter((path) => {
-      const written = textAt(tree, path);
-      return written !== undefined && !document.isBroken(path) && isInside(resolve(folder, written), storeFolder);
-    })
-    .map((path) =>
+  const sinkFolders = namesAt(tree, ['sinks']).map((sink) => ['sinks', sink, 'folder']);
+  return foldersAt(document, folder, [...sinkFolders, ...dropFolderPaths(tree)])
+    .filter(({ absolute }) => isInside(absolute, storeFolder))
+    .map(({ path }) =>
       problemAt(document, path, 'this folder is, or is inside, the folder of the embedded store; choose another one'),
     );
 }
 
 /** Refuses a folder that two imports name, because its files could go to either. */
 function checkDropFolders(document: ConfigDocument, folder: string): Problem[] {
-  const { tree } = document;
-  const seen = new Set<string>();
-  return positionsAt(tree, ['imports']).flatMap((position) => {
-    const path = ['imports', position, 'folder'];
-    const written = textAt(tree, path);
-    if (written === undefined || document.isBroken(path)) return [];
-    const absolute = resolve(folder, written);
-    if (!seen.has(absolute)) {
-      seen.add(absolute);
-      return [];
-    }
-    return [problemAt(document, path, 'another entry of imports has this folder; give each one of its own')];
+  const found = foldersAt(document, folder, dropFolderPaths(document.tree));
+  return found
+    .filter(({ absolute }, position) => found.findIndex((other) => other.absolute === absolute) < position)
+    .map(({ path }) => problemAt(document, path, 'another entry of imports has this folder; give each one of its own'));
+}
+
+function dropFolderPaths(tree: unknown): KeyPath[] {
+  return positionsAt(tree, ['imports']).map((position) => ['imports', position, 'folder']);
+}
+
+/** Returns the folders that are written at these keys. */
+function foldersAt(document: ConfigDocument, folder: string, paths: readonly KeyPath[]) {
+  return paths.flatMap((path) => {
+    const written = textAt(document.tree, path);
+    return written === undefined || document.isBroken(path) ? [] : [{ path, absolute: resolve(folder, written) }];
   });
 }
 

@@ -3,7 +3,7 @@ import { ConfigError, formatProblem, type Problem } from './config-error.js';
 import { type KeyPath, type ConfigDocument, readDocument } from './read-document.js';
 import { parseTree, problemAt } from './parse-tree.js';
 import { instantsOf, isTimezone } from '../base/zoned-instant.js';
-import { day, identifier, name, nonEmptyText, text } from './values.js';
+import { day, identifier, ifNotGroup, name, nonEmptyText, text } from './values.js';
 
 /**
  * The schema of event files for `pigeonpost apply`. Fields have the service's own names (event-engagement-api.md,
@@ -45,10 +45,7 @@ const pigeonholeFileSchema = z.strictObject(
     attendeeCodeRequired: flag().optional(),
     more: more(),
   },
-  {
-    error: ({ code }) =>
-      code === 'invalid_type' ? 'allowed: a group with name, startDate, endDate, timezone' : undefined,
-  },
+  { error: ifNotGroup('a group with name, startDate, endDate, timezone') },
 );
 
 const sessionFileSchema = z.strictObject(
@@ -84,7 +81,7 @@ const sessionFileSchema = z.strictObject(
     externalVideoReactions: flag().optional(),
     more: more(),
   },
-  { error: ({ code }) => (code === 'invalid_type' ? 'allowed: a group with id, name, type' : undefined) },
+  { error: ifNotGroup('a group with id, name, type') },
 );
 
 const eventFileSchema = z.strictObject(
@@ -94,10 +91,7 @@ const eventFileSchema = z.strictObject(
     pigeonhole: pigeonholeFileSchema,
     sessions: z.array(sessionFileSchema, { error: 'allowed: a list of sessions' }).prefault([]),
   },
-  {
-    error: ({ code }) =>
-      code === 'invalid_type' ? 'allowed: a group of keys such as id, pigeonhole, sessions' : undefined,
-  },
+  { error: ifNotGroup('a group of keys such as id, pigeonhole, sessions') },
 );
 
 /** A valid event file for `pigeonpost apply`: a pigeonhole and its sessions. */
@@ -116,23 +110,14 @@ export interface EventFile {
   problemLine(key: string, message: string): string;
 }
 
+type PigeonholeInFile = z.output<typeof pigeonholeFileSchema>;
+type SessionInFile = z.output<typeof sessionFileSchema>;
+
 /** Fields of a pigeonhole to send, under the service's names. */
-export interface PigeonholeFields {
-  readonly name: string;
-  readonly startDate: string;
-  readonly endDate: string;
-  readonly timezone: string;
-  readonly [field: string]: unknown;
-}
+export type PigeonholeFields = Omit<PigeonholeInFile, 'subscription' | 'more'>;
 
 /** Fields of a session to send, under the service's names; times in UTC. */
-export interface SessionFields {
-  readonly name: string;
-  readonly type: string;
-  readonly startDate?: string;
-  readonly endDate?: string;
-  readonly [field: string]: unknown;
-}
+export type SessionFields = Omit<SessionInFile, 'id' | 'more'>;
 
 /** A pigeonhole or a session of the file. */
 export interface EventObject<Fields = PigeonholeFields | SessionFields> {
@@ -189,9 +174,6 @@ interface Noting {
   readonly warnings: Problem[];
 }
 
-type SessionInFile = z.output<typeof sessionFileSchema>;
-type PigeonholeInFile = z.output<typeof pigeonholeFileSchema>;
-
 function toSession(
   noting: Noting,
   session: SessionInFile,
@@ -231,28 +213,21 @@ function toSession(
 function toObject<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
   { file, document, problems }: Noting,
   { key, at }: { readonly key: string; readonly at: KeyPath },
-  fields: Fields,
+  { more, ...own }: Fields,
   schema: z.ZodObject,
 ): EventObject<Omit<Fields, 'more'>> {
-  for (const field of Object.keys(fields.more)) {
+  for (const field of Object.keys(more)) {
     if (!(field in schema.shape)) continue;
     problems.push(problemAt(document, [...at, 'more', field], 'is a key of its own; write it outside of "more"'));
   }
   return {
     key,
-    fields: withMore(fields),
+    fields: { ...own, ...more },
     problemLine: (field, message) => {
       const isMore = document.isWritten([...at, 'more', field]);
       return formatProblem(file, problemAt(document, [...at, ...(isMore ? ['more'] : []), field], message));
     },
   };
-}
-
-function withMore<Fields extends { readonly more: Readonly<Record<string, unknown>> }>(
-  fields: Fields,
-): Omit<Fields, 'more'> {
-  const { more, ...own } = fields;
-  return { ...own, ...more };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { codeOf } from '../base/errors.js';
 import { readFile } from 'node:fs/promises';
 import { dirname, normalize, resolve } from 'node:path';
 import { checkReferences, findPublicWithoutToken, findUnusedSinks } from './check-references.js';
@@ -99,7 +100,7 @@ export async function readConfigFile(absoluteFile: string, shownFile: string): P
   try {
     bytes = await readFile(absoluteFile);
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = codeOf(cause);
     if (code === 'ENOENT') {
       throw fileError(
         'missing',
@@ -190,7 +191,7 @@ async function pemText(written: string, folder: string): Promise<string | { prob
       ? text
       : { problem: 'the file holds no PEM certificate; name one that has a line -----BEGIN CERTIFICATE-----' };
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = codeOf(error);
     return { problem: `the file cannot be read, ${code}; correct the path` };
   }
 }

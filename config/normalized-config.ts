@@ -1,5 +1,4 @@
-import { defaultChangesMs } from './config.js';
-import type { Config, ImportFolder, PigeonholeChoice, Retention } from './config.js';
+import { defaultChangesMs, type Config, type ImportFolder, type PigeonholeChoice, type Retention } from './config.js';
 import { Secret } from './secret.js';
 
 /** Data that JSON can carry without loss. */

@@ -1,8 +1,8 @@
 import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, type YAMLMap } from 'yaml';
 import { ConfigError, type Problem } from './config-error.js';
-import { fillReferences, hasReference, type ReferenceSources } from './fill-references.js';
+import { fillReferences, hasReference, type ReferenceSources, StandIn } from './environment.js';
 import { type ParsedYaml, parseYaml, YamlLimitError, syntaxMessage } from './parse-yaml.js';
-import { Secret, StandIn } from './secret.js';
+import { Secret } from './secret.js';
 
 /** pigeonpost.yaml as plain values with resolved references, and the position of each for messages. */
 export interface ConfigDocument {

@@ -21,6 +21,7 @@ import {
   secret,
   wholeNumber,
 } from './values.js';
+import { isLoopback } from '../base/loopback.js';
 import { randomBytes } from 'node:crypto';
 import { isGuessable } from './schema/process.js';
 
@@ -226,4 +227,17 @@ describe('a token', () => {
   it.each(['hex', 'base64url'] as const)('of random bytes as %s is accepted', (form) => {
     for (let n = 0; n < 200; n += 1) expect(isGuessable(randomBytes(18).toString(form))).toBe(false);
   });
+});
+
+describe('the check for a loopback address', () => {
+  it.each(['localhost', 'LOCALHOST', '127.0.0.1', '127.1.2.3', '::1', '[::1]'])('accepts %s', (host) => {
+    expect(isLoopback(host)).toBe(true);
+  });
+
+  it.each(['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.com', '127.x', 'localhost.example.com', 'example.com', ''])(
+    'rejects %j',
+    (host) => {
+      expect(isLoopback(host)).toBe(false);
+    },
+  );
 });

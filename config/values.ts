@@ -1,5 +1,5 @@
+import { isLoopback } from '../base/loopback.js';
 import { z } from 'zod';
-import { isLoopback } from './loopback.js';
 import { Secret } from './secret.js';
 
 /**
@@ -141,6 +141,18 @@ export const name = () =>
     .regex(/^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/, { error: `allowed: ${nameAllowed}` })
     .meta({ allowed: nameAllowed });
 
+/** A group of at least one `what`, each under its name. */
+export function namedGroup<Value extends z.ZodType>(what: string, value: Value) {
+  return z
+    .record(name(), value, { error: ifNotGroup(`a group of ${what}s, each under its name`) })
+    .refine((group) => Object.keys(group).length > 0, { error: `allowed: at least one ${what}` });
+}
+
+/** Returns the `error` of a group: what is allowed if the value is not a group. */
+export function ifNotGroup(allowed: string) {
+  return ({ code }: z.core.$ZodRawIssue) => (code === 'invalid_type' ? `allowed: ${allowed}` : undefined);
+}
+
 /** A text that is not blank. `what` completes `allowed: `, e.g. `the name of a namespace`. */
 export const nonEmptyText = (what = 'a text') => text(what, (found) => (found.trim() === '' ? undefined : found));
 
@@ -153,19 +165,15 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 /** A whole number from `min` to `max`, both included. */
 export function wholeNumber({ min, max, unit = '' }: { min: number; max: number; unit?: string }) {
   const allowed = `a whole number${unit === '' ? '' : ` of ${unit}`} from ${min} to ${max}`;
-  return z
-    .number({ error: `allowed: ${allowed}` })
-    .refine((found) => Number.isInteger(found) && found >= min && found <= max, { error: `allowed: ${allowed}` })
-    .meta({ allowed });
+  return number(allowed, (found) => Number.isInteger(found) && found >= min && found <= max);
 }
 
 /** An id of the service. */
-export function identifier() {
-  const allowed = 'an id such as 101';
-  return z
-    .number({ error: `allowed: ${allowed}` })
-    .refine((found) => Number.isSafeInteger(found) && found > 0, { error: `allowed: ${allowed}` })
-    .meta({ allowed });
+export const identifier = () => number('an id such as 101', (found) => Number.isSafeInteger(found) && found > 0);
+
+function number(allowed: string, isAllowed: (found: number) => boolean) {
+  const error = `allowed: ${allowed}`;
+  return z.number({ error }).refine(isAllowed, { error }).meta({ allowed });
 }
 
 /** A day as YYYY-MM-DD that exists. */

@@ -1,18 +1,19 @@
 import type { ImportCheck } from '../importing/desk/import-views.js';
 import {
   emptyForm,
+  endedWarning,
   type ImportForm,
   mappingsFor,
   neverSeen,
   rowsToSend,
   uploadQuery,
-  needsAPerson,
   outcomeWords,
   type Progress,
   rowsPerSecond,
   secondsLeft,
   withProgress,
 } from './imports.js';
+import { rowsToCheck } from '../base/words.js';
 import { rowOutcomes } from '../importing/row-states.js';
 
 function queryOf(form: Partial<ImportForm>, content?: string): Record<string, string> {
@@ -108,12 +109,12 @@ describe('the state of an import', () => {
       invalid: 3,
       unknown: 4,
     };
-    expect(needsAPerson(counts)).toBe(10);
+    expect(rowsToCheck(counts)).toBe(10);
   });
 
   it('has a remedy for exactly those outcomes', () => {
     const withTodo = rowOutcomes.filter((outcome) => outcomeWords[outcome].todo !== null);
-    expect(withTodo).toEqual(rowOutcomes.filter((outcome) => needsAPerson({ ...none, [outcome]: 1 }) === 1));
+    expect(withTodo).toEqual(rowOutcomes.filter((outcome) => rowsToCheck({ ...none, [outcome]: 1 }) === 1));
   });
 });
 
@@ -162,5 +163,18 @@ describe('the rate of an import', () => {
 
   it('gives the time left, except while no row is settled', () => {
     expect([secondsLeft(50, 25), secondsLeft(50, 0), secondsLeft(50, null)]).toEqual([2, null, null]);
+  });
+});
+
+describe('the warning about an event that has ended', () => {
+  it('names the option that allows the import, and stays once it is chosen', () => {
+    expect(endedWarning({ status: 'ended' }, false)).toMatch(
+      /^This event has ended\. To import anyway, select .*“More/,
+    );
+    expect(endedWarning({ status: 'ended' }, true)).toBe('This event has ended.');
+  });
+
+  it.each(['live', 'upcoming', null])('is absent for an event that is %s', (status) => {
+    expect(endedWarning({ status }, false)).toBeNull();
   });
 });

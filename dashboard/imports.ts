@@ -1,4 +1,4 @@
-import type { ImportCheck, SavedMapping, ImportCounts } from '../importing/desk/import-views.js';
+import type { ImportCheck, ImportCounts, ImportTarget, SavedMapping } from '../importing/desk/import-views.js';
 import type { RowOutcome } from '../importing/row-states.js';
 
 /** Options of an import in the form. An empty text means that the option is not set. */
@@ -50,20 +50,21 @@ export function uploadQuery(form: ImportForm, fileName: string, content?: string
     ...(form.mapping === '' ? [] : [form.mapping]),
     ...Object.entries(form.columns).map(([column, field]) => `${column}=${field ?? ''}`),
   ];
-  const given: Record<string, string> = {
-    pigeonhole: form.pigeonhole,
+  const { pigeonhole, encoding, delimiter, sheet } = form;
+  const given = {
+    pigeonhole,
     name: fileName,
-    ...(map.length === 0 ? {} : { map: JSON.stringify(map) }),
-    ...(form.saveMapping === '' || content === undefined ? {} : { saveMapping: form.saveMapping }),
-    ...(form.canary ? { canary: '1' } : {}),
-    ...(form.generateCodes ? { generateCodes: 'true' } : {}),
-    ...(form.force ? { force: 'true' } : {}),
-    ...(form.encoding === '' ? {} : { encoding: form.encoding }),
-    ...(form.delimiter === '' ? {} : { delimiter: form.delimiter }),
-    ...(form.sheet === '' ? {} : { sheet: form.sheet }),
-    ...(content === undefined ? {} : { content }),
+    map: map.length === 0 ? '' : JSON.stringify(map),
+    saveMapping: content === undefined ? '' : form.saveMapping,
+    canary: form.canary ? '1' : '',
+    generateCodes: form.generateCodes ? 'true' : '',
+    force: form.force ? 'true' : '',
+    encoding,
+    delimiter,
+    sheet,
+    content: content ?? '',
   };
-  return new URLSearchParams(given).toString();
+  return new URLSearchParams(Object.entries(given).filter(([, value]) => value !== '')).toString();
 }
 
 /**
@@ -73,17 +74,16 @@ export function neverSeen(columns: ImportCheck['columns']): string[] {
   return columns.flatMap(({ known, property }) => (known === false && property !== null ? [property] : []));
 }
 
+/** Returns the warning about an event that has ended, into which `force` allows an import; null for others. Pure. */
+export function endedWarning({ status }: Pick<ImportTarget, 'status'>, force: boolean): string | null {
+  if (status !== 'ended') return null;
+  if (force) return 'This event has ended.';
+  return 'This event has ended. To import anyway, select “import even if the event has ended” under “More options”.';
+}
+
 /** Returns the number of rows that would be sent now. Pure. */
 export function rowsToSend({ counts, canary }: Pick<ImportCheck, 'counts' | 'canary'>): number {
   return canary === null ? counts.send : Math.min(canary, counts.send);
-}
-
-/** Returns the number of rows that the operator must check. Pure. */
-export function needsAPerson(counts: ImportCounts): number {
-  return (['conflict', 'rejected', 'invalid', 'unknown'] as const).reduce(
-    (sum, outcome) => sum + countOf(counts, outcome),
-    0,
-  );
 }
 
 export function countOf(counts: ImportCounts, outcome: RowOutcome): number {

@@ -2,6 +2,8 @@ import {
   capitalized,
   splitAtInstants,
   labelOf,
+  goneState,
+  pigeonholeState,
   readingState,
   sinkState,
   stateChoices,
@@ -153,5 +155,14 @@ describe('the words of the page for problems', () => {
     expect(state({ observation: {} }, observing)).toEqual(['quiet', 'observing']);
     expect(state({ observation: {}, withholding: [{}] }, observing)).toEqual(['bad', 'would withhold too much']);
     expect(state({ state: 'failing' }, failing)).toEqual(['bad', 'failing']);
+  });
+});
+
+describe('the state of a pigeonhole', () => {
+  const running = { state: 'working', goneAt: null, troubles: [], freshness: { catchingUp: false } } as const;
+
+  it('is that of its reading, until the service has deleted it', () => {
+    expect(pigeonholeState(running)).toEqual(readingState('working', []));
+    expect(pigeonholeState({ ...running, state: 'failing', goneAt: '2026-11-21T09:30:00.000Z' })).toEqual(goneState);
   });
 });

@@ -2,7 +2,7 @@ import { counted, grouped, sumOf } from '../base/words.js';
 import { isObserving, reasonWords } from '../base/delivery-words.js';
 import { catchingUpWord, stateWords } from '../base/reading-words.js';
 import type { WorkState } from '../operations/status-view.js';
-import type { Trouble } from '../operations/find-problems.js';
+import type { Trouble } from '../operations/problem.js';
 
 /**
  * Splits a sentence into instants, in ISO 8601, and the text between them, in order. An instant such as
@@ -29,7 +29,7 @@ export function capitalized(sentence: string): string {
  * colours.
  */
 export type Tone = 'good' | 'busy' | 'warning' | 'bad' | 'quiet';
-type ToneAndWord = readonly [Tone, string];
+export type ToneAndWord = readonly [Tone, string];
 
 type TroubleKind = Pick<Trouble, 'code' | 'severity' | 'stops'>;
 
@@ -77,6 +77,21 @@ export function readingState(state: WorkState, troubles: readonly TroubleKind[],
   return troubles.some(({ code }) => code === 'reading-late')
     ? ['warning', 'late']
     : ['warning', counted(warnings, 'warning')];
+}
+
+/** State of a pigeonhole or a stream that no longer exists. */
+export const goneState: ToneAndWord = ['quiet', 'deleted in the service'];
+
+interface Pigeonhole {
+  readonly state: WorkState;
+  readonly goneAt: string | null;
+  readonly troubles: readonly TroubleKind[];
+  readonly freshness: { readonly catchingUp: boolean };
+}
+
+/** Returns the tone and label of a pigeonhole, which may have been deleted. Pure. */
+export function pigeonholeState({ state, goneAt, troubles, freshness }: Pigeonhole): ToneAndWord {
+  return goneAt === null ? readingState(state, troubles, freshness.catchingUp) : goneState;
 }
 
 /** The states of a pigeonhole with their labels, for a filter. */

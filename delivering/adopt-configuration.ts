@@ -1,10 +1,10 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { useIndexOrder } from '../ledger/addressed-indexes.js';
-import { curableReasons, notSelected } from './decide-delivery.js';
+import { useIndexOrder } from '../ledger/sql-expressions.js';
+import { notSelected } from './decide-delivery.js';
+import { curableReasons, type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
 import { redriveLane } from './dead-letters.js';
 import { type LaneLease, lockLane, listNotWanted, markFilling } from '../ledger/lanes.js';
-import { type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
 
 export interface LaneConfiguration {
   readonly configuration: number;

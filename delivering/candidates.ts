@@ -1,8 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Consent } from '../ledger/seen-item.js';
-import { type EffectiveVisibility, judgedLists, judgeVisibility, type Visibility } from '../ledger/visibility.js';
-import { byItem } from '../ledger/addressed-indexes.js';
-import { questionFlags, sessionSettings } from '../ledger/compare-items.js';
+import { type EffectiveVisibility, judgedLists, loadJudge, type Visibility } from '../ledger/visibility.js';
+import { byItem } from '../ledger/sql-expressions.js';
 
 /** A change that may be sent now, with the facts on which the decision depends, read from current rows. */
 export interface Candidate {
@@ -23,7 +22,7 @@ export interface Candidate {
    * visibility.
    */
   readonly visibility: EffectiveVisibility | null;
-  /** Consent of the item's attendee; null if the attendee's record has not been read yet. */
+  /** Consent of the item's attendee; null if there is none, or if their record has not been read yet. */
   readonly consent: Consent | null;
   /**
    * True for a person's own record if this sink received it or may have received it, and still holds data about the
@@ -49,7 +48,13 @@ export interface Candidate {
   readonly replayId: string | null;
 }
 
-/** A candidate as the statements below read it, before `toCandidates` judges its visibility. */
+/** A change that the sink receives, and whether it may see the person's identity. */
+export interface ShownChange {
+  readonly candidate: Candidate;
+  readonly identity: boolean;
+}
+
+/** A row that a statement with `candidateColumns` returns, before `toCandidates` judges its visibility. */
 export interface CandidateRow extends Omit<Candidate, 'visibility'> {
   /** The visibility when the change was found. */
   readonly foundVisibility: EffectiveVisibility | null;
@@ -101,7 +106,7 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'received' else 'not-received' end end as erased`;
 
-const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince"`;
+export const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince"`;
 
 /** The other columns of a candidate that has no delivery yet and that no replay emits. */
 export const withoutDelivery = `${neverTried}, 0 as replay, null::uuid as "replayId"`;
@@ -113,7 +118,7 @@ export const candidateJoins = `cross join lateral (select * from items where ref
     and payload is not null and i.list <> 'attendees' limit 1) a on true`;
 
 /** An unsettled change of an item blocks its later changes. */
-const blockedByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
+export const blockedByOpen = `exists (select 1 from deliveries d where ${byItem('d', '$1', 'c.ref')} and d.list = c.list
   and d.key = c.key and d.state in ('waiting', 'sending', 'retry'))`;
 
 export interface LaneRange {
@@ -133,7 +138,7 @@ export interface LaneRange {
 }
 
 /** Maximum number of sequences that one statement reads, including changes of lists that the sink does not receive. */
-const maxSequencesPerRead = 20_000;
+export const maxSequencesPerRead = 20_000;
 
 /** Changes of a range, by sequence. */
 export interface FoundChanges {
@@ -158,101 +163,16 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
   return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
 }
 
-export interface ReplayRange {
-  readonly sinkId: number;
-  readonly ref: number;
-  readonly lists: readonly string[];
-  readonly after: number;
-  readonly until: number;
-  /** Only changes found at or after this time; null: all. */
-  readonly from: Date | null;
-  readonly replay: number;
-  readonly replayId: string;
-}
-
-/**
- * Returns the changes that a replay emits next: the last change of each item, if it is in the range. If an item has
- * changed since the replay was requested, the replay skips it, because the later change delivers it.
- */
-export async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
-  const until = Math.min(range.until, range.after + maxSequencesPerRead);
-  const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
-     from changes c ${candidateJoins}
-     where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
-       and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
-     order by c.sequence limit $9`,
-    [range.sinkId, range.ref, range.after, until, range.lists, range.from, range.replay, range.replayId, limit],
-  );
-  return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
-}
-
 /**
  * Converts rows to candidates. Judges anonymity from the current settings too, because the item's own row may not yet
  * reflect a recent change of these settings.
  */
 export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
-  const judged = rows.filter((row) => judgedLists.has(row.list));
-  const sessions = await sessionSettings(tx, ref, [...new Set(judged.map((row) => row.itemSessionId))]);
-  const questions = judged.filter((row) => row.list === 'questions').map((row) => row.key);
-  const flags = await questionFlags(tx, ref, questions);
-  return rows.map((row) => {
-    const now = judgedLists.has(row.list)
-      ? judgeVisibility(row.list, {
-          anonymousResponses: sessions.get(row.itemSessionId),
-          questionIsAnonymous: flags.get(`${row.key} ${row.itemSessionId}`),
-        })
-      : row.itemVisibility;
+  const interactions = rows.map(({ list, key, itemSessionId }) => ({ list, key, sessionId: itemSessionId }));
+  const judge = await loadJudge(tx, ref, interactions);
+  return rows.map((row, index) => {
+    const now = judgedLists.has(row.list) ? judge(interactions[index]!) : row.itemVisibility;
     const named = row.foundVisibility === 'named' && now === 'named' && row.itemVisibility === 'named';
     return { ...row, visibility: row.foundVisibility === null ? null : named ? 'named' : 'anonymous' };
   });
-}
-
-interface StoredItemsQuery {
-  /** 0 for a sink that is not in the ledger. */
-  readonly sinkId: number;
-  readonly ref: number;
-  readonly lists: readonly string[];
-  /** Only the item of this key; null: all. */
-  readonly key: string | null;
-  /** Only changes before this sequence; absent or null: all. */
-  readonly before?: number | null;
-  /** Only items whose last change the sink withholds for one of these reasons; absent or null: all. */
-  readonly withheldFor?: readonly string[] | null;
-  /** Only items whose last change was found at or after this time; absent or null: all. */
-  readonly since?: Date | null;
-  /** Only items whose last change has at most this sequence; absent or null: all. */
-  readonly until?: number | null;
-  /** Leaves out items whose last change has a delivery row of this sink; absent or null: includes them. */
-  readonly withoutRowOf?: number | null;
-}
-
-/** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
-export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit: number): Promise<Candidate[]> {
-  const rows = await tx.query<CandidateRow>(
-    `select ${candidateColumns}, ${withoutDelivery}, false as blocked
-     from changes c ${candidateJoins}
-     where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)
-       and ($6::int8 is null or c.sequence < $6)
-       and c.sequence = i.last_sequence and i.payload is not null and not i.expired
-       and ($7::text[] is null or coalesce((select w.state = 'withheld' and w.reason = any($7) from deliveries w
-         where w.sink_id = $1 and w.ref = c.ref and w.sequence = c.sequence and w.replay = 0), false))
-       and ($8::timestamptz is null or c.found_at >= $8) and ($9::int8 is null or c.sequence <= $9)
-       and ($10::int4 is null or not exists (select 1 from deliveries d
-         where d.sink_id = $10 and d.ref = c.ref and d.sequence = c.sequence and d.replay = 0))
-     order by c.sequence desc limit $5`,
-    [
-      query.sinkId,
-      query.ref,
-      query.lists,
-      query.key,
-      limit,
-      query.before ?? null,
-      query.withheldFor ?? null,
-      query.since ?? null,
-      query.until ?? null,
-      query.withoutRowOf ?? null,
-    ],
-  );
-  return await toCandidates(tx, query.ref, rows);
 }

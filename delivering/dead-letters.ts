@@ -1,8 +1,9 @@
+import type { Config } from '../config/config.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 import { wakeSinks } from '../ledger/sinks.js';
-import { withdrawalsHeld } from './withdrawals.js';
+import { isSent, sentByValue } from './lane-plans.js';
 
 /** Changes of one list that a sink refused for one cause. */
 export interface DeadLetterGroup {
@@ -49,15 +50,20 @@ export interface DeadLetterChoice {
   readonly cause?: string | undefined;
   readonly list?: string | undefined;
   readonly key?: string | undefined;
+  /** Selects the dead letters of lanes to which this configuration still sends. */
+  readonly sentBy?: Pick<Config, 'syncs'> | undefined;
 }
 
 const chosen = `d.state = 'dead' and s.archived_at is null and ($1::text is null or s.name = $1)
   and ($2::text is null or d.reason = $2) and ($3::text is null or d.list = $3) and ($4::text is null or d.key = $4)
   and (coalesce($5::text, $6::text) is null or d.ref in (select w.ref from pigeonholes w
-    where ($5::text is null or w.workspace = $5) and ($6::text is null or w.workspace || '/' || w.pigeonhole_id = $6)))`;
+    where ($5::text is null or w.workspace = $5) and ($6::text is null or w.workspace || '/' || w.pigeonhole_id = $6)))
+  and ${isSent('d.sink_id, d.ref', '$7')}`;
 
-function valuesOf({ sink, cause, list, key, workspace, pigeonhole }: DeadLetterChoice): (string | null)[] {
-  return [sink ?? null, cause ?? null, list ?? null, key ?? null, workspace ?? null, pigeonhole ?? null];
+function valuesOf(choice: DeadLetterChoice): (string | null)[] {
+  const { sink, cause, list, key, workspace, pigeonhole, sentBy } = choice;
+  const texts = [sink, cause, list, key, workspace, pigeonhole];
+  return [...texts.map((text) => text ?? null), sentByValue(sentBy)];
 }
 
 /** Returns dead letters by sink, cause and list, largest group first. */
@@ -85,9 +91,9 @@ export async function deadLetters(
        d.attempts, d.updated_at as since, d.detail, to_char(d.updated_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') as since_text, d.sink_id as "sinkId", d.ref,
        d.sequence, d.replay
      from deliveries d join sinks s on s.id = d.sink_id join pigeonholes p on p.ref = d.ref where ${chosen}
-       and ($7::text is null
-         or (d.updated_at, d.sink_id, d.ref, d.sequence, d.replay) > ($7::timestamptz, $8::int4, $9::int4, $10::int8, $11::int4))
-     order by d.updated_at, d.sink_id, d.ref, d.sequence, d.replay limit $12`,
+       and ($8::text is null
+         or (d.updated_at, d.sink_id, d.ref, d.sequence, d.replay) > ($8::timestamptz, $9::int4, $10::int4, $11::int8, $12::int4))
+     order by d.updated_at, d.sink_id, d.ref, d.sequence, d.replay limit $13`,
     [
       ...valuesOf(choice),
       after?.since ?? null,
@@ -118,7 +124,7 @@ export async function redriveDeadLetters(
     const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
       `with due as (
          update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,
-           identity = case when u.reason = $7 then false else u.identity end, -- the operator has confirmed the removal
+           identity = case when u.reason = $8 then false else u.identity end, -- the operator has confirmed the removal
            updated_at = clock_timestamp()
          from deliveries d join sinks s on s.id = d.sink_id
          where ${chosen} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence and u.replay = d.replay
@@ -138,6 +144,9 @@ export async function redriveDeadLetters(
  * sending them again might create duplicates in the sink.
  */
 export const outcomeUnknown = 'outcome-unknown';
+
+/** The cause of removals that are dead letters until an operator confirms them. */
+export const withdrawalsHeld = 'withdrawals-held';
 
 /**
  * Causes that a new configuration does not resolve, because an operator has to decide: unknown outcomes and held

@@ -1,6 +1,6 @@
 import { engagementList } from '../ledger/engagement.js';
 import { personRuleOf } from '../ledger/visibility.js';
-import { withdrawalsHeld } from './withdrawals.js';
+import { withdrawalsHeld } from './dead-letters.js';
 import type { Decision } from './delivery-states.js';
 import type { Candidate } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
@@ -104,32 +104,3 @@ export function consentReason(consent: Consent): string {
 function acceptsAll(accepts: ReadonlySet<Consent>): boolean {
   return consentStates.every((state) => accepts.has(state));
 }
-
-/** Reasons with which a mapping withholds a change because a value is missing. A different mapping may find a value. */
-const lacking: ReadonlySet<string> = new Set([
-  'no-match',
-  'no-email',
-  'no-key',
-  'no-user',
-  'no-actor',
-  'no-assignment',
-  'no-grade',
-  'no-activity',
-  'no-attendance',
-  'no-text',
-  'no-value',
-]);
-
-/** Returns true if the mapping produced nothing because a value was missing. */
-export function isLacking(reason: string): boolean {
-  return lacking.has(reason);
-}
-
-/** Reasons that depend on a sink's mapping, so that another mapping may decide otherwise. */
-export const mappingReasons: readonly string[] = [...lacking, 'condition', 'no-record'];
-
-/**
- * Reasons whose changes are decided again when the settings of a sink change. A mapping may need the person of an item
- * that has none, which is intended, and another mapping may not need the person.
- */
-export const curableReasons: readonly string[] = [...mappingReasons, 'no-person'];

@@ -1,32 +1,30 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import { adoptConfiguration } from './adopt-configuration.js';
 import {
-  listNotWanted,
+  handOverLane,
   type LaneLease,
   type LaneWork,
-  handOverLane,
+  listNotWanted,
   releaseLane,
   rememberOnLane,
 } from '../ledger/lanes.js';
-import { type Batch, startBatch } from './start-batch.js';
-import type { Decision, Settled } from './delivery-states.js';
-import { inFlight, postponeLookUps } from './due-deliveries.js';
-import { ownRecords } from '../ledger/visibility.js';
-import type { Candidate } from './candidates.js';
-import { objectsOfSink, readSubjects } from './read-subjects.js';
-import { hasFewOpen } from './read-lanes.js';
-import { finishBatch } from './finish-batch.js';
 import { pause } from '../ledger/pauses.js';
-import { withdrawalsLeft } from './withdrawals.js';
-import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
-import { type RecentByList, addDecisions } from './recent-decisions.js';
 import type { Lane, Outcome, Subject } from '../sinks/sink.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
-import { LaneHold } from './lane-hold.js';
-import { recoverSent, type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
-import type { SinkBreaker } from './sink-breaker.js';
-import { fewRecords, isOnlyHeldBack, blameRecordsAfterMs, lookUpAfterMs, settleOutcomes } from './settle-outcomes.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
+import { adoptConfiguration } from './adopt-configuration.js';
+import type { Candidate, ShownChange } from './candidates.js';
+import { withdrawalsLeft } from './consent-changes.js';
+import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
+import type { Decision } from './delivery-states.js';
+import { LaneHold } from './lane-hold.js';
+import { readSubjects } from './read-subjects.js';
+import { addDecisions, type RecentByList } from './recent-decisions.js';
+import { changesToRecover, lookUpAfterMs, recoverSent, unlessHidden } from './recover-batch.js';
+import { objectsOfSink } from './related-items.js';
+import { type LeasedLane, sendPlanned, type Settlements } from './send-batch.js';
+import { type BatchVerdict, isOnlyHeldBack, settleOutcomes } from './settle-outcomes.js';
+import { areFewLeft, areRecordsAtFault, type SinkBreaker } from './sink-breaker.js';
+import { type Batch, finishBatch, startBatch } from './commit-batch.js';
 
 export interface LaneResult {
   delivered: number;
@@ -99,15 +97,6 @@ export async function deliverLane(
 /** `unsettled`: operations with an unknown outcome have to be looked up before the lane sends anything else. */
 type LaneState = 'more' | 'done' | 'unsettled';
 
-/** A change that is being sent. */
-type InFlightChange = { readonly candidate: Candidate; readonly identity: boolean };
-
-/**
- * Maximum number of deliveries settled together after a takeover if the lane delivers all its changes in order. It is
- * large enough for everything in flight.
- */
-const wholeLane = 100_000;
-
 interface HeldLane {
   readonly hold: LaneHold;
   readonly breaker: SinkBreaker;
@@ -118,6 +107,7 @@ interface HeldLane {
 }
 
 class LaneSender {
+  readonly #lease: LaneLease;
   #lane: Lane;
   #failingForMs: number;
   /** The lane's recent decisions. */
@@ -132,6 +122,7 @@ class LaneSender {
     private readonly held: HeldLane,
   ) {
     const { lease } = held.hold;
+    this.#lease = lease;
     this.#failingForMs = lease.failingForMs;
     this.recent = JSON.parse(lease.recent) as RecentByList;
     this.#lane = {
@@ -148,45 +139,61 @@ class LaneSender {
     };
   }
 
-  get #lease(): LaneLease {
-    return this.held.hold.lease;
-  }
-
-  /** Settles the batch that the previous holder left, if the lane was taken over. */
+  /**
+   * Settles the batch that the previous holder left, if the lane was taken over. The sink is called even if nothing is
+   * in flight, because it may have to reconcile its memory with the destination.
+   */
   async settleTakenOver(): Promise<LaneState> {
-    const { ledger } = this.deps;
-    const { order, repeats, batchSize } = this.settings.sink.sink.traits;
-    if (!this.#lease.takenOver) return 'more';
-    if (order === 'item' && repeats === 'lookUp') await postponeLookUps(ledger, this.#lease, lookUpAfterMs);
-    // Called even if nothing is in flight, because the sink may have to reconcile its memory with the destination.
-    return await this.#settle(await inFlight(ledger, this.#lease, order === 'item' ? batchSize : wholeLane));
+    return this.#lease.takenOver ? await this.#recover(await this.#toRecover(true)) : 'more';
   }
 
   /** Runs one batch. Pending look-ups come first. */
   async runBatch(): Promise<LaneState> {
-    const { order, batchSize } = this.settings.sink.sink.traits;
-    const left = order === 'item' ? await inFlight(this.deps.ledger, this.#lease, batchSize) : [];
-    return left.length > 0 ? await this.#settle(left) : await this.sendNext();
+    const left = await this.#toRecover(false);
+    return left.length > 0 ? await this.#recover(left) : await this.#sendNext();
   }
 
-  /**
-   * Settles changes that an earlier attempt may have sent. If the sink can look them up, it does; otherwise they become
-   * due again.
-   */
-  async #settle(changes: readonly InFlightChange[]): Promise<LaneState> {
-    const subjects = await this.#subjects(changes);
-    const found = await recoverSent(this.settings.sink.sink, subjects, this.#leasedLane);
-    const settlements = found.settlements.map((each, index) => this.#unlessHidden(changes[index]!, each));
+  async #toRecover(isTakenOver: boolean): Promise<ShownChange[]> {
+    return await changesToRecover(this.deps.ledger, this.#lease, this.settings.sink.sink.traits, isTakenOver);
+  }
+
+  async #sendNext(): Promise<LaneState> {
+    const { sink, accepts } = this.settings.sink;
+    const batch = await startBatch(this.deps.ledger, this.#lease, {
+      lists: this.settings.lists,
+      order: sink.traits.order,
+      size: this.held.breaker.batchSize,
+      configuration: this.deps.configuration,
+      onlyLatest: sink.traits.revisions === 'latest',
+      untriedFirst: this.#failingForMs > 0 || this.held.breaker.isRamping,
+      accepts,
+      decide: async (tx, candidates) => {
+        await this.#countWithdrawals(tx, candidates);
+        return candidates.map((candidate) => this.#decide(candidate));
+      },
+    });
+    this.held.result.withheld += batch.withheld;
+    if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
+    const planned = await sink.plan(await this.#subjects(batch.sending));
+    const { workspace, pigeonholeId: pigeonhole } = this.work;
+    const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const settlements = await this.deps.tracer.span('send', attributes, () =>
+      sendPlanned(planned, this.#leasedLane, async (operations, lane, signal) =>
+        operations.length === 0 ? { outcomes: [] } : await sink.send(operations, lane, signal),
+      ),
+    );
+    return await this.#commit(batch.sending, settlements, { unwritten: batch.unwritten });
+  }
+
+  /** Settles changes that an earlier attempt may have sent. */
+  async #recover(changes: readonly ShownChange[]): Promise<LaneState> {
+    const { sink } = this.settings.sink;
+    const found = await recoverSent(sink, await this.#subjects(changes), this.#leasedLane);
+    const settlements = found.settlements.map((each, index) => {
+      const change = changes[index]!;
+      return unlessHidden(each, change, sink.traits, () => this.#decide(change.candidate));
+    });
     return await this.#commit(changes, { ...found, settlements }, { isRecovery: true });
-  }
-
-  /** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
-  #unlessHidden({ candidate, identity }: InFlightChange, settlement: Settlement): Settlement {
-    if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
-    if (this.settings.sink.sink.traits.revisions !== 'latest' || !candidate.latest) return settlement;
-    const decision = this.#decide(candidate);
-    if (decision.kind !== 'send' || decision.identity) return settlement;
-    return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
   }
 
   get #leasedLane(): LeasedLane {
@@ -205,7 +212,7 @@ class LaneSender {
     });
   }
 
-  async #subjects(changes: readonly InFlightChange[]): Promise<Subject[]> {
+  async #subjects(changes: readonly ShownChange[]): Promise<Subject[]> {
     const { sinkId, ref } = this.#lease;
     const { sink, accepts } = this.settings.sink;
     const lane = { sinkId, ref, place: this.work, traits: sink.traits, accepts };
@@ -221,64 +228,44 @@ class LaneSender {
     this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.settings.withdrawals);
   }
 
-  async sendNext(): Promise<LaneState> {
-    const { sink, accepts } = this.settings.sink;
-    const { traits } = sink;
-    const batch = await startBatch(this.deps.ledger, this.#lease, {
-      lists: this.settings.lists,
-      order: traits.order,
-      size: this.held.breaker.batchSize,
-      configuration: this.deps.configuration,
-      onlyLatest: traits.revisions === 'latest',
-      untriedFirst: this.#failingForMs > 0 || this.held.breaker.isRamping,
-      accepts,
-      decide: async (tx, candidates) => {
-        await this.#countWithdrawals(tx, candidates);
-        return candidates.map((candidate) => this.#decide(candidate));
-      },
-    });
-    this.held.result.withheld += batch.withheld;
-    if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
-    const planned = await sink.plan(await this.#subjects(batch.sending));
-    const { workspace, pigeonholeId: pigeonhole } = this.work;
-    const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
-    const settlements = await this.deps.tracer.span('send', attributes, () =>
-      sendPlanned(sink, planned, 'send', this.#leasedLane),
-    );
-    return await this.#commit(batch.sending, settlements, { unwritten: batch.unwritten });
-  }
-
+  /** Decides what the outcomes mean for the deliveries, the lane and the sink, and commits them. */
   async #commit(
-    changes: readonly InFlightChange[],
+    changes: readonly ShownChange[],
     { settlements, memory }: Settlements,
     { unwritten, isRecovery = false }: { readonly unwritten?: Batch['unwritten']; readonly isRecovery?: boolean },
   ): Promise<LaneState> {
+    const { ledger } = this.deps;
     const { breaker, result } = this.held;
+    const { order, repeats, revisions } = this.settings.sink.sink.traits;
     const answered = changes.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
-    const { order, repeats } = this.settings.sink.sink.traits;
-    const needsLookUp = repeats === 'lookUp';
-    const fromLookUp = needsLookUp && isRecovery;
-    const recordsAtFault = await this.#recordsAreAtFault();
-    const fewLeft = await this.#isFewLeft(answered, unwritten);
-    const holdsAll = order === 'pigeonhole';
-    const lane = {
-      failingForMs: this.#failingForMs,
-      recordsAtFault,
-      fewLeft,
-      holdsAll,
-      needsLookUp,
-      fromLookUp,
-    };
-    const verdict = settleOutcomes(answered, lane, Math.random());
+    const hasDelivered = this.work.hasDelivered || result.delivered > 0;
+    const verdict = settleOutcomes(
+      answered,
+      {
+        failingForMs: this.#failingForMs,
+        recordsAtFault: await areRecordsAtFault(ledger, this.#lease, this.#failingForMs, this.work),
+        fewLeft: hasDelivered && (await areFewLeft(ledger, this.#lease, settlements, unwritten)),
+        holdsAll: order === 'pigeonhole',
+        needsLookUp: repeats === 'lookUp',
+        fromLookUp: repeats === 'lookUp' && isRecovery,
+      },
+      Math.random(),
+    );
     if (memory !== undefined) this.#lane = { ...this.#lane, memory: { ...this.#lane.memory, ...memory } };
-    await finishBatch(this.deps.ledger, this.#lease, verdict.settled, {
+    const lists = answered.map(({ candidate }) => candidate.list);
+    const recent = addDecisions(
+      this.recent,
+      verdict.settled.map((each, index) => ({ ...each, list: lists[index]! })),
+    );
+    await finishBatch(ledger, this.#lease, verdict.settled, {
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
-      onlyLatest: this.settings.sink.sink.traits.revisions === 'latest',
+      onlyLatest: revisions === 'latest',
       delivered: verdict.delivered,
-      recent: this.#withRecent(answered, verdict.settled),
+      recent: recent === this.recent ? undefined : JSON.stringify(recent),
       unwritten,
     });
+    this.recent = recent;
     result.delivered += verdict.delivered;
     result.notDelivered += answered.length - verdict.delivered;
     this.#report(verdict);
@@ -293,47 +280,8 @@ class LaneSender {
     return verdict.failing == null && verdict.pause === null ? 'more' : 'done';
   }
 
-  /** Returns the lane's recent decisions with these added; undefined if unchanged. */
-  #withRecent(answered: readonly { readonly candidate: Candidate }[], settled: readonly Settled[]): string | undefined {
-    const decided = settled.map(({ sequence, replay, state, reason }, index) => ({
-      list: answered[index]!.candidate.list,
-      sequence,
-      replay,
-      state,
-      reason,
-    }));
-    const after = addDecisions(this.recent, decided);
-    if (after === this.recent) return undefined;
-    this.recent = after;
-    return JSON.stringify(after);
-  }
-
-  /**
-   * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
-   * other lanes pass, or it has failed for days (`blameRecordsAfterMs`) and the whole sink has few open deliveries.
-   */
-  async #recordsAreAtFault(): Promise<boolean> {
-    const { otherLanesDeliver } = this.work;
-    if (this.#failingForMs === 0 || (!otherLanesDeliver && this.#failingForMs < blameRecordsAfterMs)) return false;
-    const { sinkId, ref } = this.#lease;
-    return await hasFewOpen(this.deps.ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords);
-  }
-
-  /**
-   * Returns true if the sink has accepted changes before and few deliveries are open across all its lanes. Reads the
-   * ledger only if the batch had a rejection and no success.
-   * @param batch the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
-   */
-  async #isFewLeft(answered: readonly { readonly outcome: Settlement }[], batch: Batch['unwritten']): Promise<boolean> {
-    const kinds = new Set(answered.map(({ outcome }) => outcome.kind));
-    if (!kinds.has('rejected') || kinds.has('delivered')) return false;
-    if (!this.work.hasDelivered && this.held.result.delivered === 0) return false;
-    const { sinkId } = this.#lease;
-    return await hasFewOpen(this.deps.ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
-  }
-
   /** Logs deliveries, and the start of a failure: an outage must not log one line per attempt. */
-  #report({ delivered, failing, settled }: ReturnType<typeof settleOutcomes>): void {
+  #report({ delivered, failing, settled }: BatchVerdict): void {
     const { workspace, pigeonholeId } = this.work;
     const line = { sink: this.settings.sink.name, workspace, pigeonhole: pigeonholeId };
     const dead = settled.filter(({ state }) => state === 'dead').length;

@@ -1,10 +1,11 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
-import { isApproved, lowerWakeFlag } from '../ledger/sinks.js';
+import { isApproved } from '../ledger/approvals.js';
+import { lowerWakeFlag } from '../ledger/sinks.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
-import { pausesOf } from '../ledger/pauses.js';
+import { pauseOfSink } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
-import { saveSinkHealth, readSinkHealth, SinkBreaker } from './sink-breaker.js';
+import { healthForCycle, saveSinkHealth, SinkBreaker } from './sink-breaker.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';
@@ -28,8 +29,8 @@ const triedNow = new WeakMap<OpenSink, number | null>();
 const idle = { delivered: 0, withheld: 0, failed: 0 };
 
 /**
- * Runs one delivery cycle of a sink: sends the changes in its lanes, the longest-waiting lane first. A sink in observe
- * mode that is not approved only counts what it would send. Safe to run twice, even concurrently.
+ * Runs one delivery cycle of a sink: sends the changes in its lanes, the least recently tried lane first. A sink in
+ * observe mode that is not approved only counts what it would send. Safe to run twice, even concurrently.
  */
 export async function deliverToSink(
   deps: Collaborators,
@@ -40,7 +41,7 @@ export async function deliverToSink(
   const sink = deps.sinks.get(sinkName);
   if (sink === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
   await lowerWakeFlag(deps.ledger, sink.id);
-  const [pause] = await pausesOf(deps.ledger, [{ scope: 'sink', name: sinkName }]);
+  const pause = await pauseOfSink(deps.ledger, sink);
   if (pause !== undefined) {
     return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: pause.cause };
   }
@@ -54,7 +55,7 @@ export async function deliverToSink(
     );
     return { ...idle, nextDueInMs: done ? maxSleepMs : 0, state: 'working', reason: 'observe' };
   }
-  const health = await readSinkHealth(deps.ledger, sink.id);
+  const health = await healthForCycle(deps.ledger, sink);
   if (health.triedNowAtMs !== (triedNow.get(sink) ?? null)) {
     triedNow.set(sink, health.triedNowAtMs);
     sink.sink.tryNow?.();

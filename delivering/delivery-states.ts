@@ -1,6 +1,5 @@
-import { groupBy } from '../base/group-by.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import { knownDelivery, byItem, byOrder } from '../ledger/addressed-indexes.js';
+import { knownDelivery, byItem } from '../ledger/sql-expressions.js';
 import type { Candidate, CandidateRow } from './candidates.js';
 import type { LaneLease } from '../ledger/lanes.js';
 
@@ -17,9 +16,9 @@ import type { LaneLease } from '../ledger/lanes.js';
  * ```
  *
  * Five files change states for other reasons: `dead-letters.ts` (an operator redrives), `adopt-configuration.ts` (a
- * sink or its selection changed), `refresh-interactions.ts` (consent changed what an item may show),
- * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new changes
- * is one row (`ledger/batches-in-flight.ts`) until its outcomes are known.
+ * sink or its selection changed), `consent-changes.ts` (consent changed what an item may show),
+ * `people/erase-items.ts` (a person is erased), and `people/retention.ts` (retention has ended). A batch of new
+ * changes may be a single row (`ledger/batches-in-flight.ts`) until its outcomes are known.
  */
 
 export type Decision =
@@ -57,8 +56,11 @@ export function toDecidedRow({ candidate, decision }: Decided): DecidedRow {
   }
 }
 
-/** Inserts the deliveries of changes that the lane had not decided on before. */
-export async function insertDecided(
+/**
+ * Writes decisions: inserts the deliveries of changes on which the lane had not decided before, and updates those that
+ * were open. These keep the last identity and detail if the decision sets none.
+ */
+export async function writeDecided(
   tx: Queryable,
   lease: LaneLease,
   configuration: number,
@@ -68,7 +70,10 @@ export async function insertDecided(
   await tx.query(
     `insert into deliveries (sink_id, ref, configuration, sequence, replay, list, key, revision, state, reason, identity, detail)
      select $1, $2, $3, n.* from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::text[],
-       $10::text[], $11::boolean[], $12::text[]) as n`,
+       $10::text[], $11::boolean[], $12::text[]) as n
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
+       identity = coalesce(excluded.identity, deliveries.identity), detail = coalesce(excluded.detail, deliveries.detail),
+       configuration = excluded.configuration, due_at = null, updated_at = clock_timestamp()`,
     [
       lease.sinkId,
       lease.ref,
@@ -78,38 +83,6 @@ export async function insertDecided(
       rows.map(({ candidate }) => candidate.list),
       rows.map(({ candidate }) => candidate.key),
       rows.map(({ candidate }) => candidate.revision),
-      rows.map(({ state }) => state),
-      rows.map(({ reason }) => reason),
-      rows.map(({ identity }) => identity),
-      rows.map(({ detail }) => detail ?? null),
-    ],
-  );
-}
-
-/** Writes new decisions on deliveries that were open. Keeps the last identity and detail if the decision sets none. */
-export async function updateDecided(
-  tx: Queryable,
-  lease: LaneLease,
-  configuration: number,
-  rows: readonly DecidedRow[],
-): Promise<void> {
-  if (rows.length === 0) return;
-  await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
-       detail, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, $3, n.state, n.reason,
-       coalesce(n.identity, d.identity), coalesce(n.detail, d.detail), clock_timestamp()
-     from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::boolean[], $9::text[])
-       as n (sequence, replay, state, reason, identity, detail) ${knownDelivery}
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
-       identity = excluded.identity, detail = excluded.detail, configuration = excluded.configuration, due_at = null,
-       updated_at = excluded.updated_at`,
-    [
-      lease.sinkId,
-      lease.ref,
-      configuration,
-      rows.map(({ candidate }) => candidate.sequence),
-      rows.map(({ candidate }) => candidate.replay),
       rows.map(({ state }) => state),
       rows.map(({ reason }) => reason),
       rows.map(({ identity }) => identity),
@@ -171,54 +144,13 @@ export interface ItemObject {
   readonly value: Readonly<Record<string, unknown>> | null;
 }
 
-/** Writes the outcomes of deliveries that are `sending`. */
+/**
+ * Writes the outcomes of deliveries that are `sending`. If the item was erased while this change was being sent, the
+ * delivery ends like the item's other deliveries (`supersedeDeliveries` in people/erase-items.ts): it keeps no text
+ * from the destination and is never sent again. Only the last change, the item's removal, keeps its outcome.
+ */
 export async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
-  const plain = groupBy(settled.filter(isPlain), ({ attempts }) => attempts);
-  const others = settled.filter((each) => !isPlain(each));
-  await Promise.all([
-    ...[...plain].map(([attempts, group]) => writeDelivered(tx, lease, attempts, group)),
-    others.length > 0 && writeEach(tx, lease, others),
-  ]);
-}
-
-/** Returns true for a delivery that succeeded without a detail, the common case. */
-function isPlain({ state, replay, detail, reason }: Settled): boolean {
-  return state === 'delivered' && replay === 0 && detail === null && reason === null;
-}
-
-/**
- * Writes deliveries of the common case (`isPlain`). Takes two thirds of the time of `writeEach`,
- * because it finds rows by the index of `sending` deliveries.
- */
-async function writeDelivered(
-  tx: Queryable,
-  { sinkId, ref }: LaneLease,
-  attempts: number,
-  settled: readonly Settled[],
-): Promise<void> {
-  const sequences = settled.map(({ sequence }) => sequence);
-  await tx.query(
-    `update deliveries d set state = 'delivered', reason = null, detail = null, attempts = $3, due_at = null,
-       updated_at = clock_timestamp()
-     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and d.sequence >= $4::int8 and d.sequence <= $5::int8
-       and d.replay = 0 and d.sequence = any($6::int8[])`,
-    [
-      sinkId,
-      ref,
-      attempts,
-      sequences.reduce((a, c) => Math.min(a, c)),
-      sequences.reduce((a, c) => Math.max(a, c)),
-      sequences,
-    ],
-  );
-}
-
-/**
- * Writes outcomes of all kinds. If the item was erased while this change was being sent, the delivery ends like the
- * item's other deliveries (`supersedeDeliveries` in people/erase-items.ts): it keeps no text from the destination and
- * is never sent again. Only the last change, the item's removal, keeps its outcome.
- */
-async function writeEach(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
+  if (settled.length === 0) return;
   await tx.query(
     `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
          attempts, due_at, updated_at)
@@ -273,7 +205,8 @@ const byReplay = 'by-replay';
 
 /**
  * Marks withheld and dead deliveries as delivered if a replay delivered their change, and takes `identity` from the
- * replay. The change then counts once, and is not sent again when the cause is resolved.
+ * replay. The change then counts once, and is not sent again when the cause is resolved. Dead letters of earlier replays
+ * of the change are superseded.
  */
 export async function settleReplayed(tx: Queryable, lease: LaneLease, settled: readonly Settled[]): Promise<void> {
   const delivered = settled.filter(({ state, replay }) => state === 'delivered' && replay > 0);
@@ -281,14 +214,15 @@ export async function settleReplayed(tx: Queryable, lease: LaneLease, settled: r
   await tx.query(
     `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, identity,
          attempts, updated_at)
-       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'delivered', '${byReplay}',
-         r.identity, d.attempts, clock_timestamp()
+       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration,
+         case when d.replay = 0 then 'delivered' else 'superseded' end, case when d.replay = 0 then '${byReplay}' end,
+         case when d.replay = 0 then r.identity else d.identity end, d.attempts, clock_timestamp()
        from unnest($3::int8[], $4::int4[]) as n (sequence, replay)
          cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
-           and replay = 0 limit 1) d
+           and replay < n.replay offset 0) d
          cross join lateral (select identity from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
            and replay = n.replay limit 1) r
-       where d.state in ('withheld', 'dead')
+       where d.state = 'dead' or (d.state = 'withheld' and d.replay = 0)
        on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
          detail = null, identity = excluded.identity, due_at = null, updated_at = excluded.updated_at`,
     [lease.sinkId, lease.ref, delivered.map(({ sequence }) => sequence), delivered.map(({ replay }) => replay)],

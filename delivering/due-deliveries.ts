@@ -1,42 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import type { Ledger } from '../ledger/ledger.js';
-import { byItem, byOrder } from '../ledger/addressed-indexes.js';
-import { type Candidate, candidateColumns, candidateJoins, type CandidateRow, toCandidates } from './candidates.js';
+import { byItem, byOrder } from '../ledger/sql-expressions.js';
+import { candidateColumns, candidateJoins, type CandidateRow } from './candidates.js';
 import type { LaneLease } from '../ledger/lanes.js';
-
-/**
- * Returns the changes in flight that this holder of the lane has to settle: those that an earlier holder left
- * unsettled, and those whose look-up is due.
- */
-export async function inFlight(
-  ledger: Ledger,
-  lease: LaneLease,
-  limit: number,
-): Promise<{ readonly candidate: Candidate; readonly identity: boolean }[]> {
-  const rows = await ledger.db.query<CandidateRow>(
-    `select ${candidateColumns}, d.identity as "sentWithIdentity", d.attempts, false as "othersPassedSince",
-       false as blocked, d.replay, r.id as "replayId"
-     from deliveries d ${itsChange} ${candidateJoins}
-       left join lateral (select id from replays where number = d.replay limit 1) r on true
-     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
-     order by d.sequence, d.replay limit $3`,
-    [lease.sinkId, lease.ref, limit],
-  );
-  const judged = await toCandidates(ledger.db, lease.ref, rows);
-  return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
-}
-
-/**
- * Schedules the look-up of each change that the previous holder left in flight: `afterMs` after the change was sent.
- * Meanwhile the lane continues with other items.
- */
-export async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
-  await ledger.db.query(
-    `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
-     where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
-    [lease.sinkId, lease.ref, afterMs],
-  );
-}
 
 interface DueRequest {
   readonly order: 'item' | 'pigeonhole';
@@ -46,9 +11,10 @@ interface DueRequest {
 }
 
 /**
- * Returns open deliveries that are due and not blocked by an earlier one. If the sink receives only the latest
- * revision, a delivery postponed on purpose (`waiting`, due later) blocks nothing, because it is superseded when it
- * becomes due.
+ * Returns open deliveries that are due and not blocked by an earlier one. An open delivery of a change always blocks the
+ * replays of that change: they are planned only when the ledger has the object that it creates at the destination. If
+ * the sink receives only the latest revision, a delivery postponed on purpose (`waiting`, due later) blocks no later
+ * change, because it is superseded when it becomes due.
  * @param request.which `untried`: leaves out deliveries that failed and deliveries that a failed one blocks; `failed`:
  * only deliveries that failed, least recently tried first
  */
@@ -71,9 +37,9 @@ const openColumns = `${candidateColumns}, d.identity as "sentWithIdentity", d.at
     as "othersPassedSince",
   false as blocked, d.replay, r.id as "replayId"`;
 
-const itsChange = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c`;
-
-const openJoins = `${itsChange} ${candidateJoins}
+/** Joins the change, the item and the replay of a delivery `d`. */
+export const openJoins = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c
+  ${candidateJoins}
   left join lateral (select id from replays where number = d.replay limit 1) r on true`;
 
 /**
@@ -106,7 +72,7 @@ function itemsOpen(which: string, alsoBlocks: string, firstOrder: string): strin
       and coalesce((select false from deliveries e where ${byItem('e', '$1', 'd.ref')}
         and e.list = d.list and e.key = d.key and (e.sequence, e.replay) < (d.sequence, d.replay)
         and e.state in ('waiting', 'sending', 'retry') and (e.state = 'sending' or ${alsoBlocks}
-          or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
+          or e.sequence = d.sequence or (e.due_at > now() and (e.state = 'retry' or not $4::boolean))) limit 1), true)
     order by ${firstOrder}d.sequence, d.replay limit $3`;
 }
 

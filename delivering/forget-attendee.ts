@@ -1,11 +1,27 @@
-import { eraseReasons } from '../people/erase-reasons.js';
-import { type Erasure, awaitPages, readErasure, receiptsOf } from '../people/erasures.js';
+import { eraseReasons, eraseFromItems, clearLedger } from '../people/erase-from-ledger.js';
+import {
+  type Erasure,
+  awaitPages,
+  readErasure,
+  receiptsOf,
+  type Receipt,
+  erasedOfLane,
+  type ErasingLane,
+  erasingLanes,
+  settleErasingLane,
+} from '../people/erasures.js';
 import { endErasure, keepReceipts } from '../people/erasure-states.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { eraseFromSinks } from './erase-from-lane.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ErasureResult } from '../work/cycle-results.js';
-import { eraseFromItems, clearLedger } from '../people/erase-from-ledger.js';
+import { type LaneLease, handOverLane, releaseLane, rememberOnLane } from '../ledger/lanes.js';
+import type { EraseResult, Lane } from '../sinks/sink.js';
+import { whileHeld } from '../base/lease.js';
+import { LaneHold } from './lane-hold.js';
+import { isApproved } from '../ledger/approvals.js';
+import { pausesOf } from '../ledger/pauses.js';
+import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { plannedLanes, syncsTo } from './lane-plans.js';
 
 /** Wait between cycles while something changes: a healthy sink answers within seconds. */
 const soonMs = 1000;
@@ -57,4 +73,171 @@ async function sleepMs({ ledger }: Collaborators, { number, requestedAt }: Erasu
   const moved = (await receiptsOf(ledger, number)).map(({ at }) => at.getTime());
   const unchangedForMs = ledger.clock.nowMs() - Math.max(requestedAt.getTime(), ...moved);
   return unchangedForMs < longestSleepMs ? soonMs : longestSleepMs;
+}
+
+/**
+ * Removes a person from the files that a sink keeps. Holds the lane's lease, so that no delivery appends to the files
+ * meanwhile. If the previous holder left an unsettled batch, the next delivery cycle has to settle it first, and the
+ * receipt stays `waiting`.
+ * @param verdict the receipt as judged from the lane's deliveries
+ */
+async function eraseFromLane(
+  deps: Collaborators,
+  lane: ErasingLane,
+  verdict: Receipt,
+  signal: AbortSignal,
+): Promise<Receipt> {
+  const sink = deps.sinks.get(lane.sink)!;
+  const waiting: Receipt = { ...verdict, outcome: 'waiting', detail: 'lane is in use', todo: null };
+  const { sinkId, ref } = lane;
+  const hold = await LaneHold.take(deps.ledger, { sinkId, ref, owner: deps.owner }, deps.clocks);
+  if (hold === undefined) return waiting;
+  const { lease } = hold;
+  try {
+    if (lease.takenOver) {
+      await handOverLane(deps.ledger, lease, 0);
+      await deps.orchestration.wakeSinks([lane.sink]);
+      return waiting;
+    }
+    const ends = AbortSignal.any([signal, hold.signal]);
+    const result = await whileHeld(hold.confirm, () => eraseHeld(deps, lane, lease, ends));
+    await releaseLane(deps.ledger, lease, sink.sink.traits.order);
+    if (result.kind !== 'erased') return { ...waiting, detail: result.kind, todo: result.detail };
+    if (result.missing > 0) {
+      const todo = `${result.missing} files are not where sink ${lane.sink} wrote them: remove the person from them where they are now`;
+      return { ...verdict, count: result.count, outcome: 'by-hand', detail: 'files-moved', todo };
+    }
+    return { ...verdict, count: result.count };
+  } finally {
+    hold.end();
+  }
+}
+
+async function eraseHeld(
+  { ledger, sinks }: Collaborators,
+  { sink: name, workspace, pigeonholeId }: ErasingLane,
+  lease: LaneLease,
+  signal: AbortSignal,
+): Promise<EraseResult> {
+  let memory = lease.memory;
+  const lane: Lane = {
+    workspace,
+    pigeonholeId,
+    ledgerId: ledger.id,
+    get memory() {
+      return memory;
+    },
+    async remember(more) {
+      const all = { ...memory, ...more };
+      await rememberOnLane(ledger, lease, all);
+      memory = all;
+    },
+  };
+  return await sinks.get(name)!.sink.erase!(await erasedOfLane(ledger, lease), lane, signal);
+}
+
+/** Reasons for which a sink skips a removal because it holds no data about the person. */
+const nothingThere: ReadonlySet<string> = new Set([
+  'erased',
+  'never-sent',
+  'nothing-made',
+  'no-record',
+  'no-table',
+  'not-said',
+  'no-actor',
+]);
+
+/** Sink types that forward changes and cannot remove data from the receivers themselves. */
+const forwardingTypes: ReadonlySet<string> = new Set(['webhook']);
+
+interface LaneConditions {
+  /** True if at least one sync still delivers this pigeonhole to the sink. */
+  readonly served: boolean;
+  /** A sentence that tells the operator why the sink sends nothing now; null if it does send. */
+  readonly stopped: string | null;
+}
+
+/**
+ * Judges the progress of an erasure at one sink and pigeonhole. Pure. Open removals keep it `waiting` as long as the
+ * sink is in use, even if the sink sends nothing now; the receipt shows the reason.
+ */
+export function judgeErasingLane(lane: ErasingLane, { served, stopped }: LaneConditions): Receipt {
+  const place = `sink:${lane.sink} ${lane.workspace}/${lane.pigeonholeId}`;
+  const facts = { place, count: lane.items };
+  if (lane.open > 0 && (lane.archived || !served)) {
+    const todo = `sink ${lane.sink} no longer receives this pigeonhole: remove the person there by hand`;
+    return { ...facts, outcome: 'by-hand', detail: 'not-served', todo };
+  }
+  if (lane.open > 0) return { ...facts, outcome: 'waiting', detail: `${lane.open} open`, todo: stopped };
+  const left = lane.reasons.filter((reason) => !saysNothingThere(reason));
+  if (lane.dead > 0 || left.length > 0 || lane.skipped > 0) {
+    const why = [...left, ...(lane.skipped > 0 ? ['list-not-wanted'] : [])].join(', ');
+    const details = lane.details.length === 0 ? '' : ` (${lane.details.join('; ')})`;
+    return { ...facts, outcome: 'by-hand', detail: why, todo: `remove the person there by hand${details}` };
+  }
+  if (lane.delivered === 0) return { ...facts, outcome: 'nothing', detail: null, todo: null };
+  if (forwardingTypes.has(lane.type)) {
+    const todo = 'the receiver was notified that the items are deleted, and removes its own copies';
+    return { ...facts, outcome: 'told', detail: null, todo };
+  }
+  return { ...facts, outcome: 'erased', detail: null, todo: null };
+}
+
+/** Returns true if the reason for skipping a removal means that the sink holds nothing to remove. Pure. */
+function saysNothingThere(reason: string): boolean {
+  return nothingThere.has(reason) || isRemovalReason(reason);
+}
+
+/**
+ * Returns true if the reason says why the item was removed, or that a condition excludes it. A sink gives such a reason
+ * for skipping a removal if it holds no data of the item.
+ */
+function isRemovalReason(reason: string): boolean {
+  return reason === 'deleted' || reason === 'consent-withdrawn' || reason === 'condition';
+}
+
+/**
+ * Collects the receipts of all sinks. Once a sink has no open removal, also erases the person from the files that it
+ * keeps.
+ */
+async function eraseFromSinks(deps: Collaborators, { number }: Erasure, signal: AbortSignal): Promise<Receipt[]> {
+  const lanes = await erasingLanes(deps.ledger, number);
+  const known = new Map((await receiptsOf(deps.ledger, number)).map((receipt) => [receipt.place, receipt]));
+  const receipts: Receipt[] = [];
+  for (const lane of lanes) {
+    // One lane at a time, because erasing files takes the lane's lease.
+    const verdict = judgeErasingLane(lane, await laneConditions(deps, lane));
+    const before = known.get(verdict.place);
+    const keepsFiles = deps.sinks.get(lane.sink)?.sink.erase !== undefined;
+    if (verdict.outcome === 'waiting' || lane.open > 0) receipts.push(verdict);
+    else if (before !== undefined && before.outcome !== 'waiting') receipts.push(before);
+    else {
+      const settled = keepsFiles ? await eraseFromLane(deps, lane, verdict, signal) : verdict;
+      if (settled.outcome !== 'waiting') {
+        const { sinkId, ref } = lane;
+        await settleErasingLane(deps.ledger.db, { sinkId, ref, erasure: number });
+      }
+      // The receipt is stored immediately, so that a repeat skips files from which the person is already erased.
+      await keepReceipts(deps.ledger.db, number, [settled]);
+      receipts.push(settled);
+    }
+  }
+  return receipts;
+}
+
+async function laneConditions(
+  { ledger, config, sinks }: Collaborators,
+  { sink: name, ref }: ErasingLane,
+): Promise<LaneConditions> {
+  const sink = sinks.get(name);
+  if (sink === undefined) return { served: false, stopped: null };
+  const selected = await selectedPigeonholes(ledger, syncsTo(config, name));
+  let served = false;
+  for (const { workspace, pigeonholeId } of plannedLanes(config, name, selected)) {
+    served ||= (await findRef(ledger.db, workspace, pigeonholeId)) === ref;
+  }
+  const [pause] = await pausesOf(ledger, [{ scope: 'sink', name }]);
+  if (pause !== undefined) return { served, stopped: `sink ${name} is paused: resume it to have the person removed` };
+  const observes = sink.observing && !(await isApproved(ledger, sink.id, sink.destination));
+  return { served, stopped: observes ? `sink ${name} only observes: approve it to have the person removed` : null };
 }

@@ -1,8 +1,7 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import { type LaneLease, renewLane, acquireLane } from '../ledger/lanes.js';
-import { LeaseWatch } from '../base/lease-watch.js';
-import { type Clocks, Stopwatch, systemClocks } from '../base/stopwatch.js';
+import { LeaseWatch, type Clocks, Stopwatch, systemClocks } from '../base/lease.js';
 
 /** Length of a lane's lease. If a process is killed, its lanes wait at most this long for another holder. */
 const leaseMs = 20_000;

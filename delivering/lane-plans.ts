@@ -3,7 +3,7 @@ import type { Selected } from '../ledger/pigeonholes.js';
 import { derivedLists, type ListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
 import { sinksWanting } from '../work/reading-plan.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { byOrder } from '../ledger/addressed-indexes.js';
+import { byOrder, readableJson } from '../ledger/sql-expressions.js';
 
 /**
  * A lane according to the configuration: the lists that a sink receives from one pigeonhole or, for pigeonhole id 0,
@@ -51,6 +51,29 @@ export function plannedLanes(
     selected: selected.filter((row) => row.workspace === workspace).map(({ pigeonholeId }) => String(pigeonholeId)),
   }));
   return [...lanes, ...own];
+}
+
+/** The syncs of a configuration as a value for `isSent`; null if there is none, so that every lane counts as sent. */
+export function sentByValue(config: Pick<Config, 'syncs'> | undefined): string | null {
+  if (config === undefined) return null;
+  const sent = Object.entries(config.syncs).flatMap(([sync, { workspace, sinks }]) =>
+    sinks.map((sink) => ({ sync, workspace, sink })),
+  );
+  return JSON.stringify(sent);
+}
+
+/**
+ * SQL condition: the configuration still sends to a lane. A lane stays after its pigeonhole leaves the configuration,
+ * but nobody delivers its changes. `isSentTo` (operations/ledger-status.ts) is the same rule without SQL.
+ * @param lane expressions of the sink's id and the pigeonhole's number, such as `d.sink_id, d.ref`
+ * @param syncs placeholder of `sentByValue`
+ */
+export function isSent(lane: string, syncs: string): string {
+  return `(${syncs}::text is null or (${lane}) in (
+    select k.id, p.ref from json_to_recordset(${readableJson(`${syncs}::text::json`)}) as y (sync text, workspace text, sink text)
+      join sinks k on k.name = y.sink join pigeonholes p on p.workspace = y.workspace
+    where p.pigeonhole_id = 0
+      or exists (select 1 from selections n where n.ref = p.ref and n.sync = y.sync and n.archived_at is null)))`;
 }
 
 /** A lane in the ledger; its sink may no longer be configured. */

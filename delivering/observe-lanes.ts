@@ -6,7 +6,7 @@ import { readSubjects } from './read-subjects.js';
 import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Decision } from './delivery-states.js';
-import { useIndexOrder } from '../ledger/addressed-indexes.js';
+import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { addLane, type LockedLane } from '../ledger/lanes.js';
 
 /** Maximum number of changes per transaction. */

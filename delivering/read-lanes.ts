@@ -1,6 +1,8 @@
+import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { byOrder, openCount, oldestOpen } from '../ledger/addressed-indexes.js';
+import { byOrder, openCount, oldestOpen } from '../ledger/sql-expressions.js';
 import type { Consent } from '../ledger/seen-item.js';
+import { isSent, sentByValue } from './lane-plans.js';
 
 /**
  * Maximum number of changes after a watermark that are searched for the first one that the sink receives. If there is
@@ -52,12 +54,15 @@ export async function laneStates(
     workspace,
     after,
     limit,
+    sentBy,
   }: {
     readonly sink: string | null;
     readonly workspace: string | null;
     readonly after: LanePosition | null;
     /** Null: all. */
     readonly limit: number | null;
+    /** Only lanes to which this configuration still sends; undefined: all. */
+    readonly sentBy?: Pick<Config, 'syncs'>;
   },
 ): Promise<LaneState[]> {
   return await ledger.db.query<LaneState>(
@@ -81,9 +86,9 @@ export async function laneStates(
          (select c.found_at from changes c where c.ref = l.ref and c.sequence = l.watermark + ${maxChangesSearched} + 1)
        ) as found_at) oldest
      where ($1::text is null or k.name = $1) and ($2::text is null or p.workspace = $2)
-       and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8))
+       and ($3::text is null or (p.workspace, p.pigeonhole_id) > ($3, $4::int8)) and ${isSent('l.sink_id, l.ref', '$6')}
      order by k.name, p.workspace, p.pigeonhole_id limit $5::int8`,
-    [sink, workspace, after?.workspace ?? null, after?.pigeonholeId ?? null, limit],
+    [sink, workspace, after?.workspace ?? null, after?.pigeonholeId ?? null, limit, sentByValue(sentBy)],
   );
 }
 
@@ -96,10 +101,17 @@ export interface OutcomeCount {
   readonly changes: number;
 }
 
-/** Counts a sink's unsettled, withheld and dead deliveries by list, state and reason; largest count first. */
+/**
+ * Counts a sink's unsettled, withheld and dead deliveries by list, state and reason; largest count first.
+ * @param sentBy counts only lanes to which this configuration still sends; undefined: all
+ */
 export async function outcomeCounts(
   ledger: Ledger,
-  { sink, workspace }: { readonly sink: string; readonly workspace: string | null },
+  {
+    sink,
+    workspace,
+    sentBy,
+  }: { readonly sink: string; readonly workspace: string | null; readonly sentBy?: Pick<Config, 'syncs'> },
 ): Promise<OutcomeCount[]> {
   return await ledger.db.query<OutcomeCount>(
     `with counted as materialized (
@@ -114,9 +126,9 @@ export async function outcomeCounts(
          union all select c.ref, c.list, c.state, c.reason, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
            where s.name = $1 and c.state in ('withheld', 'dead') and c.changes > 0) c
        join pigeonholes p on p.ref = c.ref
-     where $2::text is null or p.workspace = $2
+     where ($2::text is null or p.workspace = $2) and ${isSent('(select id from sinks where name = $1), c.ref', '$3')}
      group by 1, 2, 3 order by changes desc, 1, 2, 3`,
-    [sink, workspace],
+    [sink, workspace, sentByValue(sentBy)],
   );
 }
 

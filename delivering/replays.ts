@@ -1,8 +1,21 @@
+import { groupBy } from '../base/grouping.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { byOrder } from '../ledger/addressed-indexes.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
+import { byOrder } from '../ledger/sql-expressions.js';
 import { markFilling, type LaneLease } from '../ledger/lanes.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import { type CandidateRow, replayedChanges } from './candidates.js';
+import {
+  blockedByOpen,
+  type Candidate,
+  candidateColumns,
+  candidateJoins,
+  type CandidateRow,
+  type FoundChanges,
+  maxSequencesPerRead,
+  neverTried,
+  toCandidates,
+  withoutDelivery,
+} from './candidates.js';
 
 export interface ReplayRequest {
   /** UUID chosen by the requester, so that a repeated request is one replay; part of each emitted change envelope. */
@@ -69,27 +82,57 @@ export interface OpenReplay {
   readonly open: number;
 }
 
-export async function openReplays(ledger: Ledger): Promise<OpenReplay[]> {
-  return await ledger.db.query<OpenReplay>(
+/** The part of a replay on one lane. */
+export interface LaneReplay extends OpenReplay, PigeonholeName {
+  /** True if all items have been passed to the sink and are settled. */
+  readonly isDone: boolean;
+}
+
+/** Returns the lanes of all replays that still have items to emit or to deliver, oldest replay first. */
+export async function laneReplays(ledger: Ledger): Promise<LaneReplay[]> {
+  return await ledger.db.query<LaneReplay>(
     `with open as materialized (
-       select l.sink_id, l.ref, d.replay, count(*) as open from (select distinct sink_id, ref from replay_lanes) l
+       select l.sink_id, l.ref, d.replay, count(*)::int as open from (select distinct sink_id, ref from replay_lanes) l
          cross join lateral (
            select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state in ('waiting', 'retry')
              and d.replay > 0
            union all
            select replay from deliveries d where ${byOrder('d', 'l.sink_id', 'l.ref')} and d.state = 'sending'
              and d.replay > 0) d
-       group by 1, 2, 3)
-     select r.id, k.name as sink, r.requested_at as "requestedAt", r.requested_by as "requestedBy", r.reason,
-       case when bool_and(l.total is not null) then greatest(sum(l.total), sum(l.sent) + coalesce(sum(o.open), 0))::int end
-         as total,
-       sum(l.sent)::int as sent, sum(l.emitted)::int as taken, coalesce(sum(o.open), 0)::int as open
-     from replay_lanes l join replays r on r.number = l.replay
+       group by 1, 2, 3),
+     unfinished as materialized (
+       select distinct l.replay, l.sink_id from replay_lanes l
+         left join open o on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
+       where l.done_at is null or o.open > 0)
+     select r.id, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", r.requested_at as "requestedAt",
+       r.requested_by as "requestedBy", r.reason, l.total, l.sent, l.emitted as taken, coalesce(o.open, 0) as open,
+       l.done_at is not null and o.open is null as "isDone"
+     from unfinished u join replay_lanes l on l.replay = u.replay and l.sink_id = u.sink_id
+       join replays r on r.number = l.replay
        join sinks k on k.id = l.sink_id and k.archived_at is null
+       join pigeonholes p on p.ref = l.ref
        left join open o on o.sink_id = l.sink_id and o.ref = l.ref and o.replay = l.replay
-     group by r.number, k.name having bool_or(l.done_at is null) or coalesce(sum(o.open), 0) > 0
-     order by r.number, k.name`,
+     order by r.number, k.name, p.ref`,
   );
+}
+
+/** Adds up the lanes of each replay at each sink, and leaves out those that are done on all of these lanes. Pure. */
+export function openReplays(lanes: readonly LaneReplay[]): OpenReplay[] {
+  return [...groupBy(lanes, ({ id, sink }) => `${id} ${sink}`).values()]
+    .filter((own) => own.some(({ isDone }) => !isDone))
+    .map((own) => {
+      const sum = (pick: (lane: LaneReplay) => number): number => own.reduce((total, lane) => total + pick(lane), 0);
+      const { id, sink, requestedAt, requestedBy, reason } = own[0]!;
+      const [sent, taken, open] = [sum((lane) => lane.sent), sum((lane) => lane.taken), sum((lane) => lane.open)];
+      const isCounted = own.every(({ total }) => total !== null);
+      const total = isCounted
+        ? Math.max(
+            sum((lane) => lane.total!),
+            sent + open,
+          )
+        : null;
+      return { id, sink, requestedAt, requestedBy, reason, total, sent, taken, open };
+    });
 }
 
 /** The next items of a replay on a lane, and the position that the lane then has in it. */
@@ -104,13 +147,14 @@ interface NextReplayed {
 /**
  * Reads the next items of a lane's oldest unfinished replay, in the transaction that locks the lane. `noteEmitted`
  * stores that they were emitted.
- * @param lists the lists that the sink receives now; a replay emits no others, whatever was requested
+ * @param taking.lists the lists that the sink receives now; a replay emits no others, whatever was requested
+ * @param taking.besides the new changes of the same batch; a replay waits for those of its items
  * @param limit maximum number of rows
  */
 export async function nextReplayed(
   tx: Queryable,
   { sinkId, ref }: LaneLease,
-  lists: readonly string[],
+  { lists, besides }: { readonly lists: readonly string[]; readonly besides: readonly CandidateRow[] },
   limit: number,
 ): Promise<NextReplayed> {
   const [replay] = await tx.query<{
@@ -142,7 +186,12 @@ export async function nextReplayed(
     },
     limit,
   );
-  return { rows, done: reached >= replay.until, replay: { number: replay.number, reached } };
+  const items = new Set(besides.map(({ list, key }) => `${list} ${key}`));
+  return {
+    rows: rows.map((row) => ({ ...row, blocked: row.blocked || items.has(`${row.list} ${row.key}`) })),
+    done: reached >= replay.until,
+    replay: { number: replay.number, reached },
+  };
 }
 
 /** Stores that a lane emitted these items of a replay. @param withheld number of items withheld, not passed to the sink */
@@ -174,4 +223,82 @@ export async function noteReplayed(
      where l.replay = n.replay and l.sink_id = $1 and l.ref = $2`,
     [sinkId, ref, sent.map(({ replay }) => replay)],
   );
+}
+
+interface ReplayRange {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly lists: readonly string[];
+  readonly after: number;
+  readonly until: number;
+  /** Only changes found at or after this time; null: all. */
+  readonly from: Date | null;
+  readonly replay: number;
+  readonly replayId: string;
+}
+
+/**
+ * Returns the changes that a replay emits next: the last change of each item, if it is in the range. If an item has
+ * changed since the replay was requested, the replay skips it, because the later change delivers it.
+ */
+async function replayedChanges(tx: Queryable, range: ReplayRange, limit: number): Promise<FoundChanges> {
+  const until = Math.min(range.until, range.after + maxSequencesPerRead);
+  const rows = await tx.query<CandidateRow>(
+    `select ${candidateColumns}, ${neverTried}, ${blockedByOpen} as blocked, $7::int4 as replay, $8::uuid as "replayId"
+     from changes c ${candidateJoins}
+     where c.ref = $2 and c.sequence > $3 and c.sequence <= $4 and c.list = any($5::text[])
+       and c.sequence = i.last_sequence and i.payload is not null and not i.expired and ($6::timestamptz is null or c.found_at >= $6)
+     order by c.sequence limit $9`,
+    [range.sinkId, range.ref, range.after, until, range.lists, range.from, range.replay, range.replayId, limit],
+  );
+  return { rows, reached: rows.length < limit ? Math.max(until, range.after) : rows.at(-1)!.sequence };
+}
+
+interface StoredItemsQuery {
+  /** 0 for a sink that is not in the ledger. */
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly lists: readonly string[];
+  /** Only the item of this key; null: all. */
+  readonly key: string | null;
+  /** Only changes before this sequence; absent or null: all. */
+  readonly before?: number | null;
+  /** Only items whose last change the sink withholds for one of these reasons; absent or null: all. */
+  readonly withheldFor?: readonly string[] | null;
+  /** Only items whose last change was found at or after this time; absent or null: all. */
+  readonly since?: Date | null;
+  /** Only items whose last change has at most this sequence; absent or null: all. */
+  readonly until?: number | null;
+  /** Leaves out items whose last change has a delivery row of this sink; absent or null: includes them. */
+  readonly withoutRowOf?: number | null;
+}
+
+/** Returns the last change of stored items, newest first, each as if it were due at the sink now. */
+export async function storedItems(tx: Queryable, query: StoredItemsQuery, limit: number): Promise<Candidate[]> {
+  const rows = await tx.query<CandidateRow>(
+    `select ${candidateColumns}, ${withoutDelivery}, false as blocked
+     from changes c ${candidateJoins}
+     where c.ref = $2 and c.list = any($3::text[]) and ($4::text is null or c.key = $4)
+       and ($6::int8 is null or c.sequence < $6)
+       and c.sequence = i.last_sequence and i.payload is not null and not i.expired
+       and ($7::text[] is null or coalesce((select w.state = 'withheld' and w.reason = any($7) from deliveries w
+         where w.sink_id = $1 and w.ref = c.ref and w.sequence = c.sequence and w.replay = 0), false))
+       and ($8::timestamptz is null or c.found_at >= $8) and ($9::int8 is null or c.sequence <= $9)
+       and ($10::int4 is null or not exists (select 1 from deliveries d
+         where d.sink_id = $10 and d.ref = c.ref and d.sequence = c.sequence and d.replay = 0))
+     order by c.sequence desc limit $5`,
+    [
+      query.sinkId,
+      query.ref,
+      query.lists,
+      query.key,
+      limit,
+      query.before ?? null,
+      query.withheldFor ?? null,
+      query.since ?? null,
+      query.until ?? null,
+      query.withoutRowOf ?? null,
+    ],
+  );
+  return await toCandidates(tx, query.ref, rows);
 }

@@ -213,6 +213,13 @@ describe('the outcomes of a batch', () => {
     expect(states(settle([unknown]))).toEqual(['retry 0']);
   });
 
+  it('that pause the sink blame no record that failed beside them', () => {
+    const verdict = settle([retry, pause], {}, [3, 3]);
+    expect(states(verdict)).toEqual(['retry 3', 'waiting 3']);
+    expect(verdict.failing).toMatchObject({ detail: 'later' });
+    expect(states(settle([retry, retry], {}, [3, 3]))).toEqual(['retry 4', 'retry 4']);
+  });
+
   it('that pause the sink use no attempt and keep the backlog', () => {
     const verdict = settle([delivered, pause, unsent], {}, [0, 4]);
     expect(states(verdict)).toEqual(['delivered 1', 'waiting 4', 'waiting 0']);

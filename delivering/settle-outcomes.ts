@@ -1,7 +1,9 @@
 import type { Candidate } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
 import type { Settled } from './delivery-states.js';
+import type { LaneOutcome } from '../ledger/lanes.js';
 import type { Outcome } from '../sinks/sink.js';
+import { keepInFlight } from './recover-batch.js';
 import type { Settlement } from './send-batch.js';
 
 /**
@@ -17,13 +19,7 @@ const maxRejections = 16;
  * If more records than this fail together and none passes, the failure is blamed on the sink and not on the records.
  */
 export const fewRecords = 10;
-/**
- * If a sink with few open deliveries fails for longer than this, the failure is blamed on the records (decision 0078).
- */
-export const blameRecordsAfterMs = 3 * 24 * 60 * 60_000;
 const minuteMs = 60_000;
-/** Delay before a look-up, because an operation may become visible at its destination only after some time. */
-export const lookUpAfterMs = minuteMs;
 /** Maximum wait between two attempts to deliver one record. */
 const longestWaitMs = 4 * 60 * minuteMs;
 /**
@@ -37,7 +33,7 @@ export interface LaneStatus {
   readonly failingForMs: number;
   /**
    * True if failures in this lane are the records' fault: either the lane has few open deliveries while other lanes
-   * deliver, or it has failed for `blameRecordsAfterMs` and the whole sink has few open deliveries.
+   * deliver, or it has failed for days and the whole sink has few open deliveries.
    */
   readonly recordsAtFault: boolean;
   /**
@@ -53,79 +49,84 @@ export interface LaneStatus {
   readonly fromLookUp: boolean;
 }
 
-export interface BatchVerdict {
+export interface BatchVerdict extends Pick<LaneOutcome, 'failing' | 'delivered'> {
   readonly settled: readonly Settled[];
-  /** If the lane fails: the reason, and the wait before its next attempt. Null: it works. Undefined: unchanged. */
-  readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   readonly pause: Extract<Outcome, { kind: 'pause' }> | null;
-  /** Number of deliveries that the destination accepted, including replays. */
-  readonly delivered: number;
 }
 
 /**
- * Decides the next state of each delivery in a batch from the outcomes. Pure. A failure counts against a record only if
- * other records passed (in the same batch, earlier, or on other lanes), or if the lane has failed for
- * `blameRecordsAfterMs` and the sink has few open deliveries. Otherwise the sink is at fault, and no record uses up its
- * attempts. If nothing in the batch passed, but it has at most `fewRecords` records and all are at fault, the lane does
- * not fail and continues with other records.
+ * Decides the next state of each delivery in a batch from the outcomes. Pure.
+ * @param random 0 to 1, for jitter
+ */
+export function settleOutcomes(sent: readonly Tried[], status: LaneStatus, random: number): BatchVerdict {
+  const { failingForMs, recordsAtFault, holdsAll, needsLookUp, fromLookUp } = status;
+  const { atFault, waits, passed, isDoubted } = blameOf(sent, status);
+  const maxAttemptsNow = failingForMs > 0 && !recordsAtFault ? Infinity : maxAttempts; // an outage creates no dead letters
+  const laneWaitMs = atFault === 'sink' ? laneWait(waits, failingForMs, random) : 0;
+  const usesAttempts = atFault === 'records';
+  const settled = sent.map((each) => {
+    const { candidate, outcome } = each;
+    const staysInFlight =
+      (needsLookUp && outcome.kind === 'unknown') ||
+      (fromLookUp && (outcome.kind === 'retry' || outcome.kind === 'pause'));
+    const rules = { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted: isDoubted(each) };
+    const next = staysInFlight
+      ? keepInFlight(candidate, outcome, holdsAll, maxAttemptsNow)
+      : settle(candidate, outcome, rules);
+    return withObject(next, candidate, outcome);
+  });
+  // Every record that failed is now a dead letter, so nothing is left that keeps the lane failing.
+  const areDead = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
+  const works = passed || areDead || (failingForMs > 0 && isOnlyHeldBack(sent));
+  const stuck = atFault === 'sink' ? { detail: failureOf(waits), retryInMs: laneWaitMs } : null;
+  return {
+    settled,
+    failing: stuck ?? (works ? null : undefined),
+    pause: sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null,
+    delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
+  };
+}
+
+interface Blame {
+  /** `sink`: the whole lane waits. `records`: each failure uses up an attempt of its record. Null: nothing has to wait. */
+  readonly atFault: 'sink' | 'records' | null;
+  /** The outcomes whose changes have to be sent again. */
+  readonly waits: readonly (Waiting | Rejected)[];
+  /** True if an outcome shows that the destination works. */
+  readonly passed: boolean;
+  /** Returns true if a record was rejected and the destination may be at fault. */
+  readonly isDoubted: (each: Tried) => boolean;
+}
+
+/**
+ * Decides whether the sink or the records are at fault for what failed in a batch. Pure. A failure counts against a
+ * record only if other records passed (in the same batch, earlier, or on other lanes), or if the lane has failed for
+ * days and the sink has few open deliveries. If nothing in the batch passed, but it has at most `fewRecords` records
+ * and all are at fault, the lane continues with other records.
  *
  * A rejection is judged in the same way (decision 0078). If another record passed in the same batch, or has passed
  * since the first rejection, the rejected record becomes a dead letter. Otherwise the destination may reject
  * everything, so the record is tried again.
- * @param random 0 to 1, for jitter
  */
-export function settleOutcomes(
-  sent: readonly { readonly candidate: Candidate; readonly outcome: Settlement }[],
-  { failingForMs, recordsAtFault, fewLeft, holdsAll, needsLookUp, fromLookUp }: LaneStatus,
-  random: number,
-): BatchVerdict {
+function blameOf(sent: readonly Tried[], { recordsAtFault, fewLeft, holdsAll, fromLookUp }: LaneStatus): Blame {
   const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
-  const rejectionBlamesRecord = recordsAtFault || holdsAll || fromLookUp; // in these cases, a rejection is the record's fault
+  const rejectionBlamesRecord = recordsAtFault || holdsAll || fromLookUp;
   const isDoubted = ({ candidate, outcome }: Tried): boolean =>
     outcome.kind === 'rejected' &&
     !isAboutTheRecord(outcome) &&
     !(isAnyDelivered || rejectionBlamesRecord || candidate.othersPassedSince);
   const passed = isAnyDelivered || (rejectionBlamesRecord && tried.some(({ outcome }) => outcome.kind === 'rejected'));
-  const pause = sent.map(({ outcome }) => outcome).find((outcome) => outcome.kind === 'pause') ?? null;
   const waits = tried.flatMap((each) =>
     isWaiting(each.outcome) || (each.outcome.kind === 'rejected' && isDoubted(each)) ? [each.outcome] : [],
   );
-  const failureBlamesRecord =
-    tried.length <= fewRecords &&
-    (recordsAtFault ||
-      tried.every((each) => {
-        const { attempts, othersPassedSince } = each.candidate;
-        return othersPassedSince || (isDoubted(each) ? fewLeft : attempts > 0);
-      }));
-  const stuck = waits.length > 0 && (holdsAll || (!passed && (!failureBlamesRecord || pause !== null)));
-  const usesAttempts = waits.length > 0 && !stuck;
-  const maxAttemptsNow = failingForMs > 0 && !recordsAtFault ? Infinity : maxAttempts; // an outage creates no dead letters
-  const laneWaitMs = stuck ? laneWait(waits, failingForMs, random) : 0;
-  const settled = sent.map((each) => {
-    const { candidate, outcome } = each;
-    if (
-      (needsLookUp && outcome.kind === 'unknown') ||
-      (fromLookUp && (outcome.kind === 'retry' || outcome.kind === 'pause'))
-    ) {
-      return withObject(keepInFlight(candidate, outcome, holdsAll, maxAttemptsNow), candidate, outcome);
-    }
-    const rules = { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted: isDoubted(each) };
-    return withObject(settle(candidate, outcome, rules), candidate, outcome);
-  });
-  // Every record that failed is now a dead letter, so nothing is left that keeps the lane failing.
-  const areDead = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
-  const isBack = failingForMs > 0 && isOnlyHeldBack(sent);
-  return {
-    settled,
-    failing: stuck
-      ? { detail: failureOf(waits), retryInMs: laneWaitMs }
-      : passed || areDead || isBack
-        ? null
-        : undefined,
-    pause,
-    delivered: sent.filter(({ outcome }) => outcome.kind === 'delivered').length,
-  };
+  if (waits.length === 0) return { atFault: null, waits, passed, isDoubted };
+  const isRecordsFault = (each: Tried): boolean =>
+    each.candidate.othersPassedSince || (isDoubted(each) ? fewLeft : each.candidate.attempts > 0);
+  const failureBlamesRecords = tried.length <= fewRecords && (recordsAtFault || tried.every(isRecordsFault));
+  const isPaused = sent.some(({ outcome }) => outcome.kind === 'pause');
+  const isSinksFault = holdsAll || (!passed && (!failureBlamesRecords || isPaused));
+  return { atFault: isSinksFault ? 'sink' : 'records', waits, passed, isDoubted };
 }
 
 /**
@@ -186,27 +187,6 @@ function laneWait(waits: readonly Settlement[], failingForMs: number, random: nu
   return Math.ceil(Math.max(requestedMs, ownMs));
 }
 
-/**
- * Keeps a delivery `sending` until the sink looks it up. If the lane delivers all its records in order, the lane's next
- * holder does this. Otherwise it happens after a delay, while other items continue. After the last attempt, an unknown
- * outcome becomes a dead letter. A look-up that failed does not count as an attempt.
- */
-function keepInFlight(
-  { sequence, replay, attempts }: Candidate,
-  outcome: Extract<Outcome, { kind: 'unknown' | 'retry' | 'pause' }>,
-  holdsAll: boolean,
-  maxAttemptsNow: number,
-): Settled {
-  const row = { sequence, replay, reason: null, detail: outcome.detail, attempts, retryInMs: null };
-  if (holdsAll) return { ...row, state: 'sending' };
-  if (outcome.kind !== 'unknown') {
-    const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-    return { ...row, state: 'sending', retryInMs: Math.max(requestedMs, lookUpAfterMs) };
-  }
-  if (attempts + 1 >= maxAttemptsNow) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
-  return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
-}
-
 interface SettleRules {
   /** True if failures count against their records. */
   readonly usesAttempts: boolean;
@@ -231,46 +211,30 @@ function settle(
   outcome: Settlement,
   { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted }: SettleRules,
 ): Settled {
-  // Written out because nearly every outcome is this one, and overriding members of a spread object takes 2.7 µs.
-  if (outcome.kind === 'delivered') {
-    const detail = outcome.detail ?? null;
-    return { sequence, replay, state: 'delivered', reason: null, detail, attempts: attempts + 1, retryInMs: null };
-  }
   const row = { sequence, replay, reason: null, detail: null, attempts, retryInMs: null };
   switch (outcome.kind) {
+    case 'delivered':
+      return { ...row, state: 'delivered', detail: outcome.detail ?? null, attempts: attempts + 1 };
     case 'nothing':
       return { ...row, state: 'withheld', reason: outcome.reason };
-    case 'rejected': {
-      const { cause: reason, detail } = outcome;
-      const used = usesAttempts ? attempts + 1 : attempts;
-      if (!isDoubted || (usesAttempts && used >= maxRejections))
-        return { ...row, state: 'dead', reason, detail, attempts: attempts + 1 };
-      const ownMs = Math.min(5000 * 2 ** used, longestRejectionWaitMs) * (0.75 + random / 2);
-      return {
-        ...row,
-        state: 'retry',
-        detail,
-        attempts: used,
-        retryInMs: Math.ceil(usesAttempts ? ownMs : laneWaitMs),
-      };
-    }
     case 'unplannable':
       return { ...row, state: 'dead', reason: outcome.cause, detail: outcome.detail, attempts: attempts + 1 };
+    case 'rejected':
     case 'retry':
     case 'unknown': {
+      const { detail } = outcome;
+      const isRejected = outcome.kind === 'rejected';
       const used = usesAttempts ? attempts + 1 : attempts;
-      if (used >= maxAttemptsNow) {
-        return { ...row, state: 'dead', reason: 'attempts-exhausted', detail: outcome.detail, attempts: used };
+      if (isRejected && (!isDoubted || (usesAttempts && used >= maxRejections))) {
+        return { ...row, state: 'dead', reason: outcome.cause, detail, attempts: attempts + 1 };
+      }
+      if (!isRejected && used >= maxAttemptsNow) {
+        return { ...row, state: 'dead', reason: 'attempts-exhausted', detail, attempts: used };
       }
       const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
-      const ownMs = usesAttempts ? Math.min(5000 * 2 ** used, longestWaitMs) * (0.75 + random / 2) : laneWaitMs;
-      return {
-        ...row,
-        state: 'retry',
-        detail: outcome.detail,
-        attempts: used,
-        retryInMs: Math.ceil(Math.max(requestedMs, ownMs)),
-      };
+      const longestMs = isRejected ? longestRejectionWaitMs : longestWaitMs;
+      const ownMs = usesAttempts ? Math.min(5000 * 2 ** used, longestMs) * (0.75 + random / 2) : laneWaitMs;
+      return { ...row, state: 'retry', detail, attempts: used, retryInMs: Math.ceil(Math.max(requestedMs, ownMs)) };
     }
     case 'unsent':
       return { ...row, state: 'waiting', detail: outcome.detail ?? null, retryInMs: outcome.afterMs ?? null };

@@ -1,5 +1,44 @@
 import type { Ledger } from '../ledger/ledger.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
+import { hasFewOpen } from './read-lanes.js';
+import { fewRecords } from './settle-outcomes.js';
+
+type LaneName = { readonly sinkId: number; readonly ref: number };
+
+/**
+ * If a sink with few open deliveries fails for longer than this, the failure is blamed on the records (decision 0078).
+ */
+const blameRecordsAfterMs = 3 * 24 * 60 * 60_000;
+
+/**
+ * Returns true if the records are at fault and not the sink. Either the lane fails and has few open deliveries while
+ * other lanes pass, or it has failed for days (`blameRecordsAfterMs`) and the whole sink has few open deliveries.
+ */
+export async function areRecordsAtFault(
+  ledger: Ledger,
+  { sinkId, ref }: LaneName,
+  failingForMs: number,
+  { otherLanesDeliver }: { readonly otherLanesDeliver: boolean },
+): Promise<boolean> {
+  if (failingForMs === 0 || (!otherLanesDeliver && failingForMs < blameRecordsAfterMs)) return false;
+  return await hasFewOpen(ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords);
+}
+
+/**
+ * Returns true if few deliveries are open across all lanes of the sink. Reads the ledger only if the batch had a
+ * rejection and no success.
+ * @param batch the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
+ */
+export async function areFewLeft(
+  ledger: Ledger,
+  { sinkId }: LaneName,
+  outcomes: readonly { readonly kind: string }[],
+  batch: { readonly sent: readonly unknown[] } | undefined,
+): Promise<boolean> {
+  const kinds = new Set(outcomes.map(({ kind }) => kind));
+  if (!kinds.has('rejected') || kinds.has('delivered')) return false;
+  return await hasFewOpen(ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
+}
 
 const lanesAtOnce = 4;
 /** If this number of lanes fail in a row, the failure is blamed on the sink. */
@@ -90,20 +129,47 @@ export interface SinkHealth {
   readonly triedNowAtMs: number | null;
 }
 
-export async function readSinkHealth(ledger: Ledger, sinkId: number): Promise<SinkHealth> {
+/**
+ * Returns the health of a sink at the start of a cycle. If a lane waits after a failure under other settings, ends the
+ * waits of the sink first: the wait may have been requested by another destination.
+ * @param sink.fingerprint of the sink's settings; null if it has none
+ */
+export async function healthForCycle(
+  ledger: Ledger,
+  { id, name, fingerprint }: { readonly id: number; readonly name: string; readonly fingerprint: string | null },
+): Promise<SinkHealth> {
+  const { waitsForOtherSettings, ...health } = await readSinkHealth(ledger, id, fingerprint);
+  if (!waitsForOtherSettings) return health;
+  await trySinkNow(ledger, name);
+  return await readSinkHealth(ledger, id, fingerprint);
+}
+
+async function readSinkHealth(
+  ledger: Ledger,
+  sinkId: number,
+  settings: string | null,
+): Promise<SinkHealth & { readonly waitsForOtherSettings: boolean }> {
   const [row] = await ledger.db.query<{
     failing_ms: number;
     retry_ms: number;
     ramp: number | null;
     tried_ms: number | null;
+    other_settings: boolean;
   }>(
     `select coalesce(extract(epoch from now() - failing_since), 0)::float8 * 1000 as failing_ms,
        coalesce(extract(epoch from retry_at - now()), 0)::float8 * 1000 as retry_ms, ramp,
-       (extract(epoch from try_now_at) * 1000)::float8 as tried_ms
+       (extract(epoch from try_now_at) * 1000)::float8 as tried_ms,
+       exists (select 1 from lanes l where l.sink_id = $1 and l.retry_at > now() and l.settings <> $2) as other_settings
      from sinks where id = $1`,
-    [sinkId],
+    [sinkId, settings],
   );
-  return { failingForMs: row!.failing_ms, retryInMs: row!.retry_ms, ramp: row!.ramp, triedNowAtMs: row!.tried_ms };
+  return {
+    failingForMs: row!.failing_ms,
+    retryInMs: row!.retry_ms,
+    ramp: row!.ramp,
+    triedNowAtMs: row!.tried_ms,
+    waitsForOtherSettings: row!.other_settings,
+  };
 }
 
 /** @param retryInMs null if the sink works */
@@ -122,10 +188,11 @@ export async function saveSinkHealth(
 }
 
 /**
- * Makes the sink, its lanes and its failed deliveries due now, because an operator resolved the cause. The lanes become
- * due a millisecond apart, in their former order. If all had the same time, every attempt would start with the same
- * lane, and a lane that always fails would block the others. `try_now_at` makes every process drop the waits that the
- * destination requested.
+ * Makes the sink, its lanes and its open deliveries due now, because an operator resolved the cause or changed the sink's
+ * settings. This includes the deliveries that the sink postponed because its destination requested a wait. The lanes
+ * become due a millisecond apart, in their former order. If all had the same time, every attempt would start with the
+ * same lane, and a lane that always fails would block the others. `try_now_at` makes every process drop the waits that
+ * the destination requested.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {
@@ -140,7 +207,7 @@ export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
     );
     await tx.query(
       `update deliveries d set due_at = now() from sinks s
-       where s.name = $1 and d.sink_id = s.id and d.state = 'retry' and d.due_at > now()`,
+       where s.name = $1 and d.sink_id = s.id and d.state in ('waiting', 'retry') and d.due_at > now()`,
       [name],
     );
     await tx.query('update sinks set retry_at = least(retry_at, now()), try_now_at = now() where name = $1', [name]);

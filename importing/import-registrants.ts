@@ -40,10 +40,11 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
   if (standing === undefined || standing.startedAt === null || standing.endedAt !== null) {
     return { ...idle, nextDueInMs: 0, state: 'finished' };
   }
-  if (!(standing.workspace in deps.config.workspaces)) {
-    return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: 'its workspace is not configured' };
-  }
+  // A cancelled import sends nothing, so it ends whatever else holds it back.
   if (!standing.isCancelling) {
+    if (!Object.hasOwn(deps.config.workspaces, standing.workspace)) {
+      return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: 'its workspace is not configured' };
+    }
     const blocked = whyBlocked(standing);
     if (blocked !== undefined) return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: blocked };
   }
@@ -51,20 +52,22 @@ export async function importRegistrants(deps: Collaborators, id: string, signal:
   if (lease === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
   if (standing.isCancelling) return await cancel(deps, lease);
 
-  const waited = await requestPermission(deps.ledger, lease.workspace);
-  if (waited.kind === 'wait') {
-    return { ...idle, nextDueInMs: waited.remainingMs, state: 'waiting', reason: waited.reason };
+  const permission = await requestPermission(deps.ledger, lease.workspace);
+  // Reading also waits for the quota when only the reserve for imports is left, so the gate decides about imports.
+  if (permission.kind === 'wait' && permission.reason !== 'quota') {
+    return { ...idle, nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
   }
+  const workspaceWait = permission.kind === 'wait' ? null : permission.workspaceWait;
   const facts = {
     failures: standing.failures,
-    workspaceWait: waited.workspaceWait,
+    workspaceWait,
     refusalBehavior: await readRefusalBehavior(deps.ledger, lease.workspace),
   };
   const sender = new ImportSender(deps, lease, facts, AbortSignal.any([signal, deps.stopping]));
   // An earlier attempt leaves at most `chunksAtOnce` unsettled chunks, because it sends no more at the same time.
   for (const chunk of await unsettledChunks(deps.ledger, lease)) await sender.settleLeftover(chunk);
   const isCanary = standing.canary !== null;
-  return await sendRest(deps, lease, sender, { probes: waited.workspaceWait !== null, isCanary, signal });
+  return await sendRest(deps, lease, sender, { probes: workspaceWait !== null, isCanary, signal });
 }
 
 /**
@@ -84,14 +87,19 @@ async function sendRest(
   const until = performance.now() + cycleMs;
   const hasTime = (): boolean => performance.now() < until && !signal.aborted && !deps.stopping.aborted;
   // After a wait, one request goes out alone: its response shows whether the others may follow.
-  if (probes) {
-    await sender.loop(() => hasTime() && sender.requests === 0);
-    if (sender.halt === undefined && sender.requests > 0) await answersAgain(deps, lease.workspace);
-  }
+  let waits = probes;
+  const endWait = async (): Promise<void> => {
+    if (!waits || sender.halt !== undefined || !sender.hasAnswer) return;
+    waits = false;
+    await answersAgain(deps, lease.workspace);
+  };
+  if (probes) await sender.loop(() => hasTime() && sender.requests === 0);
+  await endWait();
   for (;;) {
     const loops = await Promise.allSettled(Array.from({ length: chunksAtOnce }, () => sender.loop(hasTime)));
     const failed = loops.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
+    await endWait();
     const done = { rows: sender.rows, requests: sender.requests };
     const { halt } = sender;
     if (halt?.kind === 'stop' && halt.why === 'cancel') return await cancel(deps, lease);

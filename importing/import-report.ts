@@ -2,7 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { ReportRow, RowOutcome } from './row-states.js';
 import { codeProperty, reportColumns } from './files/column-mapping.js';
 import { byteOrderMark, csvLine, isUnnamed } from './files/table.js';
-import type { SendableRow } from './files/checked-row.js';
+import type { SendableRow } from './files/registrant-file.js';
 import type { ImportProblem } from './desk/import-views.js';
 
 /** A stored row. `profile` is as sent, or as read if the row is invalid; keys in canonical order. */

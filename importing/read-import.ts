@@ -28,6 +28,8 @@ export interface ImportProgress {
   readonly failures: number;
   /** Why the last request failed; null: it succeeded, or there was none. */
   readonly failure: string | null;
+  /** Why the file of a drop folder cannot be used, so that the import has ended without a row; null: it can be used. */
+  readonly unusable: string | null;
   readonly createdAt: Date;
   readonly startedAt: Date | null;
   readonly endedAt: Date | null;
@@ -96,20 +98,22 @@ interface ImportRow extends Omit<ImportProgress, 'mapping' | 'state' | 'waitReas
   /** Why the workspace waits until `waitUntil`. */
   readonly waitReason: 'quota' | 'throttled' | 'credential' | null;
   readonly retryAt: Date | null;
-  readonly claimed: number;
-  readonly begun: number;
 }
+
+/** While an import sends, only reading waits for the quota: the requests that are left are reserved for imports. */
+const isSending = `exists (select 1 from import_chunks c where c.import = i.number and c.state = 'sending')`;
 
 const importRows = `select i.number, i.id, p.workspace, p.pigeonhole_id as "pigeonholeId", i.file, i.mapping,
     i.requested_by as "requestedBy", i.requested_token as "requestedToken", i.canary, i.state,
     i.cancel_asked_at is not null as "isCancelling", i.failures, i.failure, i.created_at as "createdAt",
-    i.started_at as "startedAt", i.ended_at as "endedAt", i.rows_claimed as claimed, i.begun, i.requests,
-    case when w.wait_until > now() then w.wait_until end as "waitUntil", w.wait_reason as "waitReason",
-    case when i.retry_at > now() then i.retry_at end as "retryAt"
+    i.started_at as "startedAt", i.ended_at as "endedAt", i.requests,
+    case when w.wait_until > now() and not (w.wait_reason = 'quota' and ${isSending})
+      then w.wait_until end as "waitUntil", w.wait_reason as "waitReason",
+    case when i.retry_at > now() then i.retry_at end as "retryAt",
+    (select d.problem from dropped_files d where d.ref = i.ref and d.import = i.id) as unusable
   from imports i join pigeonholes p on p.ref = i.ref left join workspaces w on w.name = p.workspace`;
 
 interface ChunkCounts {
-  readonly open: number;
   readonly created: number;
 }
 
@@ -120,17 +124,18 @@ async function withCounts(ledger: Ledger, rows: readonly ImportRow[]): Promise<I
     readOutcomes(ledger, numbers),
     readPauses(ledger, rows),
     ledger.db.query<ChunkCounts & { import: number }>(
-      `select import, count(*) filter (where state <> 'created') as open,
-         coalesce(sum(row_count) filter (where state = 'created'), 0) as created
+      `select import, coalesce(sum(row_count) filter (where state = 'created'), 0) as created
        from import_chunks where import = any($1::int4[]) group by import`,
       [numbers],
     ),
   ]);
   const chunks = new Map(chunkRows.map((row) => [row.import, row]));
   return rows.map((row) => {
-    const own = chunks.get(row.number) ?? { open: 0, created: 0 };
+    const own = chunks.get(row.number) ?? { created: 0 };
     const counted = outcomes.filter((each) => each.import === row.number);
-    return progressOf(row, own, countOutcomes(row, counted, own.created), pausesOn(row, pauses));
+    const counts = countOutcomes(row, counted, own.created);
+    const unsettled = counted.reduce((sum, { outcome, count }) => sum + (outcome === null ? count : 0), -own.created);
+    return progressOf(row, { counts, isAllSent: unsettled === 0 }, pausesOn(row, pauses));
   });
 }
 
@@ -152,14 +157,13 @@ function pausesOn(row: ImportRow, pauses: readonly Pause[]): ImportPause[] {
 
 function progressOf(
   row: ImportRow,
-  chunks: ChunkCounts,
-  counts: Record<RowOutcome, number>,
+  { counts, isAllSent }: { readonly counts: Record<RowOutcome, number>; readonly isAllSent: boolean },
   pauses: readonly ImportPause[],
 ): ImportProgress {
-  const { claimed, begun, retryAt, isCancelling: _, ...same } = row;
+  const { retryAt, isCancelling: _, ...same } = row;
   const isRunning = row.state === 'running';
-  const isAllSent = isRunning && begun >= Math.min(row.canary ?? claimed, claimed) && chunks.open === 0;
-  const waitReason = waitReasonOf(row, isAllSent && counts.waiting > 0);
+  // A row that is not settled and whose code this import holds is still to be sent; the others wait for another import.
+  const waitReason = waitReasonOf(row, isRunning && isAllSent && counts.waiting > 0);
   return {
     ...same,
     mapping: JSON.parse(row.mapping) as unknown,
@@ -244,11 +248,14 @@ export async function importIdOf(ledger: Ledger, number: number): Promise<string
   return row?.id;
 }
 
-/** Requests the cancellation of an import; requests in progress are settled first. @returns false if it has ended */
+/**
+ * Requests the cancellation of an import; requests in progress are settled first. An import whose file is still being
+ * read ends without a request once the file is read. @returns false if it has ended
+ */
 export async function requestCancellation(ledger: Ledger, id: string, by: string | null): Promise<boolean> {
   const rows = await ledger.db.query(
     `update imports set cancel_asked_at = coalesce(cancel_asked_at, now()), cancel_asked_by = coalesce(cancel_asked_by, $2)
-     where id = $1 and state = 'running' returning number`,
+     where id = $1 and state in ('staging', 'running') returning number`,
     [id, by],
   );
   return rows.length > 0;

@@ -27,7 +27,7 @@
  */
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { SettledRow } from './sending/settle-answer.js';
-import { claimable, codeStatus, heldRowOutcome } from '../ledger/code-status.js';
+import { claimable, codeStatus, heldRowOutcome } from '../ledger/sql-expressions.js';
 
 /**
  * The outcome of a row.
@@ -118,7 +118,7 @@ export async function claimFreeCodes(
  * report.
  *
  * The statement reads one snapshot and claims only rows that have not changed since. Rows that another import has just
- * claimed wait and are reviewed later.
+ * claimed, or an erasure has just changed, wait and are reviewed later.
  */
 export async function claimHeldCodes(
   tx: Queryable,
@@ -138,6 +138,7 @@ export async function claimHeldCodes(
        from judged j
        where ${claimable} and j.holder <> $2 and r.ref = $1 and r.code_hash = j.code_hash and r.import = j.holder
          and r.round = j.held_round and r.row_number = j.held_row and r.outcome is not distinct from j.held_outcome
+         and r.data_hash = j.held_data
        returning r.code_hash
      ), kept as (
        insert into import_rows (import, row_number, code_hash, data_hash, profile, outcome, field, message, request_id)
@@ -312,12 +313,19 @@ export async function confirmRefusedRows(tx: Queryable, number: number): Promise
   );
 }
 
-/** Marks as `unknown` the rows that a request of a cancelled import may have created. Called when that import ends. */
+/**
+ * Marks as `unknown` the rows that a request of a cancelled import may have created. Called when that import ends. Of a
+ * chunk that is being sent, the request contains only the first rows.
+ */
 export async function markUnansweredUnknown(tx: Queryable, number: number): Promise<void> {
   await tx.query(
-    `update registrants r set outcome = 'unknown', origin = null, sent = null from import_chunks c
-     where c.import = $1 and c.state <> 'created' and (c.sent <> 'never' or c.state = 'sending') and r.import = $1
-       and r.round = c.round and r.row_number between c.first_row and c.last_row and r.outcome is null`,
+    `update registrants r set outcome = 'unknown', origin = null, sent = null from (
+       select o.round, o.row_number, c.sent <> 'never' or (c.state = 'sending' and coalesce(row_number() over (
+           partition by c.round, c.first_row order by o.row_number) <= c.sent_count, true)) as may_exist
+       from import_chunks c join registrants o on o.import = c.import and o.round = c.round
+         and o.row_number between c.first_row and c.last_row
+       where c.import = $1 and c.state <> 'created' and o.outcome is null) open
+     where r.import = $1 and r.round = open.round and r.row_number = open.row_number and open.may_exist`,
     [number],
   );
 }

@@ -1,4 +1,4 @@
-import type { InvalidRow, SendableRow } from './files/checked-row.js';
+import type { InvalidRow, SendableRow } from './files/registrant-file.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { LedgerError } from '../ledger/ledger-error.js';
@@ -13,7 +13,8 @@ import {
 } from './row-states.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
-import { abandonedAfterMs } from '../ledger/code-status.js';
+import type { ImportProblem } from './desk/import-views.js';
+import { abandonedAfterMs } from '../ledger/sql-expressions.js';
 
 export type RowToSend = Pick<SendableRow, 'row' | 'profile'>;
 /** A row with problems: stored for the report, never sent. */
@@ -37,7 +38,7 @@ export async function stageRows(ledger: Ledger, number: number, rows: readonly S
   const hashed = inClaimingOrder(hashRows(ledger.hash, sendable));
   const { ref, held } = await untilDecided(() => claimFree(ledger, number, hashed));
   if (held.length > 0) invalid.push(...(await untilDecided(() => stageHeld(ledger, { ref, number }, held))));
-  if (invalid.length > 0) await stageInvalid(ledger, number, invalid);
+  if (invalid.length > 0 && !(await storeInvalidRows(ledger.db, number, invalid))) throw noLongerStaged();
 }
 
 /**
@@ -93,13 +94,14 @@ async function stageHeld(
 
 /** Stores none of the row's values, so that a forgotten person does not return with the next file. */
 function refusedRow({ row }: HashedRow): RowToReport {
-  const message =
-    'this person was forgotten on request: remove the row from the file, or lift the erasure with "pigeonpost erasures lift"';
-  return { row, values: {}, problems: [{ row, column: null, code: 'forgotten', message }] };
+  return { row, values: {}, problems: [forgottenProblem(row)] };
 }
 
-async function stageInvalid(ledger: Ledger, number: number, rows: readonly RowToReport[]): Promise<void> {
-  if (!(await storeInvalidRows(ledger.db, number, rows))) throw noLongerStaged();
+/** Returns the problem of a row whose person was erased. */
+export function forgottenProblem(row: number): ImportProblem {
+  const message =
+    'this person was forgotten on request: remove the row from the file, or lift the erasure with "pigeonpost erasures lift"';
+  return { row, column: null, code: 'forgotten', message };
 }
 
 function noLongerStaged(): LedgerError {
@@ -119,19 +121,9 @@ export function hashRows(hash: KeyedHash, rows: readonly RowToSend[]): HashedRow
   });
 }
 
-/** Bytes of a code's hash that are used for ordering. A JavaScript number cannot hold more bytes exactly. */
-const orderBytes = 6;
-
-/**
- * Returns the rows in the order in which all imports claim codes, so that two of them do not deadlock. Ordering by the
- * start of the hash takes a fifth of the time of comparing whole hashes. If two imports deadlock on codes with the same
- * start, the store rolls one of them back.
- */
+/** Returns the rows in the order in which all imports claim codes, so that two of them do not deadlock. */
 function inClaimingOrder(rows: readonly HashedRow[]): HashedRow[] {
-  return rows
-    .map((row) => ({ row, place: row.codeHash.readUIntBE(0, orderBytes) }))
-    .toSorted((a, b) => a.place - b.place)
-    .map(({ row }) => row);
+  return rows.toSorted((a, b) => a.codeHash.compare(b.codeHash));
 }
 
 /**
@@ -224,8 +216,9 @@ export async function beginImport(ledger: Ledger, input: NewImport): Promise<num
 export async function startImport(ledger: Ledger, number: number, staged: number): Promise<void> {
   const rows = await ledger.db.query(
     `update imports set state = 'running', started_at = coalesce(started_at, now()),
-       rows_claimed = c.claimed, rows_other = o.other, last_row = greatest(c.last_row, o.last_row, 0)
-     from (select count(*), max(row_number) from registrants where import = $1) c (claimed, last_row)
+       rows_claimed = c.unsent, rows_other = o.other, last_row = greatest(c.last_row, o.last_row, 0)
+     from (select count(*), count(*) filter (where outcome is null), max(row_number)
+         from registrants where import = $1) c (claimed, unsent, last_row) -- a row may have been erased before the start
        cross join (select count(*), max(row_number) from import_rows where import = $1) o (other, last_row)
      where number = $1 and state = 'staging' and c.claimed + o.other = $2 returning number`,
     [number, staged],
@@ -243,7 +236,7 @@ export async function startImport(ledger: Ledger, number: number, staged: number
 /** Deletes an import that was never started, with its staged rows; its codes are free again. */
 export async function discardImport(ledger: Ledger, number: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    const open = await tx.query(`delete from imports where number = $1 and state = 'staging' returning number`, [
+    const open = await tx.query('delete from imports where number = $1 and started_at is null returning number', [
       number,
     ]);
     if (open.length === 0) return;

@@ -13,10 +13,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import type { Database } from './drivers/database.js';
-import { givenKey, keyFile, type KeyPlace } from './key-place.js';
+import { givenKey, keyFile, type KeyPlace, LedgerKey } from './ledger-key.js';
 import { KeyedHash } from './keyed-hash.js';
 import { openLedger } from './ledger.js';
-import { LedgerKey } from './ledger-key.js';
 import { migrate } from './migrate.js';
 
 const databases = useBothDatabases();

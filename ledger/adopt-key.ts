@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Database } from './drivers/database.js';
-import type { KeyPlace } from './key-place.js';
+import { type KeyPlace, LedgerKey } from './ledger-key.js';
 import { LedgerError } from './ledger-error.js';
-import { LedgerKey } from './ledger-key.js';
 
 /** The key, or the check value of the key, in the store. */
 export type StoredKey =

@@ -18,7 +18,7 @@ export interface RequestedAction {
   readonly requestId: string;
 }
 
-export type AuditOutcome = 'done' | 'refused' | 'failed';
+type AuditOutcome = 'done' | 'refused' | 'failed';
 
 export interface AuditEntry extends Omit<RequestedAction, 'subject'> {
   readonly number: number;
@@ -30,7 +30,7 @@ export interface AuditEntry extends Omit<RequestedAction, 'subject'> {
   readonly endedAt: Date | null;
 }
 
-export interface AuditFilter {
+interface AuditFilter {
   readonly who: string | null;
   readonly action: string | null;
   readonly target: string | null;

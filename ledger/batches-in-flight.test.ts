@@ -2,10 +2,9 @@ import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
 import { consentStates } from './seen-item.js';
-import { type Batch, startBatch } from '../delivering/start-batch.js';
+import { type Batch, finishBatch, startBatch } from '../delivering/commit-batch.js';
 import type { Decision } from '../delivering/delivery-states.js';
-import { inFlight } from '../delivering/due-deliveries.js';
-import { finishBatch } from '../delivering/finish-batch.js';
+import { changesToRecover } from '../delivering/recover-batch.js';
 import { type LaneLease, acquireLane } from './lanes.js';
 import { lockPlaceWithLanes } from './lock-order.js';
 
@@ -121,7 +120,14 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     const next = (await acquireLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
     expect(await rows(ledger, next)).toEqual(begunRows);
     expect(await watermark(ledger, next)).toBe(4);
-    const left = await inFlight(ledger, next, 10);
+    const traits = {
+      order: 'item',
+      needsContext: false,
+      revisions: 'every',
+      repeats: 'harmless',
+      batchSize: 10,
+    } as const;
+    const left = await changesToRecover(ledger, next, traits, false);
     expect(left.map(({ candidate, identity }) => [candidate.sequence, identity])).toEqual([
       [1, true],
       [2, false],

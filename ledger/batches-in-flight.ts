@@ -1,6 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import { columnOf, encodeColumn, type SqlValue } from './drivers/sql-values.js';
-import { readableJson } from './readable-json.js';
+import { readableJson } from './sql-expressions.js';
 
 type LaneName = { readonly sinkId: number; readonly ref: number };
 

@@ -59,7 +59,7 @@ function printed(value: unknown, orders: MemberOrders): string {
 }
 
 /** The sorted order of an object's members, and whether an object created in that order keeps it. */
-export interface MemberOrder {
+interface MemberOrder {
   readonly names: readonly string[];
   /**
    * False if the object has names that JavaScript objects always put first (`7`), or `__proto__`, which an assignment

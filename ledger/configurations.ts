@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { canonicalJson } from './canonical-json.js';
+import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 
@@ -16,27 +17,36 @@ export async function useConfiguration(ledger: Ledger, document: unknown, accept
   const digest = digestOf(text);
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table configurations in exclusive mode');
-    const rows = await tx.query<{ number: number; digest: string }>(
-      'select number, digest from configurations where digest = $1 or number = (select max(number) from configurations) order by number',
+    const current = await newestConfiguration(tx);
+    if (current?.digest === digest) return current.number;
+    const [older] = await tx.query<{ number: number }>(
+      'select number from configurations where digest = $1 order by number limit 1',
       [digest],
     );
-    const current = rows.at(-1);
-    if (current?.digest === digest) return current.number;
-    const older = rows.find((row) => row.digest === digest);
     if (older !== undefined && !accept) {
       throw new LedgerError(
         'configuration',
         `this file is configuration ${older.number}, and ${current!.number} is current: start the newer file, or make this one current again with --accept-config`,
       );
     }
-    const number = (current?.number ?? 0) + 1;
-    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
-      number,
-      text,
-      digest,
-    ]);
-    return number;
+    return await addConfiguration(tx, (current?.number ?? 0) + 1, text);
   });
+}
+
+async function newestConfiguration(tx: Queryable): Promise<{ number: number; digest: string } | undefined> {
+  const [row] = await tx.query<{ number: number; digest: string }>(
+    'select number, digest from configurations order by number desc limit 1',
+  );
+  return row;
+}
+
+async function addConfiguration(tx: Queryable, number: number, text: string): Promise<number> {
+  await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
+    number,
+    text,
+    digestOf(text),
+  ]);
+  return number;
 }
 
 function digestOf(text: string): string {
@@ -45,9 +55,7 @@ function digestOf(text: string): string {
 
 /** Returns the number of a configuration if it is the current one, otherwise undefined. */
 export async function isCurrentConfiguration(ledger: Ledger, document: unknown): Promise<number | undefined> {
-  const [row] = await ledger.db.query<{ number: number; digest: string }>(
-    'select number, digest from configurations order by number desc limit 1',
-  );
+  const row = await newestConfiguration(ledger.db);
   return row?.digest === digestOf(canonicalJson(document)) ? row.number : undefined;
 }
 
@@ -61,17 +69,10 @@ export async function replaceConfiguration(ledger: Ledger, document: unknown, af
   const text = canonicalJson(document);
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table configurations in exclusive mode');
-    const [row] = await tx.query<{ number: number; digest: string }>(
-      'select number, digest from configurations order by number desc limit 1',
-    );
+    const row = await newestConfiguration(tx);
     if (row?.number !== after) throw anotherConfiguration(after, row?.number ?? 0);
     if (row.digest === digestOf(text)) return row.number;
-    await tx.query('insert into configurations (number, document, digest) values ($1, $2::json, $3)', [
-      after + 1,
-      text,
-      digestOf(text),
-    ]);
-    return after + 1;
+    return await addConfiguration(tx, after + 1, text);
   });
 }
 

@@ -3,7 +3,7 @@ import type { Fields } from './item-form.js';
 import type { KeyedHash } from './keyed-hash.js';
 import type { SeenItem } from './seen-item.js';
 import type { Queryable } from './drivers/database.js';
-import { readableJson } from './readable-json.js';
+import { readableJson } from './sql-expressions.js';
 
 /** The derived list of activity: per attendee and session, and per attendee and pigeonhole. */
 export const engagementList = 'engagement';

@@ -1,7 +1,6 @@
 import { canonicalJson } from './canonical-json.js';
-import { withoutIdentity } from './identity.js';
+import { withoutIdentity, effective, type Visibility } from './visibility.js';
 import type { KeyedHash } from './keyed-hash.js';
-import { effective, type Visibility } from './visibility.js';
 import type { Ledger } from './ledger.js';
 import type { DifferingItem } from './compare-items.js';
 
@@ -57,7 +56,7 @@ export function itemForm(list: string, fields: Fields, identity: 'with' | 'witho
 
 /** The form in which an item is compared and delivered, with its hashes. */
 export interface HashedForm {
-  /** The texts without the identity, unless the item is named. */
+  /** The texts without the identity, unless the item is named or its list has no visibility. */
   readonly form: ItemForm;
   readonly hash: Buffer;
   /** Null if the list has no copies of other items. */

@@ -119,24 +119,13 @@ function derive(key: Buffer, purpose: string): Hmac {
 const changeNamespace = Buffer.from('8b0c6f3e5d5b4c0f9a76f1c7d2b3e410', 'hex');
 
 /**
- * A reused buffer: the namespace, followed by room for a name. A name that does not fit, which is rare, gets a buffer
- * of its own.
- */
-const named = Buffer.concat([changeNamespace, Buffer.alloc(4096)]);
-
-/**
  * Returns the UUIDv5 (RFC 9562) of a change as 32 hex digits. PostgreSQL accepts UUIDs with and without hyphens, and
  * leaving them out is cheaper. The id is computed once, when the change is written, and then stored.
  */
 export function changeId(name: string): string {
-  const digest = hash('sha1', withNamespace(name), 'hex');
+  const digest = hash('sha1', Buffer.concat([changeNamespace, Buffer.from(name)]), 'hex');
   const variant = ((parseInt(digest[16]!, 16) & 0x3) | 0x8).toString(16);
   return `${digest.slice(0, 12)}5${digest.slice(13, 16)}${variant}${digest.slice(17, 32)}`;
-}
-
-function withNamespace(name: string): Buffer {
-  if (3 * name.length > 4096) return Buffer.concat([changeNamespace, Buffer.from(name)]);
-  return named.subarray(0, changeNamespace.length + named.write(name, changeNamespace.length, 'utf8'));
 }
 
 /**

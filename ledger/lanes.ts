@@ -1,7 +1,7 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
-import { byItem, byOrder } from './addressed-indexes.js';
+import { byItem, byOrder } from './sql-expressions.js';
 import { expandBatchesInFlight } from './batches-in-flight.js';
 
 /** The reason for withholding a change of a list that the sink no longer receives. */
@@ -38,7 +38,7 @@ export interface LaneWork {
   readonly hasDelivered: boolean;
 }
 
-export interface LanesOfSink {
+interface LanesOfSink {
   readonly sinkId: number;
   readonly refs: readonly number[];
   readonly configuration: number;
@@ -280,4 +280,41 @@ export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedL
   );
   if (lane === undefined) throw staleLane(lease);
   return lane;
+}
+
+/** The effect of a batch on its lane. */
+export interface LaneOutcome {
+  /** If the lane fails: the reason, and the wait before its next attempt. Null: it works. Undefined: unchanged. */
+  readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
+  /** Number of deliveries that the destination accepted, including replays. */
+  readonly delivered: number;
+  /** Replaces the sink's memory; undefined: unchanged. */
+  readonly memory: Readonly<Record<string, unknown>> | undefined;
+  /** Replaces the lane's recent decisions; undefined: unchanged. */
+  readonly recent?: string | undefined;
+}
+
+export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): Promise<void> {
+  await tx.query(
+    `update lanes set memory = coalesce($3::json, memory),
+         failure = case when $7 then $4::text else failure end,
+         failing_since = case when not $7 then failing_since
+           when $4::text is not null then coalesce(failing_since, clock_timestamp()) end,
+         retry_at = case when $7 then clock_timestamp() + $5::float8 * interval '1 millisecond' else retry_at end,
+         delivered = delivered + $6::int,
+         filling_at = case when filling_at is not null and $7 and $4::text is null then clock_timestamp() else filling_at end,
+         delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end,
+         recent = coalesce($8::text, recent)
+       where sink_id = $1 and ref = $2`,
+    [
+      lease.sinkId,
+      lease.ref,
+      lane.memory === undefined ? null : JSON.stringify(lane.memory),
+      lane.failing?.detail ?? null,
+      lane.failing?.retryInMs ?? null,
+      lane.delivered,
+      lane.failing !== undefined,
+      lane.recent ?? null,
+    ],
+  );
 }

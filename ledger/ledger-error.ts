@@ -1,4 +1,4 @@
-export type LedgerErrorKind =
+type LedgerErrorKind =
   /** Another attempt has acquired the lease under which this attempt wanted to write, so this attempt must stop. */
   | 'stale'
   /** The store's schema is newer than this code. */

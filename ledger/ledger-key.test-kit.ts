@@ -1,5 +1,4 @@
-import { givenKey } from './key-place.js';
-import { LedgerKey } from './ledger-key.js';
+import { givenKey, LedgerKey } from './ledger-key.js';
 
 /** The key of ledgers that tests create. A process receives its text as LEDGER_KEY. */
 export const testKeyText = Buffer.alloc(32, 7).toString('base64');

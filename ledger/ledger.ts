@@ -1,6 +1,6 @@
 import { DatabaseClock } from './database-clock.js';
 import type { Database } from './drivers/database.js';
-import type { KeyPlace } from './key-place.js';
+import type { KeyPlace } from './ledger-key.js';
 import { KeyedHash } from './keyed-hash.js';
 import { LedgerError } from './ledger-error.js';
 import { migrate, type MigrateOptions } from './migrate.js';
@@ -16,7 +16,7 @@ export interface Ledger {
   readonly clock: DatabaseClock;
 }
 
-export interface OpenLedgerOptions extends Pick<MigrateOptions, 'onProgress'> {
+interface OpenLedgerOptions extends Pick<MigrateOptions, 'onProgress'> {
   /** Receives a sentence for the operator if the key has to stay in the store for now. */
   readonly onNotice?: (sentence: string) => void;
 }

@@ -34,14 +34,15 @@ export function lacksBetweenNeighbours(
   return filled.some(({ firstValue, lastValue }) => firstValue! < value && value < lastValue!);
 }
 
-export interface Evidence {
+interface Evidence {
   /** True if one response, requested without cursor or filter, contained the whole list and had room for more rows. */
   readonly wholeInOne: boolean;
   /** Number of complete walks that lacked the item between its neighbours (`lacksBetweenNeighbours`). */
   readonly walks: number;
   /**
    * True if the latest walk also lacked the item between its neighbours. Otherwise the walks confirm nothing: the item
-   * may have moved from one page to another during the latest, and the earlier ones may have been sent too few rows.
+   * may have moved from one page to another during the latest walk, and the service may have sent too few rows to the
+   * earlier walks.
    */
   readonly showsPlace: boolean;
   /** Time in milliseconds over which all walks have shown the same sequence of pages without the item. */

@@ -4,7 +4,7 @@ import type { Ledger } from './ledger.js';
 import { lastOfEachKey, type SeenItem } from './seen-item.js';
 import { effective } from './visibility.js';
 import type { DifferingItem } from './compare-items.js';
-import { storedForm } from './item-form.js';
+import { type HashedForm, storedForm } from './item-form.js';
 import type { PageScope, Source } from './write-changes.js';
 import { changeId } from './keyed-hash.js';
 
@@ -39,42 +39,30 @@ export function prepareNewItems(
   items: readonly SeenItem[],
   rules: string,
 ): NewItems | undefined {
-  const newItems: NewItem[] = [];
+  const newItems: (HashedForm & Pick<DifferingItem, 'item' | 'visibility'>)[] = [];
   for (const item of lastOfEachKey(items)) {
     if (item.hashed === undefined || item.visibility === 'judge') return undefined;
     newItems.push({ item, visibility: item.visibility, ...item.hashed });
   }
-  return encodeNewItems(ledger, place, newItems, rules);
-}
-
-type NewItem = Pick<DifferingItem, 'item' | 'visibility' | 'form' | 'hash' | 'copiesHash'>;
-
-/** Encodes new items as parameters. @param items all read under the same rules, each key once */
-export function encodeNewItems(
-  ledger: Pick<Ledger, 'hash'>,
-  place: ItemsPlace,
-  items: readonly NewItem[],
-  rules: string,
-): NewItems {
-  const stored = items.map((each) => storedForm(ledger, place, each));
+  const stored = newItems.map((each) => storedForm(ledger, place, each));
   return {
-    count: items.length,
+    count: newItems.length,
     rules,
-    ids: columnOf('uuid', items, ({ item, hash }) =>
+    ids: columnOf('uuid', newItems, ({ item, hash }) =>
       idOfChange(place, { key: item.key, revision: 1, kind: 'created', hash }),
     ),
-    keys: columnOf('text', items, ({ item }) => item.key),
-    sessionIds: columnOf('int8', items, ({ item }) => item.sessionId),
-    shown: columnOf('text', items, ({ visibility }) => (visibility === null ? null : effective(visibility))),
+    keys: columnOf('text', newItems, ({ item }) => item.key),
+    sessionIds: columnOf('int8', newItems, ({ item }) => item.sessionId),
+    shown: columnOf('text', newItems, ({ visibility }) => (visibility === null ? null : effective(visibility))),
     columns: [
-      columnOf('bytea', items, ({ hash }) => hash),
-      columnOf('bytea', items, ({ copiesHash }) => copiesHash),
+      columnOf('bytea', newItems, ({ hash }) => hash),
+      columnOf('bytea', newItems, ({ copiesHash }) => copiesHash),
       columnOf('json', stored, ({ payload }) => payload),
-      columnOf('text', items, ({ visibility }) => visibility),
+      columnOf('text', newItems, ({ visibility }) => visibility),
       columnOf('int8', stored, ({ attendeeId }) => attendeeId),
       columnOf('bytea', stored, ({ subject }) => subject),
-      columnOf('boolean', items, ({ item }) => item.saysAnonymous),
-      columnOf('text', items, ({ item }) => item.consent),
+      columnOf('boolean', newItems, ({ item }) => item.saysAnonymous),
+      columnOf('text', newItems, ({ item }) => item.consent),
     ],
   };
 }
@@ -87,7 +75,7 @@ const insertChanges = `insert into changes (ref, list, request_id, read_as, revi
 
 const insertItems = `insert into items (ref, list, stream_id, seen_at, rules, revision, last_sequence, key, session_id,
     content_hash, copies_hash, payload, visibility, attendee_id, subject, says_anonymous, consent)
-  select $1, $2, $3, coalesce($4, clock_timestamp()), $5, 1, $6::int8 + n.nth - 1, n.key, n.session_id,
+  select $1, $2, $3, $4, $5, 1, $6::int8 + n.nth - 1, n.key, n.session_id,
     n.content_hash, n.copies_hash, n.payload, n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent
   from unnest($7::text[], $8::int8[], $9::bytea[], $10::bytea[], $11::json[], $12::text[], $13::int8[], $14::bytea[],
     $15::boolean[], $16::text[]) with ordinality
@@ -100,24 +88,18 @@ const insertItems = `insert into items (ref, list, stream_id, seen_at, rules, re
  * upsert, and is safe because the pigeonhole's lock keeps other writers away from these items.
  * @throws {StoreError} kind `constraint` if the ledger already has one of the items
  */
-export async function insertNewItems(
-  tx: Queryable,
-  scope: PageScope,
-  items: NewItems,
-  source: Source | null,
-): Promise<void> {
+export async function insertNewItems(tx: Queryable, scope: PageScope, items: NewItems, source: Source): Promise<void> {
   const first = scope.nextSequence;
   scope.nextSequence += items.count;
   const { keys, sessionIds } = items;
-  const seenAt = source?.requestedAt ?? null;
-  const from = [source?.requestId ?? null, source?.readAs ?? null];
+  const from = [source.requestId, source.readAs];
   await Promise.all([
     tx.query(insertChanges, [scope.ref, scope.list, ...from, first, items.ids, keys, sessionIds, items.shown]),
     tx.query(insertItems, [
       scope.ref,
       scope.list,
       scope.streamId,
-      seenAt,
+      source.requestedAt,
       items.rules,
       first,
       keys,

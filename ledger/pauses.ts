@@ -14,8 +14,8 @@ export interface Pause {
   readonly since: Date;
 }
 
-/** The name under which a pigeonhole is paused. */
-export function pigeonholeName(workspace: string, pigeonholeId: number): string {
+/** Returns `workspace/id`, the name of a pigeonhole in pauses, in the status and for people. */
+export function placeName({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: number }): string {
   return `${workspace}/${pigeonholeId}`;
 }
 
@@ -79,6 +79,22 @@ export async function liftChangedCredential(
        and fingerprint is distinct from $3`,
     [scope, name, fingerprint],
   );
+}
+
+/**
+ * Returns a sink's pause. Lifts a pause because of credentials that the sink no longer uses: if a batch was in progress
+ * when the configuration changed, its refusal arrives after the new credentials.
+ * @param sink.fingerprint of the sink's present settings; null if it has none
+ */
+export async function pauseOfSink(
+  ledger: Ledger,
+  { name, fingerprint }: { readonly name: string; readonly fingerprint: string | null },
+): Promise<Pause | undefined> {
+  const names = [{ scope: 'sink', name }] as const;
+  const [pause] = await pausesOf(ledger, names);
+  if (pause === undefined || fingerprint === null) return pause;
+  await liftChangedCredential(ledger, 'sink', name, fingerprint);
+  return (await pausesOf(ledger, names))[0];
 }
 
 /** Returns all pauses. */

@@ -1,6 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
-import { readableJson } from './readable-json.js';
+import { readableJson } from './sql-expressions.js';
 import { anotherConfiguration } from './configurations.js';
 
 export interface PigeonholeRow {
@@ -96,6 +96,35 @@ export async function saveStatuses(
   return rows.map((row) => row.pigeonhole_id);
 }
 
+/**
+ * Makes one stream due in each pigeonhole that counts as gone although the service shows it. An answer about this stream
+ * shows that the pigeonhole exists again (`lockPigeonhole`), which would otherwise be noticed a day later.
+ * @param restMs the ms until a stream that counts as gone is due again (`retryGoneInMs`)
+ * @param everyMs minimum ms between two such reads of a pigeonhole
+ * @returns the ids of the pigeonholes
+ */
+export async function probeGone(
+  ledger: Ledger,
+  workspace: string,
+  ids: readonly number[],
+  { restMs, everyMs }: { readonly restMs: number; readonly everyMs: number },
+): Promise<number[]> {
+  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
+    `with shown as (
+       select ref, pigeonhole_id from pigeonholes
+       where workspace = $1 and pigeonhole_id = any($2::int8[]) and gone_at is not null
+       order by ref for no key update), -- locked before the streams, as everywhere
+     probed as (
+       select g.pigeonhole_id, (array_agg(s.id order by s.due_at, s.id))[1] as id
+       from shown g join streams s on s.ref = g.ref and s.wanted and s.gone_at is not null
+       group by g.pigeonhole_id having min(s.due_at) > now()
+         and max(s.due_at) <= now() + ($3::float8 - $4) * interval '1 millisecond')
+     update streams s set due_at = now() from probed p where s.id = p.id returning p.pigeonhole_id`,
+    [workspace, ids, restMs, everyMs],
+  );
+  return rows.map((row) => row.pigeonhole_id);
+}
+
 export interface Selected extends PigeonholeRow {
   /** Names of the syncs that read it. */
   readonly syncs: readonly string[];
@@ -154,12 +183,9 @@ export async function claimHidden(
 }
 
 /** A pigeonhole with its name, and the syncs that read it. */
-export interface NamedPigeonhole {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
+export interface NamedPigeonhole extends Pick<Selected, 'workspace' | 'pigeonholeId' | 'syncs'> {
   /** Null: the pigeonhole has not been read yet. */
   readonly name: string | null;
-  readonly syncs: readonly string[];
 }
 
 /** Returns the pigeonholes of a workspace with their names. @param workspace null: all workspaces */
@@ -195,4 +221,64 @@ export async function peopleOf(
     [refs],
   );
   return new Map(rows.map(({ ref, people }) => [ref, people]));
+}
+
+export interface RegisteredSync {
+  readonly name: string;
+  readonly workspace: string;
+  /** The rule by which the sync selects pigeonholes, as JSON text. Rules are compared as text. */
+  readonly choice: string;
+}
+
+/** Returns the names of the syncs that the ledger knows with a different selection rule or workspace. */
+export async function changedSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<string[]> {
+  const rows = await ledger.db.query<RegisteredSync>(
+    'select name, workspace, choice from syncs where name = any($1::text[])',
+    [syncs.map(({ name }) => name)],
+  );
+  const known = new Map(rows.map((row) => [row.name, row]));
+  return syncs
+    .filter(({ name, workspace, choice }) => {
+      const row = known.get(name);
+      return row !== undefined && (row.choice !== choice || row.workspace !== workspace);
+    })
+    .map(({ name }) => name);
+}
+
+/**
+ * Registers the configured syncs, and archives all others. An archived sync keeps its selections, and uses them again
+ * when it is configured again.
+ */
+export async function registerSyncs(ledger: Ledger, syncs: readonly RegisteredSync[]): Promise<void> {
+  const names = syncs.map(({ name }) => name);
+  await ledger.db.transaction(async (tx) => {
+    await tx.query(
+      `insert into syncs (name, workspace, choice) select * from unnest($1::text[], $2::text[], $3::json[])
+       on conflict (name) do update set workspace = excluded.workspace, choice = excluded.choice, archived_at = null`,
+      [names, syncs.map(({ workspace }) => workspace), syncs.map(({ choice }) => choice)],
+    );
+    await tx.query('update syncs set archived_at = now() where archived_at is null and not name = any($1::text[])', [
+      names,
+    ]);
+  });
+}
+
+/**
+ * Returns the pigeonholes that a sync reads, except those that its configuration no longer selects. The sync itself may
+ * be archived.
+ */
+export async function selectionsOf(ledger: Ledger, sync: string): Promise<Omit<PigeonholeRow, 'status'>[]> {
+  return await ledger.db.query<Omit<PigeonholeRow, 'status'>>(
+    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId" from selections s join pigeonholes p on p.ref = s.ref
+     where s.sync = $1 and s.archived_at is null order by p.ref`,
+    [sync],
+  );
+}
+
+/** Archives pigeonholes that the configuration of a sync no longer selects. They return when it selects them again. */
+export async function archiveSelections(ledger: Ledger, sync: string, refs: readonly number[]): Promise<void> {
+  await ledger.db.query(
+    'update selections set archived_at = now() where sync = $1 and ref = any($2::int4[]) and archived_at is null',
+    [sync, refs],
+  );
 }

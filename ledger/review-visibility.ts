@@ -1,11 +1,11 @@
-import { groupBy } from '../base/group-by.js';
+import { groupBy } from '../base/grouping.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import { judgeVisibility, type Visibility } from './visibility.js';
+import { loadJudge, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
-import { type DifferingItem, questionFlags, sessionSettings } from './compare-items.js';
+import type { DifferingItem } from './compare-items.js';
 import { wakeSinks } from './sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
 
@@ -116,7 +116,7 @@ export async function continueReview(
 }
 
 async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: readonly ReviewedRow[]): Promise<number> {
-  const judge = await loadFacts(tx, scope.ref, rows);
+  const judge = await loadJudge(tx, scope.ref, rows);
   const moved = rows
     .map((row) => ({ row, visibility: judge(row) }))
     .filter(({ row, visibility }) => visibility !== row.visibility);
@@ -143,21 +143,6 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
   return changed;
 }
 
-async function loadFacts(
-  tx: Queryable,
-  ref: number,
-  rows: readonly ReviewedRow[],
-): Promise<(row: ReviewedRow) => Visibility> {
-  const sessions = await sessionSettings(tx, ref, [...new Set(rows.map(({ sessionId }) => sessionId))]);
-  const questions = rows.filter((row) => row.list === 'questions').map((row) => row.key);
-  const flags = await questionFlags(tx, ref, questions);
-  return (row) =>
-    judgeVisibility(row.list, {
-      anonymousResponses: sessions.get(row.sessionId),
-      questionIsAnonymous: row.list === 'questions' ? flags.get(`${row.key} ${row.sessionId}`) : undefined,
-    });
-}
-
 function byStream<T extends { row: ReviewedRow }>(entries: readonly T[]): T[][] {
   return [...groupBy(entries, ({ row }) => `${row.list} ${row.streamId}`).values()];
 }
@@ -178,6 +163,7 @@ function toDiffering(ledger: Ledger, row: ReviewedRow, visibility: Visibility): 
       lastSequence,
       sameContent,
       sameCopies: true,
+      differsByRules: false,
       rules,
       deleted: false,
       sessionId,

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { groupBy } from '../base/group-by.js';
+import { groupBy } from '../base/grouping.js';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import { openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';

@@ -1,6 +1,6 @@
-import { groupBy } from '../base/group-by.js';
+import { groupBy } from '../base/grouping.js';
 import type { Ledger } from './ledger.js';
-import { readableJson } from './readable-json.js';
+import { readableJson } from './sql-expressions.js';
 
 /** The fields that the stored items of a list have in one pigeonhole. */
 export interface SeenFields {
@@ -23,7 +23,7 @@ export interface SeenField {
   readonly values: Readonly<Record<string, number>> | null;
 }
 
-export interface FieldsRequest {
+interface FieldsRequest {
   readonly list: string;
   /** Null: every workspace. */
   readonly workspace: string | null;

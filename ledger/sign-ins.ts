@@ -1,4 +1,4 @@
-import { groupBy } from '../base/group-by.js';
+import { groupBy } from '../base/grouping.js';
 import type { Queryable } from './drivers/database.js';
 import type { Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
@@ -49,7 +49,8 @@ export async function addSignIns(
   if (changes.length === 0) return end < scope.nextSequence - 1 ? [] : undefined;
   const attendees = await tx.query<AttendeeRow>(
     `select i.key::int8 as "attendeeId", i.payload from unnest($2::text[]) as n (key)
-       cross join lateral (select key, payload from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i`,
+       cross join lateral (select key, payload, expired from items where ref = $1 and list = 'attendees' and key = n.key limit 1) i
+     where not i.expired -- the stored sign-in stays, because the record no longer shows it`,
     [scope.ref, [...new Set(changes.map(({ key }) => key))]],
   );
   return await replaceSignIns(ledger, tx, scope, attendees);

@@ -17,7 +17,7 @@ export interface StoredToken {
 }
 
 /** The stored values that a presented token is compared with. */
-export interface PresentedToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'workspace'> {
+interface PresentedToken extends Pick<StoredToken, 'id' | 'name' | 'roles' | 'workspace'> {
   /** SHA-256 of the whole token. */
   readonly hash: Buffer;
   readonly expired: boolean;

@@ -1,3 +1,4 @@
+import type { Queryable } from './drivers/database.js';
 import type { ServiceListName } from '../base/list-names.js';
 
 /**
@@ -19,7 +20,7 @@ export type EffectiveVisibility = 'named' | 'anonymous';
  * - `judged`: an interaction with `attendeeId` and no flag. Its session decides; for an item of `questions`, also the
  *   `qna-questions` item with the same id.
  */
-export type PersonRule = 'none' | 'own-record' | 'flagged' | 'judged';
+type PersonRule = 'none' | 'own-record' | 'flagged' | 'judged';
 
 const personRules: Readonly<Record<ServiceListName | 'engagement' | 'registrants', PersonRule>> = {
   pigeonholes: 'none',
@@ -51,7 +52,7 @@ const withRule = (rule: PersonRule) =>
 export const judgedLists: ReadonlySet<string> = withRule('judged');
 export const ownRecords: ReadonlySet<string> = withRule('own-record');
 
-export interface VisibilityFacts {
+interface VisibilityFacts {
   /** The session's `anonymousResponses`; undefined if the session or its setting is not known yet. */
   readonly anonymousResponses: boolean | undefined;
   /**
@@ -76,6 +77,105 @@ export function judgeVisibility(list: string, facts: VisibilityFacts): Visibilit
   return 'anonymous';
 }
 
+/** An interaction whose visibility its session and question decide. */
+interface Interaction {
+  readonly list: string;
+  readonly key: string;
+  readonly sessionId: number | null;
+}
+
+/**
+ * Reads what the ledger knows now about the sessions and questions of these interactions, and returns the function that
+ * judges the visibility of each.
+ */
+export async function loadJudge(
+  tx: Queryable,
+  ref: number,
+  interactions: readonly Interaction[],
+): Promise<(interaction: Interaction) => Visibility> {
+  const judged = interactions.filter(({ list }) => judgedLists.has(list));
+  const sessions = await sessionSettings(tx, ref, [...new Set(judged.map(({ sessionId }) => sessionId))]);
+  const questions = judged.filter(({ list }) => list === 'questions').map(({ key }) => key);
+  const flags = await questionFlags(tx, ref, questions);
+  return ({ list, key, sessionId }) =>
+    judgeVisibility(list, {
+      anonymousResponses: sessions.get(sessionId),
+      questionIsAnonymous: flags(key, sessionId),
+    });
+}
+
+/** Returns the known values of `anonymousResponses`, by session id. */
+async function sessionSettings(
+  tx: Queryable,
+  ref: number,
+  sessionIds: readonly (number | null)[],
+): Promise<Map<number | null, boolean>> {
+  const keys = sessionIds.filter((id) => id !== null).map(String);
+  if (keys.length === 0) return new Map();
+  const rows = await tx.query<{ key: string; says_anonymous: boolean }>(
+    `select i.key, i.says_anonymous from unnest($2::text[]) as n (key)
+       cross join lateral (select * from items where ref = $1 and list = 'sessions' and key = n.key limit 1) i
+     where i.says_anonymous is not null and i.payload is not null`,
+    [ref, keys],
+  );
+  return new Map(rows.map((row) => [Number(row.key), row.says_anonymous]));
+}
+
+/** Returns whether a question in this session is anonymous; undefined: not known. */
+type QuestionFlags = (key: string, sessionId: number | null) => boolean | undefined;
+
+/**
+ * Reads the anonymity flags of the `qna-questions` items with the same keys. The item of another session shows no author.
+ * A flag that says anonymous always applies, because the author asked not to be shown: also after its item was deleted,
+ * while `questions` still lists the question, and after the question was moved to another session.
+ */
+async function questionFlags(tx: Queryable, ref: number, questionKeys: readonly string[]): Promise<QuestionFlags> {
+  if (questionKeys.length === 0) return () => undefined;
+  const rows = await tx.query<{ key: string; session_id: number | null; says_anonymous: boolean }>(
+    `select i.key, i.session_id, i.says_anonymous from unnest($2::text[]) as n (key)
+       cross join lateral (select * from items where ref = $1 and list = 'qna-questions' and key = n.key limit 1) i
+     where i.says_anonymous is not null and (i.payload is not null or i.says_anonymous)`,
+    [ref, questionKeys],
+  );
+  const byKey = new Map(rows.map((row) => [row.key, row]));
+  return (key, sessionId) => {
+    const row = byKey.get(key);
+    return row?.says_anonymous === true || row?.session_id === sessionId ? row.says_anonymous : undefined;
+  };
+}
+
 export function effective(visibility: Visibility): EffectiveVisibility {
   return visibility === 'named' ? 'named' : 'anonymous';
+}
+
+/**
+ * Names of members that may identify a person, at any depth of an interaction. The pattern is broad on purpose, because
+ * the service may add fields: a missing field in an anonymous item is a nuisance, but an identifying one is a leak.
+ */
+const identifying =
+  /attendee|registrant|author|participant|respondent|voter|asker|submitter|sender|creator|createdby|profile|avatar|e-?mail|phone|linkedin|twitter|(first|last|full|display|screen|nick|given|family)[-_ ]?name|user(name|id)?$/i;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Removes the person from an interaction. An `attendee` object becomes `{ anonymous: true }`; every other member that
+ * may identify the person is left out, at any depth. Pure; running it twice changes nothing.
+ */
+export function withoutIdentity(item: Fields): Fields {
+  const kept: [name: string, value: unknown][] = [];
+  for (const [name, value] of Object.entries(item)) {
+    if (name === 'attendee' && value !== null && typeof value === 'object') kept.push([name, { anonymous: true }]);
+    else if (!identifying.test(name)) kept.push([name, strip(value)]);
+  }
+  return Object.fromEntries(kept); // an assignment would lose a member named `__proto__`
+}
+
+function strip(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(strip);
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name]) => !identifying.test(name))
+      .map(([name, member]) => [name, strip(member)]),
+  );
 }

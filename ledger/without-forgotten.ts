@@ -1,3 +1,4 @@
+import { questionLists } from '../base/list-names.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
@@ -57,7 +58,7 @@ async function withoutItemsOfForgotten(
     const subject = attendeeId === null ? undefined : people.get(attendeeId);
     return subject !== undefined && forgotten.has(subject.toString('hex'));
   };
-  if (isQuestions(scope.list)) {
+  if (questionLists.has(scope.list)) {
     const questions = differingItems.flatMap((each) => {
       const { item, known, visibility } = each;
       if (!isTheirs(each) || known !== undefined) return [];
@@ -137,12 +138,6 @@ async function storeQuestionKeys(
        select f.subject from forgotten f join erasures e on e.number = f.erasure and e.ended_at is not null)`,
     [ref, list, keys],
   );
-}
-
-const questionLists = ['questions', 'qna-questions'] as const;
-
-function isQuestions(list: string): boolean {
-  return (questionLists as readonly string[]).includes(list);
 }
 
 /** Returns the ids of those questions that are erased in the pigeonhole. */

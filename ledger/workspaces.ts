@@ -2,7 +2,7 @@ import type { Ledger } from './ledger.js';
 
 export type WaitReason = 'quota' | 'throttled' | 'credential';
 
-export type Permission =
+type Permission =
   | {
       readonly kind: 'ask';
       /**
@@ -69,6 +69,20 @@ export async function workspaceAnswers(ledger: Ledger, name: string): Promise<vo
      where name = $1 and (wait_until is not null or wait_count > 0)`,
     [name],
   );
+}
+
+/**
+ * Ends the time for which a workspace waits for its quota, because the quota has grown. The next request shows whether
+ * it has to wait again.
+ * @returns false if it did not wait for its quota
+ */
+export async function endQuotaWait(ledger: Ledger, name: string): Promise<boolean> {
+  const rows = await ledger.db.query(
+    `update workspaces set wait_until = now()
+     where name = $1 and wait_reason = 'quota' and wait_until > now() returning name`,
+    [name],
+  );
+  return rows.length > 0;
 }
 
 /** Ends the wait after a rejected API key, because the key has been replaced. */

@@ -1,6 +1,6 @@
 import type { Collaborators } from '../work/collaborators.js';
-import type { Action, ActionResult } from './action.js';
-import { approveSink } from '../ledger/sinks.js';
+import type { Action, ActionResult, SinkTest } from './action.js';
+import { approveSink, isApproved } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes, refOf } from '../ledger/pigeonholes.js';
@@ -14,7 +14,7 @@ import {
   type WorkflowStarter,
 } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { pausesOf, resume, pause, type PauseScope, pigeonholeName } from '../ledger/pauses.js';
+import { pausesOf, resume, pause, placeName } from '../ledger/pauses.js';
 import { allowProbe } from '../work/requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
 import {
@@ -37,10 +37,7 @@ interface ActingProcess {
 export async function act({ deps, starter }: ActingProcess, action: Action): Promise<ActionResult> {
   const target = await findTarget(deps, action);
   if (target === undefined) return 'unknown';
-  const refusal =
-    action.do === 'try-now'
-      ? await tryItNow(deps, action)
-      : await carryOut(deps, target.scope, { ...action, do: action.do });
+  const refusal = await carryOut(deps, target.scope, action);
   if (refusal !== undefined && refusal !== nothingToDo) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
   deps.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // without actor and reason, which may contain names
@@ -74,24 +71,20 @@ async function tryItNow(
 
 /** @returns the reason for a refusal; undefined: it is done */
 async function carryOut(
-  { ledger, sinks }: ActingProcess['deps'],
+  deps: ActingProcess['deps'],
   scope: WorkScope,
-  action: Omit<Action, 'do'> & { readonly do: Exclude<Action['do'], 'try-now'> },
+  action: Action,
 ): Promise<string | typeof nothingToDo | undefined> {
-  const { by, reason, list, forSeconds } = action;
-  if (action.do !== 'approve') {
-    const request = { do: action.do, list, forSeconds, by, reason };
-    return (await handleRequest(ledger, scope, request)) ? undefined : nothingToDo;
+  const { ledger, sinks } = deps;
+  const { do: verb, by = null, reason = null } = action;
+  if (verb === 'try-now') return await tryItNow(deps, action);
+  if (verb !== 'approve') {
+    return (await handleRequest(ledger, scope, { ...action, do: verb })) ? undefined : nothingToDo;
   }
   const sink = scope.kind === 'sink' ? sinks.get(scope.name) : undefined;
   if (sink === undefined) return 'only a sink can be approved: write sink approve NAME';
   if (!sink.observing) return `sink ${sink.name} has "mode: send", so it needs no approval`;
-  await approveSink(ledger, {
-    sinkId: sink.id,
-    destination: sink.destination,
-    by: by ?? null,
-    reason: reason ?? null,
-  });
+  await approveSink(ledger, { sinkId: sink.id, destination: sink.destination, by, reason });
   return undefined;
 }
 
@@ -101,9 +94,11 @@ async function findTarget(
 ): Promise<{ scope: WorkScope; workflow: WantedWorkflow } | undefined> {
   switch (kind) {
     case 'workspace':
-      return name in config.workspaces ? { scope: { kind, name }, workflow: discovering(name) } : undefined;
+      return Object.hasOwn(config.workspaces, name)
+        ? { scope: { kind, name }, workflow: discovering(name) }
+        : undefined;
     case 'sink':
-      return name in config.sinks ? { scope: { kind, name }, workflow: delivering(name) } : undefined;
+      return Object.hasOwn(config.sinks, name) ? { scope: { kind, name }, workflow: delivering(name) } : undefined;
     case 'pigeonhole': {
       const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
       const row = selected.find(({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}` === name);
@@ -132,6 +127,37 @@ export async function wakeWorkspace(
 async function wakeErasures({ ledger }: ActingProcess['deps'], starter: WorkflowStarter): Promise<void> {
   const open = await openErasures(ledger);
   await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
+}
+
+const testMs = 30_000;
+
+/**
+ * Sends one message, marked as a test, through a sink, if the sink supports tests and would send changes now. A second
+ * call sends a second message. Nothing about it is stored.
+ */
+export async function testSink(
+  { config, ledger, sinks, log }: Pick<Collaborators, 'config' | 'ledger' | 'sinks' | 'log'>,
+  name: string,
+): Promise<SinkTest | { readonly refused: string } | 'unknown'> {
+  const open = sinks.get(name);
+  if (open === undefined) return 'unknown';
+  const { type } = config.sinks[name]!;
+  if (open.sink.sendTest === undefined) {
+    const refused = `a test through sink ${name} (${type}) would leave an invented record among those of real people, so nothing was sent: run "pigeonpost check" to test the connection, and "pigeonpost preview --sink ${name}" to see what the sink would send`;
+    return { refused };
+  }
+  if ((await pausesOf(ledger, [{ scope: 'sink', name }])).length > 0) {
+    return { refused: `sink ${name} is paused, so nothing was sent: run "pigeonpost resume sink:${name}" first` };
+  }
+  if (open.observing && !(await isApproved(ledger, open.id, open.destination))) {
+    const refused = `sink ${name} only observes, so nothing was sent: run "pigeonpost sink approve ${name}" first`;
+    return { refused };
+  }
+  const outcome = await open.sink.sendTest(AbortSignal.timeout(testMs));
+  log.info({ sink: name, outcome: outcome.kind }, 'test message sent');
+  const delivered = outcome.kind === 'delivered';
+  const detail = 'detail' in outcome ? (outcome.detail ?? null) : null;
+  return { delivered, detail: detail ?? (delivered ? null : 'the sink could not send within its limits: try again') };
 }
 
 interface TryNowTarget {
@@ -174,16 +200,8 @@ type WorkScope =
   | { readonly kind: 'workspace' | 'sink'; readonly name: string }
   | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
 
-/** An operator's request, and who made it. */
-interface OperatorRequest {
-  readonly do: WorkRequest;
-  /** For `sweep`: sweeps only this list. */
-  readonly list?: string | undefined;
-  /** For `poll-now`: reads at the live interval for this long (a rehearsal); 0 ends the rehearsal. */
-  readonly forSeconds?: number | undefined;
-  readonly by?: string | undefined;
-  readonly reason?: string | undefined;
-}
+/** An action that only writes to the ledger. */
+type OperatorRequest = Pick<Action, 'list' | 'forSeconds' | 'by' | 'reason'> & { readonly do: WorkRequest };
 
 /**
  * Writes an operator's request to the ledger, where the next cycle of the work finds it. `resume` lifts an operator's
@@ -193,8 +211,8 @@ interface OperatorRequest {
  * @returns false for `resume` of something that was not paused, and for the end of a rehearsal that was not in progress
  */
 export async function handleRequest(ledger: Ledger, scope: WorkScope, request: OperatorRequest): Promise<boolean> {
-  const name = scope.kind === 'pigeonhole' ? pigeonholeName(scope.name.workspace, scope.name.pigeonholeId) : scope.name;
-  const kind: PauseScope = scope.kind;
+  const name = scope.kind === 'pigeonhole' ? placeName(scope.name) : scope.name;
+  const { kind } = scope;
   switch (request.do) {
     case 'pause':
       await pause(ledger, {
@@ -233,11 +251,8 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
       return true;
     case 'sweep':
       if (scope.kind === 'pigeonhole') {
-        await sweepNow(
-          ledger,
-          await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId),
-          request.list ?? null,
-        );
+        const ref = await refOf(ledger, scope.name.workspace, scope.name.pigeonholeId);
+        await sweepNow(ledger, ref, request.list ?? null);
       } else if (scope.kind === 'workspace') {
         await sweepWorkspaceNow(ledger, scope.name, request.list ?? null);
       }

@@ -52,3 +52,12 @@ export type Action = z.infer<typeof actionSchema>;
 
 /** `unknown`: nothing has that name. `note`: a sentence that says why there was nothing to do. */
 export type ActionResult = 'done' | 'unknown' | { readonly note: string } | { readonly refused: string };
+
+/** The result of a test message. */
+export const sinkTestSchema = z
+  .object({
+    delivered: z.boolean(),
+    detail: z.string().nullable().describe('The response of the destination, or why there is none.'),
+  })
+  .openapi('SinkTest');
+export type SinkTest = z.infer<typeof sinkTestSchema>;

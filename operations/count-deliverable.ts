@@ -1,14 +1,20 @@
 import { decideDelivery } from '../delivering/decide-delivery.js';
 import type { SinkConfig, Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { acceptedBy } from '../work/open-sinks.js';
+import { acceptedBy } from '../work/open-connections.js';
 import { ownRecords } from '../ledger/visibility.js';
 import type { Consent } from '../ledger/seen-item.js';
-import { consentBehind, type Candidate, storedItems } from '../delivering/candidates.js';
+import { consentBehind, type Candidate } from '../delivering/candidates.js';
+import { storedItems } from '../delivering/replays.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
 import { readSubjects } from '../delivering/read-subjects.js';
-import { useIndexOrder } from '../ledger/addressed-indexes.js';
+import { useIndexOrder } from '../ledger/sql-expressions.js';
 import type { Planned, Sink } from '../sinks/sink.js';
+import { groupBy } from '../base/grouping.js';
+import { addCounts } from './ledger-status.js';
+import { expressionsIn } from '../sinks/mapping/expression-schema.js';
+import type { SeenByList } from './field-notes.js';
+import { judgeList, type ListOutcomes, withholdingSentence } from './withholding.js';
 
 /** Counts of one list. */
 export interface DeliverableCount {
@@ -31,15 +37,29 @@ export async function countDeliverable(
 
 /** Decides about each group, and adds up the counts by list. Pure. */
 function addUp(sink: SinkConfig, groups: readonly ItemGroup[]): DeliverableCount[] {
-  const lists = new Map<string, { list: string; items: number; withheld: Record<string, number> }>();
-  for (const group of groups) {
-    const sum = lists.get(group.list) ?? { list: group.list, items: 0, withheld: {} };
+  const counts = groups.map((group) => {
+    const { list, items } = group;
     const reason = whyWithheld(sink, group);
-    if (reason === null) sum.items += group.items;
-    else sum.withheld[reason] = (sum.withheld[reason] ?? 0) + group.items;
-    lists.set(group.list, sum);
+    return reason === null ? { list, items, withheld: {} } : { list, items: 0, withheld: { [reason]: items } };
+  });
+  return sumCounts<DeliverableCount>(counts, ({ list }) => list);
+}
+
+/** Adds up the counts with the same name: numbers and reasons are added, and a flag is true if it is true of one. Pure. */
+export function sumCounts<Count extends Pick<DeliverableCount, 'withheld'>>(
+  counts: readonly Count[],
+  nameOf: (count: Count) => string,
+): Count[] {
+  return [...groupBy(counts, nameOf).values()].map((same) => same.reduce(added));
+}
+
+function added<Count extends Pick<DeliverableCount, 'withheld'>>(one: Count, other: Count): Count {
+  const sum: Record<string, unknown> = { ...one, withheld: addCounts({ ...one.withheld }, other.withheld) };
+  for (const [name, value] of Object.entries<unknown>(other)) {
+    if (typeof value === 'number') sum[name] = Number(sum[name]) + value;
+    if (value === true) sum[name] = true;
   }
-  return [...lists.values()];
+  return sum as unknown as Count;
 }
 
 function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup): string | null {
@@ -79,12 +99,12 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
 export interface ItemsAsked {
   readonly ref: number;
   readonly lists: readonly string[];
-  /** Only items whose last change was found since; null: all. */
-  readonly since: Date | null;
-  /** Leaves out items whose last change has a delivery row of this sink; null: counts them. */
-  readonly withoutRowOf: number | null;
-  /** Only items whose last change the sink has passed: its sequence is at most this; null: all. */
-  readonly until: number | null;
+  /** Only items whose last change was found since. */
+  readonly since?: Date | null;
+  /** Leaves out items whose last change has a delivery row of this sink. */
+  readonly withoutRowOf?: number | null;
+  /** Only items whose last change the sink has passed: its sequence is at most this. */
+  readonly until?: number | null;
   /** Keys, in the list `pigeonholes`, of the pigeonholes that the sink's syncs select. */
   readonly selected: readonly string[];
 }
@@ -103,7 +123,10 @@ interface ItemGroup {
  * Counts stored items by list and by the facts that decide their delivery. Reads every row of these lists, so it runs
  * only on request.
  */
-async function countItemGroups(ledger: Ledger, asked: ItemsAsked): Promise<ItemGroup[]> {
+async function countItemGroups(
+  ledger: Ledger,
+  { ref, lists, selected, since = null, until = null, withoutRowOf = null }: ItemsAsked,
+): Promise<ItemGroup[]> {
   return await ledger.db.query<ItemGroup>(
     `select i.list, case when i.list = any($7::text[]) then ${consentBehind} end as consent,
        i.list = 'pigeonholes' and i.key <> all($4::text[]) as unselected, count(*)::int as items
@@ -115,7 +138,7 @@ async function countItemGroups(ledger: Ledger, asked: ItemsAsked): Promise<ItemG
        and ($6::int4 is null or not exists (select 1 from deliveries d
          where d.sink_id = $6 and d.ref = i.ref and d.sequence = i.last_sequence and d.replay = 0))
      group by 1, 2, 3 order by 1, 2, 3`,
-    [asked.ref, asked.lists, asked.since, asked.selected, asked.until, asked.withoutRowOf, [...ownRecords]],
+    [ref, lists, since, selected, until, withoutRowOf, [...ownRecords]],
   );
 }
 
@@ -212,31 +235,12 @@ export class SharedTallies {
     const before = this.#found.get(name);
     if (before !== undefined && this.now() > this.#until) return { ...before, complete: false };
     const tally = await this.tally(planning, asked, this.effort);
-    this.#found.set(name, before === undefined ? tally : sumOf(before, tally));
+    this.#found.set(name, before === undefined ? tally : { ...added(before, tally), complete: false });
     return tally;
   }
 }
 
-function sumOf(one: Tally, other: Tally): Tally {
-  return {
-    given: one.given + other.given,
-    sent: one.sent + other.sent,
-    failed: one.failed + other.failed,
-    withheld: addCounts({ ...one.withheld }, other.withheld),
-    complete: false,
-  };
-}
-
-/** Adds counts by reason to a sum, and returns the sum. */
-export function addCounts(
-  sum: Record<string, number>,
-  counts: Readonly<Record<string, number>>,
-): Record<string, number> {
-  for (const [reason, n] of Object.entries(counts)) sum[reason] = (sum[reason] ?? 0) + n;
-  return sum;
-}
-
-interface TallyRequest extends Partial<Pick<ItemsAsked, 'since' | 'until' | 'withoutRowOf'>> {
+interface TallyRequest extends Pick<ItemsAsked, 'since' | 'until' | 'withoutRowOf'> {
   readonly list: string;
   /** Only items whose last change the sink withholds for one of these reasons; null: all. */
   readonly withheldFor: readonly string[] | null;
@@ -260,7 +264,7 @@ async function tallyStored(planning: PlanningLane, { list, ...which }: TallyRequ
       if (plan.kind === 'kept') continue; // the caller counts these in SQL
       sum.given += 1;
       if (plan.kind === 'send') sum.sent += 1;
-      else if (plan.kind === 'nothing') withheld[plan.reason] = (withheld[plan.reason] ?? 0) + 1;
+      else if (plan.kind === 'nothing') addCounts(withheld, { [plan.reason]: 1 });
       else sum.failed += 1;
     }
     before = found.at(-1)?.sequence ?? null;
@@ -268,4 +272,72 @@ async function tallyStored(planning: PlanningLane, { list, ...which }: TallyRequ
     if (found.length < slice) return { ...sum, withheld, complete: true };
     if (planned >= effort.items && performance.now() > until) return { ...sum, withheld, complete: false };
   }
+}
+
+/** Results for the stored items of one list: what the decision and then the mapping withhold. */
+export interface MappedCount extends DeliverableCount {
+  /** Items that become dead letters because the mapping fails. */
+  readonly failed: number;
+  /** Only the newest of a large number were planned; the counts of the others are an estimate. */
+  readonly estimated: boolean;
+}
+
+/** Limits planning to a few seconds, for each list of a lane and for all lists together. The rest is estimated. */
+export function startTallies(): SharedTallies {
+  return new SharedTallies({ items: 1000, ms: 500 }, 4000);
+}
+
+/** Counts the results for the stored items of a lane: the decision in SQL, and the mapping by planning. */
+export async function countMapped(
+  planning: PlanningLane,
+  asked: ItemsAsked,
+  tallies: SharedTallies,
+): Promise<MappedCount[]> {
+  const settings = planning.config.sinks[planning.sinkName]!;
+  const counts = await countDeliverable(planning.ledger, settings, asked);
+  const maps = expressionsIn(settings.settings).length > 0;
+  const mapped: MappedCount[] = [];
+  for (const count of counts) {
+    if (!maps || count.items === 0) {
+      mapped.push({ ...count, failed: 0, estimated: false });
+      continue;
+    }
+    const { since, until, withoutRowOf } = asked;
+    // One at a time, because each plans a whole list.
+    const tally = await tallies.of(planning, { list: count.list, withheldFor: null, since, until, withoutRowOf });
+    mapped.push(withMapping(count, tally));
+  }
+  return mapped;
+}
+
+/**
+ * Applies the mapping's results to the counts of a list. If not every item was planned, the shares found for the newest
+ * items are applied to all of them. Pure.
+ */
+function withMapping({ list, items, withheld }: DeliverableCount, tally: Tally): MappedCount {
+  const share = (n: number): number => (tally.given === 0 ? 0 : Math.round((items * n) / tally.given));
+  const count = tally.complete ? (n: number): number => n : share;
+  const byMapping = Object.fromEntries(Object.entries(tally.withheld).map(([reason, n]) => [reason, count(n)]));
+  const all = addCounts({ ...withheld }, byMapping);
+  return { list, items: count(tally.sent), withheld: all, failed: count(tally.failed), estimated: !tally.complete };
+}
+
+/** Returns the sentence that the status will show about a list, or null if the mapping seems to be as intended. */
+export function mappingProblem(
+  { list, items, failed, withheld, estimated }: MappedCount,
+  config: Pick<Config, 'syncs' | 'sinks'>,
+  sink: string,
+  seen: SeenByList,
+): string | null {
+  const outcomes: ListOutcomes = {
+    list,
+    counts: [
+      { state: 'delivered', reason: '', changes: items + failed },
+      ...Object.entries(withheld).map(([reason, changes]) => ({ state: 'withheld' as const, reason, changes })),
+    ],
+    recent: [],
+  };
+  const withholding = judgeList(outcomes);
+  const text = withholding === null ? null : withholdingSentence(config, sink, withholding, seen);
+  return text !== null && estimated ? `${text} (estimated from the newest items)` : text;
 }

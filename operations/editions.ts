@@ -3,11 +3,23 @@ import { LedgerError } from '../ledger/ledger-error.js';
 import type { Config } from '../config/config.js';
 import { normalizedConfig, type Json } from '../config/normalized-config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Accounts } from '../sinks/network/accounts.js';
-import { liftRefusedKeys, type OnRequest, openClients } from '../work/open-clients.js';
-import { createSinks, registerOpenSinks, sharedThroughLedger } from '../work/open-sinks.js';
+import type { Accounts } from '../sinks/network/rolling-limiter.js';
+import {
+  liftRefusedKeys,
+  type OnRequest,
+  openClients,
+  createSinks,
+  registerOpenSinks,
+  sharedThroughLedger,
+} from '../work/open-connections.js';
 import { shownPigeonholes, stillChosen } from '../reading/discover.js';
-import { archiveSelections, changedSyncs, type RegisteredSync, registerSyncs, selectionsOf } from '../ledger/syncs.js';
+import {
+  archiveSelections,
+  changedSyncs,
+  type RegisteredSync,
+  registerSyncs,
+  selectionsOf,
+} from '../ledger/pigeonholes.js';
 
 /** Everything that one configuration has opened. */
 export interface Edition {
@@ -147,7 +159,7 @@ export async function adoptSyncs(config: Config, ledger: Ledger): Promise<void> 
 }
 
 /** Returns the refs of the pigeonholes that a sync reads and no longer selects. */
-export async function leavingSync(config: Config, ledger: Ledger, sync: string): Promise<number[]> {
+async function leavingSync(config: Config, ledger: Ledger, sync: string): Promise<number[]> {
   const { workspace, pigeonholes: choice } = config.syncs[sync]!;
   const shown = new Map((await shownPigeonholes(ledger, workspace)).map((pigeonhole) => [pigeonhole.id, pigeonhole]));
   return (await selectionsOf(ledger, sync))

@@ -1,17 +1,10 @@
+import { freshnessOf, pigeonholeOf, quotaOf, sinkOf, workspaceOf } from '../cli/status/status.test-kit.js';
+import { ago, laneOf, now } from './snapshot.test-kit.js';
 import type { LaneState } from '../delivering/read-lanes.js';
-import {
-  findProblems,
-  type PigeonholeFacts,
-  shownProblems,
-  type SinkFacts,
-  type WorkSnapshot,
-  type WorkspaceFacts,
-  CycleFailures,
-} from './find-problems.js';
+import { CycleFailures, findProblems, viewProblems, type WorkSnapshot } from './find-problems.js';
 import { problemCodes } from './problem.js';
+import type { PigeonholeView, SinkView, WorkspaceView } from './status-view.js';
 
-const now = new Date('2026-11-21T10:00:00Z');
-const ago = (ms: number): Date => new Date(now.getTime() - ms);
 const pause = {
   pausedBy: 'person',
   cause: 'asked',
@@ -26,75 +19,47 @@ const refused = {
   actor: null,
   reason: 'invalid key of Person 1',
 } as const;
-const pigeonhole: PigeonholeFacts = {
-  id: 101,
-  pause: null,
-  failing: 0,
-  reason: null,
-  goneAt: null,
-  heldDeletions: 0,
-  foreignRows: 0,
-  freshness: { lateLists: 0, lateSeconds: 0, late: null },
-};
-const late = {
+const late = freshnessOf({
   lateLists: 2,
   lateSeconds: 300,
   late: 'votes of session 5001 (every 5 s: the event is live) and 1 more',
-};
-const workspace: WorkspaceFacts = {
-  name: 'acme',
-  state: 'working',
-  reason: null,
-  until: null,
-  pause: null,
-  unanswered: null,
-  waitingLists: 13,
-  quota: null,
-  pigeonholes: [],
-};
-const sink: SinkFacts = {
-  name: 'hooks',
-  state: 'working',
-  reason: null,
-  pause: null,
-  backlog: 7,
-  dead: {},
-  withholding: [],
-  observation: null,
-  approval: null,
-};
-const quota = {
-  limit: 100,
-  left: 40,
-  reserved: 5,
-  nextHour: { all: 3 },
-  lastsUntil: null,
-  resetAt: null,
-};
+});
+const quota = quotaOf({ limit: 100, left: 40, reserved: 5, lastsUntil: null, resetAt: null });
+const observation = { wouldSend: 0, wouldSendAnonymously: 0, wouldWithhold: {}, behind: 0 };
+const approval = { approvedBy: 'ada', reason: null, since: '2026-11-21T09:00:00.000Z' };
 const unanswered = { since: '2026-11-21T09:57:00.000Z', reason: 'connection refused by Person 1' };
 
 interface Given {
   readonly trouble?: string;
-  readonly of?: Partial<WorkspaceFacts>;
-  readonly holds?: Partial<PigeonholeFacts>;
-  readonly to?: Partial<SinkFacts>;
+  readonly of?: Partial<WorkspaceView>;
+  readonly holds?: Partial<PigeonholeView>;
+  readonly to?: Partial<SinkView>;
   readonly lane?: Partial<LaneState>;
+  readonly folders?: WorkSnapshot['folders'];
   readonly isLate?: boolean;
 }
 
-function snapshot({ trouble, of = {}, holds = {}, to = {}, lane = {}, isLate = false }: Given): WorkSnapshot {
+function snapshot({
+  trouble,
+  of = {},
+  holds = {},
+  to = {},
+  lane = {},
+  folders = [],
+  isLate = false,
+}: Given): WorkSnapshot {
+  const pigeonhole = pigeonholeOf({ ...(isLate ? { freshness: late } : {}), ...holds });
   return {
     trouble: trouble ?? null,
-    workspaces: [
-      { ...workspace, ...of, pigeonholes: [{ ...pigeonhole, ...(isLate ? { freshness: late } : {}), ...holds }] },
-    ],
-    sinks: [{ ...sink, ...to }],
-    lanes: [{ sink: 'hooks', waitsSince: null, failingSince: null, retryAt: null, waitsFor: null, ...lane }],
+    workspaces: [workspaceOf({ waitingLists: 13, ...of, pigeonholes: [pigeonhole] })],
+    sinks: [sinkOf({ backlog: 7, ...to })],
+    lanes: [laneOf(lane)],
+    folders,
     now,
   };
 }
 
-const shown = (given: Given) => shownProblems(findProblems(snapshot(given)));
+const shown = (given: Given) => viewProblems(snapshot(given));
 
 const each: readonly (readonly [string, Given, string | null, string | null, RegExp])[] = [
   ['process-failing', { trouble: 'the disk is full' }, null, null, /^pigeonpost makes no progress$/],
@@ -139,6 +104,13 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     '/api/quota',
     'Show the quota',
     /will not last$/,
+  ],
+  [
+    'drop-folder-unreadable',
+    { folders: [{ workspace: 'acme', folder: '/srv/Person 1', code: 'ENOENT' }] },
+    null,
+    null,
+    /^Workspace acme has 1 drop folder that cannot be read$/,
   ],
   [
     'pigeonhole-paused',
@@ -215,18 +187,12 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ],
   [
     'sink-withholding',
-    { to: { withholding: [{ list: 'attendees', text: 'all 20 attendees lack a value for email' }] } },
+    { to: { withholding: [{ list: 'attendees', kind: 'all', text: 'all 20 attendees lack a value for email' }] } },
     '/api/sinks/hooks',
     'Preview what it would send',
     /^Sink hooks withholds what it should probably send: all 20 attendees lack a value for email$/,
   ],
-  [
-    'sink-observing',
-    { to: { observation: {} } },
-    'approve sink hooks',
-    'Start sending…',
-    /observes and sends nothing$/,
-  ],
+  ['sink-observing', { to: { observation } }, 'approve sink hooks', 'Start sending…', /observes and sends nothing$/],
   [
     'dead-letters',
     { to: { dead: { 'http:422': 2 } } },
@@ -254,7 +220,9 @@ describe('the catalogue of problems', () => {
       const [found, ...more] = shown(given);
       expect([found!.code, more]).toEqual([code, []]);
       expect(found!.title).toMatch(title);
-      expect([found!.title, found!.says ?? '', found!.todo ?? ''].join(' ')).not.toMatch(/Person 1|undefined|null|NaN/);
+      expect([found!.title, found!.says ?? '', found!.advice ?? ''].join(' ')).not.toMatch(
+        /Person 1|undefined|null|NaN/,
+      );
       const { action, see } = found!.help ?? { action: null, see: null };
       expect(action === null ? see : `${action.do} ${action.kind} ${action.name}`).toBe(help);
       expect(found!.help?.label ?? null).toBe(label);
@@ -277,9 +245,9 @@ describe('the catalogue of problems', () => {
       'sink-failing',
     ]);
     const [down] = shown({ of: { state: 'waiting', unanswered } });
-    expect([down!.since?.toISOString(), down!.saysSince]).toEqual([unanswered.since, true]);
+    expect([down!.since, down!.saysSince]).toEqual([unanswered.since, true]);
     const [failing] = shown({ to: { state: 'failing' }, lane: { failingSince: ago(60_000) } });
-    expect([failing!.since, failing!.saysSince]).toEqual([ago(60_000), false]);
+    expect([failing!.since, failing!.saysSince]).toEqual([ago(60_000).toISOString(), false]);
     // The next attempt is in the minute of the start.
     const retryAt = ago(-1000);
     const [again] = shown({ to: { state: 'failing' }, lane: { failingSince: ago(0), retryAt } });
@@ -288,17 +256,21 @@ describe('the catalogue of problems', () => {
 
   it.each<[string, Given]>([
     ['a change waits for less than two minutes', { lane: { waitsSince: ago(119_000) } }],
-    ['a sink that observes was approved', { to: { observation: {}, approval: {} } }],
+    ['a sink that observes was approved', { to: { observation, approval } }],
     [
       'no request needs a quota of which only the reserve is left',
-      { of: { quota: { ...quota, left: 5, nextHour: { all: 0 } } } },
+      { of: { quota: { ...quota, left: 5, nextHour: { ...quota.nextHour, all: 0 } } } },
     ],
   ])('shows nothing while %s', (_, given) => {
     expect(shown(given)).toEqual([]);
   });
 
   it('lists errors first, and hides problems that another one explains, which only alerts use', () => {
-    const given = { of: { pause, state: 'paused', unanswered }, isLate: true, to: { dead: { x: 1 }, observation: {} } };
+    const given: Given = {
+      of: { pause, state: 'paused', unanswered },
+      isLate: true,
+      to: { dead: { x: 1 }, observation },
+    };
     expect(shown(given).map(({ code }) => code)).toEqual(['workspace-paused', 'dead-letters', 'sink-observing']);
     const hidden = findProblems(snapshot(given)).filter(({ coveredBy }) => coveredBy !== null);
     expect(hidden.map(({ code, coveredBy }) => `${code} by ${coveredBy}`)).toEqual([
@@ -307,9 +279,17 @@ describe('the catalogue of problems', () => {
     ]);
   });
 
+  it('names the cause of the lane whose change waits longest', () => {
+    const work = snapshot({});
+    const waits = (seconds: number, waitsFor: string) => laneOf({ waitsSince: ago(seconds * 1000), waitsFor });
+    const causes = (lanes: LaneState[]) => viewProblems({ ...work, lanes }).map(({ detail }) => detail);
+    expect(causes([waits(130, 'HTTP 500'), waits(900, 'HTTP 429')])).toEqual(['HTTP 429']);
+    expect(causes([waits(900, 'HTTP 429'), waits(130, 'HTTP 500')])).toEqual(['HTTP 429']);
+  });
+
   it('shows a used-up quota as one error with the time at which reading continues', () => {
     const until = '2026-11-21T10:30:00.000Z';
-    const waits = { state: 'waiting', reason: 'quota', quota: { ...quota, left: 0 } };
+    const waits = { state: 'waiting', reason: 'quota', quota: { ...quota, left: 0 } } as const;
     const [found, ...more] = shown({ of: { ...waits, until }, isLate: true });
     expect([found!.code, found!.severity, more]).toEqual(['quota-used-up', 'error', []]);
     expect(found!.says).toBe(
@@ -319,11 +299,22 @@ describe('the catalogue of problems', () => {
     expect(tried!.says).toContain('until the service accepts requests again, then');
   });
 
+  it('shows the drop folders of a workspace that cannot be read, each with the reason', () => {
+    const folders = [
+      { workspace: 'acme', folder: '/srv/a', code: 'ENOENT' },
+      { workspace: 'acme', folder: '/srv/b', code: 'EACCES' },
+      { workspace: 'beta', folder: '/srv/c', code: 'ENOENT' },
+    ];
+    expect(shown({ folders }).map(({ text }) => text)).toEqual([
+      'Workspace acme has 2 drop folders that cannot be read: /srv/a does not exist, /srv/b cannot be read (EACCES). pigeonpost imports no files from there. Everything else continues.',
+    ]);
+  });
+
   it('says what to do about a failed mapping as well as about changes that the destination refused', () => {
     const [found] = shown({ to: { dead: { 'mapping: crm.x: T0410': 3, 'http:422': 2 } } });
     expect(found!.title).toBe('Sink hooks has refused 2 changes');
     expect(found!.says).toContain('The mapping failed on 3 more changes.');
-    expect(found!.todo).toMatch(/redrive the dead letters\. Test the expression .*config apply/);
+    expect(found!.advice).toMatch(/redrive the dead letters\. Test the expression .*config apply/);
   });
 });
 

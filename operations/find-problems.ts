@@ -1,49 +1,17 @@
 import { isObserving } from '../base/delivery-words.js';
+import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { LaneState } from '../delivering/read-lanes.js';
 import { sumOf } from '../base/words.js';
-import { type FoundProblem, type Problem, type ProblemCode, problemCodes, problemLine, severities } from './problem.js';
+import { type FoundProblem, type Problem, type ProblemCode, problemLine, severities, type Trouble } from './problem.js';
 import { describeProblem } from './problems.js';
 import { failureCode } from '../sinks/network/failure-sentence.js';
-import { z } from '@hono/zod-openapi';
-import { actionSchema } from './action.js';
-import type { FreshnessView } from './freshness.js';
-import type { PauseView, PigeonholeView, QuotaView, SinkView, WorkspaceView } from './status-view.js';
+import type { PauseView, PigeonholeView, SinkView, Status, WorkspaceView } from './status-view.js';
 
 /** The parts of the status in which problems are found. */
-export interface WorkspaceFacts extends Pick<
-  WorkspaceView,
-  'name' | 'reason' | 'until' | 'pause' | 'unanswered' | 'waitingLists'
-> {
-  readonly state: string;
-  readonly quota:
-    | (Pick<QuotaView, 'limit' | 'left' | 'reserved' | 'lastsUntil' | 'resetAt'> & {
-        readonly nextHour: Pick<QuotaView['nextHour'], 'all'>;
-      })
-    | null;
-  readonly pigeonholes: readonly PigeonholeFacts[];
-}
-
-export interface PigeonholeFacts extends Pick<
-  PigeonholeView,
-  'id' | 'pause' | 'failing' | 'reason' | 'goneAt' | 'heldDeletions' | 'foreignRows'
-> {
-  readonly freshness: Pick<FreshnessView, 'lateLists' | 'lateSeconds' | 'late'>;
-}
-
-export interface SinkFacts extends Pick<SinkView, 'name' | 'reason' | 'pause' | 'backlog' | 'dead'> {
-  readonly state: string;
-  readonly withholding: readonly Pick<SinkView['withholding'][number], 'list' | 'text'>[];
-  readonly observation: object | null;
-  readonly approval: object | null;
-}
-
-export interface WorkSnapshot {
-  /** The reason why the process makes no progress; null if it does make progress. */
-  readonly trouble: string | null;
-  readonly workspaces: readonly WorkspaceFacts[];
-  readonly sinks: readonly SinkFacts[];
+export interface WorkSnapshot extends Pick<Status, 'trouble' | 'workspaces' | 'sinks'> {
   /** Lanes of the pigeonholes that a sync still sends to the sink. */
-  readonly lanes: readonly Pick<LaneState, 'sink' | 'waitsSince' | 'waitsFor' | 'failingSince' | 'retryAt'>[];
+  readonly lanes: readonly LaneState[];
+  readonly folders: readonly UnreadableFolder[];
   readonly now: Date;
 }
 
@@ -61,9 +29,14 @@ export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: be
   return severities.flatMap((severity) => found.filter((each) => each.severity === severity));
 }
 
-/** Returns the problems to show: all except those that another problem explains. Pure. */
-export function shownProblems(problems: readonly Problem[]): Problem[] {
-  return problems.filter(({ coveredBy }) => coveredBy === null);
+/** Returns the problems to show, as the API describes them: all except those that another problem explains. Pure. */
+export function viewProblems(snapshot: WorkSnapshot): Trouble[] {
+  return findProblems(snapshot)
+    .filter(({ coveredBy }) => coveredBy === null)
+    .map((problem) => {
+      const { todo, since, facts: _facts, coveredBy: _coveredBy, ...same } = problem;
+      return { ...same, advice: todo, text: problemLine(problem), since: since?.toISOString() ?? null };
+    });
 }
 
 function problem(
@@ -76,48 +49,40 @@ function problem(
   return { code, kind, name, facts, detail, coveredBy, since: since === null ? null : new Date(since) };
 }
 
-function ofWorkspace(workspace: WorkspaceFacts, snapshot: WorkSnapshot): FoundProblem[] {
-  const { name, pause, unanswered, waitingLists, state, reason, until } = workspace;
-  const found: FoundProblem[] = [];
-  const hindrance: ProblemCode | null =
-    pause !== null
-      ? 'workspace-paused'
-      : unanswered !== null
-        ? 'service-down'
-        : state !== 'waiting'
-          ? null
-          : reason === 'quota'
-            ? 'quota-used-up'
-            : 'workspace-waiting';
-  if (pause !== null) {
-    const facts = { ...pauseFacts(pause), lists: waitingLists };
-    found.push(
-      problem('workspace-paused', 'workspace', name, { facts, detail: pauseDetail(pause), since: pause.since }),
-    );
-  }
+function ofPause(kind: 'workspace' | 'pigeonhole' | 'sink', name: string, pause: PauseView | null): FoundProblem[] {
+  if (pause === null) return [];
+  const { pausedBy, cause, since, actor, reason } = pause;
+  const detail = pausedBy === 'person' && actor !== null ? `${reason} (${actor})` : reason;
+  return [problem(`${kind}-paused`, kind, name, { facts: { pausedBy, cause, pausedAt: since }, detail, since })];
+}
+
+function ofWorkspace(workspace: WorkspaceView, { folders, now }: WorkSnapshot): FoundProblem[] {
+  const { name, pause, unanswered, waitingLists: lists, state, reason, until } = workspace;
+  const found = ofPause('workspace', name, pause).map((each): FoundProblem => ({
+    ...each,
+    facts: { ...each.facts, lists },
+  }));
   if (unanswered !== null) {
-    const facts = { unansweredAt: unanswered.since, lists: waitingLists };
+    const { since, reason: detail } = unanswered;
     const coveredBy = pause === null ? null : 'workspace-paused';
     found.push(
-      problem('service-down', 'workspace', name, {
-        facts,
-        detail: unanswered.reason,
-        since: unanswered.since,
-        coveredBy,
-      }),
+      problem('service-down', 'workspace', name, { facts: { unansweredAt: since, lists }, detail, since, coveredBy }),
     );
   }
-  if (hindrance === 'workspace-waiting') {
+  const waits = found.length === 0 && state === 'waiting';
+  if (waits && reason !== 'quota') {
     found.push(problem('workspace-waiting', 'workspace', name, { facts: { waitUntil: until } }));
   }
+  const hindrance = found[0]?.code ?? (waits ? 'quota-used-up' : null);
   return [
     ...found,
-    ...ofQuota(workspace, snapshot.now),
-    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, snapshot.now)),
+    ...ofQuota(workspace, now),
+    ...ofFolders(name, folders),
+    ...workspace.pigeonholes.flatMap((each) => ofPigeonhole(name, each, hindrance, now)),
   ];
 }
 
-function ofQuota({ name, quota, state, reason, until }: WorkspaceFacts, now: Date): FoundProblem[] {
+function ofQuota({ name, quota, state, reason, until }: WorkspaceView, now: Date): FoundProblem[] {
   const waits = state === 'waiting' && reason === 'quota';
   const waitUntil = until === null || Date.parse(until) <= now.getTime() ? null : until;
   // `lastsUntil` is null if the quota suffices, but also if it is used up.
@@ -131,21 +96,29 @@ function ofQuota({ name, quota, state, reason, until }: WorkspaceFacts, now: Dat
   ];
 }
 
+function ofFolders(workspace: string, folders: WorkSnapshot['folders']): FoundProblem[] {
+  const own = folders.filter((each) => each.workspace === workspace);
+  if (own.length === 0) return [];
+  const says = own.map(({ folder, code }) =>
+    code === 'ENOENT' ? `${folder} does not exist` : `${folder} cannot be read (${code})`,
+  );
+  const given = { facts: { folders: own.length }, detail: says.join(', ') };
+  return [problem('drop-folder-unreadable', 'workspace', workspace, given)];
+}
+
 function ofPigeonhole(
   workspace: string,
-  pigeonhole: PigeonholeFacts,
+  pigeonhole: PigeonholeView,
   hindrance: ProblemCode | null,
   now: Date,
 ): FoundProblem[] {
   const { id, pause, failing, reason, goneAt, freshness, heldDeletions, foreignRows } = pigeonhole;
   const name = `${workspace}/${id}`;
   const coveredBy = hindrance ?? (pause === null ? null : 'pigeonhole-paused');
-  const found: FoundProblem[] = [];
+  const found = ofPause('pigeonhole', name, pause);
   const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
     found.push(problem(code, 'pigeonhole', name, given));
   };
-  if (pause !== null)
-    add('pigeonhole-paused', { facts: pauseFacts(pause), detail: pauseDetail(pause), since: pause.since });
   if (goneAt !== null) add('pigeonhole-gone', { since: goneAt });
   else if (failing > 0) add('pigeonhole-failing', { facts: { failing }, detail: reason, coveredBy });
   const { lateLists, lateSeconds, late } = freshness;
@@ -163,16 +136,15 @@ function ofPigeonhole(
   return found;
 }
 
-function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number): FoundProblem[] {
+function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number): FoundProblem[] {
   const { name, pause, state, reason, backlog, dead } = sink;
   const own = lanes.filter((lane) => lane.sink === name);
   const observes = isObserving(sink);
   const waitsSince = oldest(own.map((lane) => lane.waitsSince));
-  const found: FoundProblem[] = [];
+  const found = ofPause('sink', name, pause);
   const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
     found.push(problem(code, 'sink', name, given));
   };
-  if (pause !== null) add('sink-paused', { facts: pauseFacts(pause), detail: pauseDetail(pause), since: pause.since });
   const isFailing = pause === null && state === 'failing';
   const retryAt = oldest(own.filter(({ failingSince }) => failingSince !== null).map((lane) => lane.retryAt));
   const attempt = { retryAt: retryAt === null || retryAt < now ? null : retryAt.toISOString() };
@@ -181,8 +153,9 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
     add('sink-failing', { facts: { backlog, ...attempt }, detail: reason, since });
   }
   if (!observes && waitsSince !== null && now.getTime() - waitsSince.getTime() > behindMs) {
-    const held = own.find((lane) => lane.waitsFor !== null && lane.waitsSince !== null);
-    const cause = (isFailing ? reason : held?.waitsFor) ?? null;
+    const held = own.filter((lane) => lane.waitsSince?.getTime() === waitsSince.getTime());
+    const waitsFor = held.find((lane) => lane.waitsFor !== null)?.waitsFor ?? null;
+    const cause = isFailing ? reason : waitsFor;
     const facts = {
       oldestAt: waitsSince.toISOString(),
       backlog,
@@ -191,7 +164,7 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
       ...(isFailing ? { problem: 'sink-failing', ...attempt } : {}),
     };
     const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
-    add('sink-behind', { facts, detail: held?.waitsFor ?? null, since: waitsSince, coveredBy });
+    add('sink-behind', { facts, detail: waitsFor, since: waitsSince, coveredBy });
   }
   for (const { list, text } of sink.withholding) {
     add('sink-withholding', { facts: { list, text, ...(observes ? { observes: 1 } : {}) } });
@@ -206,14 +179,6 @@ function ofSink(sink: SinkFacts, { lanes, now }: WorkSnapshot, behindMs: number)
 /** Whether this cause means that the mapping failed, so that the change never reached the destination. */
 export function isMappingCause(cause: string): boolean {
   return cause.startsWith('mapping');
-}
-
-function pauseFacts({ pausedBy, cause, since }: PauseView): FoundProblem['facts'] {
-  return { pausedBy, cause, pausedAt: since };
-}
-
-function pauseDetail({ pausedBy, actor, reason }: PauseView): string {
-  return pausedBy === 'person' && actor !== null ? `${reason} (${actor})` : reason;
 }
 
 function oldest(instants: readonly (Date | null)[]): Date | null {
@@ -248,52 +213,4 @@ export class CycleFailures {
     const from = this.nowMs() - forgottenAfterMs;
     return [...this.#failures.values()].findLast(({ atMs }) => atMs >= from)?.failure ?? null;
   }
-}
-
-/** One problem that stops or slows the flow of data, as text, with the action that helps. */
-export const troubleSchema = z
-  .object({
-    code: z.enum(problemCodes).describe('Stable code for programs.'),
-    severity: z
-      .enum(severities)
-      .describe(
-        '`error`: data that should flow does not, and an operator should act now; `warning`: data flows, but something needs attention; `notice`: for information.',
-      ),
-    stops: z
-      .boolean()
-      .describe(
-        'Whether the process, workspace, pigeonhole or sink named here reads or receives nothing while the problem lasts.',
-      ),
-    kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
-    name: z.string().describe('Name as used in actions; empty for the process.'),
-    title: z.string().describe('One sentence without its full stop, the same as in alerts.'),
-    detail: z
-      .string()
-      .nullable()
-      .describe('Text from the service, a destination or a person. Alerts never contain it.'),
-    says: z.string().nullable().describe('Details and consequences.'),
-    advice: z.string().nullable().describe('The action that helps; null: the problem ends without one.'),
-    text: z.string().describe('`title`, `detail` and `says` as one paragraph.'),
-    since: z.iso.datetime().nullable(),
-    saysSince: z.boolean().describe('Whether `text` contains the instant `since`.'),
-    help: z
-      .object({
-        label: z.string().describe('Label of a button.'),
-        action: actionSchema.nullable().describe('Body for `POST /api/actions`; null: the button leads to `see`.'),
-        see: z.string().nullable().describe('Address of the details.'),
-      })
-      .nullable()
-      .describe('Null: the problem ends without an action, or no button helps.'),
-  })
-  .openapi('Trouble');
-export type Trouble = z.infer<typeof troubleSchema>;
-
-/** Returns the problems to show, as the API describes them, errors first. Pure. */
-export function viewProblems(snapshot: WorkSnapshot): Trouble[] {
-  return shownProblems(findProblems(snapshot)).map(viewProblem);
-}
-
-function viewProblem(problem: Problem): Trouble {
-  const { todo, since, facts: _facts, coveredBy: _coveredBy, ...same } = problem;
-  return { ...same, advice: todo, text: problemLine(problem), since: since?.toISOString() ?? null };
 }

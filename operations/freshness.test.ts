@@ -63,6 +63,15 @@ describe('the freshness of a pigeonhole', () => {
     expect(freshness.late).toBe('votes of session 5001 (every 5 s: the event is live) and 1 more');
   });
 
+  it.each<[string, Partial<ListReading>]>([
+    // The next read was planned earlier: at the final sweep.
+    ['every 6 h: the event has ended', { reason: 'ended', everyMs: 33 * minute, wantedMs: 360 * minute }],
+    ['every 40 s: the event is live, lengthened from 5 s so that the quota lasts', { everyMs: 40_000, wantedMs: 5000 }],
+  ])('names the list that is late with its interval, "%s", as the group of the list does', (words, given) => {
+    const late = list({ readAt: secondsAgo(10_000), ...given });
+    expect(judge([group(given)], [late])).toMatchObject({ late: `questions (${words})`, groups: [{ cadence: words }] });
+  });
+
   it('is due only when requests are possible again', () => {
     const request = { waitReason: null, waitUntil: null, unansweredSince: null };
     const nextAt = (state: Partial<RequestState>, groups = [group({})]) => {

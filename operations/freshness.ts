@@ -1,3 +1,4 @@
+import { placeName } from '../ledger/pauses.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type CadenceReason, isLiveReason, cadenceReasons } from '../reading/cadence.js';
 import { z } from '@hono/zod-openapi';
@@ -5,6 +6,9 @@ import { instant } from '../base/printable.js';
 import { readableAt, type ReadingWait } from '../base/reading-words.js';
 import { latenessMs, type ListReading, type Obstacles, shortestGraceMs } from './lateness.js';
 import { checkIntervalMs } from '../work/requests/service-watch.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
+import { type WorkspaceStatus } from './ledger-status.js';
+import { formatSpan } from '../base/words.js';
 
 /**
  * How fresh the data of a pigeonhole is. This file and lateness.ts are the only definition; docs/operations.md#freshness
@@ -18,14 +22,11 @@ import { checkIntervalMs } from '../work/requests/service-watch.js';
 /** Reasons of lists in which nothing new is expected. The age of such a list does not count for the pigeonhole. */
 const rareReasons: ReadonlySet<CadenceReason> = new Set(['unfilled', 'dormant']);
 
-/** The lists of a pigeonhole that share a reason. */
-export interface CadenceGroup {
-  /** Null: not read yet by this version. */
-  readonly reason: CadenceReason | null;
-  readonly lists: number;
-  /** The shortest and the longest interval in force; null: not read yet by this version. */
-  readonly everyMs: number | null;
-  readonly longestEveryMs: number | null;
+/** The lists of a pigeonhole that share a reason. Null: not read yet by this version. */
+export interface CadenceGroup extends Pick<
+  FreshnessView['groups'][number],
+  'reason' | 'lists' | 'everyMs' | 'longestEveryMs'
+> {
   /**
    * The shortest and the longest interval according to the configuration. If the quota lengthens them, those in force
    * are longer.
@@ -34,10 +35,7 @@ export interface CadenceGroup {
   readonly wantedMs: number | null;
   /** Instant of the last read of the list that was read longest ago; null: none was read. */
   readonly readAt: Date | null;
-  /**
-   * Instant at which the same list is due, or without a read the first of them; null: not known, because reading is
-   * paused or the service does not answer.
-   */
+  /** Instant at which the same list is due, or without a read the first of them. */
   readonly nextAt: Date | null;
 }
 
@@ -47,7 +45,7 @@ export interface CadenceGroup {
  * @param maybeLate every list that may be late; lists that are in time may be among them
  */
 export function judgeFreshness(
-  { groups, maybeLate }: { readonly groups: readonly CadenceGroup[]; readonly maybeLate: readonly ListReading[] },
+  { groups, maybeLate }: FreshnessFacts,
   {
     paused,
     waits = null,
@@ -55,8 +53,10 @@ export function judgeFreshness(
     ...obstacles
   }: { readonly paused: boolean; readonly waits?: ReadingWait | null; readonly now: Date } & Obstacles,
 ): FreshnessView {
-  const timed = groups.map((group) => ({
+  const timed = groups.map(({ shortestWantedMs, wantedMs, ...group }) => ({
     ...group,
+    cadence: cadenceWords({ ...group, shortestWantedMs, wantedMs }),
+    readAt: group.readAt?.toISOString() ?? null,
     nextAt: paused || group.nextAt === null ? null : readableAt(group.nextAt.toISOString(), waits),
   }));
   const live = timed.filter(({ reason }) => isLiveReason(reason));
@@ -68,22 +68,14 @@ export function judgeFreshness(
   return {
     state: paused ? 'paused' : late.length > 0 ? 'late' : oldest?.readAt == null ? 'unread' : 'current',
     liveLists: live.reduce((sum, { lists }) => sum + lists, 0),
-    readAt: oldest?.readAt?.toISOString() ?? null,
+    readAt: oldest?.readAt ?? null,
     nextAt: oldest?.nextAt ?? null,
     waits: paused ? null : waits,
     catchingUp: judged.some((each) => each.lateMs === 0 && latenessMs(each, now) > 0),
     lateLists: late.length,
     lateSeconds: (late[0]?.lateMs ?? 0) / 1000,
     late: lateWords(late),
-    groups: timed.map((group) => ({
-      reason: group.reason,
-      lists: group.lists,
-      everyMs: group.everyMs,
-      longestEveryMs: group.longestEveryMs,
-      cadence: cadenceWords(group),
-      readAt: group.readAt?.toISOString() ?? null,
-      nextAt: group.nextAt,
-    })),
+    groups: timed,
   };
 }
 
@@ -91,22 +83,21 @@ export function judgeFreshness(
  * Returns the entry that was read longest ago, or if none was read, the one that is due first. Its two instants belong
  * to the same list, so that "read 14 min ago, next in 1 min" is true of that list.
  */
-function readLongestAgo<Entry extends { readonly readAt: Date | string | null; readonly nextAt: Date | string | null }>(
+function readLongestAgo<Entry extends Pick<FreshnessSummary, 'readAt' | 'nextAt'>>(
   entries: readonly Entry[],
 ): Entry | undefined {
-  const by = (one: Date | string | null, other: Date | string | null): number => {
-    const [a, b] = [one, other].map((instant) => (instant === null ? Infinity : new Date(instant).getTime()));
-    return a === b ? 0 : a! - b!;
-  };
-  return entries.toSorted((one, other) => by(one.readAt, other.readAt) || by(one.nextAt, other.nextAt))[0];
+  const order = ({ readAt, nextAt }: Entry): string => `${readAt ?? afterAll} ${nextAt ?? afterAll}`;
+  return entries.reduce<Entry | undefined>(
+    (first, each) => (first === undefined || order(each) < order(first) ? each : first),
+    undefined,
+  );
 }
 
+/** Sorts after every instant. */
+const afterAll = '~';
+
 /** The state of a workspace's requests, from the ledger. */
-export interface RequestState {
-  readonly waitReason: string | null;
-  readonly waitUntil: Date | null;
-  readonly unansweredSince: Date | null;
-}
+export type RequestState = Pick<WorkspaceStatus, 'waitReason' | 'waitUntil' | 'unansweredSince'>;
 
 /**
  * Returns what prevents all requests of a workspace. While the quota is used up, pigeonpost sends none, even if the
@@ -189,13 +180,8 @@ export function cadenceWords({
   return `${every}: ${reasonWords[reason]}${isStretched ? `, lengthened from ${from} so that the quota lasts` : ''}`;
 }
 
-/** Formats an interval as "5 s", "5 min" or "6 h", rounded to the largest unit that gives a number of at least 2. */
 function intervalWords(ms: number): string {
-  const seconds = ms / 1000;
-  if (seconds < 100) return `${Math.max(1, Math.round(seconds))} s`;
-  if (seconds < 100 * 60) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 48 * 3600) return `${Math.round(seconds / 3600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
+  return formatSpan(Math.max(1, ms / 1000));
 }
 
 /**
@@ -206,15 +192,15 @@ function lateWords(late: readonly ListReading[]): string | null {
   const [worst] = late;
   if (worst === undefined) return null;
   const list = worst.sessionId === null ? worst.list : `${worst.list} of session ${worst.sessionId}`;
-  const every = worst.reason === null ? '' : ` (${cadenceWords({ ...worst, wantedMs: null })})`;
+  const every = worst.reason === null ? '' : ` (${cadenceWords(worst)})`;
   return `${list}${every}${late.length === 1 ? '' : ` and ${late.length - 1} more`}`;
 }
 
 /** Stored facts about the freshness of one pigeonhole. */
 interface FreshnessFacts {
-  readonly groups: CadenceGroup[];
+  readonly groups: readonly CadenceGroup[];
   /** Every list that may be late. */
-  readonly maybeLate: ListReading[];
+  readonly maybeLate: readonly ListReading[];
 }
 
 /** Facts about all pigeonholes, with the instant at which the database took them. */
@@ -224,14 +210,10 @@ export interface AllFreshness {
   readonly byPlace: ReadonlyMap<string, FreshnessFacts>;
 }
 
-type OfPigeonhole = Record<string, unknown> & { readonly workspace: string; readonly pigeonholeId: number };
-type GroupRow = CadenceGroup & OfPigeonhole & { readonly at: Date };
-type LateRow = ListReading & OfPigeonhole;
-
 /** Reads a group for each reason of each pigeonhole, and, one by one, only the lists that may be late. */
 export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
   const [groups, late] = await Promise.all([
-    ledger.db.query<GroupRow>(
+    ledger.db.query<CadenceGroup & PigeonholeName & { at: Date }>(
       `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.every_reason as reason, count(*)::int as lists,
          min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", min(s.wanted_ms) as "shortestWantedMs",
          max(s.wanted_ms) as "wantedMs", min(s.polled_at) as "readAt",
@@ -239,9 +221,10 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
        from streams s join pigeonholes p on p.ref = s.ref
        where s.wanted and s.gone_at is null group by p.ref, s.every_reason order by p.ref, min(s.every_ms) nulls first`,
     ),
-    ledger.db.query<LateRow>(
+    ledger.db.query<ListReading & PigeonholeName>(
       `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.list, nullif(s.session_id, 0) as "sessionId",
-         s.every_reason as reason, s.every_ms as "everyMs", s.polled_at as "readAt", s.due_at as "dueAt"
+         s.every_reason as reason, s.every_ms as "everyMs", s.wanted_ms as "wantedMs", s.polled_at as "readAt",
+         s.due_at as "dueAt"
        from streams s join pigeonholes p on p.ref = s.ref
        where s.wanted and s.gone_at is null
          and coalesce(s.polled_at + s.every_ms * interval '1 millisecond', s.due_at)
@@ -250,11 +233,10 @@ export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
       [shortestGraceMs],
     ),
   ]);
-  const byPlace = new Map<string, FreshnessFacts>();
-  const factsOf = ({ workspace, pigeonholeId }: { workspace: string; pigeonholeId: number }): FreshnessFacts => {
-    const name = `${workspace}/${pigeonholeId}`;
-    const known = byPlace.get(name) ?? { groups: [], maybeLate: [] };
-    byPlace.set(name, known);
+  const byPlace = new Map<string, { groups: CadenceGroup[]; maybeLate: ListReading[] }>();
+  const factsOf = (place: PigeonholeName) => {
+    const known = byPlace.get(placeName(place)) ?? { groups: [], maybeLate: [] };
+    byPlace.set(placeName(place), known);
     return known;
   };
   for (const { at: _at, workspace, pigeonholeId, ...group } of groups)

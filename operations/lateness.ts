@@ -10,6 +10,8 @@ export interface ListReading {
   readonly sessionId: number | null;
   readonly reason: CadenceReason | null;
   readonly everyMs: number | null;
+  /** The interval according to the configuration, which the quota may lengthen; null: not read yet by this version. */
+  readonly wantedMs: number | null;
   readonly readAt: Date | null;
   readonly dueAt: Date;
 }
@@ -46,7 +48,7 @@ export interface Obstacles {
  * it was due. Hindrances that are over do not make a list late: only the time in which it could have been read counts.
  */
 export function latenessMs(
-  reading: Omit<ListReading, 'list' | 'sessionId'>,
+  reading: Pick<ListReading, 'reason' | 'everyMs' | 'readAt' | 'dueAt'>,
   now: Date,
   { upMs = Infinity, hindrances = [] }: Obstacles = {},
 ): number {

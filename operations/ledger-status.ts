@@ -1,8 +1,12 @@
+import { placeName } from '../ledger/pauses.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
-import { readableJson } from '../ledger/readable-json.js';
-import { openCount } from '../ledger/addressed-indexes.js';
+import { readableJson, openCount } from '../ledger/sql-expressions.js';
+import { groupBy } from '../base/grouping.js';
 import type { Config } from '../config/config.js';
+import type { LaneState } from '../delivering/read-lanes.js';
+import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
+import type { PigeonholeView } from './status-view.js';
 
 /**
  * Maximum number of changes after a watermark that are counted by list. The limit exists because the status is
@@ -17,7 +21,7 @@ export interface LedgerStatus {
   readonly lanes: readonly LaneStatus[];
 }
 
-interface WorkspaceStatus {
+export interface WorkspaceStatus {
   readonly name: string;
   readonly waitReason: string | null;
   readonly waitUntil: Date | null;
@@ -28,18 +32,11 @@ interface WorkspaceStatus {
   readonly unansweredReason: string | null;
 }
 
-interface PigeonholeStatus {
-  readonly workspace: string;
-  /** 0: the workspace's own lists. */
-  readonly pigeonholeId: number;
-  /** Name of the event; null: not read yet. */
-  readonly name: string | null;
-  readonly status: string | null;
-  /** The syncs that read it; none for the workspace's own lists. */
-  readonly syncs: readonly string[];
-  /** Changes found so far. */
-  readonly changes: number;
-  readonly streams: number;
+/** The row of a pigeonhole, and the facts that the status shows unchanged. */
+export interface PigeonholeStatus
+  extends
+    NamedPigeonhole,
+    Pick<PigeonholeView, 'status' | 'changes' | 'streams' | 'setAside' | 'foreignRows' | 'heldDeletions'> {
   /** Streams whose first sweep has not ended. */
   readonly backfilling: number;
   /** Streams that fail although the service answers other requests. */
@@ -54,36 +51,23 @@ interface PigeonholeStatus {
   /** End of the rehearsal in progress; null: none is. */
   readonly rehearsalUntil: Date | null;
   readonly rehearsalBy: string | null;
-  /** Rows in the last sweeps that have no identity or are nested too deeply. They are counted and never delivered. */
-  readonly setAside: number;
-  /** Rows of other sessions in the last sweeps, which show that the service ignores a filter. */
-  readonly foreignRows: number;
-  /** Deletions that wait for an operator. */
-  readonly heldDeletions: number;
   /** Instant from which the service no longer knew it; its stored items are kept. Null: the service knows it. */
   readonly goneAt: Date | null;
 }
 
-export interface LaneStatus {
-  readonly sink: string;
-  readonly workspace: string;
-  readonly pigeonholeId: number;
+export interface LaneStatus extends Pick<
+  LaneState,
+  'sink' | 'workspace' | 'pigeonholeId' | 'open' | 'delivered' | 'failure' | 'deliveredAt'
+> {
   /**
    * Number of changes whose delivery has not started, of lists that the sink accepts. If there are more than 5,000, the
    * number includes all lists.
    */
   readonly behind: number;
-  /** Deliveries started and not settled. */
-  readonly open: number;
-  /** Deliveries that the destination accepted, including those of replays. */
-  readonly delivered: number;
   /** By list, state and reason. */
   readonly outcomes: readonly OutcomeCount[];
   /** JSON with the latest decisions by list. */
   readonly recent: string;
-  readonly failure: string | null;
-  readonly failingSince: Date | null;
-  readonly deliveredAt: Date | null;
 }
 
 /**
@@ -110,7 +94,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          unanswered_since as "unansweredSince", unanswered_reason as "unansweredReason"
        from workspaces order by name`,
     ),
-    ledger.db.query<PigeonholeRow>(
+    ledger.db.query<Omit<PigeonholeStatus, 'syncs'> & { syncs: string | null }>(
       `select p.workspace, p.pigeonhole_id as "pigeonholeId",
          (select ${readableJson('i.payload')} ->> 'name' from pigeonholes r join items i on i.ref = r.ref
           where r.workspace = p.workspace and r.pigeonhole_id = 0 and i.list = 'pigeonholes'
@@ -138,7 +122,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
            else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
              and c.sequence <= l.watermark + ${maxCounted} and c.list = any(string_to_array(l.lists, ' '))) end as behind,
          ${openCount('l.sink_id', 'l.ref')} as open,
-         l.delivered, l.recent, l.failure, l.failing_since as "failingSince", l.delivered_at as "deliveredAt"
+         l.delivered, l.recent, l.failure, l.delivered_at as "deliveredAt"
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),
@@ -146,20 +130,13 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       'select sink_id as "sinkId", ref, list, state, reason, changes from delivery_counts where changes > 0',
     ),
   ]);
-  const outcomes = new Map<string, OutcomeCount[]>();
-  for (const { sinkId, ref, ...count } of counts) {
-    const lane = `${sinkId} ${ref}`;
-    outcomes.set(lane, [...(outcomes.get(lane) ?? []), count]);
-  }
+  const laneOf = ({ sinkId, ref }: LaneKey): string => `${sinkId} ${ref}`;
+  const outcomes = groupBy(counts, laneOf);
   return {
     workspaces,
     pigeonholes: pigeonholes.map(({ syncs, ...row }) => ({ ...row, syncs: syncs?.split(' ') ?? [] })),
-    lanes: lanes.map(({ sinkId, ref, ...row }) => ({ ...row, outcomes: outcomes.get(`${sinkId} ${ref}`) ?? [] })),
+    lanes: lanes.map((lane) => ({ ...lane, outcomes: outcomes.get(laneOf(lane)) ?? [] })),
   };
-}
-
-interface PigeonholeRow extends Omit<PigeonholeStatus, 'syncs'> {
-  readonly syncs: string | null;
 }
 
 /** The columns that identify a lane in the ledger. */
@@ -168,9 +145,7 @@ interface LaneKey {
   readonly ref: number;
 }
 
-interface ListCount {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
+interface ListCount extends PigeonholeName {
   readonly list: string;
   readonly items: number;
 }
@@ -211,11 +186,23 @@ export function byReason(
   counts: readonly OutcomeCount[],
   state: OutcomeCount['state'],
 ): Readonly<Record<string, number>> {
-  const sums = new Map<string, number>();
-  for (const each of counts) {
-    if (each.state === state) sums.set(each.reason, (sums.get(each.reason) ?? 0) + each.changes);
-  }
-  return Object.fromEntries([...sums].toSorted(([, one], [, other]) => other - one));
+  const sums: Record<string, number> = {};
+  for (const each of counts) if (each.state === state) addCounts(sums, { [each.reason]: each.changes });
+  return largestFirst(sums);
+}
+
+/** Returns counts by reason in the order in which people read them. */
+export function largestFirst(counts: Readonly<Record<string, number>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(Object.entries(counts).toSorted(([, one], [, other]) => other - one));
+}
+
+/** Adds counts by reason to a sum, and returns the sum. */
+export function addCounts(
+  sum: Record<string, number>,
+  counts: Readonly<Record<string, number>>,
+): Record<string, number> {
+  for (const [reason, n] of Object.entries(counts)) sum[reason] = (sum[reason] ?? 0) + n;
+  return sum;
 }
 
 /** Whether a sync of the sink reads the pigeonhole or, for a workspace's own lists, the workspace. */
@@ -240,22 +227,15 @@ export function sentLanes<Lane extends PigeonholeName & { readonly sink: string 
   lanes: readonly Lane[],
   places: readonly (PigeonholeName & { readonly syncs: readonly string[] })[],
 ): Lane[] {
-  const placed = new Map(places.map((place) => [nameOf(place), place]));
+  const placed = new Map(places.map((place) => [placeName(place), place]));
   return lanes.filter((lane) => {
-    const place = placed.get(nameOf(lane));
+    const place = placed.get(placeName(lane));
     return place !== undefined && isSentTo(config, lane.sink, place);
   });
 }
 
-/** Returns `workspace/id`. */
-export function nameOf({ workspace, pigeonholeId }: PigeonholeName): string {
-  return `${workspace}/${pigeonholeId}`;
-}
-
 /** Sweep state of the streams of a pigeonhole. */
-export interface SweepState {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
+export interface SweepState extends PigeonholeName {
   /** End of the last sweep of the stream that was swept longest ago; null: a stream was never swept. */
   readonly oldestSweptAt: Date | null;
 }

@@ -4,7 +4,7 @@ import type { Config } from '../config/config.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import { loadCandidateConfig } from './load-process-config.js';
-import { createWorkspaceClient } from '../work/open-clients.js';
+import { createWorkspaceClient } from '../work/open-connections.js';
 
 export interface ListedEvents {
   readonly events: readonly DiscoveredPigeonhole[];

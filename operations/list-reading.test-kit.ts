@@ -14,6 +14,7 @@ export function listReading(given: Partial<ListReading>): ListReading {
     sessionId: null,
     reason: 'live',
     everyMs: 5000,
+    wantedMs: given.everyMs === undefined ? 5000 : given.everyMs,
     readAt: secondsAgo(3),
     dueAt: secondsAgo(-2),
     ...given,

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.js';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
 import type { Log, Orchestration } from '../work/collaborators.js';
@@ -100,8 +101,4 @@ export function createStarter(
       }
     },
   };
-}
-
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,3 +1,4 @@
+import { alertsSchema } from '../config/schema/operations.js';
 import { compareConfigurations } from './plan-configuration.js';
 
 const before = {
@@ -86,5 +87,33 @@ describe('the comparison of two configurations', () => {
       'added sink archive',
       'removed sink hooks',
     ]);
+  });
+
+  describe('of alerts', () => {
+    const when = alertsSchema.unwrap().shape.when;
+    const withAlerts = (given: object, to = 'a@example.com') =>
+      Object.assign(structuredClone(before), { alerts: { to: [{ type: 'smtp', to }], when: when.parse(given) } });
+    const added = { kind: 'added', what: 'alerts', name: 'to', keys: [], note: null };
+
+    it.each([
+      ['only the receiver, if the file sets no condition', {}, []],
+      ['the conditions that the file sets', { 'sink-paused': true, behind: '5m' }, ['behind', 'sink-paused']],
+    ])('names %s', (_, given, keys) => {
+      const conditions = {
+        kind: 'changed',
+        what: 'alerts',
+        name: 'when',
+        keys: keys.map((key) => ({ key })),
+        note: null,
+      };
+      const changes = compareConfigurations(before, withAlerts(given));
+      expect(changes).toEqual([added, ...(keys.length === 0 ? [] : [conditions])]);
+    });
+
+    it('names another receiver without its settings', () => {
+      expect(compareConfigurations(withAlerts({}), withAlerts({}, 'b@example.com'))).toEqual([
+        { ...added, kind: 'changed' },
+      ]);
+    });
   });
 });

@@ -7,8 +7,10 @@ import type {
   ConfigurationChange,
   ConfigurationPlan,
   ChangedKey,
+  SelectionChange,
 } from './configuration-plan.js';
-import type { Config, SinkConfig } from '../config/config.js';
+import type { Config } from '../config/config.js';
+import { alertsSchema } from '../config/schema/operations.js';
 import { formatProblem } from '../config/config-error.js';
 import type { Environment } from '../config/environment.js';
 import { Secret } from '../config/secret.js';
@@ -16,12 +18,13 @@ import { syncsTo, knownLanes, countChangesBehind } from '../delivering/lane-plan
 import { deadLetterGroups, waitsForAPerson } from '../delivering/dead-letters.js';
 import { loadCandidate } from './load-process-config.js';
 import { documentOf } from './editions.js';
-import { createSinks, destinationOf } from '../work/open-sinks.js';
-import { allApprovals } from '../ledger/sinks.js';
-import { openClients } from '../work/open-clients.js';
-import { planDeliveries, planKept } from './plan-deliveries.js';
+import { createSinks, destinationOf, openClients } from '../work/open-connections.js';
+import { allApprovals } from '../ledger/approvals.js';
+import { planDeliveries, planKept, type Selections } from './plan-deliveries.js';
 import { planWithholding } from './plan-withholding.js';
-import { compareSelections, selectedNow, selectedThen } from './plan-selections.js';
+import { choose, shownPigeonholes, stillChosen } from '../reading/discover.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { findRef, selectionsOf } from '../ledger/pigeonholes.js';
 import { formatDuration } from '../config/values.js';
 
 type Current = Pick<Collaborators, 'config' | 'configuration' | 'ledger' | 'log'>;
@@ -55,7 +58,7 @@ export async function planConfiguration(
     pigeonholes: await compareSelections(ledger, { before, now }, selected),
     deliveries: [
       ...(await planDeliveries(ledger, both)),
-      ...(await Promise.all([...changedSinks.keys()].map((name) => redriven(ledger, name, now.sinks[name]!)))).flat(),
+      ...(await Promise.all([...changedSinks.keys()].map((name) => redriven(ledger, name, now)))).flat(),
     ],
     withholding: await planWithholding(ledger, both),
     kept: await planKept(ledger, both),
@@ -80,7 +83,7 @@ async function withNote(
   change: ConfigurationChange,
   before: Config,
   now: Config,
-  ledger: Current['ledger'],
+  ledger: Ledger,
 ): Promise<ConfigurationChange> {
   if (change.what === 'sync' && change.kind === 'removed') {
     return {
@@ -108,7 +111,7 @@ async function withNote(
 }
 
 /** Says whether an approved sink will only observe, because an approval is for one destination. */
-async function approvalEnds(sink: string, now: Config, ledger: Current['ledger']): Promise<boolean> {
+async function approvalEnds(sink: string, now: Config, ledger: Ledger): Promise<boolean> {
   if (now.sinks[sink]!.mode !== 'observe') return false;
   const approval = (await allApprovals(ledger)).find((each) => each.sink === sink);
   return approval !== undefined && approval.destination !== destinationOf(now, ledger, sink);
@@ -118,8 +121,8 @@ async function approvalEnds(sink: string, now: Config, ledger: Current['ledger']
  * Counts the dead letters that `redriveLane` sends again after a change of the sink. Dead letters that only an operator
  * can decide about are not among them.
  */
-async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkConfig): Promise<CausedDeliveries[]> {
-  const groups = await deadLetterGroups(ledger, { sink });
+async function redriven(ledger: Ledger, sink: string, now: Config): Promise<CausedDeliveries[]> {
+  const groups = await deadLetterGroups(ledger, { sink, sentBy: now });
   return groups
     .filter(({ cause }) => !waitsForAPerson.includes(cause))
     .map(({ list, cause: reason, changes }) => ({
@@ -130,12 +133,12 @@ async function redriven(ledger: Current['ledger'], sink: string, { mode }: SinkC
       changes,
       withheld: {},
       failed: 0,
-      observed: mode === 'observe',
+      observed: now.sinks[sink]!.mode === 'observe',
       estimated: false,
     }));
 }
 
-async function leftBehind(ledger: Current['ledger'], sink: string): Promise<number> {
+async function leftBehind(ledger: Ledger, sink: string): Promise<number> {
   let left = 0;
   for (const { ref, watermark, lists } of await knownLanes(ledger, [sink])) {
     for (const { changes } of await countChangesBehind(ledger, { ref, watermark, lists })) left += changes;
@@ -155,7 +158,63 @@ function revealed(value: unknown): unknown {
   );
 }
 
+/** Returns the pigeonholes that the syncs of the current configuration read. */
+async function selectedNow(config: Config, ledger: Ledger): Promise<Selections> {
+  const bySync = new Map<string, readonly number[]>();
+  for (const [sync, { workspace }] of Object.entries(config.syncs)) {
+    const rows = await selectionsOf(ledger, sync);
+    bySync.set(
+      sync,
+      rows.filter((row) => row.workspace === workspace).map(({ pigeonholeId }) => pigeonholeId),
+    );
+  }
+  return bySync;
+}
+
+/**
+ * Returns the pigeonholes, among those seen in the service so far, that the syncs of another configuration would read.
+ */
+export async function selectedThen(before: Config, now: Config, ledger: Ledger): Promise<Selections> {
+  const bySync = new Map<string, readonly number[]>();
+  for (const [sync, { workspace, pigeonholes: choice }] of Object.entries(now.syncs)) {
+    const shown = await shownPigeonholes(ledger, workspace);
+    const byId = new Map(shown.map((pigeonhole) => [pigeonhole.id, pigeonhole]));
+    const held = (await selectionsOf(ledger, sync)).filter((row) => row.workspace === workspace);
+    const isSame = JSON.stringify(before.syncs[sync]?.pigeonholes) === JSON.stringify(choice);
+    const kept = held
+      .map(({ pigeonholeId }) => pigeonholeId)
+      .filter((id) => isSame || stillChosen(choice, id, byId.get(id)));
+    bySync.set(
+      sync,
+      [...new Set([...kept, ...choose(choice, shown)])].toSorted((a, b) => a - b),
+    );
+  }
+  return bySync;
+}
+
+/** Compares the selections of two configurations by sync. */
+async function compareSelections(
+  ledger: Ledger,
+  { before, now }: { before: Config; now: Config },
+  then: { before: Selections; now: Selections },
+): Promise<SelectionChange[]> {
+  const changes: SelectionChange[] = [];
+  for (const sync of new Set([...Object.keys(before.syncs), ...Object.keys(now.syncs)])) {
+    const { workspace } = (now.syncs[sync] ?? before.syncs[sync])!;
+    const [old, next] = [then.before.get(sync) ?? [], then.now.get(sync) ?? []];
+    const added = next.filter((id) => !old.includes(id));
+    const removed = old.filter((id) => !next.includes(id));
+    if (added.length + removed.length === 0) continue;
+    const refs = await Promise.all(added.map((id) => findRef(ledger.db, workspace, id)));
+    changes.push({ sync, workspace, added, removed, unread: refs.filter((ref) => ref === undefined).length });
+  }
+  return changes;
+}
+
 type Group = Readonly<Record<string, unknown>>;
+
+/** The document has `alerts.when` only together with a receiver, and then with these values of keys that are not set. */
+const defaultWhen = alertsSchema.unwrap().shape.when.parse(undefined);
 
 /**
  * Compares two configurations, as the ledger stores them, key by key. Pure. Values are shown only for keys that cannot
@@ -175,8 +234,9 @@ export function compareConfigurations(
     ['alerts', 'alerts'],
   ] as const;
   return sections.flatMap(([section, what]) => {
-    const old = groupOf(groupOf(before)[section]);
-    const next = groupOf(groupOf(now)[section]);
+    const unset = section === 'alerts' ? { when: defaultWhen } : {};
+    const old: Group = { ...unset, ...groupOf(groupOf(before)[section]) };
+    const next: Group = { ...unset, ...groupOf(groupOf(now)[section]) };
     const names = [...new Set([...Object.keys(old), ...Object.keys(next)])].toSorted();
     return names.flatMap((name): ConfigurationChange[] => {
       const change = { what, name, keys: [], note: null };
@@ -193,9 +253,12 @@ export function compareConfigurations(
   });
 }
 
-/** Removes duplicates: the document stores an interval in two members, and both are the same key of the file. */
+/**
+ * Removes duplicates: the document stores an interval in two members, and both are the same key of the file. Removes
+ * empty keys: the receivers of alerts are compared as one value.
+ */
 function unique(keys: readonly ChangedKey[]): ChangedKey[] {
-  return keys.filter(({ key }, at) => keys.findIndex((other) => other.key === key) === at);
+  return keys.filter(({ key }, at) => key !== '' && keys.findIndex((other) => other.key === key) === at);
 }
 
 const keyNames: Readonly<Record<string, string>> = { everyMs: 'every', longestEnded: 'ended' };
@@ -235,7 +298,8 @@ function shown(
 ): ChangedKey {
   const [first, ...rest] = path;
   const mayHoldSecrets = what === 'workspace' || what === 'alerts' || first === 'settings';
-  const key = (first === 'settings' ? rest : path).map((step) => keyNames[step] ?? step).join('.');
+  const written = (step: string): string => (what === 'alerts' ? conditionName(step) : (keyNames[step] ?? step));
+  const key = (first === 'settings' ? rest : path).map(written).join('.');
   if (mayHoldSecrets || isFilled(key)) return { key };
   const text = (value: unknown): string => {
     if (value === undefined) return 'nothing';
@@ -244,6 +308,11 @@ function shown(
     return isDuration ? formatDuration(value) : JSON.stringify(value);
   };
   return { key: key.replace(/\.forMs$/, ''), from: text(from), to: text(to) };
+}
+
+/** Returns the key below `alerts.when`: `sink-paused` for `sinkPaused`, `behind` for `behindMs`. */
+function conditionName(member: string): string {
+  return member.replace(/Ms$/, '').replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 /** Whether a key of the document is, or contains, a key of the file. The document names drop folders by path, the file by position. */

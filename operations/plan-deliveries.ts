@@ -1,4 +1,6 @@
-import { consentReason, curableReasons, notSelected } from '../delivering/decide-delivery.js';
+import { placeName } from '../ledger/pauses.js';
+import { consentReason, notSelected } from '../delivering/decide-delivery.js';
+import { curableReasons } from '../delivering/recent-decisions.js';
 import {
   type PlannedLane,
   plannedLanes,
@@ -6,28 +8,36 @@ import {
   countWithheld,
   type KnownLane,
   knownLanes,
+  syncsTo,
 } from '../delivering/lane-plans.js';
 import type { CausedDeliveries, DeliveryCause, KeptItems } from './configuration-plan.js';
+import { groupBy } from '../base/grouping.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { listNotWanted } from '../ledger/lanes.js';
-import { addCounts, type ItemsAsked, SharedTallies } from './count-deliverable.js';
-import { countMapped, type MappedCount } from './count-mapped.js';
-import type { Sink } from '../sinks/sink.js';
-import { acceptedBy, createSink, historyMs } from '../work/open-sinks.js';
-import type { SelectedBySync } from './plan-selections.js';
-import { nameOf } from './ledger-status.js';
+import {
+  type ItemsAsked,
+  type PlanningLane,
+  SharedTallies,
+  countMapped,
+  type MappedCount,
+  sumCounts,
+} from './count-deliverable.js';
+import { acceptedBy, createSink, historyMs } from '../work/open-connections.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
 import { type ObservedLane, observedLanes } from '../delivering/observe-lanes.js';
-import { allApprovals } from '../ledger/sinks.js';
+import { allApprovals } from '../ledger/approvals.js';
+
+/** The pigeonholes that each sync of a configuration reads. */
+export type Selections = ReadonlyMap<string, readonly number[]>;
 
 /** The two configurations, each with the pigeonholes that its syncs read. */
 export interface Both {
   readonly before: Config;
   readonly now: Config;
-  readonly selectedBefore: SelectedBySync;
-  readonly selectedNow: SelectedBySync;
+  readonly selectedBefore: Selections;
+  readonly selectedNow: Selections;
   /** Sinks whose settings changed, with the changed keys: pigeonpost decides again on what their mapping withheld. */
   readonly changedSinks: ReadonlyMap<string, readonly string[]>;
 }
@@ -46,18 +56,22 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
   for (const sink of Object.keys(now.sinks)) {
     const startsSending =
       both.before.sinks[sink]?.mode === 'observe' && now.sinks[sink]!.mode === 'send' && !approved.has(sink);
-    const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(nameOf));
+    const wasPlanned = new Set(lanesOf(both.before, sink, both.selectedBefore).map(placeName));
     const opened = createSink(now, sink);
     try {
       for (const plan of lanesOf(now, sink, both.selectedNow)) {
-        const planning = { ledger, config: now, sink, opened, plan };
-        const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
-        const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(nameOf(plan)));
+        const lane = lanes.find((row) => row.sink === sink && placeName(row) === placeName(plan));
+        const isBack = lane !== undefined && (lane.isArchived || !wasPlanned.has(placeName(plan)));
+        const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
+        if (ref === undefined) continue; // never read
+        const sinkId = lane?.sinkId ?? 0;
+        const planning = { ledger, config: now, sinkName: sink, sink: opened, lane: plan, sinkId, ref };
         // One at a time, because each reads whole lists.
         all.push(...(await planLane(planning, lane, isBack, tallies)));
-        if (lane !== undefined && startsSending && !isBack)
-          all.push(await observedUntilNow(planning, lane, observed, both.changedSinks.get(sink)));
-        if (lane !== undefined && both.changedSinks.has(sink)) all.push(...(await cured(planning, lane, tallies)));
+        if (lane === undefined) continue;
+        if (startsSending && !isBack)
+          all.push(await observedUntilNow(planning, lane.watermark, observed, both.changedSinks.get(sink)));
+        if (both.changedSinks.has(sink)) all.push(...(await cured(planning, tallies)));
       }
     } finally {
       await opened.close();
@@ -67,31 +81,27 @@ export async function planDeliveries(ledger: Ledger, both: Both): Promise<Caused
 }
 
 /** Returns the lanes of a sink under a configuration. */
-export function lanesOf(config: Config, sink: string, selected: SelectedBySync): PlannedLane[] {
+export function lanesOf(config: Config, sink: string, selections: Selections): PlannedLane[] {
   if (config.sinks[sink] === undefined) return [];
-  return plannedLanes(config, sink, selected.of(sink));
-}
-
-/** A lane of a sink as the new configuration plans it. */
-interface LaneToPlan {
-  readonly ledger: Ledger;
-  readonly config: Config;
-  readonly sink: string;
-  /** The sink, for planning only. */
-  readonly opened: Sink;
-  readonly plan: PlannedLane;
+  const read = syncsTo(config, sink).flatMap((sync) => {
+    const { workspace } = config.syncs[sync]!;
+    return (selections.get(sync) ?? []).map((pigeonholeId) => ({ workspace, pigeonholeId, sync }));
+  });
+  const places = [...groupBy(read, placeName).values()].map((own) => ({
+    ...own[0]!,
+    syncs: own.map(({ sync }) => sync),
+  }));
+  return plannedLanes(config, sink, places);
 }
 
 /** @param isBack the lane was left out for a while and is planned again */
 async function planLane(
-  laneToPlan: LaneToPlan,
+  planning: PlanningLane,
   lane: KnownLane | undefined,
   isBack: boolean,
   tallies: SharedTallies,
 ): Promise<CausedDeliveries[]> {
-  const { ledger, config, sink, opened, plan } = laneToPlan;
-  const ref = lane?.ref ?? (await findRef(ledger.db, plan.workspace, plan.pigeonholeId));
-  if (ref === undefined) return []; // never read
+  const { ledger, config, sinkName: sink, lane: plan, ref } = planning;
   const sinkConfig = config.sinks[sink]!;
   const caused = (
     cause: DeliveryCause,
@@ -106,14 +116,11 @@ async function planLane(
       changes: items,
       observed: sinkConfig.mode === 'observe',
     }));
-  const count = async (items: ItemsAsked): Promise<MappedCount[]> => {
-    const planning = { ledger, config, sinkName: sink, sink: opened, lane: plan, sinkId: lane?.sinkId ?? 0, ref };
-    return await countMapped(planning, items, tallies);
-  };
-  const asked = { ref, since: historyStart(ledger, historyMs(sinkConfig)), until: null, withoutRowOf: null };
+  const count = (items: ItemsAsked): Promise<MappedCount[]> => countMapped(planning, items, tallies);
+  const asked = { ref, since: historyStart(ledger, historyMs(sinkConfig)), selected: plan.selected };
   if (lane === undefined) {
     const lists = historyMs(sinkConfig) === 0 ? [] : plan.lists;
-    return caused('history', await count({ ...asked, lists, selected: plan.selected }));
+    return caused('history', await count({ ...asked, lists }));
   }
   const added = lane.configuration === null ? [] : plan.lists.filter((list) => !lane.lists.includes(list));
   return [
@@ -124,10 +131,9 @@ async function planLane(
         lists: historyMs(sinkConfig) === 0 ? [] : added,
         until: lane.watermark,
         withoutRowOf: lane.sinkId,
-        selected: plan.selected,
       }),
     ),
-    ...(await released(laneToPlan, lane)).flatMap(({ list, reason, changes }) =>
+    ...(await released(planning)).flatMap(({ list, reason, changes }) =>
       caused('released', [unmapped(list, changes)], reason),
     ),
     ...(isBack
@@ -144,12 +150,16 @@ function unmapped(list: string, items: number): MappedCount {
 }
 
 /** Counts changes withheld for a reason that no longer applies. */
-async function released(
-  { ledger, config, sink, plan }: LaneToPlan,
-  { sinkId, ref }: KnownLane,
-): Promise<{ list: string; reason: string; changes: number }[]> {
-  const reasons = new Set([...acceptedBy(config.sinks[sink]!)].map(consentReason));
-  const lists = plan.lists;
+async function released({
+  ledger,
+  config,
+  sinkName,
+  lane: plan,
+  sinkId,
+  ref,
+}: PlanningLane): Promise<{ list: string; reason: string; changes: number }[]> {
+  const reasons = new Set([...acceptedBy(config.sinks[sinkName]!)].map(consentReason));
+  const { lists } = plan;
   const byConsent = await countWithheld(ledger, { sinkId, ref, lists, keys: null });
   const bySelection =
     plan.pigeonholeId === 0 ? await countWithheld(ledger, { sinkId, ref, lists, keys: plan.selected }) : [];
@@ -171,12 +181,12 @@ const totalMs = 10_000;
  * if other settings change as well, the number is an estimate.
  */
 async function observedUntilNow(
-  { ledger, sink, plan }: LaneToPlan,
-  { ref, watermark }: KnownLane,
+  { ledger, sinkName: sink, lane: plan, ref }: PlanningLane,
+  watermark: number,
   all: readonly ObservedLane[],
   changedKeys: readonly string[] = [],
 ): Promise<CausedDeliveries> {
-  const lane = all.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
+  const lane = all.find((row) => row.sink === sink && placeName(row) === placeName(plan));
   const behind = lane === undefined ? await countChangesBehind(ledger, { ref, watermark, lists: plan.lists }) : [];
   const uncounted = behind.reduce((sum, { changes }) => sum + changes, lane?.behind ?? 0);
   return {
@@ -193,16 +203,12 @@ async function observedUntilNow(
 }
 
 /** Counts changes that the mapping withheld before and sends now. */
-async function cured(
-  { ledger, config, sink: sinkName, opened: sink, plan: lane }: LaneToPlan,
-  { sinkId, ref }: KnownLane,
-  tallies: SharedTallies,
-): Promise<CausedDeliveries[]> {
+async function cured(planning: PlanningLane, tallies: SharedTallies): Promise<CausedDeliveries[]> {
+  const { ledger, config, sinkName, lane, sinkId, ref } = planning;
   const rows = await countWithheld(ledger, { sinkId, ref, lists: lane.lists, keys: null });
   const withheld = rows.filter(({ reason }) => curableReasons.includes(reason));
   const all: CausedDeliveries[] = [];
   for (const list of new Set(withheld.map((row) => row.list))) {
-    const planning = { ledger, config, sinkName, sink, lane, sinkId, ref };
     const asked = { list, withheldFor: curableReasons };
     // One at a time, because each plans a whole list.
     const { sent, given, complete } = await tallies.of(planning, asked);
@@ -220,24 +226,10 @@ function historyStart(ledger: Ledger, ms: number | null): Date | null {
   return ms === null ? null : new Date(ledger.clock.nowMs() - ms);
 }
 
-/** Counts by sink, list, cause and reason, without zeros. */
+/** Adds up by sink, list, cause and reason, and leaves out zeros. */
 function sumUp(all: readonly CausedDeliveries[]): CausedDeliveries[] {
-  const sums = new Map<
-    string,
-    CausedDeliveries & { changes: number; failed: number; estimated: boolean; withheld: Record<string, number> }
-  >();
-  for (const each of all) {
-    const name = JSON.stringify([each.sink, each.list, each.cause, each.reason]);
-    const sum = sums.get(name) ?? { ...each, changes: 0, failed: 0, withheld: {} };
-    sum.changes += each.changes;
-    sum.failed += each.failed;
-    sum.estimated ||= each.estimated;
-    addCounts(sum.withheld, each.withheld);
-    sums.set(name, sum);
-  }
-  return [...sums.values()].filter(
-    ({ changes, withheld, failed }) => changes + failed > 0 || Object.keys(withheld).length > 0,
-  );
+  const sums = sumCounts(all, ({ sink, list, cause, reason }) => JSON.stringify([sink, list, cause, reason]));
+  return sums.filter(({ changes, withheld, failed }) => changes + failed > 0 || Object.keys(withheld).length > 0);
 }
 
 /**
@@ -255,8 +247,8 @@ export async function planKept(ledger: Ledger, { before, now, selectedNow }: Bot
     const accepted = acceptedBy(config);
     const accepts = before.sinks[sink] === undefined ? accepted : acceptedBy(before.sinks[sink]);
     const refused = [...accepts].filter((state) => !accepted.has(state)).map(consentReason);
-    for (const plan of plannedLanes(now, sink, selectedNow.of(sink))) {
-      const lane = lanes.find((row) => row.sink === sink && nameOf(row) === nameOf(plan));
+    for (const plan of lanesOf(now, sink, selectedNow)) {
+      const lane = lanes.find((row) => row.sink === sink && placeName(row) === placeName(plan));
       if (lane === undefined) continue;
       const dropped = lane.lists.filter((list) => !plan.lists.some((wanted) => wanted === list));
       const asked = refused.length === 0 ? dropped : [...new Set([...dropped, 'attendees'])];

@@ -1,14 +1,20 @@
-import { mappingReasons } from '../delivering/decide-delivery.js';
+import { mappingReasons } from '../delivering/recent-decisions.js';
 import { knownLanes, type PlannedLane } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { findRef } from '../ledger/pigeonholes.js';
-import { createSink } from '../work/open-sinks.js';
+import { createSink } from '../work/open-connections.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { sumOf } from '../base/words.js';
 import type { WithheldItems } from './configuration-plan.js';
-import type { SharedTallies } from './count-deliverable.js';
-import { countMapped, type MappedCount, mappingProblem, startTallies, sumMapped } from './count-mapped.js';
+import {
+  type SharedTallies,
+  countMapped,
+  type MappedCount,
+  mappingProblem,
+  startTallies,
+  sumCounts,
+} from './count-deliverable.js';
 import { fieldsSeen } from './field-notes.js';
 import { type Both, lanesOf } from './plan-deliveries.js';
 
@@ -109,10 +115,10 @@ async function countAsNew(
       const { lists, selected } = lane;
       const ref = lists.length === 0 ? undefined : await findRef(ledger.db, lane.workspace, lane.pigeonholeId);
       if (ref === undefined) continue;
-      const asked = { ref, lists, since: null, until: null, withoutRowOf: null, selected };
+      const asked = { ref, lists, selected };
       counts.push(...(await countMapped({ ledger, config, sinkName, sink, lane, sinkId: 0, ref }, asked, tallies)));
     }
-    return sumMapped(counts);
+    return sumCounts(counts, ({ list }) => list);
   } finally {
     await sink.close();
   }

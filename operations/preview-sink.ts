@@ -1,19 +1,28 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Collaborators } from '../work/collaborators.js';
-import { plannedLanes } from '../delivering/lane-plans.js';
 import type { Config } from '../config/config.js';
 import type { Environment } from '../config/environment.js';
-import { type Candidate, storedItems } from '../delivering/candidates.js';
+import type { Candidate } from '../delivering/candidates.js';
+import { storedItems } from '../delivering/replays.js';
 import { findRef } from '../ledger/pigeonholes.js';
 import { findSink } from '../ledger/sinks.js';
-import { type PlanningLane, planStored, type StoredPlan } from './count-deliverable.js';
-import { countMapped, type MappedCount, mappingProblem, startTallies, sumMapped } from './count-mapped.js';
+import {
+  type PlanningLane,
+  planStored,
+  type StoredPlan,
+  countMapped,
+  type MappedCount,
+  mappingProblem,
+  startTallies,
+  sumCounts,
+} from './count-deliverable.js';
 import { fieldNotes, fieldsSeen } from './field-notes.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-input.js';
 import { loadCandidate } from './load-process-config.js';
-import { createSink } from '../work/open-sinks.js';
-import { selectedThen } from './plan-selections.js';
+import { createSink } from '../work/open-connections.js';
+import { selectedThen } from './plan-configuration.js';
+import { lanesOf } from './plan-deliveries.js';
 import { z } from '@hono/zod-openapi';
 import { candidateSchema } from './configuration-plan.js';
 import { configuredName, itemKey, listName, pigeonholeName } from '../base/printable.js';
@@ -32,7 +41,6 @@ export const previewRequestSchema = z
       .describe('The file to compare with: only items for which the two differ are shown.'),
   })
   .openapi('PreviewRequest');
-
 export type PreviewRequest = z.infer<typeof previewRequestSchema>;
 
 const previewedOperationSchema = z
@@ -50,7 +58,6 @@ const previewedOperationSchema = z
     z.object({ kind: z.literal('fail'), cause: z.string(), detail: z.string() }),
   ])
   .openapi('PreviewedOperation');
-
 export type PreviewedOperation = z.infer<typeof previewedOperationSchema>;
 
 /** The result for one item, including the personal data that would be sent. */
@@ -65,7 +72,6 @@ const previewedItemSchema = z.object({
     .optional()
     .describe('Result under the file to compare with; absent if none was given.'),
 });
-
 export type PreviewedItem = z.infer<typeof previewedItemSchema>;
 
 const previewCountSchema = z.object({
@@ -93,7 +99,6 @@ export const previewSchema = z
     notes: z.array(z.string()).readonly().describe('Fields that the mapping reads and no stored item has.'),
   })
   .openapi('Preview');
-
 export type Preview = z.infer<typeof previewSchema>;
 
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
@@ -136,7 +141,7 @@ async function preview(
 ): Promise<Preview | { readonly unknown: string }> {
   const { ledger } = current;
   const selected = await selectedThen(current.config, now!.config, ledger);
-  const lanes = plannedLanes(now!.config, asked.sink, selected.of(asked.sink)).filter(
+  const lanes = lanesOf(now!.config, asked.sink, selected).filter(
     (lane) => asked.pigeonhole === null || asked.pigeonhole === `${lane.workspace}/${lane.pigeonholeId}`,
   );
   if (lanes.length === 0) {
@@ -155,7 +160,7 @@ async function preview(
       return { ledger, ...variant, sinkName: asked.sink, lane, sinkId, ref };
     };
     const planning = planningOf(now!);
-    const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: lane.selected };
+    const of = { ref, lists, selected: lane.selected };
     if (asked.key === null) counts.push(...(await countMapped(planning, of, tallies)));
     const room = asked.limit + 1 - items.length;
     if (room <= 0) continue;
@@ -167,7 +172,7 @@ async function preview(
     const planned = await planItems(found, planning, before === undefined ? undefined : planningOf(before));
     items.push(...planned.slice(0, room));
   }
-  const summed = sumMapped(counts);
+  const summed = sumCounts(counts, ({ list }) => list);
   const { syncs, sinks } = now!.config;
   const alone = { syncs, sinks: { [asked.sink]: sinks[asked.sink]! } };
   const seen = await fieldsSeen(ledger, alone);

@@ -1,3 +1,5 @@
+import { z } from '@hono/zod-openapi';
+import { actionSchema } from './action.js';
 import type { AlertFacts } from './alerts/alert-store.js';
 
 /**
@@ -10,6 +12,7 @@ export const problemCodes = [
   'workspace-waiting',
   'quota-used-up',
   'quota-short',
+  'drop-folder-unreadable',
   'pigeonhole-paused',
   'pigeonhole-failing',
   'pigeonhole-gone',
@@ -25,37 +28,48 @@ export const problemCodes = [
 ] as const;
 export type ProblemCode = (typeof problemCodes)[number];
 
-/**
- * `error`: data that should flow does not, and an operator should act now; `warning`: data flows, but something needs
- * attention; `notice`: for information.
- */
 export const severities = ['error', 'warning', 'notice'] as const;
-export type Severity = (typeof severities)[number];
 
-export type ProblemKind = 'process' | 'workspace' | 'pigeonhole' | 'sink';
-
-/** An action that an operator can start with one button, one command or one request. */
-export interface ProblemAction {
-  readonly do: 'resume' | 'try-now' | 'poll-now' | 'approve';
-  readonly kind: 'workspace' | 'pigeonhole' | 'sink';
-  readonly name: string;
-}
-
-export interface ProblemHelp {
-  /** Label of the button. */
-  readonly label: string;
-  /** Null: the button only leads to the details. */
-  readonly action: ProblemAction | null;
-  /** Address of the details in the API. */
-  readonly see: string | null;
-}
+/** One problem that stops or slows the flow of data, as text, with the action that helps. */
+export const troubleSchema = z
+  .object({
+    code: z.enum(problemCodes).describe('Stable code for programs.'),
+    severity: z
+      .enum(severities)
+      .describe(
+        '`error`: data that should flow does not, and an operator should act now; `warning`: data flows, but something needs attention; `notice`: for information.',
+      ),
+    stops: z
+      .boolean()
+      .describe(
+        'Whether the process, workspace, pigeonhole or sink named here reads or receives nothing while the problem lasts.',
+      ),
+    kind: z.enum(['process', 'workspace', 'pigeonhole', 'sink']),
+    name: z.string().describe('Name as used in actions; empty for the process.'),
+    title: z.string().describe('One sentence without its full stop, the same as in alerts.'),
+    detail: z
+      .string()
+      .nullable()
+      .describe('Text from the service, a destination or a person. Alerts never contain it.'),
+    says: z.string().nullable().describe('Details and consequences.'),
+    advice: z.string().nullable().describe('The action that helps; null: the problem ends without one.'),
+    text: z.string().describe('`title`, `detail` and `says` as one paragraph.'),
+    since: z.iso.datetime().nullable(),
+    saysSince: z.boolean().describe('Whether `text` contains the instant `since`.'),
+    help: z
+      .object({
+        label: z.string().describe('Label of a button.'),
+        action: actionSchema.nullable().describe('Body for `POST /api/actions`; null: the button leads to `see`.'),
+        see: z.string().nullable().describe('Address of the details.'),
+      })
+      .nullable()
+      .describe('Null: the problem ends without an action, or no button helps.'),
+  })
+  .openapi('Trouble');
+export type Trouble = z.infer<typeof troubleSchema>;
 
 /** A problem as a rule finds it. */
-export interface FoundProblem {
-  readonly code: ProblemCode;
-  readonly kind: ProblemKind;
-  /** Name as an action uses it; empty for the process. */
-  readonly name: string;
+export interface FoundProblem extends Pick<Trouble, 'code' | 'kind' | 'name'> {
   /** Counts, codes and instants only. The sentences that leave the installation are built from nothing else. */
   readonly facts: AlertFacts;
   /** Words of a vendor, the service or a person. The page and the CLI show them, alerts never do. */
@@ -66,23 +80,12 @@ export interface FoundProblem {
 }
 
 /** The sentences about one problem, the same on the page, in `status`, in alerts and in the log. */
-export interface ProblemWords {
-  /** One sentence without its full stop. */
-  readonly title: string;
-  /** Details and consequences in whole sentences; null: the title says it all. */
-  readonly says: string | null;
+export interface ProblemWords extends Pick<Trouble, 'title' | 'says'> {
   /** The action that helps, in whole sentences; null: the problem passes without one. */
   readonly todo: string | null;
 }
 
-export interface Problem extends FoundProblem, ProblemWords {
-  readonly severity: Severity;
-  /** Nothing is read or sent there while the problem lasts. */
-  readonly stops: boolean;
-  /** Whether the sentences contain the instant `since`, so that callers do not add it again. */
-  readonly saysSince: boolean;
-  readonly help: ProblemHelp | null;
-}
+export type Problem = FoundProblem & ProblemWords & Pick<Trouble, 'severity' | 'stops' | 'saysSince' | 'help'>;
 
 /** Returns one line for a log or a terminal: title, detail and consequences. Pure. */
 export function problemLine({ title, detail, says }: Pick<Problem, 'title' | 'detail' | 'says'>): string {

@@ -2,26 +2,19 @@ import type { AlertFacts, LastingOccasion } from './alerts/alert-store.js';
 import { counted, formatInstant, grouped } from '../base/words.js';
 import { failureWords } from '../sinks/network/failure-sentence.js';
 import { serviceSilent } from '../work/requests/outages.js';
-import type {
-  FoundProblem,
-  Problem,
-  ProblemAction,
-  ProblemCode,
-  ProblemHelp,
-  ProblemWords,
-  Severity,
-} from './problem.js';
+import type { Action } from './action.js';
+import type { FoundProblem, Problem, ProblemCode, ProblemWords } from './problem.js';
 
 /** All texts and properties of one kind of problem. The page, `status`, alerts and the log use them. */
 interface CatalogueEntry {
-  readonly severity: Severity;
+  readonly severity: Problem['severity'];
   /** By default false. */
   readonly stops?: boolean;
   /** Key of `alerts.when`. Absent: only the page, `status` and the metrics show the problem. */
   readonly occasion?: LastingOccasion;
   /** Builds the sentences from the name and the facts only. */
   readonly words: (name: string, facts: AlertFacts) => ProblemWords;
-  readonly help: (found: FoundProblem) => ProblemHelp | null;
+  readonly help: (found: FoundProblem) => Problem['help'];
 }
 
 const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
@@ -82,6 +75,15 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
       todo: needLess,
     }),
     help: () => link('Show the quota', '/api/quota'),
+  },
+  'drop-folder-unreadable': {
+    severity: 'warning',
+    words: (name, facts) => ({
+      title: `Workspace ${name} has ${counted(facts['folders'], 'drop folder')} that cannot be read`,
+      says: 'pigeonpost imports no files from there. Everything else continues.',
+      todo: 'Create the folder or mount its volume, and check its permissions. pigeonpost tries again every few seconds.',
+    }),
+    help: () => null,
   },
   'pigeonhole-paused': {
     severity: 'error',
@@ -202,22 +204,22 @@ export function describeProblem(found: FoundProblem): Problem {
   return { ...found, ...words, severity, stops, saysSince, help: help(found) };
 }
 
-function liftPause(found: FoundProblem): ProblemHelp | null {
+function liftPause(found: FoundProblem): Problem['help'] {
   return found.facts['cause'] === 'credential'
     ? button('Try now', 'try-now', found)
     : button('Resume', 'resume', found);
 }
 
-function readNow(found: FoundProblem): ProblemHelp | null {
+function readNow(found: FoundProblem): Problem['help'] {
   return button('Read now', 'poll-now', found);
 }
 
-function button(label: string, verb: ProblemAction['do'], found: FoundProblem): ProblemHelp | null {
+function button(label: string, verb: Action['do'], found: FoundProblem): Problem['help'] {
   const { kind, name } = found;
   return kind === 'process' ? null : { label, action: { do: verb, kind, name }, see: placeOf(found) };
 }
 
-function link(label: string, see: string | null): ProblemHelp {
+function link(label: string, see: string | null): Problem['help'] {
   return { label, action: null, see };
 }
 

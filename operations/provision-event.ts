@@ -33,7 +33,6 @@ export const eventRequestSchema = z.strictObject({
   skip: z.array(key).max(10_000),
   by: printable(200).optional(),
 });
-
 export type EventRequest = z.infer<typeof eventRequestSchema>;
 
 const eventObjectStateSchema = z
@@ -41,8 +40,6 @@ const eventObjectStateSchema = z
   .describe(
     '`create`: the object does not exist and will be created; `created`; `exists`; `claim`: it was found in the service and is used for the object of the file; `unknown`: the response was lost, so it is looked up before anything is sent again; `undecided`: similar objects exist, see `candidates`; `gone`: it existed and was deleted in the service; `held`: it waits for its pigeonhole; `refused` by the service; `impossible`: the choice made by `use` is not possible.',
   );
-
-export type EventObjectState = z.infer<typeof eventObjectStateSchema>;
 
 /** An existing object that is similar to an object of the file. */
 const candidateViewSchema = z.object({
@@ -52,7 +49,6 @@ const candidateViewSchema = z.object({
   endDate: z.string().nullable(),
   status: z.string().nullable(),
 });
-
 export type CandidateView = z.infer<typeof candidateViewSchema>;
 
 const eventObjectViewSchema = z.object({
@@ -80,7 +76,6 @@ const eventObjectViewSchema = z.object({
       'For `created` and `refused`: the request ID, which the operators of the service ask for; null: the service gave none.',
     ),
 });
-
 export type EventObjectView = z.infer<typeof eventObjectViewSchema>;
 
 export const eventViewSchema = z
@@ -115,7 +110,6 @@ export const eventViewSchema = z
       .describe('Milliseconds after which a repeated request makes progress; null: an action is needed first.'),
   })
   .openapi('Event');
-
 export type EventView = z.infer<typeof eventViewSchema>;
 
 /**

@@ -1,7 +1,8 @@
 import type { Config } from '../config/config.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { LaneStatus, LedgerStatus } from './ledger-status.js';
-import { HindranceMemory } from './lateness.js';
+import { HindranceMemory, type ListReading } from './lateness.js';
+import { listReading } from './list-reading.test-kit.js';
 import { viewStatus } from './read-status.js';
 
 const config = {
@@ -49,35 +50,50 @@ const lane: LaneStatus = {
   outcomes: [],
   recent: '{}',
   failure: null,
-  failingSince: null,
   deliveredAt: null,
 };
 const done: LedgerStatus = { workspaces: [workspace], pigeonholes: [pigeonhole], lanes: [lane] };
 
-function isSettled(
-  status: Partial<LedgerStatus>,
-  pauses: readonly Pause[] = [],
-  trouble: string | null = null,
-): boolean {
-  return viewStatus({ config, configuration: 1, trouble, status: { ...done, ...status }, pauses, quotas: new Map() })
-    .settled;
-}
+const sink = {
+  type: 'webhook',
+  mode: 'send',
+  observation: null,
+  approval: null,
+  replays: [],
+  withholding: [],
+} as const;
+const at = new Date('2026-11-21T10:00:00Z');
 
-/** @param lateIn the pigeonhole with a list that was last read an hour ago @param upMs time since the process started */
-function isSettledWithLate(lateIn: string, upMs: number, status: Partial<LedgerStatus> = {}): boolean {
-  const at = new Date('2026-11-21T10:00:00Z');
-  const readAt = new Date(at.getTime() - 3_600_000);
-  const late = { list: 'questions', sessionId: null, reason: 'live', everyMs: 5000, readAt, dueAt: readAt } as const;
+function statusOf(given: Partial<Parameters<typeof viewStatus>[0]>) {
   return viewStatus({
     config,
     configuration: 1,
     trouble: null,
-    status: { ...done, ...status },
-    freshness: { at, byPlace: new Map([[lateIn, { groups: [], maybeLate: [late] }]]) },
-    upMs,
+    status: done,
+    freshness: { at, byPlace: new Map() },
     pauses: [],
+    sinks: [
+      { ...sink, name: 'hooks' },
+      { ...sink, name: 'unused' },
+    ],
     quotas: new Map(),
-  }).settled;
+    ...given,
+  });
+}
+
+function isSettled(status: Partial<LedgerStatus>, pauses: readonly Pause[] = []): boolean {
+  return statusOf({ status: { ...done, ...status }, pauses }).settled;
+}
+
+/** Returns the freshness of a pigeonhole with a list that was last read an hour ago. */
+function lateIn(name: string): { at: Date; byPlace: Map<string, { groups: never[]; maybeLate: ListReading[] }> } {
+  const readAt = new Date(at.getTime() - 3_600_000);
+  return { at, byPlace: new Map([[name, { groups: [], maybeLate: [listReading({ readAt, dueAt: readAt })] }]]) };
+}
+
+/** @param late the pigeonhole with a list that was last read an hour ago @param upMs time since the process started */
+function isSettledWithLate(late: string, upMs: number, status: Partial<LedgerStatus> = {}): boolean {
+  return statusOf({ status: { ...done, ...status }, freshness: lateIn(late), upMs }).settled;
 }
 
 function pauseOf(scope: Pause['scope'], name: string): Pause {
@@ -126,14 +142,7 @@ describe('a status', () => {
       workspaces: [unanswered],
       pigeonholes: [{ ...pigeonhole, failing: 3, failure: 'timeout' }],
     };
-    const [acme] = viewStatus({
-      config,
-      configuration: 1,
-      trouble: null,
-      status,
-      pauses: [],
-      quotas: new Map(),
-    }).workspaces;
+    const [acme] = statusOf({ status }).workspaces;
     expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
     expect(acme!.pigeonholes[0]!.freshness.waits).toMatchObject({ for: 'service', until: null });
   });
@@ -159,7 +168,7 @@ describe('a status', () => {
   });
 
   it('is not settled while the process cannot work', () => {
-    expect(isSettled({}, [], 'the store is full')).toBe(false);
+    expect(statusOf({ trouble: 'the store is full' }).settled).toBe(false);
   });
 });
 
@@ -167,22 +176,9 @@ describe('lists after a pause of the workspace', () => {
   it('are late only two minutes after the pause has ended', () => {
     let nowMs = 0;
     const hindrances = new HindranceMemory(() => nowMs);
-    const at = new Date('2026-11-21T10:00:00Z');
-    const readAt = new Date(at.getTime() - 3_600_000);
-    const reading = { reason: 'live', everyMs: 5000, readAt, dueAt: at } as const;
-    const late = { ...reading, list: 'questions', sessionId: null };
-    const byPlace = new Map([['acme/101', { groups: [], maybeLate: [late] }]]);
     const lateLists = (pauses: readonly Pause[]): number | undefined =>
-      viewStatus({
-        config,
-        configuration: 1,
-        trouble: null,
-        status: done,
-        freshness: { at, byPlace },
-        hindrances,
-        pauses,
-        quotas: new Map(),
-      }).workspaces[0]?.pigeonholes[0]?.freshness.lateLists;
+      statusOf({ freshness: lateIn('acme/101'), hindrances, pauses }).workspaces[0]?.pigeonholes[0]?.freshness
+        .lateLists;
 
     const paused = [pauseOf('workspace', 'acme')];
     lateLists(paused);

@@ -1,19 +1,20 @@
 import { isObserving } from '../base/delivery-words.js';
 import type { Config } from '../config/config.js';
+import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { allApprovals } from '../ledger/sinks.js';
+import { allApprovals } from '../ledger/approvals.js';
 import { observedLanes } from '../delivering/observe-lanes.js';
-import { allPauses, type Pause } from '../ledger/pauses.js';
-import { type NamedPigeonhole, pigeonholeNames } from '../ledger/pigeonholes.js';
+import { allPauses, type Pause, placeName } from '../ledger/pauses.js';
+import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import { type LaneState, laneStates } from '../delivering/read-lanes.js';
-import { openReplays } from '../delivering/replays.js';
+import { laneReplays, openReplays } from '../delivering/replays.js';
 import {
   countItems,
   type LaneStatus,
   type LedgerStatus,
+  type PigeonholeStatus,
   ledgerStatus,
   byReason,
-  nameOf,
   isSentTo,
   sentLanes,
 } from './ledger-status.js';
@@ -22,18 +23,18 @@ import type { HindranceMemory } from './lateness.js';
 import type { ReadingWait } from '../base/reading-words.js';
 import { findObservedWithholding, findWithholding } from './withholding.js';
 import {
-  noOperations,
   operatedSink,
   type SinkOperations,
   viewPause,
   type OperatedSink,
+  type PauseView,
   type PigeonholeView,
   type QuotaView,
   type SinkView,
   type Status,
   type WorkspaceView,
 } from './status-view.js';
-import { viewProblems, type WorkSnapshot } from './find-problems.js';
+import { viewProblems } from './find-problems.js';
 import { serviceDownTitle } from './problems.js';
 
 /** The configuration as far as it concerns one workspace. */
@@ -54,11 +55,12 @@ export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sin
   };
 }
 
-/** The status, and the snapshot in which its problems were found. */
+/** The status with the facts that its problems and further views need, read at one moment. */
 interface StatusSnapshot {
   readonly status: Status;
-  readonly snapshot: WorkSnapshot & { readonly lanes: readonly LaneState[] };
+  readonly lanes: readonly LaneState[];
   readonly places: readonly NamedPigeonhole[];
+  readonly now: Date;
 }
 
 export interface StatusSources {
@@ -72,6 +74,8 @@ export interface StatusSources {
   readonly upMs?: () => number;
   /** Absent: lists are judged as if nothing had prevented reading. */
   readonly hindrances?: HindranceMemory;
+  /** The drop folders that this process could not read; none if it does not import. */
+  readonly unreadableFolders?: () => readonly UnreadableFolder[];
 }
 
 /** @param workspace null: all of them */
@@ -80,70 +84,70 @@ export async function readStatus(
   withCounts: boolean,
   workspace: string | null = null,
 ): Promise<Status> {
-  return (await readSnapshot(sources, withCounts, workspace)).status;
+  const { status } = await readSnapshot(sources, workspace);
+  if (!withCounts) return status;
+  const { items, deliveries } = await countItems(sources.ledger);
+  return { ...status, counts: { items: own(items, workspace), deliveries: own(deliveries, workspace) } };
 }
 
-/** Reads the status, and the snapshot for its problems, at one moment. @param workspace null: all of them */
+/** @param workspace null: all of them */
 export async function readSnapshot(
-  { ledger, config, configuration, trouble, quotas, upMs, hindrances }: StatusSources,
-  withCounts: boolean,
+  { ledger, config, configuration, trouble, quotas, upMs, hindrances, unreadableFolders }: StatusSources,
   workspace: string | null,
 ): Promise<StatusSnapshot> {
   // All statements are sent at the same time. The embedded store runs one statement at a time, so if each were sent after
   // the previous one, each would wait for a page or a batch that is being stored.
-  const [whole, allLanes, places, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
+  const [all, allLanes, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
     ledgerStatus(ledger),
     laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
-    pigeonholeNames(ledger, workspace),
     readFreshness(ledger),
     allPauses(ledger),
     observedLanes(ledger),
     allApprovals(ledger),
-    openReplays(ledger),
+    laneReplays(ledger),
     quotas(),
   ]);
-  const read = statusOf(whole, workspace);
-  const operations = { observed: own(observed, workspace), approvals, replays };
   const now = new Date(ledger.clock.nowMs());
-  const lanes = sentLanes(config, allLanes, places);
+  const lanes = sentLanes(config, allLanes, all.pigeonholes);
   const ownConfig = configOf(config, workspace);
-  const sent = sentLanes(ownConfig, read.lanes, read.pigeonholes);
+  const pigeonholes = own(all.pigeonholes, workspace);
+  const ledgerLanes = sentLanes(ownConfig, all.lanes, pigeonholes);
+  // A replay in a pigeonhole that the sink no longer receives continues only when the sink receives it again.
+  const sentReplays = openReplays(sentLanes(ownConfig, replays, pigeonholes));
+  const operations = { observed: own(observed, workspace), approvals, replays: sentReplays };
   const view = viewStatus({
     config: ownConfig,
     configuration,
     trouble: trouble(),
-    status: read,
+    status: { workspaces: all.workspaces, pigeonholes, lanes: ledgerLanes },
     freshness,
     upMs: upMs?.(),
     hindrances,
     pauses,
-    operations,
+    sinks: await configuredSinks(ledger, ownConfig, ledgerLanes, operations),
     quotas: quota,
-    withholding: await allWithholding(ledger, ownConfig, sent, operations),
   });
-  const snapshot = { ...view, lanes, now };
-  const status = { ...view, problems: viewProblems(snapshot) };
-  if (!withCounts) return { status, snapshot, places };
-  const { items, deliveries } = await countItems(ledger);
-  const counts = { items: own(items, workspace), deliveries: own(deliveries, workspace) };
-  return { status: { ...status, counts }, snapshot, places };
+  const problems = viewProblems({ ...view, lanes, folders: unreadableFolders?.() ?? [], now });
+  return { status: { ...view, problems }, lanes, places: pigeonholes, now };
 }
 
-/** Returns the withholding of sending and observing sinks, by sink. */
-async function allWithholding(
+/** A sink without the state of its lanes. */
+type ConfiguredSink = OperatedSink & Pick<SinkView, 'name' | 'type' | 'withholding'>;
+
+async function configuredSinks(
   ledger: Ledger,
   config: Config,
-  sent: Parameters<typeof findWithholding>[2],
+  lanes: readonly LaneStatus[],
   operations: SinkOperations,
-): Promise<ReadonlyMap<string, SinkView['withholding']>> {
-  const found = new Map(await findWithholding(ledger, config, sent));
-  for (const [name, { mode }] of Object.entries(config.sinks)) {
-    const operated = operatedSink(name, mode, operations);
-    if (!isObserving(operated)) continue;
-    const observed = await findObservedWithholding(ledger, config, name, operated.observation);
-    if (observed.length > 0) found.set(name, observed);
-  }
-  return found;
+): Promise<ConfiguredSink[]> {
+  const found = await findWithholding(ledger, config, lanes);
+  return await Promise.all(
+    Object.entries(config.sinks).map(async ([name, { type, mode }]) => {
+      const sink = operatedSink(name, mode, operations);
+      const observed = isObserving(sink) ? await findObservedWithholding(ledger, config, name, sink.observation) : [];
+      return { name, type, ...sink, withholding: observed.length > 0 ? observed : (found.get(name) ?? []) };
+    }),
+  );
 }
 
 export function own<Row extends { readonly workspace: string }>(
@@ -153,157 +157,127 @@ export function own<Row extends { readonly workspace: string }>(
   return workspace === null ? rows : rows.filter((row) => row.workspace === workspace);
 }
 
-function statusOf({ workspaces, pigeonholes, lanes }: LedgerStatus, workspace: string | null): LedgerStatus {
-  return {
-    workspaces: workspaces.filter(({ name }) => workspace === null || name === workspace),
-    pigeonholes: own(pigeonholes, workspace),
-    lanes: own(lanes, workspace),
-  };
-}
-
-/** Returns the part of the ledger's status that is configured. Its only side effect is on `hindrances`. */
-export function viewStatus({
-  config,
-  configuration,
-  trouble,
-  status,
-  freshness = { at: new Date(0), byPlace: new Map() },
-  upMs,
-  hindrances,
-  pauses,
-  operations = noOperations,
-  quotas,
-  withholding = new Map(),
-}: {
+interface StatusFacts {
   readonly config: Config;
   readonly configuration: number;
   readonly trouble: string | null;
+  /** The configured workspaces, pigeonholes and lanes. */
   readonly status: LedgerStatus;
-  readonly freshness?: AllFreshness;
+  readonly freshness: AllFreshness;
   readonly upMs?: number | undefined;
   readonly hindrances?: HindranceMemory | undefined;
   readonly pauses: readonly Pause[];
-  readonly operations?: SinkOperations;
+  readonly sinks: readonly ConfiguredSink[];
+  /** By workspace. */
   readonly quotas: ReadonlyMap<string, QuotaView>;
-  /** By sink. */
-  readonly withholding?: ReadonlyMap<string, SinkView['withholding']>;
-}): Omit<Status, 'problems'> {
-  const used = new Set(Object.values(config.syncs).map(({ workspace }) => workspace));
-  const workspaces = Object.keys(config.workspaces).map((name) =>
-    workspaceView(name, { status, freshness, upMs, hindrances, pauses, used }, quotas.get(name) ?? null),
-  );
-  const lanes = sentLanes(config, status.lanes, status.pigeonholes);
-  const sinks = Object.entries(config.sinks).map(([name, { type, mode }]) =>
-    sinkView(
-      { name, type, ...operatedSink(name, mode, operations), withholding: withholding.get(name) ?? [] },
-      lanes,
-      pauses,
-    ),
-  );
+}
+
+/** Its only side effect is on `hindrances`. */
+export function viewStatus(facts: StatusFacts): Omit<Status, 'problems'> {
+  const { config, configuration, trouble, status, pauses } = facts;
+  const workspaces = Object.keys(config.workspaces).map((name) => workspaceView(name, facts));
+  const sinks = facts.sinks.map((sink) => sinkView(sink, status.lanes, pauses));
   const settled = trouble === null && isSettled(config, status, { workspaces, sinks });
   return { configuration, trouble, settled, workspaces, sinks };
 }
 
-interface ReadingFacts {
-  readonly status: LedgerStatus;
-  readonly freshness: AllFreshness;
-  readonly upMs: number | undefined;
-  readonly hindrances: HindranceMemory | undefined;
-  readonly pauses: readonly Pause[];
-  /** Workspaces that a sync uses. The others are not read, so their lists are not late. */
-  readonly used: ReadonlySet<string>;
+function pauseOf(pauses: readonly Pause[], scope: Pause['scope'], name: string): PauseView | null {
+  const pause = pauses.find((each) => each.scope === scope && each.name === name);
+  return pause === undefined ? null : viewPause(pause);
 }
 
-function workspaceView(name: string, reading: ReadingFacts, quota: QuotaView | null): WorkspaceView {
-  const { status, pauses } = reading;
+function workspaceView(name: string, facts: StatusFacts): WorkspaceView {
+  const { status, pauses, quotas, freshness } = facts;
   const row = status.workspaces.find((workspace) => workspace.name === name);
-  const pause = pauses.find((each) => each.scope === 'workspace' && each.name === name);
+  const pause = pauseOf(pauses, 'workspace', name);
   const rows = status.pigeonholes.filter((pigeonhole) => pigeonhole.workspace === name);
-  const waits = row?.waitReason != null;
+  const waitReason = row?.waitReason ?? null;
   const waitingLists = rows.reduce((sum, { waiting }) => sum + waiting, 0);
   const unanswered =
     row?.unansweredSince == null
       ? null
       : { since: row.unansweredSince.toISOString(), reason: row.unansweredReason ?? 'the service does not answer' };
-  const facts = { pause: pause === undefined ? null : viewPause(pause), unanswered, waits: row?.waitReason ?? null };
-  const wait = row === undefined ? null : readingWait(row, reading.freshness.at);
-  const since = earliest([pause?.since, row?.unansweredSince]);
-  const pigeonholes = rows.map((pigeonhole) =>
-    pigeonholeView(pigeonhole, reading, {
-      waits: hindranceWords(name, facts),
-      wait,
-      isPaused: pause !== undefined,
-      since,
-    }),
-  );
+  const hold = {
+    words: hindranceWords({ name, pause, unanswered }, waitReason),
+    wait: row === undefined ? null : readingWait(row, freshness.at),
+    isPaused: pause !== null,
+    since: [pause?.since, unanswered?.since],
+  };
+  const pigeonholes = rows.map((pigeonhole) => pigeonholeView(pigeonhole, facts, hold));
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
     name,
-    state: pause
-      ? 'paused'
-      : waits || unanswered
-        ? 'waiting'
-        : failing
-          ? 'failing'
-          : pigeonholes.some(({ state }) => state === 'backfilling')
-            ? 'backfilling'
-            : 'working',
+    state:
+      pause !== null
+        ? 'paused'
+        : waitReason !== null || unanswered !== null
+          ? 'waiting'
+          : failing !== undefined
+            ? 'failing'
+            : pigeonholes.some(({ state }) => state === 'backfilling')
+              ? 'backfilling'
+              : 'working',
     reason:
-      pause?.detail ??
-      row?.waitReason ??
+      pause?.reason ??
+      waitReason ??
       (unanswered === null ? failing?.reason : serviceDownTitle(name, unanswered.since, waitingLists)) ??
       null,
     until: row?.waitUntil?.toISOString() ?? null,
-    pause: facts.pause,
+    pause,
     unanswered,
     waitingLists,
-    quota,
+    quota: quotas.get(name) ?? null,
     pigeonholes,
   };
 }
 
-/**
- * @param workspace.waits why nothing of the workspace can be read; null: it can be read
- * @param workspace.wait until when the workspace waits for the service or the quota; null: it does not
- * @param workspace.isPaused whether an operator or pigeonpost has paused the workspace
- * @param workspace.since when it was paused or stopped answering; null: neither, or for another reason
- */
+/** Facts about a workspace that affect the reading of its pigeonholes. */
+interface WorkspaceHold {
+  /** Why nothing of the workspace can be read; null: it can be read. */
+  readonly words: string | null;
+  /** Until when the workspace waits for the service or the quota; null: it does not. */
+  readonly wait: ReadingWait | null;
+  readonly isPaused: boolean;
+  /** The instants at which it was paused and stopped answering. */
+  readonly since: readonly (string | undefined)[];
+}
+
 function pigeonholeView(
-  row: LedgerStatus['pigeonholes'][number],
-  { freshness: { at, byPlace }, upMs, hindrances: memory, pauses, used }: ReadingFacts,
-  workspace: {
-    readonly waits: string | null;
-    readonly wait: ReadingWait | null;
-    readonly isPaused: boolean;
-    readonly since: Date | null;
-  },
+  row: PigeonholeStatus,
+  { config, freshness: { at, byPlace }, upMs, hindrances: memory, pauses }: StatusFacts,
+  workspace: WorkspaceHold,
 ): PigeonholeView {
-  const name = `${row.workspace}/${row.pigeonholeId}`;
+  const name = placeName(row);
   const { rehearsalSince, rehearsalUntil, rehearsalBy } = row;
   const { groups, maybeLate } = byPlace.get(name) ?? { groups: [], maybeLate: [] };
-  const known = { groups, maybeLate: used.has(row.workspace) ? maybeLate : [] };
-  const pause = pauses.find((each) => each.scope === 'pigeonhole' && each.name === name);
-  const { waits, wait } = workspace;
-  const paused = workspace.isPaused || pause !== undefined;
-  const since = earliest([workspace.since, pause?.since]) ?? at;
-  const hinderedMs = paused || waits !== null ? Math.max(0, at.getTime() - since.getTime()) : null;
-  const hindrances = memory?.note(name, hinderedMs);
-  const freshness = judgeFreshness(known, { paused, waits: wait, now: at, upMs, hindrances });
+  // A workspace that no sync uses is not read, so its lists are not late.
+  const isRead = Object.values(config.syncs).some((sync) => sync.workspace === row.workspace);
+  const pause = pauseOf(pauses, 'pigeonhole', name);
+  const paused = workspace.isPaused || pause !== null;
+  const since = [...workspace.since, pause?.since].flatMap((each) => each ?? []).toSorted()[0];
+  const sinceMs = since === undefined ? at.getTime() : Date.parse(since);
+  const hinderedMs = paused || workspace.words !== null ? Math.max(0, at.getTime() - sinceMs) : null;
+  const freshness = judgeFreshness(
+    { groups, maybeLate: isRead ? maybeLate : [] },
+    { paused, waits: workspace.wait, now: at, upMs, hindrances: memory?.note(name, hinderedMs) },
+  );
+  const waits = row.goneAt === null ? workspace.words : null;
   return {
     id: row.pigeonholeId,
     name: row.name,
     status: row.status,
-    state: pause
-      ? 'paused'
-      : waits !== null && row.goneAt === null
-        ? 'waiting'
-        : row.failing > 0
-          ? 'failing'
-          : row.backfilling > 0
-            ? 'backfilling'
-            : 'working',
-    reason: pause?.detail ?? (row.goneAt === null ? waits : null) ?? row.failure,
-    pause: pause === undefined ? null : viewPause(pause),
+    state:
+      pause !== null
+        ? 'paused'
+        : waits !== null
+          ? 'waiting'
+          : row.failing > 0
+            ? 'failing'
+            : row.backfilling > 0
+              ? 'backfilling'
+              : 'working',
+    reason: pause?.reason ?? waits ?? row.failure,
+    pause,
     changes: row.changes,
     streams: row.streams,
     failing: row.failing,
@@ -320,19 +294,9 @@ function pigeonholeView(
   };
 }
 
-function earliest(instants: readonly (Date | null | undefined)[]): Date | null {
-  const known = instants.flatMap((each) => each?.getTime() ?? []);
-  return known.length === 0 ? null : new Date(Math.min(...known));
-}
-
-function sinkView(
-  sink: OperatedSink & Pick<SinkView, 'name' | 'type' | 'withholding'>,
-  all: readonly LaneStatus[],
-  pauses: readonly Pause[],
-): SinkView {
-  const { name } = sink;
-  const lanes = all.filter((lane) => lane.sink === name);
-  const pause = pauses.find((each) => each.scope === 'sink' && each.name === name);
+function sinkView(sink: ConfiguredSink, all: readonly LaneStatus[], pauses: readonly Pause[]): SinkView {
+  const lanes = all.filter((lane) => lane.sink === sink.name);
+  const pause = pauseOf(pauses, 'sink', sink.name);
   // The failed change may have been superseded or withheld since. Then no change is left, and the failure is over.
   const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
   const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
@@ -340,8 +304,8 @@ function sinkView(
   return {
     ...sink,
     state: pause ? 'paused' : failing ? 'failing' : 'working',
-    reason: pause?.detail ?? failing?.failure ?? null,
-    pause: pause === undefined ? null : viewPause(pause),
+    reason: pause?.reason ?? failing?.failure ?? null,
+    pause,
     delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),
     backlog: isObserving(sink)
       ? sink.observation.behind
@@ -372,7 +336,7 @@ function isSettled(
   const haveLanes = [...used].every((sink) =>
     changed
       .filter((place) => isSentTo(config, sink, place))
-      .every((place) => status.lanes.some((lane) => lane.sink === sink && nameOf(lane) === nameOf(place))),
+      .every((place) => status.lanes.some((lane) => lane.sink === sink && placeName(lane) === placeName(place))),
   );
   const isRunning =
     workspaces.every(
@@ -392,21 +356,17 @@ function isStopped(view: WorkspaceView | SinkView): boolean {
   return [view, ...parts].some(({ state }) => state === 'paused' || state === 'waiting' || state === 'failing');
 }
 
-/** The reasons why a whole workspace is not read. */
-interface WorkspaceHindrance {
-  readonly pause: { readonly pausedBy: string; readonly cause: string } | null;
-  readonly unanswered: object | null;
-  readonly waits: string | null;
-}
-
 /** Returns the reason why a pigeonhole waits although nothing is wrong with the pigeonhole itself; null: it does not. Pure. */
-function hindranceWords(workspace: string, { pause, unanswered, waits }: WorkspaceHindrance): string | null {
-  if (pause?.pausedBy === 'person') return `workspace ${workspace} is paused`;
+function hindranceWords(
+  { name, pause, unanswered }: Pick<WorkspaceView, 'name' | 'pause' | 'unanswered'>,
+  waits: string | null,
+): string | null {
+  if (pause?.pausedBy === 'person') return `workspace ${name} is paused`;
   if (pause?.cause === 'credential' || waits === 'credential') {
-    return `waits for the key of workspace ${workspace}, which the service refuses`;
+    return `waits for the key of workspace ${name}, which the service refuses`;
   }
-  if (pause !== null) return `workspace ${workspace} is paused`;
+  if (pause !== null) return `workspace ${name} is paused`;
   if (unanswered !== null) return 'waits for the service, which does not answer';
-  if (waits === 'quota') return `waits for the request quota of workspace ${workspace}`;
+  if (waits === 'quota') return `waits for the request quota of workspace ${name}`;
   return waits === null ? null : 'waits because the service requested a pause';
 }

@@ -2,7 +2,7 @@ import type { Collaborators } from '../work/collaborators.js';
 import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plans.js';
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { requestReplay } from '../delivering/replays.js';
-import { addCounts, countDeliverable, type DeliverableCount } from './count-deliverable.js';
+import { countDeliverable, type DeliverableCount, sumCounts } from './count-deliverable.js';
 import { delivering, type WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { listNames } from '../base/list-names.js';
@@ -30,7 +30,6 @@ export const replayRequestSchema = z
     reason: printable(500).optional(),
   })
   .openapi('ReplayRequest');
-
 export type ReplayRequest = z.infer<typeof replayRequestSchema>;
 
 /** Items of a list that a sink would receive again, and those withheld from it, by reason. */
@@ -40,7 +39,6 @@ const replayCountSchema = z.object({
   items: z.int(),
   withheld: z.record(z.string(), z.int()).readonly(),
 });
-
 export type ReplayCount = z.infer<typeof replayCountSchema>;
 
 export const replayAnswerSchema = z
@@ -83,11 +81,14 @@ export async function startReplay(
   const counted: { readonly lane: ReplayLane; readonly rows: readonly DeliverableCount[] }[] = [];
   for (const lane of lanes) {
     const { sink, ref, plan, lists } = lane;
-    const asked = { ref, lists, since: from, until: null, withoutRowOf: null, selected: plan.selected };
+    const asked = { ref, lists, since: from, selected: plan.selected };
     // One at a time, because each reads whole lists.
     counted.push({ lane, rows: await countDeliverable(ledger, config.sinks[sink]!, asked) });
   }
-  const summed = sumUp(counted.flatMap(({ lane: { sink }, rows }) => rows.map((row) => ({ sink, ...row }))));
+  const summed = sumCounts(
+    counted.flatMap(({ lane: { sink }, rows }) => rows.map((row) => ({ sink, ...row }))),
+    ({ sink, list }) => `${sink} ${list}`,
+  );
   if (wanted.dryRun) return { id: wanted.id, dryRun: true, counts: summed };
   await requestReplay(ledger, {
     id: wanted.id,
@@ -122,16 +123,4 @@ async function lanesOf(
     }
   }
   return lanes;
-}
-
-function sumUp(counts: readonly ReplayCount[]): ReplayCount[] {
-  const sums = new Map<string, { sink: string; list: string; items: number; withheld: Record<string, number> }>();
-  for (const { sink, list, items, withheld } of counts) {
-    const name = `${sink} ${list}`;
-    const sum = sums.get(name) ?? { sink, list, items: 0, withheld: {} };
-    sum.items += items;
-    addCounts(sum.withheld, withheld);
-    sums.set(name, sum);
-  }
-  return [...sums.values()];
 }

@@ -1,5 +1,5 @@
 import type { QuotaState } from '../work/requests/quota.js';
-import { viewQuota } from './status-view.js';
+import { operatedSink, viewQuota } from './status-view.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const hour = 3_600_000;
@@ -52,5 +52,22 @@ describe('the view of a quota', () => {
   it('shows nothing left while the service refuses requests, and no reset that the service did not report', () => {
     const refused = { ...state, remaining: null, waitMs: 1000, resetReported: false, limitReported: false };
     expect(viewQuota(refused, 0.1, needs, now)).toMatchObject({ left: 0, resetAt: null, learnt: true });
+  });
+});
+
+describe('the view of an observing sink', () => {
+  it('adds up the lanes, and lists the reasons of withholding with the largest count first, as for other sinks', () => {
+    const lane = (wouldWithhold: Readonly<Record<string, number>>) => {
+      const place = { sink: 'crm', workspace: 'acme', pigeonholeId: 101 };
+      return { ...place, behind: 1, wouldSend: 2, wouldSendAnonymously: 0, wouldWithhold };
+    };
+    const observed = [lane({ condition: 2, 'no-match': 3 }), lane({ 'consent-refused': 9, 'no-match': 4 })];
+    const { observation } = operatedSink('crm', 'observe', { observed, approvals: [], replays: [] });
+    expect(observation).toMatchObject({ wouldSend: 4, behind: 2 });
+    expect(Object.entries(observation!.wouldWithhold)).toEqual([
+      ['consent-refused', 9],
+      ['no-match', 7],
+      ['condition', 2],
+    ]);
   });
 });

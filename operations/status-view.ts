@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi';
 import { freshnessSchema } from './freshness.js';
+import { groupBy } from '../base/grouping.js';
 import { instant } from '../base/printable.js';
-import { troubleSchema } from './find-problems.js';
+import { addCounts, largestFirst } from './ledger-status.js';
+import { troubleSchema } from './problem.js';
 import type { SinkConfig, Config } from '../config/config.js';
-import type { Approval } from '../ledger/sinks.js';
+import type { Approval } from '../ledger/approvals.js';
 import type { ObservedLane } from '../delivering/observe-lanes.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { OpenReplay } from '../delivering/replays.js';
@@ -35,7 +37,6 @@ const observationViewSchema = z.object({
   wouldWithhold: z.record(z.string(), z.int()).readonly().describe('Counts by reason.'),
   behind: z.int().describe('Changes not processed yet.'),
 });
-type ObservationView = z.infer<typeof observationViewSchema>;
 
 const approvalViewSchema = z.object({
   approvedBy: z.string().nullable(),
@@ -75,31 +76,23 @@ export interface SinkOperations {
   readonly replays: readonly OpenReplay[];
 }
 
-export const noOperations: SinkOperations = { observed: [], approvals: [], replays: [] };
-
 /** Pure. */
-export function operatedSink(name: string, mode: SinkConfig['mode'], operations: SinkOperations): OperatedSink {
-  const lanes = operations.observed.filter(({ sink }) => sink === name);
-  const approval = operations.approvals.find(({ sink }) => sink === name);
+export function operatedSink(
+  name: string,
+  mode: SinkConfig['mode'],
+  { observed, approvals, replays }: SinkOperations,
+): OperatedSink {
+  const approval = mode === 'observe' ? approvals.find(({ sink }) => sink === name) : undefined;
   return {
     mode,
-    observation: mode === 'observe' ? addUp(lanes) : null,
+    observation: mode === 'observe' ? addUp(observed.filter(({ sink }) => sink === name)) : null,
     approval:
-      mode === 'observe' && approval !== undefined
-        ? { approvedBy: approval.approvedBy, reason: approval.reason, since: approval.since.toISOString() }
-        : null,
-    replays: operations.replays
+      approval === undefined
+        ? null
+        : { approvedBy: approval.approvedBy, reason: approval.reason, since: approval.since.toISOString() },
+    replays: replays
       .filter(({ sink }) => sink === name)
-      .map(({ id, requestedBy, reason, requestedAt, total, sent, taken, open }) => ({
-        id,
-        requestedBy,
-        reason,
-        since: requestedAt.toISOString(),
-        total,
-        sent,
-        taken,
-        open,
-      })),
+      .map(({ sink: _, requestedAt, ...replay }) => ({ ...replay, since: requestedAt.toISOString() })),
   };
 }
 
@@ -107,16 +100,13 @@ export function viewPause({ pausedBy, cause, actor, detail, since }: Pause): Pau
   return { pausedBy, cause, actor, reason: detail, since: since.toISOString() };
 }
 
-function addUp(lanes: readonly ObservedLane[]): ObservationView {
-  const withheld: Record<string, number> = {};
-  for (const [reason, n] of lanes.flatMap(({ wouldWithhold }) => Object.entries(wouldWithhold))) {
-    withheld[reason] = (withheld[reason] ?? 0) + n;
-  }
+function addUp(lanes: readonly ObservedLane[]): NonNullable<OperatedSink['observation']> {
+  const withheld = lanes.reduce((sum, { wouldWithhold }) => addCounts(sum, wouldWithhold), {});
   const sum = (pick: (lane: ObservedLane) => number): number => lanes.reduce((total, lane) => total + pick(lane), 0);
   return {
     wouldSend: sum(({ wouldSend }) => wouldSend),
     wouldSendAnonymously: sum(({ wouldSendAnonymously }) => wouldSendAnonymously),
-    wouldWithhold: withheld,
+    wouldWithhold: largestFirst(withheld),
     behind: sum(({ behind }) => behind),
   };
 }
@@ -279,11 +269,9 @@ const hourMs = 3_600_000;
 
 /** Returns the quota of each workspace's key and the requests that reading will need; only for keys in use. */
 export async function viewQuotas(config: Config, ledger: Ledger, now: number): Promise<Map<string, QuotaView>> {
-  const sharing = new Map<string, string[]>(); // names of workspaces by the fingerprint of their key
-  for (const [name, { apiKey }] of Object.entries(config.workspaces)) {
-    const key = ledger.hash.fingerprint(apiKey.reveal());
-    sharing.set(key, [...(sharing.get(key) ?? []), name]);
-  }
+  const sharing = groupBy(Object.keys(config.workspaces), (name) =>
+    ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()),
+  );
   // All statements are sent at the same time: on a busy embedded store, each waits until the ones before it are done.
   const [states, ...needs] = await Promise.all([
     readQuotas(ledger, [...sharing.keys()]),

@@ -1,8 +1,9 @@
 import { grouped } from '../base/words.js';
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
+import type { SinkView } from './status-view.js';
+import { groupBy } from '../base/grouping.js';
 import { mayStillSend } from '../delivering/lane-plans.js';
-import { isLacking } from '../delivering/decide-delivery.js';
-import { minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
+import { isLacking, minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import { formatKey } from '../config/read-document.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
@@ -90,15 +91,18 @@ export function withheldByCondition({ list, counts }: ListOutcomes): Withholding
   return changes >= minAll ? { list, kind: 'all', reason: 'condition', changes } : null;
 }
 
+/** Returns the problem of a list: a missing value or, if there is none, a condition that may read a misspelled field. */
+export function judgeList(outcomes: ListOutcomes): Withholding | null {
+  return judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
+}
+
 /**
  * Returns a problem if an observing sink would send none of at least 10 changes because a value is missing.
  * Observations are counted by reason and not by list, so `list` is "changes". Pure.
  */
-export function judgeObservation(observation: {
-  readonly wouldSend: number;
-  readonly wouldSendAnonymously: number;
-  readonly wouldWithhold: Readonly<Record<string, number>>;
-}): Withholding | null {
+export function judgeObservation(
+  observation: Pick<NonNullable<SinkView['observation']>, 'wouldSend' | 'wouldSendAnonymously' | 'wouldWithhold'>,
+): Withholding | null {
   const { wouldSend, wouldSendAnonymously, wouldWithhold } = observation;
   const lacking = Object.entries(wouldWithhold).filter(([reason]) => isLacking(reason));
   const changes = lacking.reduce((sum, [, n]) => sum + n, 0);
@@ -225,19 +229,10 @@ function isMatched(settings: unknown, key: string): boolean {
   return property !== undefined && match.includes(property);
 }
 
-/** A list of which a sink withholds everything, or suddenly far more than before. */
-export interface SinkWithholding {
-  readonly list: string;
-  readonly kind: Withholding['kind'];
-  /** A sentence for a person: it names fields and counts, never a value. */
-  readonly text: string;
-}
+/** A list as the status shows it. */
+type SinkWithholding = SinkView['withholding'][number];
 
 type Lane = Pick<LaneStatus, 'sink' | 'outcomes' | 'recent'>;
-
-/** Stored fields rarely change, but the status is requested every few seconds. */
-const rememberedMs = 30_000;
-const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
 
 /**
  * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out.
@@ -252,14 +247,13 @@ export async function findWithholding(
   const found = new Map<string, SinkWithholding[]>();
   for (const sink of Object.keys(config.sinks)) {
     for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
-      const withholding = judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
+      const withholding = judgeList(outcomes);
       if (withholding === null) continue;
       const { list, kind, changes } = withholding;
       // During a first load or an outage, the sink may send some of what waits. If fewer changes wait than were withheld,
       // as during a live event, the problem remains.
       if (kind === 'all' && (await mayStillSend(ledger, sink, list, changes))) continue;
-      const text = await textOf(ledger, config, sink, withholding);
-      if (text !== null) found.set(sink, [...(found.get(sink) ?? []), { list, kind, text }]);
+      found.set(sink, [...(found.get(sink) ?? []), ...(await viewWithholding(ledger, config, sink, withholding))]);
     }
   }
   return found;
@@ -276,51 +270,42 @@ export async function findObservedWithholding(
   observation: Parameters<typeof judgeObservation>[0],
 ): Promise<readonly SinkWithholding[]> {
   const withholding = judgeObservation(observation);
-  if (withholding === null) return [];
-  const text = await textOf(ledger, config, sink, withholding);
-  return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
+  return withholding === null ? [] : await viewWithholding(ledger, config, sink, withholding);
 }
 
-/** Returns the sentence, or null, as `withholdingSentence` does. Reads the stored fields unless it is remembered. */
-async function textOf(
+/** Stored fields rarely change, but the status is requested every few seconds. */
+const rememberedMs = 30_000;
+const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
+
+/** Returns nothing if `withholdingSentence` finds nothing wrong. Reads the stored fields unless it is remembered. */
+async function viewWithholding(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,
   sink: string,
   withholding: Withholding,
-): Promise<string | null> {
-  const place = JSON.stringify([sink, withholding, String(config.sinks[sink]!.type)]);
-  return await rememberedText(ledger, place, async () => {
-    const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
-    return withholdingSentence(alone, sink, withholding, await fieldsSeen(ledger, alone));
-  });
-}
-
-async function rememberedText(
-  ledger: Ledger,
-  place: string,
-  make: () => Promise<string | null>,
-): Promise<string | null> {
+): Promise<SinkWithholding[]> {
   const texts = remembered.get(ledger) ?? new Map<string, { readonly at: number; readonly text: string | null }>();
   remembered.set(ledger, texts);
-  const known = texts.get(place);
-  if (known !== undefined && performance.now() - known.at < rememberedMs) return known.text;
-  const text = await make();
-  for (const [each, { at }] of texts) if (performance.now() - at >= rememberedMs) texts.delete(each);
-  texts.set(place, { at: performance.now(), text });
-  return text;
+  for (const [name, { at }] of texts) if (performance.now() - at >= rememberedMs) texts.delete(name);
+  const name = JSON.stringify([sink, withholding, config.sinks[sink]!.type]);
+  const known = texts.get(name);
+  let text = known?.text ?? null;
+  if (known === undefined) {
+    const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
+    text = withholdingSentence(alone, sink, withholding, await fieldsSeen(ledger, alone));
+    texts.set(name, { at: performance.now(), text });
+  }
+  return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
 }
 
 /** Adds up the outcomes of a sink's lanes by list. Pure. */
-export function byList(lanes: readonly Pick<Lane, 'outcomes' | 'recent'>[]): ListOutcomes[] {
-  const lists = new Map<string, { list: string; counts: ListOutcomes['counts'][number][]; recent: Recent[] }>();
-  const of = (list: string): { counts: ListOutcomes['counts'][number][]; recent: Recent[] } => {
-    const known = lists.get(list) ?? { list, counts: [], recent: [] };
-    lists.set(list, known);
-    return known;
-  };
-  for (const { outcomes, recent } of lanes) {
-    for (const { list, ...count } of outcomes) of(list).counts.push(count);
-    for (const [list, each] of Object.entries(JSON.parse(recent) as RecentByList)) of(list).recent.push(each);
-  }
-  return [...lists.values()];
+function byList(lanes: readonly Lane[]): ListOutcomes[] {
+  const recent = lanes.flatMap((lane) => Object.entries(JSON.parse(lane.recent) as RecentByList));
+  const counts = groupBy(
+    lanes.flatMap(({ outcomes }) => outcomes),
+    ({ list }) => list,
+  );
+  return [...counts].map(([list, own]) => {
+    return { list, counts: own, recent: recent.flatMap(([name, each]) => (name === list ? [each] : [])) };
+  });
 }

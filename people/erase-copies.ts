@@ -4,7 +4,7 @@ import { hashedForm, type Fields } from '../ledger/item-form.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { rewriteSnapshots } from '../ledger/write-changes.js';
+import { rewriteSnapshots } from '../ledger/snapshots.js';
 import { wakeAllSinks } from '../ledger/sinks.js';
 import { recordHolders, sequencesOf } from './erase-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
@@ -83,10 +83,7 @@ export async function eraseCopies(
     await recordHolders(tx, { erasure, ref, history, removals: changed });
     await reopenLaneReceipts(tx, { erasure, ref });
     // Removes the text from earlier revisions as well, so that a sink that lags behind does not receive it.
-    for (const list of listsWithQuestions) {
-      const keys = changed.filter((row) => row.list === list).map(({ key }) => key);
-      if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, keys, withoutQuestionText);
-    }
+    await rewriteEarlier(tx, ref, changed, withoutQuestionText);
     await insertNextChanges(tx, ref, changed);
     return { rewritten: earlier + changed.length, next, woken: await wakeAllSinks(tx) };
   });
@@ -114,15 +111,25 @@ async function eraseEarlierCopies(
   const erased = await erasedQuestions(tx, ref, [...new Set(parsed.flatMap(({ id }) => id ?? []))]);
   const withErasedText = parsed.filter(({ id }) => id !== undefined && erased.has(id));
   if (withErasedText.length === 0) return 0;
-  for (const list of listsWithQuestions) {
-    const keys = withErasedText.filter((row) => row.list === list).map(({ key }) => key);
-    const shorten = (fields: Fields): Fields =>
-      erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields;
-    if (keys.length > 0) await rewriteSnapshots(tx, { ref, list }, [...new Set(keys)], shorten);
-  }
+  await rewriteEarlier(tx, ref, withErasedText, (fields) =>
+    erased.has(questionIdOf(fields) ?? Number.NaN) ? withoutQuestionText(fields) : fields,
+  );
   const items = [...new Map(withErasedText.map((row) => [`${row.list} ${row.key}`, row])).values()];
   const removals = items.map(({ list, key, lastSequence: sequence }) => ({ list, key, sequence }));
   await recordHolders(tx, { erasure, ref, history: await sequencesOf(tx, ref, items), removals });
   await reopenLaneReceipts(tx, { erasure, ref });
   return items.length;
+}
+
+/** Rewrites the earlier revisions of items. */
+async function rewriteEarlier(
+  tx: Queryable,
+  ref: number,
+  items: readonly Pick<StoredItem, 'list' | 'key'>[],
+  rewritten: (fields: Fields) => Fields,
+): Promise<void> {
+  for (const list of listsWithQuestions) {
+    const keys = new Set(items.filter((item) => item.list === list).map(({ key }) => key));
+    if (keys.size > 0) await rewriteSnapshots(tx, { ref, list }, [...keys], rewritten);
+  }
 }

@@ -1,9 +1,19 @@
 import { eraseCopies } from './erase-copies.js';
 import { eraseItems, itemsToErase, slicesOf } from './erase-items.js';
 import { eraseRegistrants } from './erase-registrants.js';
-import { type Erasure, type Receipt, countErased, refsOfErasedQuestions, workspacesOf } from './erasures.js';
-import { keepReceipts, noteCleared } from './erasure-states.js';
+import {
+  type Erasure,
+  type Receipt,
+  countErased,
+  refsOfErasedQuestions,
+  workspacesOf,
+  type ErasureNames,
+} from './erasures.js';
+import { keepReceipts, noteCleared, settleEarlier } from './erasure-states.js';
 import type { Collaborators } from '../work/collaborators.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { personFields, addressesIn, waysToName } from './find-person.js';
+import type { Fields } from '../ledger/item-form.js';
 
 /**
  * Erases the person's items, and the text of the person's questions from other people's items.
@@ -35,20 +45,16 @@ export async function eraseFromItems(deps: Collaborators, { number }: Erasure): 
 
 /**
  * Erases the person from registrants and imports, and stores the receipts for the ledger, the imports and the service.
- * A row that an import is sending now is erased in a later cycle.
+ * A row that an import is sending now is erased in a later cycle. While an earlier erasure of the same person is open,
+ * the receipt for the ledger is `waiting`, because part of the person's data belongs to that erasure.
  */
 export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): Promise<Receipt[]> {
-  if (erasure.names === null) return [];
+  const earlier = await settleEarlier(ledger, erasure.number);
+  if (erasure.names === null) return earlier > 0 ? [ledgerReceipt(0, 'waiting')] : [];
   const { rows, imports, beingSent } = await eraseRegistrants(ledger, erasure.number, erasure.names);
   const workspaces = await workspacesOf(ledger, erasure.number);
   const receipts: Receipt[] = [
-    {
-      place: 'ledger',
-      count: await countErased(ledger, erasure.number),
-      outcome: 'erased',
-      detail: null,
-      todo: null,
-    },
+    ledgerReceipt(await countErased(ledger, erasure.number), earlier > 0 ? 'waiting' : 'erased'),
     {
       place: 'imports',
       count: rows,
@@ -76,4 +82,82 @@ export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): 
   await keepReceipts(ledger.db, erasure.number, receipts);
   if (beingSent === 0) await noteCleared(ledger, erasure.number);
   return receipts;
+}
+
+const ledgerReceipt = (count: number, outcome: 'waiting' | 'erased'): Receipt => ({
+  place: 'ledger',
+  count,
+  outcome,
+  detail: null,
+  todo: null,
+});
+
+/**
+ * Columns with texts that an operator typed, or that quote the name, the columns or the sheets of an operator's file.
+ * If a text names a forgotten person, `instead` replaces it.
+ */
+const operatorTexts = [
+  { table: 'pauses', column: 'detail', where: `paused_by = 'person'`, instead: '(reason erased)' },
+  { table: 'approvals', column: 'reason', where: 'reason is not null', instead: null },
+  { table: 'replays', column: 'reason', where: 'reason is not null', instead: null },
+  { table: 'erasures', column: 'reason', where: 'reason is not null', instead: null },
+  { table: 'imports', column: 'file', where: 'true', instead: '(name erased)' },
+  { table: 'dropped_files', column: 'problem', where: 'problem is not null', instead: '(reason erased)' },
+] as const;
+
+/**
+ * Erases texts that name the person: reasons that operators typed, names of files, and problems found in files. Call it
+ * before the person's records are erased, because it reads the names from them. It compares words, so it also erases a
+ * reason in which a word only happens to equal one of the person's names. Safe to run twice.
+ */
+export async function eraseReasons(ledger: Ledger, names: ErasureNames): Promise<void> {
+  const texts = namingTexts(names, await personFields(ledger, names.places, { earlier: true }));
+  for (const { table, column, where, instead } of operatorTexts) {
+    const rows = await ledger.db.query<{ sentence: string }>(
+      `select distinct ${column} as sentence from ${table} where ${where}`,
+    );
+    const naming = rows.map(({ sentence }) => sentence).filter((sentence) => namesPerson(sentence, texts));
+    if (naming.length === 0) continue;
+    await ledger.db.query(`update ${table} set ${column} = $2 where ${where} and ${column} = any($1::text[])`, [
+      naming,
+      instead,
+    ]);
+  }
+}
+
+/** Minimum length of a name or of one of its words. Shorter ones appear in too many sentences about something else. */
+const minWordLength = 3;
+
+/**
+ * Returns the texts by which a sentence may name a person, in lower case: the name in the request, the person's ids,
+ * codes and e-mail addresses, and the names in the person's records, each name as a whole and word by word. Pure.
+ */
+export function namingTexts({ asked, places }: ErasureNames, records: readonly Fields[]): Set<string> {
+  const named = records.flatMap((fields) =>
+    Object.entries(fields).flatMap(([field, value]) =>
+      /name/i.test(field) && typeof value === 'string' ? [value, ...value.split(/[\s,]+/u)] : [],
+    ),
+  );
+  const texts = [
+    ...(asked === null ? [] : waysToName(asked).map(({ text }) => text)),
+    ...places.flatMap(({ attendeeIds, codes }) => [...attendeeIds.map(String), ...codes]),
+    ...addressesIn(records),
+    ...named.filter((text) => text.trim().length >= minWordLength),
+  ];
+  return new Set(texts.map((text) => text.trim().toLowerCase()).filter((text) => text !== ''));
+}
+
+/** Whether a sentence contains one of the texts as whole words. Ignores case. Pure. */
+export function namesPerson(sentence: string, texts: ReadonlySet<string>): boolean {
+  const lower = sentence.toLowerCase();
+  return [...texts].some((text) => {
+    for (let at = lower.indexOf(text); at >= 0; at = lower.indexOf(text, at + 1)) {
+      if (!isWordPart(lower.slice(0, at).at(-1)) && !isWordPart(lower.at(at + text.length))) return true;
+    }
+    return false;
+  });
+}
+
+function isWordPart(character: string | undefined): boolean {
+  return character !== undefined && /[\p{L}\p{N}]/u.test(character);
 }

@@ -1,6 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ErasureNames } from './erasures.js';
+import { codeStatus } from '../ledger/sql-expressions.js';
 import { unusableRowsOf } from './find-person.js';
 
 /** Message of a row whose person was erased before the import sent it. */
@@ -11,7 +12,7 @@ interface ErasedRegistrants {
   readonly rows: number;
   /** The imports that contained the person. pigeonpost cannot change the files that were imported. */
   readonly imports: readonly ErasedImport[];
-  /** Number of rows that an import is sending now; a later cycle erases them. */
+  /** Number of rows that an import has sent or is sending, without a result yet; a later cycle erases them. */
   readonly beingSent: number;
 }
 
@@ -65,32 +66,54 @@ async function importsOf(ledger: Ledger, erasure: number, places: ErasureNames['
   );
 }
 
+/**
+ * SQL condition: no request that may have taken effect has contained the rows of chunk `c`, for example because the
+ * quota refused it. No later request depends on the chunk's rows, so some of them can be left out.
+ */
+const isUnsent = `(c.state = 'open' and c.sent = 'never' and c.suspects is null)`;
+
+/** SQL condition: a chunk `c` for which `condition` holds contains the row `s`. */
+function isInChunk(condition: string): string {
+  return `exists (select 1 from import_chunks c where c.import = $1 and c.round = s.round
+    and s.row_number between c.first_row and c.last_row and ${condition})`;
+}
+
 async function eraseFromImport(
   tx: Queryable,
   erasure: number,
   { number }: ImportRow,
   names: RowNames,
 ): Promise<{ rows: number; beingSent: number }> {
-  const [held] = await tx.query<{ running: boolean; round: number; position: number }>(
-    `select state in ('staging', 'running') as running, round, position from imports where number = $1 for update`,
+  const [held] = await tx.query<{ running: boolean }>(
+    `select state in ('staging', 'running') as running from imports where number = $1 for update`,
     [number],
   );
   if (held === undefined) return { rows: 0, beingSent: 0 };
-  const [registrants] = await tx.query<{ erased: number; under_way: number; now: number }>(
+  const [registrants] = await tx.query<{ erased: number; under_way: number; now: number; left_out: number }>(
     `with own as (
-       select r.ref, r.code_hash, r.profile::text = '{}' as done,
-         $2::boolean and r.outcome is null and (r.round < $3 or r.row_number <= $4) as under_way
-       from registrants r join forgotten_codes f on f.ref = r.ref and f.code_hash = r.code_hash
-       where r.import = $1 and f.erasure = $5
+       select s.*, s.open and ${isInChunk(`not ${isUnsent}`)} as under_way, s.open and not ${isInChunk('true')} as left_out
+       from (
+         select r.ref, r.code_hash, r.round, r.row_number, r.profile::text = '{}' as done,
+           $2::boolean and r.outcome is null and ${codeStatus} <> 'created' as open
+         from registrants r join forgotten_codes f on f.ref = r.ref and f.code_hash = r.code_hash
+           join imports i on i.number = r.import
+         where r.import = $1 and f.erasure = $3) s
      ), erased as (
        update registrants r set profile = '{}', data_hash = '', field = null,
-         message = case when $2::boolean and r.outcome is null then $6::text end,
-         outcome = case when $2::boolean and r.outcome is null then 'rejected' else r.outcome end
+         message = case when o.open then $4::text end,
+         outcome = case when o.open then 'rejected' else r.outcome end
        from own o where r.ref = o.ref and r.code_hash = o.code_hash and not o.under_way and not o.done
-       returning 1
+       returning o.left_out
      ) select (select count(*)::int from own where not under_way) as erased,
-         (select count(*)::int from own where under_way) as under_way, (select count(*)::int from erased) as now`,
-    [number, held.running, held.round, held.position, erasure, forgottenMessage],
+         (select count(*)::int from own where under_way) as under_way, (select count(*)::int from erased) as now,
+         (select count(*)::int from erased where left_out) as left_out`,
+    [number, held.running, erasure, forgottenMessage],
+  );
+  // A chunk whose only rows were erased has nothing left to send.
+  await tx.query(
+    `delete from import_chunks c where c.import = $1 and c.state = 'open' and not exists (select 1 from registrants r
+       where r.import = $1 and r.round = c.round and r.row_number between c.first_row and c.last_row and r.outcome is null)`,
+    [number],
   );
   const others = await otherRows(tx, erasure, number, names);
   await tx.query(
@@ -101,7 +124,10 @@ async function eraseFromImport(
   );
   if (registrants!.now + others.length > 0) {
     // The file name may contain the name of the person.
-    await tx.query(`update imports set file = '(name erased)', erasures = erasures + 1 where number = $1`, [number]);
+    await tx.query(
+      `update imports set file = '(name erased)', erasures = erasures + 1, rows_claimed = rows_claimed - $2 where number = $1`,
+      [number, registrants!.left_out],
+    );
     // The report next to a dropped file may name the person. In the state `importing`, pigeonpost writes the report
     // again.
     await tx.query(

@@ -1,7 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { listNotWanted } from '../ledger/lanes.js';
-import type { Receipt, ErasureNames } from './erasures.js';
+import { isLeft, type Receipt, type ErasureNames } from './erasures.js';
 
 /** Stores receipts, one per place. `at` is the time at which the receipt last changed. */
 export async function keepReceipts(tx: Queryable, erasure: number, receipts: readonly Receipt[]): Promise<void> {
@@ -76,17 +75,6 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
 }
 
 /**
- * SQL condition: the removal of an item waits for an operator, because the destination rejected it or the sink no
- * longer accepts the list. Such rows of `erasing` remain when the erasure ends. After a redrive, or when the sink or
- * the list is configured again, the removal is sent after all.
- * @param erasing alias of the row
- */
-export const isLeft = (erasing: string): string =>
-  `not exists (select 1 from deliveries left_d where left_d.sink_id = ${erasing}.sink_id and left_d.ref = ${erasing}.ref
-     and left_d.sequence = ${erasing}.sequence and left_d.replay = 0
-     and left_d.state <> 'dead' and not (left_d.state = 'withheld' and left_d.reason = '${listNotWanted}'))`;
-
-/**
  * Reopens ended erasures whose remaining removals are being sent after all. They end again when the sinks have
  * answered.
  * @returns the number of reopened erasures
@@ -154,7 +142,8 @@ const ifEnded = (table: string): string =>
 
 /**
  * Records a request to forget a person. After the commit, the ledger accepts no item of the person and no import row
- * with their codes. A second request with the same id changes nothing.
+ * with their codes. A second request with the same id changes nothing. If open erasures already erase some of the
+ * person's data, the new erasure waits until they have ended: it gets a receipt for each, which is `waiting` until then.
  */
 export async function requestErasure(
   ledger: Ledger,
@@ -192,5 +181,54 @@ export async function requestErasure(
        on conflict (ref, code_hash) do update set erasure = excluded.erasure ${ifEnded('forgotten_codes')}`,
       [row.number, codes.map(({ ref }) => ref), codes.map(({ codeHash }) => codeHash)],
     );
+    const earlier = await tx.query<{ place: string }>(
+      `select 'erasure:' || e.id as place from erasures e where e.ended_at is null and e.number <> $1 and (
+         exists (select 1 from forgotten f join unnest($2::text[], $3::bytea[]) as n (workspace, subject)
+           on f.workspace = n.workspace and f.subject = n.subject where f.erasure = e.number)
+         or exists (select 1 from forgotten_codes f join unnest($4::int4[], $5::bytea[]) as n (ref, code_hash)
+           on f.ref = n.ref and f.code_hash = n.code_hash where f.erasure = e.number))`,
+      [
+        row.number,
+        people.map(({ workspace }) => workspace),
+        people.map(({ subject }) => subject),
+        codes.map(({ ref }) => ref),
+        codes.map(({ codeHash }) => codeHash),
+      ],
+    );
+    const waiting = { count: 0, outcome: 'waiting', detail: null, todo: null } as const;
+    const places = earlier.length > 0 ? ['ledger', ...earlier.map(({ place }) => place)] : [];
+    await keepReceipts(
+      tx,
+      row.number,
+      places.map((place) => ({ ...waiting, place })),
+    );
+  });
+}
+
+/**
+ * Settles the receipts for earlier erasures of the same person that have ended, each with the number of items that the
+ * earlier one erased. After the last one, the ledger's receipt no longer waits either.
+ * @returns the number of earlier erasures that are still open
+ */
+export async function settleEarlier(ledger: Ledger, erasure: number): Promise<number> {
+  return await ledger.db.transaction(async (tx) => {
+    await tx.query(
+      `update erasure_receipts r set outcome = 'erased', at = clock_timestamp(),
+         count = coalesce((select count from erasure_receipts where erasure = e.number and place = 'ledger'), 0)
+       from erasures e
+       where r.erasure = $1 and r.outcome = 'waiting' and r.place = 'erasure:' || e.id and e.ended_at is not null`,
+      [erasure],
+    );
+    const left = await tx.query(
+      `select 1 from erasure_receipts where erasure = $1 and outcome = 'waiting' and place like 'erasure:%'`,
+      [erasure],
+    );
+    if (left.length === 0)
+      await tx.query(
+        `update erasure_receipts set outcome = 'erased', at = clock_timestamp()
+         where erasure = $1 and outcome = 'waiting' and place = 'ledger'`,
+        [erasure],
+      );
+    return left.length;
   });
 }

@@ -4,51 +4,15 @@ import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { hashesOf, type PersonPlace, unusableRowsOf } from './find-person.js';
 
-/** A delivery of an item to a sink. */
-interface ExportedDelivery {
-  readonly sink: string;
-  readonly revision: number;
-  readonly state: string;
-  readonly reason: string | null;
-  /** Whether it was sent with the identity of the person. */
-  readonly identity: boolean | null;
-  readonly at: string;
-}
-
-interface ExportedItem {
+interface ItemRow {
+  readonly ref: number;
   readonly workspace: string;
   readonly pigeonholeId: number;
   readonly list: string;
   readonly key: string;
   readonly revision: number;
   readonly deleted: boolean;
-  readonly data: Fields | null;
-  /** Earlier revisions that are still stored. */
-  readonly earlier: readonly { readonly revision: number; readonly foundAt: string; readonly data: Fields }[];
-  readonly sent: readonly ExportedDelivery[];
-}
-
-interface ExportedRow {
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  readonly import: number;
-  readonly row: number;
-  readonly profile: Fields;
-  readonly outcome: string | null;
-  readonly field: string | null;
-  readonly message: string | null;
-}
-
-interface ExportedPerson {
-  readonly items: readonly ExportedItem[];
-  readonly importRows: readonly ExportedRow[];
-  /** Requests that showed stored data of the person, from the audit log. */
-  readonly looks: readonly { readonly at: string; readonly who: string | null; readonly action: string | null }[];
-}
-
-interface ItemRow extends Omit<ExportedItem, 'data' | 'earlier' | 'sent'> {
-  ref: number;
-  payload: string | null;
+  readonly payload: string | null;
 }
 
 /**
@@ -79,11 +43,7 @@ function ownItemsOf({ hash }: Ledger, { subjects, codes }: Hashes): (readonly Sq
  * only an erasure determines who wrote them, and it shows that to nobody.
  * @param asked the text by which the person was named
  */
-export async function exportPerson(
-  ledger: Ledger,
-  places: readonly PersonPlace[],
-  asked: string,
-): Promise<ExportedPerson> {
+export async function exportPerson(ledger: Ledger, places: readonly PersonPlace[], asked: string) {
   const hashes = hashesOf(ledger, places);
   const rows = await ledger.db.query<ItemRow>(
     `${ownItems} select i.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, i.key, i.revision,
@@ -92,7 +52,7 @@ export async function exportPerson(
      order by p.workspace, p.pigeonhole_id, i.list, i.key`,
     ownItemsOf(ledger, hashes),
   );
-  const items: ExportedItem[] = [];
+  const items = [];
   for (const { ref, payload, ...row } of rows) {
     const own = { ref, list: row.list, key: row.key };
     const [earlier, sent] = await Promise.all([earlierOf(ledger, own), sentOf(ledger, own)]);
@@ -102,11 +62,7 @@ export async function exportPerson(
   return { items, importRows: await importRowsOf(ledger, hashes, unusable), looks: await looksOf(ledger, hashes) };
 }
 
-interface OwnItem {
-  readonly ref: number;
-  readonly list: string;
-  readonly key: string;
-}
+type OwnItem = Pick<ItemRow, 'ref' | 'list' | 'key'>;
 
 const changesOf = `with recursive own (sequence) as (
     select last_sequence from items where ref = $1 and list = $2 and key = $3
@@ -114,21 +70,31 @@ const changesOf = `with recursive own (sequence) as (
     select c.previous_sequence from own o join changes c on c.ref = $1 and c.sequence = o.sequence
     where c.previous_sequence is not null)`;
 
-async function earlierOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<ExportedItem['earlier']> {
-  const rows = await ledger.db.query<{ revision: number; found_at: Date; snapshot: string }>(
-    `${changesOf} select c.revision, c.found_at, c.snapshot from own o join changes c on c.ref = $1 and c.sequence = o.sequence
+/** Returns the earlier revisions that are still stored. */
+async function earlierOf(ledger: Ledger, { ref, list, key }: OwnItem) {
+  const rows = await ledger.db.query<{ revision: number; foundAt: Date; snapshot: string }>(
+    `${changesOf} select c.revision, c.found_at as "foundAt", c.snapshot
+     from own o join changes c on c.ref = $1 and c.sequence = o.sequence
      where c.snapshot is not null order by c.sequence`,
     [ref, list, key],
   );
-  return rows.map(({ revision, found_at: foundAt, snapshot }) => ({
+  return rows.map(({ revision, foundAt, snapshot }) => ({
     revision,
     foundAt: foundAt.toISOString(),
     data: JSON.parse(snapshot) as Fields,
   }));
 }
 
-async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<ExportedDelivery[]> {
-  const rows = await ledger.db.query<Omit<ExportedDelivery, 'at'> & { at: Date }>(
+/** Returns the deliveries of an item to sinks. */
+async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem) {
+  const rows = await ledger.db.query<{
+    readonly sink: string;
+    readonly revision: number;
+    readonly state: string;
+    readonly reason: string | null;
+    readonly identity: boolean | null;
+    readonly at: Date;
+  }>(
     `${changesOf} select s.name as sink, d.revision, d.state, d.reason, d.identity, d.updated_at as at
      from own o cross join sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = o.sequence
      order by s.name, d.sequence, d.replay`,
@@ -137,12 +103,17 @@ async function sentOf(ledger: Ledger, { ref, list, key }: OwnItem): Promise<Expo
   return rows.map(({ at, ...row }) => ({ ...row, at: at.toISOString() }));
 }
 
-async function importRowsOf(
-  ledger: Ledger,
-  { codes }: Hashes,
-  unusable: Awaited<ReturnType<typeof unusableRowsOf>>,
-): Promise<ExportedRow[]> {
-  const rows = await ledger.db.query<Omit<ExportedRow, 'profile'> & { profile: string }>(
+async function importRowsOf(ledger: Ledger, { codes }: Hashes, unusable: Awaited<ReturnType<typeof unusableRowsOf>>) {
+  const rows = await ledger.db.query<{
+    readonly workspace: string;
+    readonly pigeonholeId: number;
+    readonly import: number;
+    readonly row: number;
+    readonly profile: string;
+    readonly outcome: string | null;
+    readonly field: string | null;
+    readonly message: string | null;
+  }>(
     `select p.workspace, p.pigeonhole_id as "pigeonholeId", f.import, f.row_number as row, f.profile, f.outcome, f.field, f.message
      from (
        select r.ref, r.import, r.row_number, r.profile, r.outcome, r.field, r.message
@@ -174,7 +145,8 @@ async function unusableRows(
   return (await Promise.all(places.map(({ ref, codes }) => unusableRowsOf(db, { ref }, { codes, asked })))).flat();
 }
 
-async function looksOf(ledger: Ledger, { subjects }: Hashes): Promise<ExportedPerson['looks']> {
+/** Returns the requests that showed stored data of the person, from the audit log. */
+async function looksOf(ledger: Ledger, { subjects }: Hashes) {
   const rows = await ledger.db.query<{ at: Date; who: string | null; action: string | null }>(
     'select at, who, action from audit where subject = any($1::bytea[]) order by number',
     [subjects.map(({ subject }) => subject)],
@@ -183,23 +155,11 @@ async function looksOf(ledger: Ledger, { subjects }: Hashes): Promise<ExportedPe
 }
 
 /**
- * Numbers of items and import rows of a person in the ledger. Excludes anonymous items, because nobody may learn whose
- * they are.
+ * Counts the items of a person by list, and the import rows, and returns the sinks that received the last change of any
+ * of these items. Excludes anonymous items, because nobody may learn whose they are.
+ * @param asked the text by which the person was named
  */
-interface PersonCounts {
-  /** Items by list. */
-  readonly items: Readonly<Record<string, number>>;
-  readonly importRows: number;
-  /** Names of the sinks that received the last change of any of these items. */
-  readonly sinks: readonly string[];
-}
-
-/** @param asked the text by which the person was named */
-export async function countPerson(
-  ledger: Ledger,
-  places: readonly PersonPlace[],
-  asked: string,
-): Promise<PersonCounts> {
+export async function countPerson(ledger: Ledger, places: readonly PersonPlace[], asked: string) {
   const hashes = hashesOf(ledger, places);
   const { codes } = hashes;
   const own = ownItemsOf(ledger, hashes);

@@ -66,12 +66,29 @@ interface MutablePlace extends Omit<PersonPlace, 'attendeeIds' | 'codes'> {
 
 type Places = Map<number, MutablePlace>;
 
+/**
+ * Adds an attendee. If the record was deleted in the service, their code is in its last revision. If the record has
+ * expired, only the hash of their code is left, which the rows of imports have as well.
+ */
 async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, places: Places): Promise<void> {
   const rows = await ledger.db.query<FoundRow>(
-    `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", coalesce(i.payload::text, '{}') as text, i.key
-     from pigeonholes p cross join lateral (
-       select key, payload from items where ref = p.ref and list = 'attendees' and key = $1 and not erased limit 1) i
-     where $2::text is null or p.workspace = $2`,
+    `with own as (
+       select p.ref, p.workspace, p.pigeonhole_id, i.key, i.payload
+       from pigeonholes p cross join lateral (
+         select key, payload from items where ref = p.ref and list = 'attendees' and key = $1 and not erased limit 1) i
+       where $2::text is null or p.workspace = $2)
+     select o.ref, o.workspace, o.pigeonhole_id as "pigeonholeId", o.key, coalesce(o.payload, c.snapshot, '{}')::text as text
+     from own o left join lateral (
+       select snapshot from changes where ref = o.ref and list = 'attendees' and key = o.key and snapshot is not null
+       order by sequence desc limit 1) c on o.payload is null
+     union all
+     select o.ref, o.workspace, o.pigeonhole_id, o.key, r.text
+     from own o join sign_ins s on s.ref = o.ref and s.attendee_id = o.key::int8
+       cross join lateral (
+         select profile::text as text from registrants where ref = s.ref and code_hash = s.code_hash
+         union all
+         select w.profile::text from import_rows w join imports i on i.number = w.import
+         where i.ref = s.ref and w.code_hash = s.code_hash) r`,
     [text, workspace],
   );
   for (const row of rows) addFound(places, row, JSON.parse(row.text) as Fields);
@@ -181,14 +198,25 @@ export function hashesOf({ hash }: Pick<Ledger, 'hash'>, places: readonly Person
   };
 }
 
-/** Returns the attendee records and imported registrant records of people, with one primary-key look-up for each. */
-export async function personFields(ledger: Ledger, places: readonly PersonPlace[]): Promise<Fields[]> {
+/**
+ * Returns the attendee records and imported registrant records of people, with one look-up by key for each.
+ * @param options.earlier true: also the earlier revisions of the attendee records, which remain after a deletion
+ */
+export async function personFields(
+  ledger: Ledger,
+  places: readonly PersonPlace[],
+  { earlier }: { readonly earlier: boolean },
+): Promise<Fields[]> {
   const attendees = places.flatMap(({ ref, attendeeIds }) => attendeeIds.map((id) => ({ ref, key: String(id) })));
   const { codes } = hashesOf(ledger, places);
   const rows = await ledger.db.query<{ text: string }>(
     `select i.text from unnest($1::int4[], $2::text[]) as n (ref, key)
-       cross join lateral (select payload::text as text from items
-         where ref = n.ref and list = 'attendees' and key = n.key and payload is not null limit 1) i
+       cross join lateral (
+         select payload::text as text from items
+         where ref = n.ref and list = 'attendees' and key = n.key and payload is not null
+         union all
+         select snapshot::text from changes
+         where $5 and ref = n.ref and list = 'attendees' and key = n.key and snapshot is not null) i
      union all
      select r.text from unnest($3::int4[], $4::bytea[]) as n (ref, code_hash)
        cross join lateral (select profile::text as text from registrants
@@ -198,6 +226,7 @@ export async function personFields(ledger: Ledger, places: readonly PersonPlace[
       attendees.map(({ key }) => key),
       codes.map(({ ref }) => ref),
       codes.map(({ codeHash }) => codeHash),
+      earlier,
     ],
   );
   return rows.map(({ text }) => JSON.parse(text) as Fields);
@@ -224,7 +253,7 @@ export async function countSharing(
 ): Promise<number> {
   const meant = new Map(places.map(({ ref, attendeeIds, codes }) => [ref, new Set([...attendeeIds, ...codes])]));
   const others = new Set<string>();
-  for (const address of addressesIn(await personFields(ledger, places))) {
+  for (const address of addressesIn(await personFields(ledger, places, { earlier: false }))) {
     for (const { ref, attendeeIds, codes } of await findPerson(ledger, { by: 'email', text: address, workspace })) {
       const isOther = (name: number | string): boolean => !(meant.get(ref)?.has(name) ?? false);
       const [ids, own] = [attendeeIds.filter(isOther), codes.filter(isOther)];

@@ -18,8 +18,9 @@ export async function keepRetention(
   workspace: string,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const until = performance.now() + budgetMs;
-  for (const list of await expiringLists(ledger, workspace, config.retention)) {
+  const lists = await expiringLists(ledger, workspace, config.retention);
+  const until = performance.now() + budgetMs; // starts after the search, so that each cycle removes something
+  for (const list of lists) {
     let after: string | null = list.after_key;
     while (after !== null) {
       if (performance.now() > until || stopping.aborted || signal.aborted) return true;
@@ -37,13 +38,6 @@ const passIntervalMs = 24 * 60 * 60_000;
 const changesPassIntervalMs = 60 * 60_000;
 /** Value of the column `list` in `retention_passes` for a pass over the earlier revisions of all lists. */
 const changesPass = 'changes';
-
-/**
- * SQL condition: retention has removed data of a pigeonhole. Derived lists are then no longer recounted, because the
- * items that they are counted from have no data any more.
- */
-export const isExpiring = (ref: string): string =>
-  `exists (select 1 from retention_passes r where r.ref = ${ref} and r.list <> '${changesPass}')`;
 
 interface RetentionTerms {
   /** Retention by list, counted from the end of the event. */

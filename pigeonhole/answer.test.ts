@@ -1,5 +1,5 @@
 import { type RawAnswer, readAnswer } from './answer.js';
-import { ApiError, type ApiErrorKind, errorCodes, type ErrorCodeName } from './api-error.js';
+import { ApiError, type ApiErrorKind, errorKinds } from './api-error.js';
 
 const call = { method: 'GET', path: '/v2/pigeonholes/101/votes' } as const;
 
@@ -24,7 +24,7 @@ function failureOf(answer: RawAnswer): ApiError {
 }
 
 describe('an error code in the body', () => {
-  const table: [ErrorCodeName, number, ApiErrorKind][] = [
+  const table: [string, number, ApiErrorKind][] = [
     ['invalidFormatOrValue', 4500, 'invalid'],
     ['authenticationFailed', 4501, 'credential'],
     ['notFound', 4502, 'notFound'],
@@ -46,7 +46,7 @@ describe('an error code in the body', () => {
   ];
 
   it('is in this table for every code of the specification', () => {
-    expect(table.map(([name, code]) => [name, code])).toEqual(Object.entries(errorCodes));
+    expect(table.map(([, code]) => code)).toEqual([...errorKinds.keys()]);
     expect(table).toHaveLength(18);
   });
 

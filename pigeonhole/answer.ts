@@ -7,10 +7,11 @@ import {
   isJsonType,
   mediaTypeOf,
   requestIdOf,
-} from './response-headers.js';
+  dataSpan,
+  parseWithinDepth,
+} from './response.js';
 import { hash } from 'node:crypto';
-import { ApiError, type ApiErrorKind, type Call, type FieldError, kindOfCode } from './api-error.js';
-import { dataSpan, parseWithinDepth } from './response-body.js';
+import { ApiError, type ApiErrorKind, type Call, errorKinds, type FieldError } from './api-error.js';
 
 /** A complete HTTP response, not yet interpreted. */
 export interface RawAnswer {
@@ -52,13 +53,14 @@ type Body =
  * Distinguishes success from failure, and classifies the failure. The code in the body decides. The HTTP status decides
  * only if the body has no code, because the specification does not say which status goes with which code. Even a 2xx
  * answer can be an error. Source: docs/service-contract.md, "Errors".
+ * @param readAtMs now, in epoch milliseconds
  * @throws {ApiError} for everything except a 2xx response without an error code
  */
-export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
+export function readAnswer(call: Call, raw: RawAnswer, readAtMs = raw.answeredAt): ServiceAnswer {
   const { status } = raw;
   const isSuccess = status >= 200 && status <= 299;
   const requestId = requestIdOf(raw.headers);
-  const quota = readQuota(raw.headers, raw.answeredAt);
+  const quota = readQuota(raw.headers, raw.answeredAt, readAtMs);
   const retryAfterMs = readRetryAfterMs(raw.headers, raw.answeredAt);
   const body = readBody(raw);
   const code = body.kind === 'json' ? errorCodeIn(body.value, isSuccess) : null;
@@ -80,7 +82,7 @@ export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
   };
 
   if (code !== null) {
-    const kind = kindOfCode(code);
+    const kind = errorKinds.get(code);
     if (kind !== undefined) {
       const problem = kind === 'credential' ? 'the service refused the API key' : 'the service answered with an error';
       throw failure(kind, problem, kind === 'transient');
@@ -92,7 +94,7 @@ export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
     );
   }
   if (!isSuccess) {
-    throw failure(kindOfStatus(status, body), problemOfStatus(status), status >= 500 && status !== 503);
+    throw failure(kindOfStatus(status, body.kind), problemOfStatus(status), status >= 500 && status !== 503);
   }
   switch (body.kind) {
     case 'json':
@@ -138,26 +140,35 @@ function readBody({ headers, body }: RawAnswer): Body {
 
 /** Returns the four-digit code of a body. Under a success status, a code counts only if the body has no `data`. */
 function errorCodeIn(value: unknown, isSuccess: boolean): number | null {
-  if (typeof value !== 'object' || value === null || !('code' in value)) return null;
-  if (isSuccess && 'data' in value) return null;
-  const { code } = value;
+  if (isSuccess && memberOf(value, 'data') !== undefined) return null;
+  const code = memberOf(value, 'code');
   return typeof code === 'number' && Number.isInteger(code) && code >= 1000 && code <= 9999 ? code : null;
 }
 
 function messageIn(value: unknown): string | undefined {
-  if (typeof value !== 'object' || value === null || !('message' in value)) return undefined;
-  return typeof value.message === 'string' ? value.message : undefined;
+  const message = memberOf(value, 'message');
+  return typeof message === 'string' ? message : undefined;
 }
 
 /** Returns the rejected fields of a validation error (code 4500), if the body has the documented form. */
 export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
-  if (typeof value !== 'object' || value === null || !('errors' in value) || !Array.isArray(value.errors))
-    return undefined;
-  return value.errors.flatMap((entry: unknown) =>
+  const errors = memberOf(value, 'errors');
+  if (!Array.isArray(errors)) return undefined;
+  return errors.flatMap((entry: unknown) =>
     typeof entry === 'object' && entry !== null && 'field' in entry && 'message' in entry
       ? [{ field: String(entry.field), message: String(entry.message) }]
       : [],
   );
+}
+
+/** Returns a member of a parsed JSON object; undefined if there is none. */
+export function memberOf(value: unknown, name: string): unknown {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
+}
+
+/** Returns what an error about the content of a successful answer reports of it. */
+export function factsOf({ status, requestId, quota }: ServiceAnswer) {
+  return { status, requestId, quota };
 }
 
 /**
@@ -165,7 +176,7 @@ export function fieldErrorsIn(value: unknown): FieldError[] | undefined {
  * prove that anything was deleted. A 403 counts as transient, because it may come from a firewall. The service answers
  * an invalid key with 401 or code 4501, and only these pause a workspace.
  */
-function kindOfStatus(status: number, body: Body): ApiErrorKind {
+function kindOfStatus(status: number, body: Body['kind']): ApiErrorKind {
   switch (status) {
     case 400:
       return 'malformed';
@@ -183,7 +194,7 @@ function kindOfStatus(status: number, body: Body): ApiErrorKind {
     case 429:
       return 'quota';
     case 503:
-      return body.kind === 'json' ? 'transient' : 'throttled';
+      return body === 'json' ? 'transient' : 'throttled';
     default:
       return status < 400 ? 'protocol' : 'transient';
   }
@@ -194,8 +205,7 @@ function kindOfStatus(status: number, body: Body): ApiErrorKind {
  * so a 404 means not found. Other statuses are classified by `kindOfStatus`.
  */
 function kindOfUnknownCode(status: number): ApiErrorKind {
-  if (status === 404) return 'notFound';
-  return kindOfStatus(status, { kind: 'json', value: undefined });
+  return status === 404 ? 'notFound' : kindOfStatus(status, 'json');
 }
 
 function problemOfStatus(status: number): string {

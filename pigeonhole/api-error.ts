@@ -1,4 +1,4 @@
-import type { Quota } from './response-headers.js';
+import type { Quota } from './response.js';
 
 /**
  * The reaction that a failed call requires. A new kind does not compile until every switch over the kinds handles it.
@@ -89,7 +89,7 @@ const nextSteps: Readonly<Record<ApiErrorKind, string>> = {
 
 /**
  * A call that failed before its answer had passed all checks. The calls of a client reject only with this error, with
- * RangeError if an id or a count is invalid, or with the error of `confirm` (base/while-held.ts) if the caller's lease
+ * RangeError if an id or a count is invalid, or with the error of `confirm` (base/lease.ts) if the caller's lease
  * was not confirmed. Workflow histories and logs store errors as plain text, so this one holds no key, query value,
  * payload or text of the service. `fieldErrors` may quote data that was sent. It is a getter on a private field,
  * because neither inspect nor JSON nor pino prints such a getter; all three would print a plain property.
@@ -162,60 +162,41 @@ function messageOf(
   return `${method} ${path}: ${problem}${isAnswered ? ` (${identity.join(', ')})` : ''}; ${nextStep ?? nextSteps[kind]}.`;
 }
 
-/** Every error code in the specification. Source: docs/service-contract.md, "Errors". */
-export const errorCodes = {
-  invalidFormatOrValue: 4500,
-  authenticationFailed: 4501,
-  notFound: 4502,
-  workspaceNotFound: 4503,
-  pigeonholeNotFound: 4504,
-  subscriptionNotFound: 4505,
-  profileFieldNotFound: 4506,
-  registrantsNotAvailable: 4507,
-  attendeeProfilesNotAvailable: 4508,
-  sessionNotFound: 4509,
-  registrantNotFound: 4510,
-  oneTimeTokenNotFound: 4511,
-  speakerNotFound: 4512,
-  internalServerError: 5000,
-  invalidParameterValue: 6000,
-  malformedRequest: 7001,
-  requestExceededLimit: 8000,
-  unsupportedFeature: 9000,
-} as const;
-
-export type ErrorCodeName = keyof typeof errorCodes;
+/**
+ * Every error code in the specification, and its kind. A missing pigeonhole and a missing session have kinds of their
+ * own because each stops a stream. Source: docs/service-contract.md, "Errors".
+ */
+export const errorKinds: ReadonlyMap<number, ApiErrorKind> = new Map([
+  [4500, 'invalid'], // invalid format or value
+  [4501, 'credential'], // authentication failed
+  [4502, 'notFound'],
+  [4503, 'notFound'], // workspace
+  [4504, 'pigeonholeNotFound'],
+  [4505, 'notFound'], // subscription
+  [4506, 'notFound'], // profile field
+  [4507, 'registrantsOff'],
+  [4508, 'profilesOff'],
+  [4509, 'sessionNotFound'],
+  [4510, 'notFound'], // registrant
+  [4511, 'notFound'], // one-time token
+  [4512, 'notFound'], // speaker
+  [5000, 'transient'], // internal server error
+  [6000, 'invalidParameter'],
+  [7001, 'malformed'],
+  [8000, 'quota'], // requests exceed the limit
+  [9000, 'unsupported'],
+]);
 
 /**
- * The kind of each code. A missing pigeonhole and a missing session have kinds of their own because each stops a
- * stream.
+ * Invalid client options. The message names the option but not its value, which may hold a key or a proxy's password.
  */
-const kinds: Readonly<Record<ErrorCodeName, ApiErrorKind>> = {
-  invalidFormatOrValue: 'invalid',
-  authenticationFailed: 'credential',
-  notFound: 'notFound',
-  workspaceNotFound: 'notFound',
-  pigeonholeNotFound: 'pigeonholeNotFound',
-  subscriptionNotFound: 'notFound',
-  profileFieldNotFound: 'notFound',
-  registrantsNotAvailable: 'registrantsOff',
-  attendeeProfilesNotAvailable: 'profilesOff',
-  sessionNotFound: 'sessionNotFound',
-  registrantNotFound: 'notFound',
-  oneTimeTokenNotFound: 'notFound',
-  speakerNotFound: 'notFound',
-  internalServerError: 'transient',
-  invalidParameterValue: 'invalidParameter',
-  malformedRequest: 'malformed',
-  requestExceededLimit: 'quota',
-  unsupportedFeature: 'unsupported',
-};
+export class ClientOptionsError extends Error {
+  override readonly name = 'ClientOptionsError';
+  readonly option: string;
 
-const kindByCode = new Map<number, ApiErrorKind>(
-  Object.entries(errorCodes).map(([name, code]) => [code, kinds[name as ErrorCodeName]]),
-);
-
-/** Returns the kind of an error code; undefined for a code that the specification does not list. */
-export function kindOfCode(code: number): ApiErrorKind | undefined {
-  return kindByCode.get(code);
+  /** @param problem what is wrong and what is allowed; continues a sentence that starts with the option's name */
+  constructor(option: string, problem: string) {
+    super(`${option} ${problem}.`);
+    this.option = option;
+  }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
-import type { ClientOptions, ResponseFacts } from './client-options.js';
+import type { ClientOptions, ResponseFacts } from './connections.js';
 import { answerJson, collection, startService, type Respond, type TestService } from './service.test-kit.js';
 
 let service: TestService;
@@ -178,7 +178,7 @@ describe('creating', () => {
     const answered = { entity: { id: 9 }, requestId: 'r-9' };
     expect(await client.createPigeonhole(pigeonhole)).toEqual(answered);
     expect(await client.createSession(101, session)).toEqual(answered);
-    await client.createRegistrants(101, [registrant]);
+    await client.createRegistrants(101, JSON.stringify(registrant));
     const sent = service.requests.map(({ method, url, headers, body }) => [
       `${method} ${url} ${headers['content-type']}`,
       JSON.parse(body) as unknown,
@@ -198,31 +198,30 @@ describe('creating', () => {
 
   it('sends serialized registrants unchanged', async () => {
     await start((_, response) => response.writeHead(204).end());
-    await client.createRegistrants(101, { elements: '{"attendeeCode": "007"},{"attendeeCode":"1E5"}' });
+    await client.createRegistrants(101, '{"attendeeCode": "007"},{"attendeeCode":"1E5"}');
     expect(service.requests[0]?.body).toBe('{"data":[{"attendeeCode": "007"},{"attendeeCode":"1E5"}]}');
   });
 
   it('no registrants sends no request', async () => {
     await start((_, response) => answerJson(response, 200, {}));
-    await client.createRegistrants(101, []);
-    await client.createRegistrants(101, { elements: '' });
+    await client.createRegistrants(101, '');
     expect(service.requests).toEqual([]);
   });
 
   it('registrants succeeds on the documented empty answer', async () => {
     await start((_, response) => response.writeHead(204).end());
-    await expect(client.createRegistrants(101, [{ attendeeCode: '1' }])).resolves.toMatchObject({ quota: null });
+    await expect(client.createRegistrants(101, '{"attendeeCode":"1"}')).resolves.toMatchObject({ quota: null });
   });
 
   it('registrants has an unknown outcome if a success lists errors', async () => {
     await start((_, response) => answerJson(response, 200, { errors: [{ field: 'data.0', message: 'taken' }] }));
-    const created = client.createRegistrants(101, [{ attendeeCode: '1' }]);
+    const created = client.createRegistrants(101, '{"attendeeCode":"1"}');
     await expect(created).rejects.toMatchObject({ kind: 'protocol', mayHaveTakenEffect: true });
   });
 
   it('registrants reports that the feature is disabled', async () => {
     await start((_, response) => answerJson(response, 400, { code: 4507, message: 'off' }));
-    const created = client.createRegistrants(101, [{ attendeeCode: '1' }]);
+    const created = client.createRegistrants(101, '{"attendeeCode":"1"}');
     await expect(created).rejects.toMatchObject({ kind: 'registrantsOff', mayHaveTakenEffect: false });
   });
 });

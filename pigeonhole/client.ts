@@ -1,19 +1,11 @@
-import { type ServiceAnswer, fieldErrorsIn } from './answer.js';
+import { factsOf, fieldErrorsIn, memberOf, type ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
-import type { ClientOptions } from './client-options.js';
+import type { ClientOptions } from './connections.js';
 import { openExchange, type Exchange } from './exchange.js';
 import { peekNextCursor, readPage, type Page } from './page.js';
-import { defaultCount, listPath, listQuery, pigeonholePath } from './list-request.js';
-import type { ListRef } from './lists.js';
-import type { Quota } from './response-headers.js';
-import type {
-  NewPigeonhole,
-  NewRegistrant,
-  NewSession,
-  PrintedRegistrants,
-  Pigeonhole,
-  Session,
-} from './wire-types.js';
+import { type ListRef, defaultCount, listPath, listQuery, pigeonholePath } from './lists.js';
+import type { Quota } from './response.js';
+import type { Pigeonhole, Session } from './wire-types.js';
 
 interface CallOptions {
   readonly signal?: AbortSignal | undefined;
@@ -42,6 +34,12 @@ interface WalkOptions extends CallOptions {
   readonly count?: number | undefined;
 }
 
+/**
+ * The fields of a pigeonhole or session to create, sent unchanged. The service ignores fields that it does not know.
+ * Source: docs/service-contract.md, "Creating".
+ */
+type NewObject = Readonly<Record<string, unknown>>;
+
 /** The result of a request that creates an entity, if the service answered with the entity. */
 export interface CreatedEntity<Entity> {
   readonly entity: Entity;
@@ -57,7 +55,7 @@ interface Created {
 /**
  * The service, with one method per operation. Every call is made once: the caller decides when to wait and retry,
  * because it knows what other work there is. All calls reject with ApiError, with RangeError if an id or a count is
- * invalid, or with the error of `confirm` (base/while-held.ts) if the caller's lease was not confirmed.
+ * invalid, or with the error of `confirm` (base/lease.ts) if the caller's lease was not confirmed.
  */
 export interface PigeonholeClient {
   /**
@@ -74,19 +72,17 @@ export interface PigeonholeClient {
    * Not idempotent: a second call creates a second pigeonhole. If the call fails, `mayHaveTakenEffect` of the error
    * says whether to look the pigeonhole up before a retry.
    */
-  createPigeonhole(input: NewPigeonhole, options?: CallOptions): Promise<CreatedEntity<Pigeonhole>>;
+  createPigeonhole(input: NewObject, options?: CallOptions): Promise<CreatedEntity<Pigeonhole>>;
   /** Not idempotent, like `createPigeonhole`. */
-  createSession(pigeonholeId: number, input: NewSession, options?: CallOptions): Promise<CreatedEntity<Session>>;
+  createSession(pigeonholeId: number, input: NewObject, options?: CallOptions): Promise<CreatedEntity<Session>>;
   /**
-   * Creates registrants in one request; an empty list sends no request. It is not documented whether the service
+   * Creates registrants in one request; without elements, no request is sent. It is not documented whether the service
    * creates some registrants when it rejects others. If the call fails and `mayHaveTakenEffect` is not false, look the
    * registrants up before you repeat the call.
+   * @param elements the elements of a JSON array without its brackets, as the caller stores them. Each registrant has
+   *   `attendeeCode`, and one text for each enabled profile field of the pigeonhole, under the field's name
    */
-  createRegistrants(
-    pigeonholeId: number,
-    registrants: readonly NewRegistrant[] | PrintedRegistrants,
-    options?: CallOptions,
-  ): Promise<Created>;
+  createRegistrants(pigeonholeId: number, elements: string, options?: CallOptions): Promise<Created>;
   /** Waits for calls in progress, then closes the connections. Later calls reject with kind `aborted`. */
   close(): Promise<void>;
 }
@@ -112,9 +108,8 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
       const path = `${pigeonholePath(pigeonholeId)}/sessions`;
       return createEntity<Session>(exchange, { method: 'POST', path }, input, signal);
     },
-    async createRegistrants(pigeonholeId, registrants, { signal } = {}) {
+    async createRegistrants(pigeonholeId, elements, { signal } = {}) {
       const call: Call = { method: 'POST', path: `${pigeonholePath(pigeonholeId)}/registrants/bulk` };
-      const elements = 'elements' in registrants ? registrants.elements : registrants.map(printed).join(',');
       if (elements === '') return { requestId: null, quota: null };
       const answer = await exchange.send({ ...call, json: `{"data":[${elements}]}`, signal });
       requireNoRefusals(call, answer);
@@ -122,10 +117,6 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
     },
     close: () => exchange.close(),
   };
-}
-
-function printed(registrant: NewRegistrant): string {
-  return JSON.stringify(registrant);
 }
 
 async function fetchPage(
@@ -202,17 +193,13 @@ function entityIn<Entity extends { id: number }>(call: Call, answer: ServiceAnsw
   throw new ApiError(call, {
     kind: 'protocol',
     problem: 'the answer has no entity with an id under "data"',
-    status: answer.status,
-    requestId: answer.requestId,
-    quota: answer.quota,
+    ...factsOf(answer),
     mayHaveTakenEffect: call.method === 'POST',
   });
 }
 
 function hasEntity<Entity extends { id: number }>(body: unknown): body is { data: Entity } {
-  if (typeof body !== 'object' || body === null || !('data' in body)) return false;
-  const { data } = body;
-  return typeof data === 'object' && data !== null && 'id' in data && Number.isSafeInteger(data.id);
+  return Number.isSafeInteger(memberOf(memberOf(body, 'data'), 'id'));
 }
 
 /**
@@ -220,16 +207,13 @@ function hasEntity<Entity extends { id: number }>(body: unknown): body is { data
  * body without errors passes.
  */
 function requireNoRefusals(call: Call, answer: ServiceAnswer): void {
-  const { body } = answer;
-  if (typeof body !== 'object' || body === null || !('errors' in body)) return;
-  if (Array.isArray(body.errors) && body.errors.length === 0) return;
+  const errors = memberOf(answer.body, 'errors');
+  if (errors === undefined || (Array.isArray(errors) && errors.length === 0)) return;
   throw new ApiError(call, {
     kind: 'protocol',
     problem: 'the service reported success and listed errors, so some registrants may be missing',
-    status: answer.status,
-    requestId: answer.requestId,
-    quota: answer.quota,
-    fieldErrors: fieldErrorsIn(body),
+    ...factsOf(answer),
+    fieldErrors: fieldErrorsIn(answer.body),
     mayHaveTakenEffect: true,
   });
 }

@@ -2,11 +2,11 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { createServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { whileHeld } from '../base/while-held.js';
-import { ApiError } from './api-error.js';
+import { whileHeld } from '../base/lease.js';
+import { ApiError, ClientOptionsError } from './api-error.js';
 import pino from 'pino';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
-import { ClientOptionsError, type ClientOptions } from './client-options.js';
+import type { ClientOptions } from './connections.js';
 import { answerJson, collection, startService, type Respond, type TestService } from './service.test-kit.js';
 
 const secret = 'key-3f9c';
@@ -108,6 +108,27 @@ describe('a request', () => {
     });
   });
 
+  it('reports the time until the reset from when it is parsed', async () => {
+    let nowMs = Date.parse('Sat, 21 Nov 2026 09:30:00 GMT');
+    const reset = String(nowMs / 1000 + 3600);
+    const { client } = await start(
+      (_, response) => {
+        response.setHeader('Date', new Date(nowMs).toUTCString());
+        response.setHeader('X-RateLimit-Reset', reset);
+        answerJson(response, 200, collection([{ id: 1 }]));
+      },
+      { now: () => nowMs },
+    );
+    const later = signalled<void>();
+    const received = signalled<void>();
+    const page = client.page(list, { parseAfter: later.promise, onReceived: () => received.resolve() });
+    await received.promise;
+    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+    nowMs += 20_000;
+    later.resolve();
+    expect((await page).quota).toMatchObject({ resetInMs: 3_580_000, resetAtMs: Number(reset) * 1000 });
+  });
+
   describe('that waited for a connection under a lease', () => {
     /** Creates registrants while the only connection is busy, and makes `later` confirm the lease from then on. */
     async function queued(later: () => Promise<void> | undefined) {
@@ -124,7 +145,7 @@ describe('a request', () => {
       let confirm = (): Promise<void> | undefined => undefined;
       const created = whileHeld(
         () => confirm(),
-        () => client.createRegistrants(101, [{ attendeeCode: 'A' }]),
+        () => client.createRegistrants(101, '{"attendeeCode":"A"}'),
       );
       const outcome = created.then(
         () => 'created',
@@ -193,7 +214,7 @@ describe('a request', () => {
   it('whose connection is refused was certainly not carried out', async () => {
     const { client, service } = await start(() => undefined);
     await service.close();
-    const error = await failureOf(client.createRegistrants(101, [{ attendeeCode: 'Ann' }]));
+    const error = await failureOf(client.createRegistrants(101, '{"attendeeCode":"Ann"}'));
     expect(error).toMatchObject({ kind: 'transient', mayHaveTakenEffect: false });
     expect(error.message).toContain('refused the connection (ECONNREFUSED); check "baseUrl" of the workspace');
   });
@@ -292,7 +313,7 @@ describe('a request', () => {
   it('that fails validation keeps the service’s texts out of all printed output', async () => {
     const errors = [{ field: 'data.0.Name', message: 'Ann is taken' }];
     const { client } = await start((_, response) => answerJson(response, 422, { code: 4500, message: 'Ann', errors }));
-    const error: ApiError = await client.createRegistrants(101, [{ attendeeCode: 'A', Name: 'Ann' }]).then(
+    const error: ApiError = await client.createRegistrants(101, '{"attendeeCode":"A","Name":"Ann"}').then(
       () => Promise.reject(new Error('accepted')),
       (reason: ApiError) => reason,
     );

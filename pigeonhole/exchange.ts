@@ -1,10 +1,9 @@
 import { performance } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isNotConfirmed, onlyWhileHeld } from '../base/only-while-held.js';
+import { isNotConfirmed, onlyWhileHeld } from '../base/lease.js';
 import { type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
-import { ApiError, type Call } from './api-error.js';
-import { readBaseUrl, ClientOptionsError, type ClientOptions } from './client-options.js';
-import { openConnections } from './connections.js';
+import { ApiError, type Call, ClientOptionsError } from './api-error.js';
+import { openConnections, readBaseUrl, type ClientOptions } from './connections.js';
 import { transportFailure, type Ending } from './transport-failure.js';
 
 /**
@@ -26,23 +25,15 @@ interface ServiceRequest extends Call {
   readonly parseAfter?: Promise<unknown> | undefined;
 }
 
-/**
- * The HTTP connections to the service. Every request to the service is sent here, and only here is the API key added to
- * it.
- */
-export interface Exchange {
-  /**
-   * Sends one request, without retries. If the caller runs inside `whileHeld` (base/while-held.ts), its lease is
-   * confirmed right before the request is written.
-   * @throws {ApiError} for everything except a success; the error of `confirm` if the lease was not confirmed
-   */
-  send(request: ServiceRequest): Promise<ServiceAnswer>;
-  /** Waits for requests in progress, each of which has a deadline, then closes the connections. */
-  close(): Promise<void>;
-}
+/** The HTTP connections to the service. */
+export type Exchange = ReturnType<typeof openExchange>;
 
-/** @throws {ClientOptionsError} if an option is invalid */
-export function openExchange(options: ClientOptions): Exchange {
+/**
+ * Opens the HTTP connections to the service. Every request to the service is sent here, and only here is the API key
+ * added to it.
+ * @throws {ClientOptionsError} if an option is invalid
+ */
+export function openExchange(options: ClientOptions) {
   const baseUrl = readBaseUrl(options.baseUrl);
   // undici would reject the header only at the first request, and without the reason.
   if (!/^[\x21-\x7e]+$/.test(options.apiKey)) {
@@ -94,7 +85,12 @@ export function openExchange(options: ClientOptions): Exchange {
   };
 
   return {
-    async send(request) {
+    /**
+     * Sends one request, without retries. If the caller runs inside `whileHeld` (base/lease.ts), its lease is
+     * confirmed right before the request is written.
+     * @throws {ApiError} for everything except a success; the error of `confirm` if the lease was not confirmed
+     */
+    async send(request: ServiceRequest): Promise<ServiceAnswer> {
       const call: Call = { method: request.method, path: request.path };
       if (request.signal?.aborted === true) {
         throw new ApiError(call, {
@@ -124,7 +120,7 @@ export function openExchange(options: ClientOptions): Exchange {
         const raw = await fetchAnswer(request);
         durationMs = performance.now() - startedAt;
         if (raw.status === 200) await request.parseAfter;
-        const answer = readAnswer(call, raw);
+        const answer = readAnswer(call, raw, now());
         report({ ...answer, code: null }, null);
         return answer;
       } catch (error) {
@@ -132,10 +128,8 @@ export function openExchange(options: ClientOptions): Exchange {
         throw error;
       }
     },
-    close() {
-      closing ??= dispatcher.close();
-      return closing;
-    },
+    /** Waits for requests in progress, each of which has a deadline, then closes the connections. */
+    close: (): Promise<void> => (closing ??= dispatcher.close()),
   };
 }
 

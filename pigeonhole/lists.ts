@@ -62,3 +62,104 @@ export const perSessionLists: ReadonlyMap<ServiceListName, string> = new Map([
   ['answer_ratings', 'qna'],
   ['answers', 'poll_word_cloud'],
 ]);
+
+/** Default page size: the maximum of the service, so that a walk takes the fewest requests. */
+export const defaultCount = 300;
+
+/**
+ * Returns the path of a list, starting with `/v2`, without a query.
+ * @throws {RangeError} if an id is not a safe integer: such a path could name another resource
+ */
+export function listPath(list: ListRef): string {
+  switch (list.list) {
+    case 'pigeonholes':
+    case 'subscriptions':
+      return `/v2/${list.list}`;
+    default:
+      return `${pigeonholePath(list.pigeonholeId)}/${list.list}`;
+  }
+}
+
+/** Returns the path of one pigeonhole. Throws like `listPath`. */
+export function pigeonholePath(pigeonholeId: number): string {
+  return `/v2/pigeonholes/${checkedId('pigeonholeId', pigeonholeId)}`;
+}
+
+/**
+ * Returns the query of one page of a list, built only from the filters and the cursor, never from `links.next`. Names
+ * and commas are written as in the specification (`filter[status]=upcoming,live`); values are URL-encoded. A filter
+ * without values is left out.
+ * Source: docs/service-contract.md, "Pagination" and "Lists and filters".
+ * @param cursor as received from the service; null for the first page
+ * @throws {RangeError} if `count` is not an integer from 1 to 300, or an id is not a safe integer
+ */
+export function listQuery(list: ListRef, cursor: string | null, count: number): string {
+  if (!Number.isInteger(count) || count < 1 || count > 300) {
+    throw new RangeError(`Invalid count ${count} for a page of ${list.list}; use an integer from 1 to 300.`);
+  }
+  const parts = [`count=${count}`];
+  for (const [name, value] of filtersOf(list)) {
+    if (value.length > 0) parts.push(`filter[${name}]=${value}`);
+  }
+  if (cursor !== null) parts.push(`cursor=${encodeURIComponent(cursor)}`);
+  return parts.join('&');
+}
+
+/** Returns filter names and encoded values, in a fixed order, so that equal requests have equal queries. */
+function filtersOf(list: ListRef): [name: string, value: string][] {
+  switch (list.list) {
+    case 'subscriptions':
+    case 'attendees':
+      return [];
+    case 'pigeonholes':
+      return [
+        ['status', words(list.filters?.status)],
+        ['timezone', words(list.filters?.timezone)],
+      ];
+    case 'sessions':
+      return [['startsBefore', words(list.filters?.startsBefore)]];
+    case 'questions':
+      return [['sessionId', id('sessionId', list.filters?.sessionId)]];
+    case 'votes':
+      return [
+        ['sessionId', id('sessionId', list.sessionId)],
+        ['questionId', id('questionId', list.filters?.questionId)],
+      ];
+    case 'answer_ratings':
+      return [
+        ['sessionId', id('sessionId', list.sessionId)],
+        ['questionId', id('questionId', list.filters?.questionId)],
+        ['ratingBetween', (list.filters?.ratingBetween ?? []).map((rate) => id('ratingBetween', rate)).join(',')],
+      ];
+    case 'answers':
+      return [
+        ['sessionId', id('sessionId', list.sessionId)],
+        ['status', words(list.filters?.status)],
+      ];
+    case 'poll-mcq-votes':
+    case 'poll-quiz-votes':
+      return [
+        ['sessionId', id('sessionId', list.filters?.sessionId)],
+        ['attendeeId', id('attendeeId', list.filters?.attendeeId)],
+      ];
+    case 'qna-questions':
+      return [['attendeeId', id('attendeeId', list.filters?.attendeeId)]];
+  }
+}
+
+/** Encodes each value separately, so that a comma inside a value differs from the comma between two values. */
+function words(value: string | readonly string[] | undefined): string {
+  const values = typeof value === 'string' ? [value] : (value ?? []);
+  return values.map((word) => encodeURIComponent(word)).join(',');
+}
+
+function id(name: string, value: number | undefined): string {
+  return value === undefined ? '' : String(checkedId(name, value));
+}
+
+function checkedId(name: string, value: number): number {
+  if (!Number.isSafeInteger(value)) {
+    throw new RangeError(`Invalid ${name} ${value} in a request; use a safe integer.`);
+  }
+  return value;
+}

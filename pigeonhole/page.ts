@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { ServiceAnswer } from './answer.js';
-import { ApiError, type Call } from './api-error.js';
+import { factsOf, type ServiceAnswer } from './answer.js';
+import { ApiError, type ApiErrorKind, type Call } from './api-error.js';
 import type { ServiceListName } from '../base/list-names.js';
-import type { Quota } from './response-headers.js';
+import type { Quota } from './response.js';
 import { type WireItem, itemShapes } from './wire-types.js';
 
 /** One page of a list. */
@@ -53,11 +53,10 @@ const envelopeSchema = z.object({
  * items, no cursor, a cursor that is not text, or the cursor of this request; kind `transient` if the body is missing
  */
 export function readPage(call: Call, list: ServiceListName, cursor: string | null, answer: ServiceAnswer): Page {
-  const broken = (problem: string): ApiError => new ApiError(call, { kind: 'protocol', problem, ...factsOf(answer) });
+  const broken = (problem: string, kind: ApiErrorKind = 'protocol'): ApiError =>
+    new ApiError(call, { kind, problem, ...factsOf(answer), mayHaveTakenEffect: false });
 
-  if (answer.body === undefined) {
-    throw new ApiError(call, { kind: 'transient', problem: 'the answer has no body', ...factsOf(answer) });
-  }
+  if (answer.body === undefined) throw broken('the answer has no body', 'transient');
   const envelope = envelopeSchema.safeParse(answer.body);
   if (!envelope.success) {
     const where = envelope.error.issues.map((issue) => issue.path.join('.') || 'the body').join(', ');
@@ -91,10 +90,6 @@ export function readPage(call: Call, list: ServiceListName, cursor: string | nul
 /** Whether a text has neither U+0000 nor half a surrogate pair. */
 function isStorable(text: string): boolean {
   return !text.includes('\0') && !/\p{Surrogate}/u.test(text);
-}
-
-function factsOf(answer: ServiceAnswer) {
-  return { status: answer.status, requestId: answer.requestId, quota: answer.quota, mayHaveTakenEffect: false };
 }
 
 /** An element that breaks the contract. It never makes its page fail. */

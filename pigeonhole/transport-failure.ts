@@ -1,4 +1,4 @@
-import { ApiError, type Call } from './api-error.js';
+import { ApiError, type ApiErrorFacts, type Call } from './api-error.js';
 
 /** Errors while connecting, after which the request was certainly not sent. After any other error, it may have been sent. */
 const beforeSending = new Set([
@@ -23,7 +23,7 @@ const beforeSending = new Set([
 ]);
 
 /** Failures whose usual cause is a wrong address. They may also pass, so they stay transient. */
-const wrongAddress: Readonly<Record<string, { readonly problem: string; readonly nextStep: string }>> = {
+const wrongAddress: Readonly<Record<string, { readonly problem: string; readonly nextStep?: string }>> = {
   ENOTFOUND: {
     problem: 'the host of the service was not found by name',
     nextStep: 'check "baseUrl" of the workspace, and the name server',
@@ -42,48 +42,35 @@ export type Ending = 'caller' | 'deadline';
  * @param ending set if the caller's signal or the deadline ended the request, whatever error that produced
  */
 export function transportFailure(call: Call, error: unknown, ending: Ending | undefined, timeoutMs: number): ApiError {
-  if (ending === 'caller') {
-    return new ApiError(call, { kind: 'aborted', problem: 'the caller aborted the request', mayHaveTakenEffect: true });
-  }
+  const code = codeOf(error);
+  const failure = (facts: Pick<ApiErrorFacts, 'kind' | 'problem' | 'nextStep' | 'mayHaveTakenEffect'>): ApiError =>
+    new ApiError(call, { ...facts, cause: ending === undefined ? withoutPayload(error, code) : undefined });
+  const mayHaveTakenEffect = true;
+  if (ending === 'caller')
+    return failure({ kind: 'aborted', problem: 'the caller aborted the request', mayHaveTakenEffect });
   if (ending === 'deadline') {
     const problem = `no complete answer arrived within ${timeoutMs / 1000} s`;
-    return new ApiError(call, { kind: 'transient', problem, mayHaveTakenEffect: true });
+    return failure({ kind: 'transient', problem, mayHaveTakenEffect });
   }
-  const code = codeOf(error);
-  const cause = withoutPayload(error, code);
   switch (code) {
     case 'UND_ERR_CLOSED':
     case 'UND_ERR_DESTROYED':
-      return new ApiError(call, { kind: 'aborted', problem: 'the client is closed', mayHaveTakenEffect: false, cause });
-    case 'UND_ERR_RES_EXCEEDED_MAX_SIZE':
-      return new ApiError(call, {
-        kind: 'protocol',
-        problem: 'the answer is larger than `network.maxAnswerMb` allows',
-        mayHaveTakenEffect: true,
-        cause,
-      });
-    case 'UND_ERR_ABORTED': // undici's code if the proxy refuses to open a tunnel; aborts by the client were handled above
-      return new ApiError(call, {
-        kind: 'transient',
-        problem: 'the connection was aborted, for example because a proxy opened no tunnel',
-        mayHaveTakenEffect: true,
-        cause,
-      });
-    default: {
-      const mayHaveTakenEffect = !beforeSending.has(code);
-      const known = wrongAddress[code];
-      const problem = mayHaveTakenEffect
-        ? `the connection failed with ${code}`
-        : `${known?.problem ?? 'the connection could not be opened'} (${code})`;
-      return new ApiError(call, {
-        kind: 'transient',
-        problem,
-        nextStep: known?.nextStep,
-        mayHaveTakenEffect,
-        cause,
-      });
+      return failure({ kind: 'aborted', problem: 'the client is closed', mayHaveTakenEffect: false });
+    case 'UND_ERR_RES_EXCEEDED_MAX_SIZE': {
+      const problem = 'the answer is larger than `network.maxAnswerMb` allows';
+      return failure({ kind: 'protocol', problem, mayHaveTakenEffect });
+    }
+    case 'UND_ERR_ABORTED': {
+      // undici's code if the proxy refuses to open a tunnel; aborts by the client were handled above
+      const problem = 'the connection was aborted, for example because a proxy opened no tunnel';
+      return failure({ kind: 'transient', problem, mayHaveTakenEffect });
     }
   }
+  if (!beforeSending.has(code)) {
+    return failure({ kind: 'transient', problem: `the connection failed with ${code}`, mayHaveTakenEffect });
+  }
+  const { problem, nextStep } = wrongAddress[code] ?? { problem: 'the connection could not be opened' };
+  return failure({ kind: 'transient', problem: `${problem} (${code})`, nextStep, mayHaveTakenEffect: false });
 }
 
 function codeOf(error: unknown): string {

@@ -1,6 +1,5 @@
 /**
- * The service's types: the shapes of list items, and the bodies of requests that create something. Item shapes are
- * permissive on purpose: unknown fields pass, enumerations are strings, and every field except the id may be missing or
+ * The shapes of list items. They are permissive on purpose: unknown fields pass, enumerations are strings, and every field except the id may be missing or
  * null, because the specification shows only one example of each item. The check does not replace the item, so
  * `z.object` loses no fields; it takes a third of the time of `z.looseObject`. Source: docs/service-contract.md,
  * "Shapes".
@@ -79,34 +78,19 @@ const attendeeCopy = z.object({ id: integer, attendeeCode: text, anonymous: z.bo
 /**
  * Has `attendeeId` but no anonymity flag: the code that stores and delivers items decides whether the id may be used.
  */
-const questionSchema = z.object({
-  attendeeId: integer,
-  createdAt: text,
-  session: sessionCopy,
-  question: z.object({ id: z.int(), content: text, status: text }),
-});
+const qnaFields = { attendeeId: integer, createdAt: text, session: sessionCopy };
 
-/**
- * A vote on a question, which has the same shape as a question. It has no id of its own, and `createdAt` is the time of
- * the vote.
- */
-const voteSchema = questionSchema;
+/** Also the shape of a vote on a question, whose `createdAt` is the time of the vote. */
+const questionSchema = z.object({ ...qnaFields, question: z.object({ id: z.int(), content: text, status: text }) });
 
 const answerRatingSchema = z.object({
-  attendeeId: integer,
-  createdAt: text,
-  session: sessionCopy,
+  ...qnaFields,
   question: questionCopy,
   answerRating: z.object({ id: z.int(), rate: integer }),
 });
 
 /** A word-cloud answer. */
-const answerSchema = z.object({
-  attendeeId: integer,
-  createdAt: text,
-  session: sessionCopy,
-  answer: z.object({ id: z.int(), content: text, status: text }),
-});
+const answerSchema = z.object({ ...qnaFields, answer: z.object({ id: z.int(), content: text, status: text }) });
 
 /** `attendee.id` is present even when `anonymous` is true. */
 const pollVoteSchema = z.object({
@@ -118,15 +102,7 @@ const pollVoteSchema = z.object({
   option: z.object({ id: integer, content: text }).nullish(),
 });
 
-const quizVoteSchema = z.object({
-  id: z.int(),
-  createdAt: text,
-  timeTaken: integer,
-  attendee: attendeeCopy,
-  session: sessionCopy,
-  question: questionCopy,
-  option: z.object({ id: integer, content: text }).nullish(),
-});
+const quizVoteSchema = pollVoteSchema.extend({ timeTaken: integer });
 
 /** The same questions as in `questions`, with the same ids, plus the anonymity flag. */
 const qnaQuestionSchema = z.object({
@@ -173,49 +149,10 @@ export const itemShapes: Readonly<Record<ServiceListName, ItemShape>> = {
   sessions: { schema: sessionSchema, idWithin: null },
   attendees: { schema: attendeeSchema, idWithin: null },
   questions: { schema: questionSchema, idWithin: 'question' },
-  votes: { schema: voteSchema, idWithin: 'question' },
+  votes: { schema: questionSchema, idWithin: 'question' },
   answer_ratings: { schema: answerRatingSchema, idWithin: 'answerRating' },
   answers: { schema: answerSchema, idWithin: 'answer' },
   'poll-mcq-votes': { schema: pollVoteSchema, idWithin: null },
   'poll-quiz-votes': { schema: quizVoteSchema, idWithin: null },
   'qna-questions': { schema: qnaQuestionSchema, idWithin: null },
 };
-
-/**
- * The body of a request that creates a pigeonhole. The service ignores properties that it does not know, so further
- * fields may be given; they are sent unchanged. Source: docs/service-contract.md, "Creating".
- */
-export interface NewPigeonhole {
-  readonly name: string;
-  /** YYYY-MM-DD. */
-  readonly startDate: string;
-  /** YYYY-MM-DD. */
-  readonly endDate: string;
-  /** IANA time-zone name. */
-  readonly timezone: string;
-  /** Required in a Team workspace. The name of this field is not documented; it is our assumption. */
-  readonly subscriptionId?: number;
-  readonly [field: string]: unknown;
-}
-
-export interface NewSession {
-  readonly name: string;
-  /** See `knownSessionTypes`. */
-  readonly type: string;
-  /** ISO 8601 in UTC. Type qna requires it together with `endDate`. */
-  readonly startDate?: string;
-  readonly endDate?: string;
-  readonly [field: string]: unknown;
-}
-
-/** A registrant to create: the code, and one text for each enabled profile field of the pigeonhole, under the field's name. */
-export interface NewRegistrant {
-  readonly attendeeCode: string;
-  readonly [profileField: string]: string;
-}
-
-/** Registrants as JSON text. A caller that stores them as text need not parse and serialize them again. */
-export interface PrintedRegistrants {
-  /** The elements of a JSON array of `NewRegistrant`, without the brackets. */
-  readonly elements: string;
-}

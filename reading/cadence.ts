@@ -1,6 +1,6 @@
 import type { Intervals } from '../config/config.js';
 import { perSessionLists } from '../pigeonhole/lists.js';
-import { type ServiceListName } from '../base/list-names.js';
+import { questionLists, type ServiceListName } from '../base/list-names.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 import { longestQuietMs, longestEndedMs, liveInterval } from '../work/reading-plan.js';
 
@@ -65,11 +65,6 @@ export interface Cadence {
   readonly dormant: boolean;
 }
 
-/**
- * Lists in which moderators of a live session change items on any page, so each poll also sweeps a part of the list.
- */
-const moderatedLists: ReadonlySet<ServiceListName> = new Set(['questions', 'qna-questions']);
-
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
@@ -132,7 +127,8 @@ export function cadenceOf(facts: StreamFacts, every: Intervals, now: number): Ca
     });
   }
   const liveMs = liveInterval(list, every);
-  const slicePages = moderatedLists.has(list) ? moderatedSlice(facts.pages) : 1;
+  // Moderators of a live session change questions on any page, so each poll also sweeps a larger part of the list.
+  const slicePages = questionLists.has(list) ? moderatedSlice(facts.pages) : 1;
   const live = { pollMs: liveMs, sweepMs: every.sweep, slicePages, priority: 'live' } as const;
   if (isRehearsed) return cadence(facts, now, { ...live, reason: 'rehearsal' });
   if (facts.status === 'new' || facts.status === 'upcoming') {

@@ -1,12 +1,11 @@
-import { chunksOf } from '../base/chunks-of.js';
+import { chunksOf } from '../base/grouping.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
-import { keepSnapshotSql, type PageScope } from '../ledger/write-changes.js';
-
-/** Lists whose items decide which questions are anonymous. */
-const anonymityLists: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+import { decidesAnonymity } from './stream-reading.js';
+import { keepSnapshotSql } from '../ledger/snapshots.js';
+import type { PageScope } from '../ledger/write-changes.js';
 
 /**
  * Turns items into tombstones. A tombstone keeps the key and the revision number, so that numbering continues if the
@@ -67,10 +66,10 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
   if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
-  // A deleted session or Q&A question no longer decides which questions are anonymous. Without the digests of their
+  // A deleted session or Q&A question no longer allows questions to show their authors. Without the digests of their
   // pages, the next read compares the affected questions again and decides their visibility again.
   const affected = scope.list === 'sessions' ? null : range;
-  if (anonymityLists.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
+  if (decidesAnonymity.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
   return rows.length;
 }
 

@@ -6,6 +6,7 @@ import {
   refOf,
   storedItems,
   claimHidden,
+  probeGone,
   selectedPigeonholes,
 } from '../ledger/pigeonholes.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -13,12 +14,16 @@ import { markDiscovered } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { keepRetention } from '../people/retention.js';
 import { readPigeonhole } from './read-pigeonhole.js';
+import { retryGoneInMs } from './read-stream.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { ReadingResult } from '../work/cycle-results.js';
-import { pausesOf, pigeonholeName } from '../ledger/pauses.js';
+import { pausesOf, placeName } from '../ledger/pauses.js';
 import { ApiError } from '../pigeonhole/api-error.js';
-import { requestPigeonhole } from '../work/requests/request-pigeonhole.js';
-import { PermitRefusal } from '../work/requests/permit-refusal.js';
+import { requestPigeonhole } from '../work/requests/service-requests.js';
+import { PermitRefusal } from '../work/requests/quota-rules.js';
+
+/** Minimum interval between two reads that show whether a pigeonhole which counted as gone exists again. */
+const probeGoneEveryMs = 10 * 60_000;
 
 /** The fields of a pigeonhole that discovery uses. */
 export interface DiscoveredPigeonhole {
@@ -52,7 +57,11 @@ export async function discoverWorkspace(
     for (const id of added) started.add(id);
   }
   const hidden = await readHidden(deps, workspace, signal);
-  for (const id of await saveStatuses(deps.ledger, workspace, [...known, ...hidden.seen])) started.add(id);
+  const shown = [...known, ...hidden.seen];
+  for (const id of await saveStatuses(deps.ledger, workspace, shown)) started.add(id);
+  const shownIds = shown.map(({ id }) => id);
+  const probe = { restMs: retryGoneInMs, everyMs: probeGoneEveryMs };
+  for (const id of await probeGone(deps.ledger, workspace, shownIds, probe)) started.add(id);
   await markDiscovered(deps.ledger, workspace);
   // A sink may have withheld records of these pigeonholes because they were not selected. Wake it, so that it checks
   // again.
@@ -138,7 +147,7 @@ async function readHidden(
     if (performance.now() > latest) return { seen, isLeft: true };
     const id = await claimHidden(deps.ledger, workspace, ids, every);
     if (id === null) break;
-    const name = pigeonholeName(workspace, id);
+    const name = placeName({ workspace, pigeonholeId: id });
     if ((await pausesOf(deps.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
       const { status } = await requestPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);

@@ -1,8 +1,12 @@
+import type { DifferingItem } from '../ledger/compare-items.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { forgetDigests, savePage } from '../ledger/pages.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, scheduleStream, type StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
+import type { PageBasics, PageRecord } from './record-page.js';
 
 /** The input of `endWalk` that does not depend on the last page. */
 export interface WalkEnd {
@@ -22,12 +26,21 @@ interface LastPage extends WalkEnd {
   readonly requestedAt: Date;
 }
 
+/** Ends the page's walk if this is its last page. @returns the number of deleted items */
+export async function endIfLast(
+  write: StreamWrite,
+  { walk, end, perPage, requestedAt }: PageBasics,
+  hasNews: boolean,
+): Promise<number> {
+  return walk === null || end === null ? 0 : await endWalk(write, walk, { ...end, hasNews, perPage, requestedAt });
+}
+
 /**
  * Ends a walk in the transaction of its last page. Stores where the next poll starts, the known order, and when the
  * stream is due again. After a sweep, also detects missing items.
  * @returns the number of deleted items
  */
-export async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage): Promise<number> {
+async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage): Promise<number> {
   const { tx, lease } = write;
   const { order } = end.order;
   const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
@@ -119,4 +132,95 @@ async function noteSequence(
     walk.firstAt,
   ]);
   return walk.firstAt!;
+}
+
+/**
+ * Stores the walk's position and the page's digest, and drops the digests of other pages that hold the changed rows.
+ */
+export async function rememberPage(
+  tx: Queryable,
+  lease: StreamLease,
+  page: PageRecord,
+  { written, known, outdated }: { written: number; known: readonly DifferingItem[]; outdated: boolean },
+): Promise<void> {
+  const { walk, swept, perPage, highestId } = page;
+  // A sweep has seen the rows that it writes. It may not have seen rows that a poll or a filtered request writes, so it
+  // must compare keys when it ends.
+  const differs = written > 0 && walk?.kind !== 'sweep';
+  await Promise.all([
+    known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
+    swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,
+    walk !== null
+      ? saveWalk(tx, lease, walk, { perPage, highestId, differs })
+      : differs && tx.query('update streams set differs = true where id = $1', [lease.streamId]),
+  ]);
+}
+
+/** Returns the range of ids; null if the list has no ids, because its rows can then be on any page. */
+function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high: number } | null {
+  const ids = differingItems
+    .map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null))
+    .filter((id) => id !== null);
+  return ids.length < differingItems.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
+}
+
+/** The page's effect on its stream. */
+interface PageEffects {
+  readonly perPage: number;
+  /** Highest id on the page; null if the list has no ids. */
+  readonly highestId: number | null;
+  /** True if rows were written that the sweep in progress, or the last one, has not seen. */
+  readonly differs: boolean;
+}
+
+/** Stores a walk's position. The first page of a sweep also clears the sweep's due time. */
+export async function saveWalk(
+  tx: Queryable,
+  lease: StreamLease,
+  walk: OpenWalk,
+  { perPage, highestId, differs }: PageEffects,
+): Promise<void> {
+  await tx.query(
+    `with stream as (
+       update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
+         differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
+         -- keep the due time of a sweep that was requested after this sweep started
+         sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())
+           then null else sweep_due_at end
+       where id = $1)
+     insert into walks (stream_id, kind, number, started_at, first_at, cursor, checkpoint, check_key, direction,
+       page_first, page_last, until_id, top_id, pages, items, set_aside, differs, through,
+       foreign_rows)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $21, $22)
+     on conflict (stream_id, kind) do update set number = excluded.number, started_at = excluded.started_at,
+       first_at = excluded.first_at, cursor = excluded.cursor, checkpoint = excluded.checkpoint,
+       check_key = excluded.check_key, direction = excluded.direction, page_first = excluded.page_first,
+       page_last = excluded.page_last, until_id = excluded.until_id, top_id = excluded.top_id, pages = excluded.pages,
+       items = excluded.items, set_aside = excluded.set_aside, differs = excluded.differs, through = excluded.through,
+       foreign_rows = excluded.foreign_rows`,
+    [
+      lease.streamId,
+      walk.kind,
+      walk.number,
+      walk.startedAt,
+      walk.firstAt,
+      walk.cursor,
+      walk.checkpoint,
+      walk.checkpointKey,
+      walk.direction,
+      walk.pageFirst,
+      walk.pageLast,
+      walk.untilId,
+      walk.topId,
+      walk.pages,
+      walk.items,
+      walk.setAside,
+      walk.differs,
+      perPage,
+      highestId,
+      differs,
+      walk.through,
+      walk.foreign,
+    ],
+  );
 }

@@ -8,9 +8,8 @@ import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
-import { requestPage } from '../work/requests/request-page.js';
-import { reportPage } from './walk-stream.js';
-import { deletionLimitsOf, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { requestPage } from '../work/requests/service-requests.js';
+import { deletionLimitsOf, reportPage, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
 /** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
@@ -93,7 +92,6 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
       readAs: 'filtered answer',
       rules: readingRules(drop),
       highestId: null,
-      allNew: false,
     });
     await reportPage(reading, page, seen, result);
   }

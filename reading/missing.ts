@@ -7,7 +7,7 @@ import {
   type PageBounds,
   type StreamDeletionLimits,
 } from '../ledger/missing-evidence.js';
-import { useIndexOrder } from '../ledger/addressed-indexes.js';
+import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { type Absence, deleteOrHold } from './holds.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
@@ -86,7 +86,7 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 /**
  * SQL condition: the item was last seen before the walk's first request. A `seen_at` in the future was stored while a
  * clock was wrong. It counts as past, because it would otherwise protect the row until that instant (as in `seenLater`
- * of compare-items.ts).
+ * of ledger/compare-items.ts).
  */
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 

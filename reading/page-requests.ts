@@ -1,15 +1,13 @@
 import { performance } from 'node:perf_hooks';
 import type { NextReads } from '../ledger/streams.js';
 import type { ItemOrder, OpenWalk } from '../ledger/walk.js';
-import { ApiError } from '../pigeonhole/api-error.js';
 import type { PageOptions } from '../pigeonhole/client.js';
-import { listPath } from '../pigeonhole/list-request.js';
 import type { Page } from '../pigeonhole/page.js';
-import { requestPage, type Priority } from '../work/requests/request-page.js';
+import type { Priority } from '../work/requests/quota.js';
+import { requestPage } from '../work/requests/service-requests.js';
 import type { AheadPermit } from '../work/requests/service-gate.js';
-import type { StreamReading } from './stream-reading.js';
-import type { ListRef } from '../pigeonhole/lists.js';
-import type { ServiceListName } from '../base/list-names.js';
+import { circleError, listRef, type StreamReading } from './stream-reading.js';
+import { createGate } from '../base/gate.js';
 
 export interface WalkBudget {
   /** Pages that the walk may read in this cycle. */
@@ -40,7 +38,27 @@ export interface PageRequest {
   readonly allowReading: () => void;
 }
 
-/** The page requests of one walk in one cycle, at most one page ahead of the page being stored. */
+/** A received page, and what follows it. */
+export interface ReceivedPage {
+  readonly page: Page;
+  /** The next page is read in this cycle. */
+  readonly continues: boolean;
+  /** The request for the next page, if it has been sent already. */
+  readonly ahead: PageRequest | undefined;
+}
+
+/**
+ * If a response took longer than this, the service is the bottleneck: the next request is sent before this page's
+ * items are hashed.
+ */
+const slowAnswerMs = 10;
+/**
+ * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
+ * thread parses a page. A walk that ends earlier would usually return such a permit unused.
+ */
+const longWalkPages = 4;
+
+/** The page requests of one walk in one cycle, at most one page ahead of the page that arrives. */
 export class PageRequests {
   readonly #stop = new AbortController(); // aborts the request in progress when storing fails
   readonly #signal: AbortSignal;
@@ -62,15 +80,40 @@ export class PageRequests {
     this.#pagesBefore = reading.cycle.pages;
   }
 
+  /**
+   * Waits for a requested page, and requests the next one by the cursor at the end of the response, before the response
+   * is parsed. Without this and the permit ahead, a first read misses its required speed (decision 0034).
+   * @param ordinal the page's position in the walk, from 0
+   * @param mayParse until it settles, the thread stays free for more urgent work
+   */
+  async receive(request: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<ReceivedPage> {
+    mayParse.then(request.allowReading, request.allowReading);
+    // A poll from the newest item ends where a page reaches a known item, so it cannot request the next page early.
+    const eager = this.from.untilId === null;
+    const waitsSince = performance.now();
+    const cursor = await request.earlyCursor;
+    const isSlow = performance.now() - waitsSince > slowAnswerMs;
+    let early = cursor !== undefined && eager && this.#hasRoomFor(ordinal + 1) ? this.request(cursor) : undefined;
+    const page = await request.page;
+    if (early !== undefined && early.cursor !== page.nextCursor) early = this.#discard(early);
+    const continues = page.hasMore && (early !== undefined || this.#hasRoomFor(ordinal + 1));
+    const ahead = eager && continues ? (early ?? this.request(page.nextCursor)) : undefined;
+    // Hashing and converting the items of this page blocks the thread, which would delay the next request.
+    if (isSlow) await ahead?.sent;
+    if (ahead !== undefined && (isSlow || ordinal - this.from.pages >= longWalkPages))
+      this.#takePermitAhead(ordinal + 2);
+    return { page, continues, ahead };
+  }
+
   /** Whether the cycle's limits allow the page with this ordinal. */
-  hasRoomFor(ordinal: number): boolean {
+  #hasRoomFor(ordinal: number): boolean {
     const { readLimits, deps } = this.reading;
     const pages = ordinal - this.from.pages;
     const read = this.#pagesBefore + pages;
     const isLate = read > 0 && performance.now() > readLimits.latest;
     const isTimeUp =
       isLate || (read >= readLimits.minPages && (performance.now() > readLimits.until || deps.stopping.aborted));
-    return pages < this.budget.maxPages && !isTimeUp && !readLimits.halted() && !readLimits.signal.aborted;
+    return pages < this.budget.maxPages && !isTimeUp && !readLimits.halted() && !this.#signal.aborted;
   }
 
   request(cursor: string | null): PageRequest {
@@ -92,7 +135,7 @@ export class PageRequests {
    * Drops a request whose cursor was guessed wrong: the previous page, once parsed, named another one. Removes the
    * guessed cursor from the used ones, because a later page may still name it.
    */
-  discard({ cursor, allowReading }: PageRequest): undefined {
+  #discard({ cursor, allowReading }: PageRequest): undefined {
     if (cursor !== null) this.#usedCursors.delete(cursor);
     allowReading();
   }
@@ -111,8 +154,8 @@ export class PageRequests {
   }
 
   /** Takes the permit for a page before its cursor is known, if the cycle's limits allow that page. */
-  takePermitAhead(ordinal: number): void {
-    if (this.#permit !== undefined || !this.hasRoomFor(ordinal)) return;
+  #takePermitAhead(ordinal: number): void {
+    if (this.#permit !== undefined || !this.#hasRoomFor(ordinal)) return;
     const { deps, place } = this.reading;
     this.#permit = deps.gate.takePermitAhead(deps, { workspace: place.workspace, priority: this.budget.priority });
     this.#permit.catch(() => undefined); // awaited by the request; until then a rejection must not count as unhandled
@@ -129,44 +172,5 @@ export class PageRequests {
       // The permit could not be taken or returned, because the store failed. It counts as used until the service's next
       // response corrects the count.
     }
-  }
-}
-
-/**
- * Returns the error for a walk whose cursors lead back to pages that it has already read, so that it would never end.
- */
-export function circleError({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
-  return new ApiError(
-    { method: 'GET', path: listPath(listRef(place.pigeonholeId, lease)) },
-    {
-      kind: 'protocol',
-      problem: 'the service returned a cursor that leads back to pages which this walk has already read',
-      mayHaveTakenEffect: false,
-    },
-  );
-}
-
-/** Returns a promise and the function that resolves it. */
-export function createGate<T = void>(): { readonly opened: Promise<T>; readonly open: (value: T) => void } {
-  let open: (value: T) => void = () => undefined;
-  const opened = new Promise<T>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
-}
-
-/** Returns the reference by which the client requests a stream's list. */
-function listRef(pigeonholeId: number, { list, sessionId }: { list: string; sessionId: number }): ListRef {
-  const name = list as ServiceListName;
-  switch (name) {
-    case 'pigeonholes':
-    case 'subscriptions':
-      return { list: name };
-    case 'votes':
-    case 'answer_ratings':
-    case 'answers':
-      return { list: name, pigeonholeId, sessionId };
-    default:
-      return { list: name, pigeonholeId };
   }
 }

@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { continueReview } from '../ledger/review-visibility.js';
-import { pausesOf, pigeonholeName, resume } from '../ledger/pauses.js';
+import { pausesOf, placeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { type DueStream, dueStreams, ensureStreams } from '../ledger/streams.js';
@@ -91,7 +91,7 @@ async function whyBlocked(
 ): Promise<Pick<ReadingResult, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
   const pauses = await pausesOf(deps.ledger, [
     { scope: 'workspace', name: workspace },
-    { scope: 'pigeonhole', name: pigeonholeName(workspace, pigeonholeId) },
+    { scope: 'pigeonhole', name: placeName({ workspace, pigeonholeId }) },
   ]);
   // Only an operator's pause blocks the cycle. If pigeonpost paused the workspace, `requestPermission` decides when a
   // request may test whether the service accepts the key again.

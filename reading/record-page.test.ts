@@ -43,7 +43,6 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
       swept: null,
       perPage: 300,
       highestId: Math.max(...ids),
-      allNew: false,
       sinkIds: [],
       ...more,
     });
@@ -54,8 +53,14 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
       [lease.ref],
     );
 
-  it('stores its items once, in their order, whether the walk compares them or treats all as new', async () => {
-    expect(await record([3, 1, 2], { allNew: true })).toMatchObject({ created: 3, updated: 0 });
+  it('stores its items once, in their order, whether they are compared or were prepared as new', async () => {
+    const items = [3, 1, 2].map((id) => {
+      const item = attendee(id);
+      return { ...item, hashed: hashedForm(ledger.hash, 'attendees', item.fields, null) };
+    });
+    const place = { workspace: 'acme', pigeonholeId, list: 'attendees' };
+    const prepared = prepareNewItems(ledger, place, items, readingRules([]));
+    expect(await record([], { items, highestId: 3, prepared })).toMatchObject({ created: 3, updated: 0 });
     expect(await record([3, 1, 2])).toMatchObject({ created: 0, updated: 0 });
     expect(await record([1, 4, 2])).toMatchObject({ created: 1, updated: 0 });
     expect(await stored()).toEqual([
@@ -84,7 +89,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
       sharing: 0,
     });
     expect(prepared?.count).toBe(2);
-    expect(await record([], { items: hashed, highestId: 2, allNew: true, prepared })).toMatchObject({ created: 1 });
+    expect(await record([], { items: hashed, highestId: 2, prepared })).toMatchObject({ created: 1 });
     expect(await stored()).toEqual([{ key: '2', revision: 1, sequence: 1 }]);
   });
 
@@ -103,7 +108,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
       const place = { workspace: `twin-${kind}`, pigeonholeId, list: 'attendees' };
       const prepared = isPrepared ? prepareNewItems(ledger, place, hashed, readingRules([])) : undefined;
       expect(prepared === undefined).toBe(!isPrepared);
-      await record([], { items: hashed, highestId: 3, allNew: true, prepared });
+      await record([], { items: hashed, highestId: 3, prepared });
       records.push(await everyColumn());
     }
     expect(records[1]).toEqual(records[0]);
@@ -115,7 +120,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
     const place = { workspace: 'acme', pigeonholeId, list: 'attendees' };
     await record([1, 2]);
     const prepared = prepareNewItems(ledger, place, items, readingRules([]));
-    expect(await record([], { items, allNew: true, highestId: 3, prepared })).toMatchObject({ created: 1, updated: 1 });
+    expect(await record([], { items, highestId: 3, prepared })).toMatchObject({ created: 1, updated: 1 });
     expect(await stored()).toHaveLength(4);
   });
 
@@ -136,12 +141,6 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
        where i.ref = $1 order by c.sequence`,
       [lease.ref],
     );
-
-  it('is compared with the ledger if it was treated as new but one item already exists', async () => {
-    await record([1, 2]);
-    expect(await record([2, 3], { allNew: true })).toMatchObject({ created: 1, updated: 0 });
-    expect(await stored()).toHaveLength(3);
-  });
 
   it('calls onWriting while the transaction runs, but not if its lease is stale', async () => {
     const told: string[] = [];

@@ -9,13 +9,14 @@ import {
   countEngagement,
 } from '../ledger/engagement.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { readableJson } from '../ledger/readable-json.js';
+import { readableJson } from '../ledger/sql-expressions.js';
 import { readingRules } from '../ledger/item-form.js';
 import { lockPlace } from '../ledger/lock-order.js';
-import { isExpiring } from '../people/retention.js';
-import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/sinks.js';
-import type { PageWrite } from '../ledger/write-changes.js';
+import { type PageWrite, writeChanges } from '../ledger/write-changes.js';
+import type { SeenItem } from '../ledger/seen-item.js';
+import { deleteItems } from './delete-items.js';
+import { compareItems } from '../ledger/compare-items.js';
 
 /** Maximum number of changes, and of attendees, in one transaction. */
 const changesAtOnce = 200;
@@ -66,7 +67,8 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
     const isCaughtUp = until === end;
     const hasNewPrompts = await notePrompts(tx, ref, news.position, until);
     await storePosition(tx, ref, until, { everyone: news.rows.some(turnedAnonymous), soon: hasNewPrompts });
-    const touched = [...new Set(news.rows.flatMap(({ attendeeId }) => attendeeId ?? []))];
+    const shown = news.rows.flatMap((row) => [row.attendeeId ?? undefined, attendeeBefore(row)]);
+    const touched = [...new Set(shown.filter((id) => id !== undefined))];
     const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, ref);
     const changed = await storeCounts({ ledger, tx, scope }, people);
     return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
@@ -81,7 +83,7 @@ async function hasWork(ledger: Ledger, ref: number): Promise<boolean> {
          or exists (select 1 from changes c
            where c.ref = p.ref and c.sequence > e.position and c.list = any($2::text[])), true) as work
      from pigeonholes p left join engagement_counts e on e.ref = p.ref
-     where p.ref = $1 and not ${isExpiring('$1')}`,
+     where p.ref = $1`,
     [ref, countedLists, engagementRule],
   );
   return row?.work ?? false;
@@ -93,6 +95,8 @@ interface ChangeRow {
   attendeeId: number | null;
   shown: boolean;
   shownBefore: boolean;
+  /** The item before an update, as canonical JSON; null if it showed nobody or is no longer stored. */
+  before: string | null;
 }
 
 /**
@@ -108,16 +112,28 @@ async function changesToCount(
   const end = Math.min(last, position + sequencesAtOnce);
   const rows = await tx.query<ChangeRow>(
     `select c.sequence, case when i.visibility = 'named' then i.attendee_id end as "attendeeId",
-       i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as "shownBefore"
+       i.visibility = 'named' as shown, coalesce(b.visibility = 'named', false) as "shownBefore",
+       case when c.kind = 'updated' and b.visibility = 'named' then b.snapshot end as before
      from changes c
        cross join lateral (select * from items where ref = c.ref and list = c.list and key = c.key limit 1) i
-       left join lateral (select visibility from changes
+       left join lateral (select visibility, snapshot from changes
          where ref = c.ref and sequence = c.previous_sequence limit 1) b on true
      where c.ref = $1 and c.sequence > $2 and c.sequence <= $4 and c.list = any($3::text[])
      order by c.sequence limit ${changesAtOnce}`,
     [ref, position, countedLists, end],
   );
   return { position, end, rows };
+}
+
+/**
+ * Returns the attendee whom an item showed before an update. The service may attribute an item to another attendee, for
+ * example when it merges two attendees. The count of the first one is then too high.
+ */
+function attendeeBefore({ before }: ChangeRow): number | undefined {
+  if (before === null) return undefined;
+  const { attendeeId, attendee } = JSON.parse(before) as { attendeeId?: unknown; attendee?: { id?: unknown } | null };
+  const id = attendeeId ?? attendee?.id;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : undefined;
 }
 
 /**
@@ -194,10 +210,21 @@ async function nextOfPass(tx: Queryable, ref: number): Promise<number[]> {
   return people.map(({ attendeeId }) => attendeeId);
 }
 
-/** Counts the items of these attendees and stores the counts. @returns whether anything changed */
-async function storeCounts(page: PageWrite, people: readonly number[]): Promise<boolean> {
-  if (people.length === 0) return false;
+/**
+ * Counts the items of these attendees and stores the counts. Keeps the counts of an attendee of whom retention has
+ * removed the content of a counted item, because the polls that they answered can no longer be counted.
+ * @returns whether anything changed
+ */
+async function storeCounts(page: PageWrite, attendeeIds: readonly number[]): Promise<boolean> {
+  if (attendeeIds.length === 0) return false;
   const { ledger, tx, scope } = page;
+  const rows = await tx.query<{ id: number }>(
+    `select n.id from unnest($2::int8[]) as n (id) where (select true from items where ref = $1 and attendee_id = n.id
+       and visibility = 'named' and expired and list = any($3::text[]) limit 1) is null`,
+    [scope.ref, attendeeIds, countedLists],
+  );
+  const people = rows.map(({ id }) => id);
+  if (people.length === 0) return false;
   const items = (await countEngagement(tx, scope.ref, people)).map((each) => toEngagementItem(ledger.hash, each));
   const stored = await tx.query<StoredRow>(
     `select i.key, i.seen_at as "seenAt", clock_timestamp() as now, i.payload is null as gone
@@ -216,4 +243,41 @@ async function hasMore(tx: Queryable, ref: number, isCaughtUp: boolean): Promise
     [ref],
   );
   return row!.left;
+}
+
+/** The stored row of an item that is computed again. */
+export interface StoredRow {
+  key: string;
+  seenAt: Date;
+  /** Time of the query, by the database's clock. */
+  now: Date;
+  /** True for a tombstone. */
+  gone: boolean;
+}
+
+/**
+ * Stores the computed items of a derived list that differ from the stored ones, and a change for each. Requires the
+ * lock on the pigeonhole's row.
+ * @param stored all stored rows that the computation covers; a row without a computed item is deleted
+ * @param rules the reading rules under which the items were computed
+ * @returns whether anything changed
+ */
+export async function storeDerived(
+  page: PageWrite,
+  {
+    items,
+    stored,
+    rules,
+  }: { readonly items: readonly SeenItem[]; readonly stored: readonly StoredRow[]; readonly rules: string },
+): Promise<boolean> {
+  const { ledger, tx, scope } = page;
+  // Later than the last write of each row, even if the clock was set back since then.
+  const computedAt = new Date(
+    Math.max(ledger.clock.nowMs(), ...stored.flatMap(({ seenAt, now }) => [seenAt.getTime() + 1, now.getTime()])),
+  );
+  const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: computedAt, rules });
+  const { created, updated } = await writeChanges(page, differingItems, null);
+  const kept = new Set(items.map(({ key }) => key));
+  const obsolete = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);
+  return created + updated + (await deleteItems(tx, scope, obsolete, computedAt)) > 0;
 }

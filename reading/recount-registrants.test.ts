@@ -5,8 +5,7 @@ import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-k
 import { type Ledger, openLedger } from '../ledger/ledger.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { beginImport, startImport, stageRows } from '../importing/staging.js';
-import { beginChunk } from '../importing/sending/begin-chunk.js';
-import { type ImportLease, takeImport } from '../importing/sending/chunks.js';
+import { type ImportLease, takeImport, beginChunk } from '../importing/sending/chunks.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { recountRegistrants } from './recount-registrants.js';
 

@@ -9,14 +9,12 @@ import {
   registrantsList,
   toRegistrantItem,
 } from '../ledger/registrant-item.js';
-import type { Recount } from './recount-engagement.js';
+import { type Recount, storeDerived, type StoredRow } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
-import { isExpiring } from '../people/retention.js';
-import { storeDerived, type StoredRow } from './store-derived.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { PageWrite } from '../ledger/write-changes.js';
-import { codeStatus } from '../ledger/code-status.js';
+import { codeStatus } from '../ledger/sql-expressions.js';
 
 /**
  * If this number of changes follows the stored position and none is of an attendee, the position moves past them, so
@@ -59,7 +57,7 @@ async function hasWork(ledger: Ledger, ref: number, rules: string): Promise<bool
          or exists (select 1 from changes c where c.ref = g.ref and c.sequence > l.position and c.list = 'attendees')
          or ${hasUnseenRows}, true) as work
      from pigeonholes g left join registrant_lists l on l.ref = g.ref
-     where g.ref = $1 and not ${isExpiring('$1')} and exists (select 1 from imports where ref = $1 and state <> 'staging')
+     where g.ref = $1 and exists (select 1 from imports where ref = $1 and started_at is not null)
        and exists (select 1 from streams where ref = $1 and list = 'attendees' and polled_at is not null)`,
     [ref, listRules(rules)],
   );
@@ -76,11 +74,25 @@ async function followRules(tx: Queryable, ref: number, rules: string): Promise<v
   if (changed.length > 0) await restartPasses(tx, ref);
 }
 
-/** Computes and stores these registrants. @returns whether anything changed */
-async function storeRegistrants(page: PageWrite, codes: readonly Buffer[], rules: string): Promise<boolean> {
-  if (codes.length === 0) return false;
+/**
+ * Computes and stores these registrants. Keeps those of whom retention has removed the import row, or the record of the
+ * attendee who used the code.
+ * @returns whether anything changed
+ */
+async function storeRegistrants(page: PageWrite, changed: readonly Buffer[], rules: string): Promise<boolean> {
+  if (changed.length === 0) return false;
   const { ledger, tx, scope } = page;
   const { ref } = scope;
+  const rows = await tx.query<{ codeHash: Buffer }>(
+    `select n.code_hash as "codeHash" from unnest($2::bytea[]) as n (code_hash)
+     where (select true from registrants where ref = $1 and code_hash = n.code_hash and profile::text = '{}' limit 1) is null
+       and (select true from sign_ins s cross join lateral (select expired from items
+           where ref = $1 and list = 'attendees' and key = s.attendee_id::text limit 1) a
+         where s.ref = $1 and s.code_hash = n.code_hash and a.expired limit 1) is null`,
+    [ref, changed],
+  );
+  const codes = rows.map(({ codeHash }) => codeHash);
+  if (codes.length === 0) return false;
   const known = await tx.query<Registrant>(
     `select r.code_hash as "codeHash", r.profile from unnest($2::bytea[]) as n (code_hash)
        cross join lateral (select * from registrants where ref = $1 and code_hash = n.code_hash limit 1) r
@@ -125,7 +137,7 @@ const unseenRows = `imports i
   cross join lateral (select coalesce(p.round, 0) as round, coalesce(p.after_row, 0) as after_row,
     coalesce(p.stage, 'rows') as stage, i.state in ('done', 'cancelled') as ended) s
   cross join lateral (select case when s.stage = 'late' then i.last_row else ${settledUntil} end as until) u
-  where i.ref = $1 and i.state <> 'staging' and s.stage <> 'done'
+  where i.ref = $1 and i.started_at is not null and s.stage <> 'done'
     and (u.until > s.after_row or s.round < i.round or s.ended)`;
 
 /**

@@ -1,11 +1,18 @@
 import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
-import type { StreamLease } from '../ledger/streams.js';
+import { distrustStream, type StreamLease } from '../ledger/streams.js';
+import type { PageSummary } from '../ledger/walk.js';
 import type { WaitReason } from '../ledger/workspaces.js';
-import type { ServiceListName } from '../base/list-names.js';
+import { questionLists, type ServiceListName } from '../base/list-names.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
+import { ApiError } from '../pigeonhole/api-error.js';
+import { type ListRef, listPath } from '../pigeonhole/lists.js';
+import type { Page } from '../pigeonhole/page.js';
+import type { PageResult } from './record-page.js';
 import type { Schedule } from './stream-facts.js';
+import type { PageItems } from './to-items.js';
+import type { KnownOrder } from './walk-progress.js';
 
 /** The pigeonhole that a stream belongs to, with its reading plan and schedule. */
 export interface StreamPlace {
@@ -66,11 +73,12 @@ export interface StreamReading {
   highestId: number | null;
 }
 
+/** Lists whose items decide whether authors in other lists are anonymous. */
+export const decidesAnonymity: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+
 /** Returns the sinks for which a page of this list can have changes. */
 export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): number[] {
-  // Sessions and Q&A questions decide who is anonymous in all lists.
-  const decidesAnonymity = list === 'sessions' || list === 'qna-questions';
-  const lists = decidesAnonymity ? [...place.plan.sinks.keys()] : [list as ServiceListName];
+  const lists = decidesAnonymity.has(list) ? [...place.plan.sinks.keys()] : [list as ServiceListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
   const allNames = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
@@ -87,9 +95,10 @@ export function foundNews({
   return created + updated + deleted > 0;
 }
 
-/** Lists of questions. While their session is live, a question that a moderator removes must disappear within seconds. */
-const questionLists: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
-
+/**
+ * Returns the limits for deletions. While the session of a list of questions is live, a question that a moderator
+ * removes must disappear within seconds.
+ */
 export function deletionLimitsOf({
   place,
   lease,
@@ -106,4 +115,93 @@ export function streamLogFields({ place, lease }: Pick<StreamReading, 'place' | 
     list: lease.list,
     ...(lease.sessionId === 0 ? {} : { session: lease.sessionId }),
   };
+}
+
+/** Discards the stream's checkpoint and open poll. Polls resume only after a sweep has finished. */
+export async function distrust(reading: StreamReading, order: KnownOrder): Promise<'distrusted'> {
+  await distrustStream(reading.deps.ledger, reading.lease, order);
+  reading.lease = { ...reading.lease, ...order, checkpoint: null, checkpointKey: null, headId: null, poll: null };
+  return 'distrusted';
+}
+
+/** Reports a stored page: adds it to the cycle's counts, wakes the sinks that have changes to deliver, and logs it. */
+export async function reportPage(
+  reading: StreamReading,
+  page: Page,
+  seen: Pick<PageItems, 'unidentified' | 'foreign'> | null,
+  result: PageResult,
+): Promise<void> {
+  const { deps, cycle } = reading;
+  const { unidentified, foreign } = seen ?? { unidentified: 0, foreign: 0 };
+  cycle.created += result.created;
+  cycle.updated += result.updated;
+  cycle.deleted += result.deleted;
+  cycle.reviewsLeft ||= result.reviewsLeft;
+  if (result.woken.length > 0) await deps.orchestration.wakeSinks(result.woken);
+  if (foundNews(result) || unidentified + foreign + page.irregular.length > 0) {
+    deps.log.info(
+      {
+        ...streamLogFields(reading),
+        requestId: page.requestId,
+        items: page.items.length,
+        created: result.created,
+        updated: result.updated,
+        deleted: result.deleted,
+        unidentified,
+        foreign,
+        irregular: page.irregular.length,
+      },
+      'page stored',
+    );
+  }
+}
+
+/**
+ * Whether the newest item of a sweep's page was created after the previous sweep. Other items can appear late, for
+ * example when a moderator restores a removed one, and their age is not the delay of their detection. In a list with
+ * ids, a new item has a higher id than all stored items; this needs no clock. In other lists, its creation instant is
+ * after the previous sweep. In the first sweep, no item counts as new. Call this function before the page is stored,
+ * because storing raises the stream's highest id. Pure.
+ */
+export function showsNewItem(
+  { lease: { sweptAt }, highestId }: Pick<StreamReading, 'lease' | 'highestId'>,
+  { high, newestAt }: PageSummary,
+): boolean {
+  if (sweptAt === null || newestAt === null) return false;
+  return highestId === null ? newestAt > sweptAt.getTime() : high !== null && high > highestId;
+}
+
+/** Measures the age of a page's newest item, which is the delay of its detection. */
+export function measureAge({ deps, lease }: StreamReading, { newestAt }: PageSummary): void {
+  if (newestAt !== null) deps.meters.found(lease.list, deps.ledger.clock.nowMs() - newestAt);
+}
+
+/** Returns the reference by which the client requests a stream's list. */
+export function listRef(pigeonholeId: number, { list, sessionId }: { list: string; sessionId: number }): ListRef {
+  const name = list as ServiceListName;
+  switch (name) {
+    case 'pigeonholes':
+    case 'subscriptions':
+      return { list: name };
+    case 'votes':
+    case 'answer_ratings':
+    case 'answers':
+      return { list: name, pigeonholeId, sessionId };
+    default:
+      return { list: name, pigeonholeId };
+  }
+}
+
+/**
+ * Returns the error for a walk whose cursors lead back to pages that it has already read, so that it would never end.
+ */
+export function circleError({ place, lease }: Pick<StreamReading, 'place' | 'lease'>): ApiError {
+  return new ApiError(
+    { method: 'GET', path: listPath(listRef(place.pigeonholeId, lease)) },
+    {
+      kind: 'protocol',
+      problem: 'the service returned a cursor that leads back to pages which this walk has already read',
+      mayHaveTakenEffect: false,
+    },
+  );
 }

@@ -1,9 +1,8 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
-import { withoutIdentity } from '../ledger/identity.js';
+import { withoutIdentity, personRuleOf } from '../ledger/visibility.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
-import { personRuleOf } from '../ledger/visibility.js';
 import type { ServiceListName } from '../base/list-names.js';
 
 /** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
@@ -117,7 +116,7 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
   const flagged = rule === 'flagged';
   const attendee = object(row['attendee']);
   // In a `judged` list, the session decides who is anonymous, because the specification has no flag `anonymous` in
-  // these rows. If a row has the flag nevertheless, the flag decides.
+  // these rows. If a row has the flag nevertheless, `true` makes it anonymous.
   const saysAnonymous = rule === 'judged' && (row['anonymous'] === true || attendee?.['anonymous'] === true);
   const judged = rule === 'judged' && !saysAnonymous;
   // In a flagged list, a row is anonymous unless the flag is exactly `false`: a missing flag must not reveal anyone.

@@ -1,39 +1,37 @@
-import { performance } from 'node:perf_hooks';
 import { readingRules } from '../ledger/item-form.js';
 import { type NewItems, prepareNewItems } from '../ledger/new-items.js';
-import { type KnownPage, knownPages, type SweptPage, walksInCircle } from '../ledger/pages.js';
-import { type PageResult, recordPage, recordSamePage } from './record-page.js';
-import { distrustStream } from '../ledger/streams.js';
+import { type KnownPage, knownPages, walksInCircle } from '../ledger/pages.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
-import { defaultCount } from '../pigeonhole/list-request.js';
+import { defaultCount } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
+import { type PageRequest, PageRequests, type ReceivedPage, type WalkBudget } from './page-requests.js';
+import { type PageResult, recordPage } from './record-page.js';
+import { recordSamePage } from './record-uncompared-page.js';
+import { createGate } from '../base/gate.js';
 import {
-  breaksOrder,
-  demoted,
-  type KnownOrder,
-  orderAfterSweep,
-  summarizePage,
+  circleError,
+  deletionLimitsOf,
+  distrust,
+  foundNews,
+  measureAge,
+  reportPage,
+  showsNewItem,
+  sinkIdsFor,
+  type StreamReading,
+} from './stream-reading.js';
+import { hasIds, type PageItems, toItems } from './to-items.js';
+import {
   advanceWalk,
+  breaksOrder,
   checkpointHolds,
+  demoted,
+  orderAfterSweep,
   reachesKnown,
   repeatsPage,
+  summarizePage,
 } from './walk-progress.js';
-import { foundNews, deletionLimitsOf, sinkIdsFor, type StreamReading, streamLogFields } from './stream-reading.js';
-import { hasIds, type PageItems, toItems } from './to-items.js';
-import { measureAge, showsNewItem } from './measure-age.js';
-import { type WalkBudget, type PageRequest, PageRequests, circleError, createGate } from './page-requests.js';
 
-/**
- * If a response took longer than this, the service is the bottleneck: the next request is sent before this page is
- * parsed.
- */
-const slowAnswerMs = 10;
-/**
- * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
- * thread parses a page. A walk that ends earlier would usually return such a permit unused.
- */
-const longWalkPages = 4;
 /** Page digests loaded per cycle. Pages beyond this number are compared item by item. */
 const maxKnownPages = 2000;
 
@@ -44,8 +42,7 @@ const maxKnownPages = 2000;
 type WalkEnding = 'finished' | 'more' | 'distrusted';
 
 /** A received page, checked but not stored yet. */
-interface Arrived {
-  readonly page: Page;
+interface Arrived extends ReceivedPage {
   readonly summary: PageSummary;
   /** Null when the digest shows that the page is unchanged since the last sweep. */
   readonly seen: PageItems | null;
@@ -54,6 +51,7 @@ interface Arrived {
    * whether they are all new. Undefined if the ids show that an item may already be stored.
    */
   readonly prepared: NewItems | undefined;
+  /** Null for the page of a poll. */
   readonly digest: Buffer | null;
 }
 
@@ -68,55 +66,40 @@ interface Arrived {
 export async function walkStream(reading: StreamReading, from: OpenWalk, budget: WalkBudget): Promise<WalkEnding> {
   const known = await pagesKnown(reading, from);
   const requests = new PageRequests(reading, from, budget);
-  // A poll from the newest item ends where a page reaches a known item, so it cannot request the next page early.
-  const eager = from.untilId === null;
-  const read = async (request: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<Read> => {
-    mayParse.then(request.allowReading, request.allowReading);
-    const waitsSince = performance.now();
-    const cursor = await request.earlyCursor;
-    const isSlow = performance.now() - waitsSince > slowAnswerMs;
-    let early =
-      cursor !== undefined && eager && requests.hasRoomFor(ordinal + 1) ? requests.request(cursor) : undefined;
-    const page = await request.page;
-    if (early !== undefined && early.cursor !== page.nextCursor) early = requests.discard(early);
-    const continues = page.hasMore && (early !== undefined || requests.hasRoomFor(ordinal + 1));
-    const ahead = eager && continues ? (early ?? requests.request(page.nextCursor)) : undefined;
-    // Hashing and converting the items of this page blocks the thread, which would delay the next request.
-    if (isSlow) await ahead?.sent;
-    if (ahead !== undefined && (isSlow || ordinal - from.pages >= longWalkPages)) requests.takePermitAhead(ordinal + 2);
-    return { arrived: checkDigest(reading, from.kind, page, known.get(ordinal)), continues, ahead };
+  const read = async (request: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<Arrived> => {
+    const received = await requests.receive(request, ordinal, mayParse);
+    return { ...received, ...checkPage(reading, from.kind, received.page, known.get(ordinal)) };
   };
   let walk = from;
   reading.cursor = from.cursor;
   let next = read(requests.request(walk.cursor), walk.pages, Promise.resolve());
   try {
     for (;;) {
-      const { arrived, continues, ahead } = await next;
+      const arrived = await next;
       reading.deps.onPage();
       const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
       reading.cycle.pages += 1;
-      const ends = !arrived.page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, arrived.summary));
+      const { page, summary, continues } = arrived;
+      const ends = !page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, summary));
       // The next page is parsed while the store writes this one; parsing it earlier would delay the store.
       const writing = createGate();
       if (!ends && continues) {
-        next = read(ahead ?? requests.request(after.cursor), after.pages, writing.opened);
+        next = read(arrived.ahead ?? requests.request(after.cursor), after.pages, writing.opened);
         // The next iteration awaits `next`. Until then, Node.js must not report a rejection as unhandled.
         next.catch(() => undefined);
       }
-      const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, arrived.summary));
+      const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, summary));
       // `stretch` (how much longer the intervals are while the quota is short) is computed again, because a response
       // may have changed the known quota since this cycle started.
       if (ends) reading.stretch = await reading.deps.gate.stretchOf(reading.deps, reading.place.workspace);
-      const result = await storePage(reading, arrived, after, {
-        planNextReads: ends ? budget.planNextReads : undefined,
-        onWriting: writing.open,
-      });
+      const planNextReads = ends ? budget.planNextReads : undefined;
+      const result = await storePage(reading, arrived, after, { planNextReads, onWriting: writing.open });
       writing.open();
-      if (isDetection && result.created > 0) measureAge(reading, arrived.summary);
-      await reportPage(reading, arrived.page, arrived.seen, result);
-      // The poll wrote rows that the last sweep has not seen. A sweep in the same cycle must search for missing
-      // items, even if its pages equal those of the last sweep.
+      if (isDetection && result.created > 0) measureAge(reading, summary);
+      await reportPage(reading, page, arrived.seen, result);
+      // The poll wrote rows that the last sweep has not seen. If one is deleted before a sweep in the same cycle reads
+      // its page, that page equals the one of the last sweep: the sweep must search for missing items nevertheless.
       if (walk.kind === 'poll' && foundNews(result)) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;
@@ -128,55 +111,62 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   }
 }
 
-interface Read {
-  readonly arrived: Arrived;
-  /** The next page is read in this cycle. */
-  readonly continues: boolean;
-  /** The request for the next page, if it has been sent already. */
-  readonly ahead: PageRequest | undefined;
-}
-
-async function pagesKnown({ deps, lease, place }: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
+async function pagesKnown(reading: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
+  const { deps, lease } = reading;
   if (walk.kind === 'poll') return new Map();
   const { pages, cursor } = walk;
   const isInCircle =
-    cursor !== null &&
-    (await walksInCircle(deps.ledger, lease, { pages, cursor, hasIds: hasIds(lease.list as ServiceListName) }));
-  if (isInCircle) throw circleError({ place, lease });
+    cursor !== null && (await walksInCircle(deps.ledger, lease, { pages, cursor, hasIds: hasIds(listOf(reading)) }));
+  if (isInCircle) throw circleError(reading);
   return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
 
-function checkDigest(
+type CheckedPage = Omit<Arrived, keyof ReceivedPage>;
+
+/** Recognizes a page that is unchanged since the last sweep, and converts the items of any other page. */
+function checkPage(
   reading: StreamReading,
   kind: OpenWalk['kind'],
   page: Page,
   known: KnownPage | undefined,
-): Arrived {
+): CheckedPage {
   if (kind === 'poll') return checkItems(reading, page, null);
   // The cursor is left out of the digest, because it is opaque and may differ on every request.
   const digestParts = [defaultCount, page.perPage, rulesOf(reading), page.digest];
   const digest = reading.deps.ledger.hash.content(digestParts.join('\n'));
-  if (known?.digest.equals(digest) === true) {
-    return { page, summary: known.summary, seen: null, prepared: undefined, digest };
-  }
-  return checkItems(reading, page, digest);
+  if (known?.digest.equals(digest) !== true) return checkItems(reading, page, digest);
+  return { summary: known.summary, seen: null, prepared: undefined, digest };
 }
 
-function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): Arrived {
+function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): CheckedPage {
   const { deps, place, lease } = reading;
-  const list = lease.list as ServiceListName;
+  const list = listOf(reading);
   const drop = place.plan.drop[list] ?? [];
   const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
   const summary = summarizePage(placed, seen);
-  const prepared = compareIds(reading, summary).allNew
+  const prepared = areAllNew(reading, summary)
     ? prepareNewItems(deps.ledger, { ...place, list }, seen.items, rulesOf(reading))
     : undefined;
-  return { page, summary, seen, prepared, digest };
+  return { summary, seen, prepared, digest };
 }
 
-function rulesOf({ place, lease }: StreamReading): string {
-  return readingRules(place.plan.drop[lease.list as ServiceListName] ?? []);
+/**
+ * Whether a page's ids show that all its items are new, because they are above the highest id that the stream has
+ * stored. In a list that is read per session, such an id proves nothing, because items move between sessions.
+ */
+function areAllNew(reading: StreamReading, { low }: PageSummary): boolean {
+  const { lease, highestId } = reading;
+  if (!hasIds(listOf(reading)) || lease.sessionId !== 0 || low === null) return false;
+  return highestId === null || low > highestId;
+}
+
+function listOf({ lease }: StreamReading): ServiceListName {
+  return lease.list as ServiceListName;
+}
+
+function rulesOf(reading: StreamReading): string {
+  return readingRules(reading.place.plan.drop[listOf(reading)] ?? []);
 }
 
 /**
@@ -193,8 +183,7 @@ async function checkProgress(
   const keys = seen?.items.map(({ key }) => key) ?? [];
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
   if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
-  const isRepeated =
-    walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(lease.list as ServiceListName) });
+  const isRepeated = walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(listOf(reading)) });
   if (isRepeated && page.hasMore) return await distrust(reading, lease);
   const progress = advanceWalk(walk, { ...page, summary });
   // Rows of other sessions mean that the service ignored the filter, so the order of the list can no longer be trusted.
@@ -212,13 +201,6 @@ async function checkProgress(
   };
 }
 
-/** Discards the stream's checkpoint and open poll. Polls resume only after a sweep has finished. */
-export async function distrust(reading: StreamReading, order: KnownOrder): Promise<'distrusted'> {
-  await distrustStream(reading.deps.ledger, reading.lease, order);
-  reading.lease = { ...reading.lease, ...order, checkpoint: null, checkpointKey: null, headId: null, poll: null };
-  return 'distrusted';
-}
-
 interface StoreOptions {
   /** Undefined if the walk continues after this page. */
   readonly planNextReads: WalkBudget['planNextReads'] | undefined;
@@ -228,44 +210,34 @@ interface StoreOptions {
 
 async function storePage(
   reading: StreamReading,
-  arrived: Arrived,
+  { page, digest, ...arrived }: Arrived,
   walk: OpenWalk,
   { planNextReads, onWriting }: StoreOptions,
 ): Promise<PageResult> {
   const { deps, lease } = reading;
-  const { page } = arrived;
   const sweptOrder = walk.foreign > 0 ? demoted(lease) : orderAfterSweep(lease, walk.direction);
   const order = walk.kind === 'sweep' ? sweptOrder : lease;
-  const basics = {
-    walk,
-    end:
-      planNextReads === undefined
-        ? null
-        : {
-            order,
-            next: planNextReads?.({ order: order.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null,
-            foundNews: foundNews(reading.cycle),
-            limits: deletionLimitsOf(reading),
-          },
-    perPage: page.perPage,
-    requestedAt: new Date(page.requestedAt),
-    sinkIds: sinkIdsFor(reading, lease.list),
-  };
-  const ordinal = walk.pages - 1;
-  const { digest } = arrived;
-  if (arrived.seen === null && digest !== null) {
+  const end =
+    planNextReads === undefined
+      ? null
+      : {
+          order,
+          next: planNextReads?.({ order: order.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null,
+          foundNews: foundNews(reading.cycle),
+          limits: deletionLimitsOf(reading),
+        };
+  const requestedAt = new Date(page.requestedAt);
+  const basics = { walk, end, perPage: page.perPage, requestedAt, sinkIds: sinkIdsFor(reading, lease.list) };
+  const swept = digest === null ? null : { ordinal: walk.pages - 1, cursor: page.cursor, digest };
+  if (arrived.seen === null && swept !== null) {
     onWriting();
-    const result = await recordSamePage(deps.ledger, lease, {
-      ...basics,
-      swept: { ordinal, cursor: page.cursor, digest },
-    });
+    const result = await recordSamePage(deps.ledger, lease, { ...basics, swept });
     if (result !== undefined) return result;
   }
-  const { seen, summary, prepared } = arrived.seen === null ? checkItems(reading, page, digest) : arrived;
-  const items = seen!.items;
-  const sweptPage: SweptPage | null =
-    digest === null ? null : { ordinal, cursor: page.cursor, digest, keys: items.map(({ key }) => key), summary };
-  const { highestId, allNew } = compareIds(reading, summary);
+  const checked = arrived.seen === null ? checkItems(reading, page, digest) : arrived;
+  const { summary } = checked;
+  const { items } = checked.seen!;
+  const highestId = hasIds(listOf(reading)) ? summary.high : null;
   const result = await recordPage(deps.ledger, lease, {
     ...basics,
     items,
@@ -273,55 +245,10 @@ async function storePage(
     readAs: `${walk.kind}, page ${walk.pages}`,
     rules: rulesOf(reading),
     highestId,
-    allNew,
-    prepared,
-    swept: sweptPage,
+    prepared: areAllNew(reading, summary) ? checked.prepared : undefined,
+    swept: swept && { ...swept, keys: items.map(({ key }) => key), summary },
     onWriting,
   });
   if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);
   return result;
-}
-
-/**
- * Compares a page's ids with the highest id that the stream has stored. In a list that is read per session, an id above
- * the highest does not prove that the item is new, because items move between sessions.
- */
-function compareIds(
-  { lease, highestId }: StreamReading,
-  { low, high }: PageSummary,
-): { highestId: number | null; allNew: boolean } {
-  if (!hasIds(lease.list as ServiceListName)) return { highestId: null, allNew: false };
-  return { highestId: high, allNew: lease.sessionId === 0 && low !== null && (highestId === null || low > highestId) };
-}
-
-/** Reports a stored page: adds it to the cycle's counts, wakes the sinks that have changes to deliver, and logs it. */
-export async function reportPage(
-  reading: StreamReading,
-  page: Page,
-  seen: Pick<PageItems, 'unidentified' | 'foreign'> | null,
-  result: PageResult,
-): Promise<void> {
-  const { deps, cycle } = reading;
-  const { unidentified, foreign } = seen ?? { unidentified: 0, foreign: 0 };
-  cycle.created += result.created;
-  cycle.updated += result.updated;
-  cycle.deleted += result.deleted;
-  cycle.reviewsLeft ||= result.reviewsLeft;
-  if (result.woken.length > 0) await deps.orchestration.wakeSinks(result.woken);
-  if (foundNews(result) || unidentified + foreign + page.irregular.length > 0) {
-    deps.log.info(
-      {
-        ...streamLogFields(reading),
-        requestId: page.requestId,
-        items: page.items.length,
-        created: result.created,
-        updated: result.updated,
-        deleted: result.deleted,
-        unidentified,
-        foreign,
-        irregular: page.irregular.length,
-      },
-      'page stored',
-    );
-  }
 }

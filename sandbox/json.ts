@@ -16,9 +16,14 @@ export function isObject(value: unknown): value is Record<string, unknown> {
 
 /** Parses a JSON object; undefined if the text is not JSON, or another value. */
 export function parsedObject(text: string): Record<string, unknown> | undefined {
+  const json = parsed(text);
+  return isObject(json) ? json : undefined;
+}
+
+/** Parses JSON; undefined if the text is none. */
+export function parsed(text: string): unknown {
   try {
-    const json: unknown = JSON.parse(text);
-    return isObject(json) ? json : undefined;
+    return JSON.parse(text) as unknown;
   } catch {
     return undefined;
   }

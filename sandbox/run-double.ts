@@ -59,7 +59,7 @@ const PROGRAMS: Readonly<Record<string, DoubleProgram>> = {
     async start({ port, token, per10s }) {
       const { startSlackDouble } = await import('./slack/start-slack-double.js');
       const { ALL_SCOPES } = await import('./slack/slack-workspace.js');
-      const { scaledLimits } = await import('./slack/rate-limits.js');
+      const { scaledLimits } = await import('./slack/slack-call.js');
       return startSlackDouble({
         port,
         profile: 'established',

@@ -1,4 +1,4 @@
-import { groupBy } from '../base/group-by.js';
+import { groupBy } from '../base/grouping.js';
 import type { Outcome } from './sink.js';
 
 interface ItemOrderOptions<Op> {

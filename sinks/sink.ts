@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import type { Change } from './change.js';
-import type { Accounts } from './network/accounts.js';
+import type { Change, ErasedItems } from './change.js';
+import type { Accounts } from './network/rolling-limiter.js';
 
 /**
  * The contract of a destination. The delivery engine (delivering/) owns order, retries, consent and the ledger. It
@@ -90,6 +90,11 @@ export interface Subject {
   /** The item's `object` from this sink's last outcome; null if there is none yet. */
   readonly object: Fields | null;
   /**
+   * True if the item was deleted and the sink certainly received no revision of it. Known only with the traits
+   * `needsContext` and `revisions: 'every'`.
+   */
+  readonly neverSent?: boolean;
+  /**
    * Set for the lists in the trait `siblingLists`: the other items in which the same attendee answered the same
    * question, and the items that `object` names as `members`. Each is in its current revision. The engine decides for
    * each of them separately whether the person's identity is visible.
@@ -117,17 +122,6 @@ export type Planned<Op extends Operation = Operation> =
 export interface Operation {
   /** The id of the change. */
   readonly changeId: string;
-}
-
-/** The items of the people who must be forgotten, in one pigeonhole. */
-export interface ErasedItems {
-  /** Keys by list. */
-  readonly keys: ReadonlyMap<string, ReadonlySet<string>>;
-  /**
-   * Ids of the questions among these items. Other people's items (votes, answers) contain copies of the questions'
-   * texts.
-   */
-  readonly questions: ReadonlySet<number>;
 }
 
 export type EraseResult =

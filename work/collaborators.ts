@@ -3,9 +3,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import type { Consent } from '../ledger/seen-item.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
-import type { Meters, Tracer } from '../base/telemetry.js';
 import type { ServiceGate } from './requests/service-gate.js';
-import type { Clocks } from '../base/stopwatch.js';
+import type { Clocks } from '../base/lease.js';
 
 /** Dependencies of the code that runs in a cycle, passed as `deps`. The process creates them and closes them. */
 export interface Collaborators {
@@ -70,3 +69,32 @@ export interface Log {
   warn(facts: Readonly<Record<string, unknown>>, event: string): void;
   error(facts: Readonly<Record<string, unknown>>, event: string): void;
 }
+
+/** Names from the configuration, ids, codes and counts; never a text that a person wrote. */
+export type SpanAttributes = Readonly<Record<string, string | number | null>>;
+
+/** Records spans for traces. Each cycle is one trace, with its requests and deliveries as child spans. */
+export interface Tracer {
+  /** Runs `work` as a child span of the current one. Returns the result of `work`, or throws its error. */
+  span<Result>(name: string, attributes: SpanAttributes, work: () => Promise<Result>): Promise<Result>;
+  /** Records a child span that ends now. @param took.failure the kind of failure; null: success */
+  ended(
+    name: string,
+    attributes: SpanAttributes,
+    took: { readonly durationMs: number; readonly failure: string | null },
+  ): void;
+}
+
+/** A tracer for processes without a collector. */
+export const noTracer: Tracer = { span: async (_name, _attributes, work) => await work(), ended: () => undefined };
+
+/** Counts work for this process's metrics. Labels are names and codes only, never personal data. */
+interface Meters {
+  /** Records a poll that found new items. @param ageMs age of the newest item, by the service's clock */
+  found(list: string, ageMs: number): void;
+  /** Records the outcomes of changes sent to a sink. */
+  settled(sink: string, outcomes: Readonly<Record<'delivered' | 'dead' | 'retry', number>>): void;
+}
+
+/** Meters that count nothing. */
+export const noMeters: Meters = { found: () => undefined, settled: () => undefined };

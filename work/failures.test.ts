@@ -1,6 +1,6 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, apiErrorKinds } from '../pigeonhole/api-error.js';
 import { isEndWorthLogging, isRequestFailure, isWorthLogging, judgeFailure, type Verdict } from './failures.js';
-import { PermitRefusal } from './requests/permit-refusal.js';
+import { PermitRefusal } from './requests/quota-rules.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const error = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}) =>

@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
-import { PermitRefusal } from './requests/permit-refusal.js';
+import { PermitRefusal } from './requests/quota-rules.js';
 import { pause } from '../ledger/pauses.js';
 import type { Collaborators } from './collaborators.js';
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ApiSources, ProbeSources } from '../api/api-app.js';
 import { readPageFiles } from '../api/serve-page.js';
 import type { Config } from '../config/config.js';
-import { act } from '../operations/act.js';
+import { act, testSink } from '../operations/act.js';
 import { applyConfiguration, type ConfigurationSwitch } from './switch-configuration.js';
 import type { Editions } from '../operations/editions.js';
 import { createImportDesk, type DeskParts } from '../importing/desk/import-desk.js';
@@ -14,7 +14,6 @@ import { previewSink } from '../operations/preview-sink.js';
 import { planProvisioning, provisionEvent } from '../operations/provision-event.js';
 import { checkReady, shareAnswers } from '../operations/ready/check-ready.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
-import { testSink } from '../operations/test-sink.js';
 import { startReplay } from '../operations/start-replay.js';
 
 /**
@@ -48,7 +47,7 @@ export function probeSources(
   };
 }
 
-export interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup' | 'pageCodes'>, DeskParts {
+interface ApiParts extends Pick<ApiSources, 'alerts' | 'backup' | 'pageCodes'>, DeskParts {
   readonly editions: Editions;
   readonly starter: WorkflowStarter;
   readonly switching: ConfigurationSwitch;

@@ -36,12 +36,13 @@ sinks: { archive: { type: file, folder: ./archive } }
 }
 
 describe('the check of drop folders', () => {
-  it('reports a folder that does not exist', async () => {
-    const choice = ' } }\nimports: [{ workspace: acme, pigeonhole: 1, folder: ./registrants }]\n# { { ';
-    const found = await checkFirst(5, {}, { choice });
+  it('prints a line for each folder, and reports one that does not exist', async () => {
+    const folders = '{ workspace: acme, pigeonhole: 1, folder: . }, { workspace: acme, pigeonhole: 1, folder: ./new }';
+    const found = await checkFirst(6, {}, { choice: ` } }\nimports: [${folders}]\n# { { ` });
     expect(found.filter(({ what }) => what.startsWith('imports '))).toEqual([
+      { what: expect.stringMatching(/^imports .*pigeonpost-check-\w+$/), result: 'ok', text: 'the folder can be read' },
       {
-        what: expect.stringMatching(/^imports .*registrants$/),
+        what: expect.stringMatching(/^imports .*new$/),
         result: 'refused',
         text: 'the folder does not exist: create it, or mount its volume',
       },

@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.js';
 import { existsSync } from 'node:fs';
 import { chooseSubscription } from '../importing/provisioning/plan-event.js';
 import { findDropPlaces, findDroppedFiles } from '../importing/drop-folders/folder-files.js';
@@ -12,9 +13,8 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Subscription } from '../pigeonhole/wire-types.js';
 import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
 import { keyProblem } from './key-place-of.js';
-import { createWorkspaceClient } from '../work/open-clients.js';
+import { createWorkspaceClient, createSink } from '../work/open-connections.js';
 import { listEvents, type ListedEvents, selectEvents, describeSelection } from '../operations/list-events.js';
-import { createSink } from '../work/open-sinks.js';
 import { resolve } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
@@ -29,8 +29,8 @@ export interface Checked {
 }
 
 /**
- * Checks everything that a configuration names, and changes none of it: each API key, each sink, the store and
- * Temporal. Yields one line for each, whatever fails.
+ * Checks everything that a configuration names, and changes none of it: each API key, each sink, each drop
+ * folder, the store and Temporal. Yields one line for each, whatever fails.
  */
 export async function* check(
   config: Config,
@@ -104,18 +104,22 @@ function isSubscription(item: object): item is Subscription {
   return 'id' in item && typeof item.id === 'number';
 }
 
-/** Reports each folder of `imports` that cannot be read. A missing one is not created: it may be a volume. */
+/** Checks that each folder of `imports` can be read. A missing one is not created: it may be a volume. */
 async function checkDropFolders(config: Config): Promise<Checked[]> {
-  const problems: Checked[] = [];
-  const add = (folder: string, code: string): void => {
+  const results = new Map<string, Checked>();
+  for (const { folder } of config.imports) {
+    const path = resolve(config.folder, folder);
+    results.set(path, { what: `imports ${path}`, result: 'ok', text: 'the folder can be read' });
+  }
+  const refuse = (path: string, code: string): void => {
     const text =
       code === 'ENOENT'
         ? 'the folder does not exist: create it, or mount its volume'
         : `the folder cannot be read (${code}): check its path and permissions`;
-    problems.push({ what: `imports ${folder}`, result: 'refused', text });
+    results.set(path, { what: `imports ${path}`, result: 'refused', text });
   };
-  for (const place of await findDropPlaces(config, add)) await findDroppedFiles(place, add);
-  return problems;
+  for (const place of await findDropPlaces(config, refuse)) await findDroppedFiles(place, refuse);
+  return [...results.values()];
 }
 
 async function checkSink(config: Config, name: string, signal: AbortSignal): Promise<Checked[]> {
@@ -175,11 +179,11 @@ async function checkTemporal({ temporal }: Config, binarySources: BinarySources)
     await connections.close();
     return { what, result: 'ok', text: `${temporal.address} answers, namespace ${temporal.namespace}` };
   } catch (error) {
-    return { what, result: 'unreachable', text: error instanceof Error ? error.message : String(error) };
+    return { what, result: 'unreachable', text: messageOf(error) };
   }
 }
 
-export interface CheckedDraft {
+interface CheckedDraft {
   /** Problems as sentences. If there are none, the configuration can be used once its variables are set. */
   readonly problems: readonly string[];
   /** Variables that the configuration names and that are not set. */

@@ -1,4 +1,4 @@
-import { ClientOptionsError } from '../pigeonhole/client-options.js';
+import { ClientOptionsError } from '../pigeonhole/api-error.js';
 import { failureKindOf } from './failure-kind.js';
 
 describe('the kind of a failure', () => {

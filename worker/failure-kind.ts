@@ -2,7 +2,7 @@ import { ListenError } from '../api/listen.js';
 import { ConfigError } from '../config/config-error.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { ClientOptionsError } from '../pigeonhole/client-options.js';
+import { ClientOptionsError } from '../pigeonhole/api-error.js';
 import { BackupError } from '../operations/backup/backup-error.js';
 import { BinaryNotFoundError } from './embedded-temporal/find-binary.js';
 

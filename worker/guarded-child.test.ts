@@ -110,7 +110,7 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     });
     await until('the command runs', () => readFileSync(logFile, 'utf8') === 'ready\n');
 
-    const open = readdirSync(`/proc/${child.pid}/fd`).map((fd) => readlinkSync(`/proc/${child.pid}/fd/${fd}`));
+    const open = openFiles(child.pid!);
     expect(open).toContain(logFile);
     expect(open).not.toContain(join(folder, 'lock'));
 
@@ -131,6 +131,17 @@ async function startParent(guard: GuardKind, then = ''): Promise<{ process: Chil
   parent.stdout.on('data', (data) => (output += String(data)));
   await until('the parent has started its child', () => output.endsWith('\n'));
   return { process: parent, childPid: Number(output) };
+}
+
+/** Returns the open files of a process. A program that is being loaded opens and closes others meanwhile. */
+function openFiles(pid: number): string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/${pid}/fd/${fd}`)];
+    } catch {
+      return []; // closed after the folder was read
+    }
+  });
 }
 
 function processesInSession(session: number): string[] {

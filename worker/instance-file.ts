@@ -1,3 +1,4 @@
+import { codeOf, messageOf } from '../base/errors.js';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync, chmodSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../work/collaborators.js';
@@ -67,10 +68,7 @@ export function noteInstance(
     const remove = writeInstanceFile(place, { ...instance, pid: process.pid });
     return async () => remove();
   } catch (error) {
-    log.debug(
-      { error: error instanceof Error ? error.message : String(error) },
-      'the address file for commands could not be written',
-    );
+    log.debug({ error: messageOf(error) }, 'the address file for commands could not be written');
     return async () => undefined;
   }
 }
@@ -91,7 +89,7 @@ export function readInstanceFile(place: InstancePlace): InstanceFile | undefined
 }
 
 /** Re-exports the API's rules, by which a command verifies that the intended pigeonpost answers. */
-export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/instance-proof.js';
+export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/credentials.js';
 export { hashToken, tokenIdOf } from '../api/credentials.js';
 
 const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
@@ -168,8 +166,4 @@ function makeFile(place: InstancePlace, file: string): string {
   const made = readLocalToken(place);
   if (made === undefined) throw new LocalTokenError(`${file} holds no token: delete it and start again`);
   return made;
-}
-
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
 }

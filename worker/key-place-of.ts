@@ -3,9 +3,8 @@ import { basename, join } from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
-import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile } from '../ledger/key-place.js';
+import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile, LedgerKey } from '../ledger/ledger-key.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { LedgerKey } from '../ledger/ledger-key.js';
 import { missingKey, otherKey, readStoredKey, type StoredKey } from '../ledger/adopt-key.js';
 
 export { type LedgerKey, readKeyFile };

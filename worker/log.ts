@@ -5,7 +5,7 @@ export type ProcessLog = pino.Logger;
 
 const standardError = 2;
 
-export interface LogPlace {
+interface LogPlace {
   /** A file's path, or a descriptor; standard error by default. */
   readonly destination?: string | number;
   /**

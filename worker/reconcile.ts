@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.js';
 import type { Client } from '@temporalio/client';
 import type { Log } from '../work/collaborators.js';
 import { syncsOf } from '../work/reading-plan.js';
@@ -17,7 +18,6 @@ import {
   reading,
   type WantedWorkflow,
   type WorkflowStarter,
-  messageOf,
 } from '../operations/orchestration.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 
@@ -35,7 +35,7 @@ async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWo
       .filter((name) => Object.values(config.syncs).some((sync) => sync.sinks.includes(name)))
       .map(delivering),
     ...(await runningImports(ledger))
-      .filter(({ workspace }) => workspace in config.workspaces)
+      .filter(({ workspace }) => Object.hasOwn(config.workspaces, workspace))
       .map(({ id }) => importing(id)),
     ...(await openErasures(ledger)).map(forgetting),
   ];

@@ -1,5 +1,5 @@
+import { messageOf } from '../base/errors.js';
 import type { ProcessLog } from './log.js';
-import { messageOf } from '../operations/orchestration.js';
 
 type WarnLog = Pick<ProcessLog, 'warn'>;
 

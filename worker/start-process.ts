@@ -1,4 +1,6 @@
-import { Accounts } from '../sinks/network/accounts.js';
+import { createGate } from '../base/gate.js';
+import { messageOf } from '../base/errors.js';
+import { Accounts } from '../sinks/network/rolling-limiter.js';
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
@@ -7,11 +9,11 @@ import { forecastNeeds } from '../reading/demand.js';
 import { watchEveryMs } from '../work/requests/service-watch.js';
 import { wakeWorkspace } from '../operations/act.js';
 import { ProcessMeters } from '../api/metrics/serve-metrics.js';
-import { linkWith, PageCodes } from '../api/page-links.js';
+import { linkWith, PageCodes } from '../api/serve-page.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import { startProbes } from '../api/health.js';
 import type { Config } from '../config/config.js';
-import { isLoopback } from '../config/loopback.js';
+import { isLoopback } from '../base/loopback.js';
 import { openLedger } from '../ledger/ledger.js';
 import { wasClockSetBack } from '../ledger/database-clock.js';
 import { useConfiguration } from '../ledger/configurations.js';
@@ -25,7 +27,7 @@ import { ClusterGuard, unreachable, WorkerWatch } from './connect-temporal.js';
 import { Editions, openEdition, type Shared } from '../operations/editions.js';
 import type { BinarySources } from './embedded-temporal/find-binary.js';
 import { DropFolders } from '../importing/drop-folders/drop-folders.js';
-import { createStarter, importing, messageOf } from '../operations/orchestration.js';
+import { createStarter, importing } from '../operations/orchestration.js';
 import { FirstPage, readHealth, openingStore, openStore, openTemporal, embeddedFolder } from './open-backends.js';
 import { GuardedWorker, runWorker } from './run-worker.js';
 import { noteInstance, keepLocalToken } from './instance-file.js';
@@ -36,7 +38,7 @@ import type { ProcessLog } from './log.js';
 import { packageVersion } from '../base/package-root.js';
 import { readTemporalMetrics } from './install-runtime.js';
 import { repeat, repeatToTheEnd } from './repeat.js';
-import { noTracer } from '../base/telemetry.js';
+import { noTracer } from '../work/collaborators.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/lateness.js';
@@ -83,8 +85,6 @@ export interface ProcessOptions {
   readonly temporalMetricsAddress: string | null;
   /** Receives lines for the operator about slow steps. */
   readonly onProgress: (line: string) => void;
-  /** Called once this process, or another one that shares the ledger, has read a page. */
-  readonly onFirstPage: () => void;
 }
 
 interface RunningProcess {
@@ -95,6 +95,11 @@ interface RunningProcess {
    */
   readonly pageLink: (() => string) | undefined;
   readonly temporalAddress: string;
+  /**
+   * Resolves once this process, or another one that shares the ledger, has read a page. That may have been before the
+   * API served: workflows of an earlier process read as soon as the worker runs.
+   */
+  readonly firstPage: Promise<void>;
   /** Never resolves; rejects when the process can no longer work. */
   readonly failed: Promise<never>;
   /** Stops API, worker, Temporal, store and lock in this order, within ten seconds. */
@@ -168,7 +173,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     otlpUrl === undefined
       ? noTracer
       : (await import('./tracing/open-tracer.js')).openTracer({ ...config, otlpUrl }, { owner, log }, closers);
-  const firstPage = new FirstPage(ledger, options.onFirstPage);
+  const hasFirstPage = createGate();
+  const firstPage = new FirstPage(ledger, hasFirstPage.open);
   const shared: Shared = {
     ledger,
     gate: new ServiceGate(ledger, log, forecastNeeds, { onDue: (workspace) => void wakeReaders(workspace) }),
@@ -270,8 +276,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const workflow = importing(id);
     if (!(await requestStarter.signal(workflow.id, 'wake'))) await requestStarter.start(workflow);
   };
+  const dropFolders = new DropFolders({ editions, wake: wakeImport });
   if (works) {
-    const dropFolders = new DropFolders({ editions, wake: wakeImport });
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
     closers.push(repeat(dropFoldersEveryMs, lookIntoFolders, 'looking into the drop folders failed', log));
   }
@@ -314,6 +320,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     quotas,
     upMs,
     hindrances,
+    unreadableFolders: () => dropFolders.unreadable,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
     // Null for a process that serves the API: it is ready even if Temporal is down, because `status` is needed most
@@ -342,7 +349,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (serves && api !== undefined) closers.push(noteInstance(config, { url: api.url, ledger: ledger.id }, log));
   closers.push(closeApi); // closed first; closing it again later does nothing
   const pageLink = serves && api !== undefined ? () => pageLinkTo(api.url, config, pageCodes) : undefined;
-  return { api, pageLink, temporalAddress: address, failed };
+  return { api, pageLink, temporalAddress: address, firstPage: hasFirstPage.opened, failed };
 }
 
 function once<Result>(work: () => Result): () => Result {

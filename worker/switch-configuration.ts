@@ -1,3 +1,4 @@
+import { messageOf } from '../base/errors.js';
 import type { Config } from '../config/config.js';
 import { ConfigError } from '../config/config-error.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -7,7 +8,7 @@ import {
   isCurrentConfiguration,
   replaceConfiguration,
 } from '../ledger/configurations.js';
-import { ClientOptionsError } from '../pigeonhole/client-options.js';
+import { ClientOptionsError } from '../pigeonhole/api-error.js';
 import { type Editions, documentOf, openEdition, type Shared } from '../operations/editions.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { AppliedConfiguration } from '../operations/configuration-plan.js';
@@ -19,13 +20,14 @@ export interface ConfigurationSwitch {
   /**
    * Makes this process's file the current configuration. This process switches immediately, other processes when they
    * notice. If the file is current already, nothing changes.
+   * If Temporal does not answer, the switch counts all the same, and `catchUp` wakes the workflows later.
    * @throws {ConfigError | ClientOptionsError} if the file cannot be used; {LedgerError} if another process has made
    *   another configuration current meanwhile. Then nothing has changed
    */
   apply(): Promise<{ readonly number: number; readonly changed: boolean }>;
   /**
    * Switches to the current configuration if this process's own file equals it, because another process with the same
-   * file ran `config apply`.
+   * file ran `config apply`. Wakes the workflows that could not be woken after an earlier switch.
    * @returns true if this process runs the current configuration afterwards
    */
   catchUp(): Promise<boolean>;
@@ -37,7 +39,7 @@ const minBetweenReadsMs = 1000;
 /**
  * Creates the switch. Its calls run one after another.
  * @param load reads this process's file
- * @param onSwitch called after each switch, with the configuration before and the one now
+ * @param onSwitch called after each switch, with the configuration before and the one now; called again if it fails
  */
 export function createConfigurationSwitch(
   load: () => Promise<Config>,
@@ -49,17 +51,31 @@ export function createConfigurationSwitch(
   let last: Promise<unknown> = Promise.resolve();
   let readAtMs = Number.NEGATIVE_INFINITY;
   let warnedAbout = 0;
+  /** Replaced configurations whose workflows were not woken yet. */
+  let notWoken: Config[] = [];
   const oneAtATime = <T>(work: () => Promise<T>): Promise<T> => {
     const mine = last.then(work);
     last = mine.catch(() => undefined);
     return mine;
   };
-  const switchTo = async (config: Config, number: (document: unknown) => Promise<number>): Promise<void> => {
+  const switchTo = async (read: Config, number: (document: unknown) => Promise<number>): Promise<void> => {
     const before = editions.current.config;
+    // These belong to the process, and take effect at its next start: it still listens where it did.
+    const { store, temporal, server } = before;
+    const config = { ...read, store, temporal, server };
     const next = await openEdition(config, shared, number);
     editions.replace(next);
     log.info({ configuration: next.deps.configuration }, 'switched to another configuration');
-    await onSwitch(before, config);
+    notWoken.push(before);
+    await wake();
+  };
+  const wake = async (): Promise<void> => {
+    try {
+      for (const before of notWoken) await onSwitch(before, editions.current.config);
+      notWoken = [];
+    } catch (error) {
+      log.warn({ error: messageOf(error) }, 'the workflows could not be woken after the switch; trying again');
+    }
   };
 
   const apply = async (): Promise<{ number: number; changed: boolean }> => {
@@ -74,7 +90,10 @@ export function createConfigurationSwitch(
 
   const catchUp = async (): Promise<boolean> => {
     const current = await currentConfiguration(ledger);
-    if (current === editions.current.configuration) return true;
+    if (current === editions.current.configuration) {
+      await wake();
+      return true;
+    }
     if (performance.now() - readAtMs < minBetweenReadsMs) return false;
     readAtMs = performance.now();
     const config = await ownFile(load);

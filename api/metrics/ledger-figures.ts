@@ -1,3 +1,4 @@
+import { Counter, Gauge, Registry } from 'prom-client';
 import { sumOf } from '../../base/words.js';
 import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../operations/ledger-status.js';
@@ -55,87 +56,74 @@ function ofInstallation({ version, status, alerts }: LedgerFacts): Figure[] {
 }
 
 function ofSyncs({ now, config, status, lanes, places, sweeps }: LedgerFacts): Figure[] {
-  const age: Sample[] = [];
-  const backlog: Sample[] = [];
-  const fresh: Sample[] = [];
-  const late: Sample[] = [];
-  const swept: Sample[] = [];
-  const sweepLate: Sample[] = [];
-  const states: Sample[] = [];
-  for (const [sync, { workspace, sinks, everyMs }] of Object.entries(config.syncs)) {
+  const syncs = Object.entries(config.syncs).map(([sync, { workspace, sinks, everyMs }]) => {
     const own = new Set(
       places
         .filter((place) => place.workspace === workspace && (place.pigeonholeId === 0 || place.syncs.includes(sync)))
         .map(({ pigeonholeId }) => pigeonholeId),
     );
+    const isOwn = (each: LaneState | SweepState): boolean => each.workspace === workspace && own.has(each.pigeonholeId);
     const views = (status.workspaces.find(({ name }) => name === workspace)?.pigeonholes ?? []).filter(
       ({ id, goneAt }) => id !== 0 && own.has(id) && goneAt === null,
     );
-    for (const sink of sinks) {
-      const sent = lanes.filter(
-        (lane) => lane.sink === sink && lane.workspace === workspace && own.has(lane.pigeonholeId),
-      );
-      age.push(
-        of(
-          { sync, sink },
-          oldestAge(
-            sent.map(({ waitsSince }) => waitsSince),
-            now,
-          ),
-        ),
-      );
-      backlog.push(
-        of(
-          { sync, sink },
-          sent.reduce((sum, lane) => sum + lane.newest - lane.watermark + lane.open, 0),
-        ),
-      );
-    }
     const all = views.map(({ freshness }) => freshness);
     const { readAt } = combineFreshness(all.filter(({ state, liveLists }) => state !== 'paused' && liveLists > 0));
-    fresh.push(of({ sync }, oldestAge([dateOf(readAt)], now)));
-    late.push(of({ sync }, combineFreshness(all).lateSeconds));
-    const whole = sweeps.filter(
-      (each) => each.workspace === workspace && each.pigeonholeId !== 0 && own.has(each.pigeonholeId),
-    );
-    const sweepAge = oldestAge(
-      whole.map(({ oldestSweptAt }) => oldestSweptAt),
-      now,
-    );
-    swept.push(of({ sync }, sweepAge));
-    sweepLate.push(of({ sync }, Math.max(0, sweepAge - everyMs.sweep / 1000)));
-    for (const state of ['working', 'backfilling', 'waiting', 'paused', 'failing'] as const) {
-      states.push(of({ sync, state }, views.filter((view) => view.state === state).length));
-    }
-  }
+    const whole = sweeps.filter((each) => isOwn(each) && each.pigeonholeId !== 0).map((each) => each.oldestSweptAt);
+    const sweepAge = oldestAge(whole, now);
+    return {
+      labels: { sync },
+      readAge: oldestAge([dateOf(readAt)], now),
+      late: combineFreshness(all).lateSeconds,
+      sweepAge,
+      sweepLate: Math.max(0, sweepAge - everyMs.sweep / 1000),
+      states: (['working', 'backfilling', 'waiting', 'paused', 'failing'] as const).map((state) =>
+        of({ sync, state }, views.filter((view) => view.state === state).length),
+      ),
+      sinks: sinks.map((sink) => {
+        const sent = lanes.filter((lane) => lane.sink === sink && isOwn(lane));
+        const waits = sent.map(({ waitsSince }) => waitsSince);
+        const backlog = sent.reduce((sum, lane) => sum + lane.newest - lane.watermark + lane.open, 0);
+        return { labels: { sync, sink }, age: oldestAge(waits, now), backlog };
+      }),
+    };
+  });
+  const sinks = syncs.flatMap((each) => each.sinks);
   return [
     gauge(
       'pigeonpost_undelivered_age_seconds',
       'Age of the oldest change of a sync that a sink has not received; for a sink that is being filled, time since its last progress; 0: none.',
-      age,
+      sinks.map(({ labels, age }) => of(labels, age)),
     ),
-    gauge('pigeonpost_backlog_changes', 'Changes of a sync that are not settled at a sink, of all lists.', backlog),
+    gauge(
+      'pigeonpost_backlog_changes',
+      'Changes of a sync that are not settled at a sink, of all lists.',
+      sinks.map(({ labels, backlog }) => of(labels, backlog)),
+    ),
     gauge(
       'pigeonpost_read_age_seconds',
       'Time since the last read of a live list of a sync, for the list that was read longest ago; 0: none is live, or reading is paused.',
-      fresh,
+      syncs.map(({ labels, readAge }) => of(labels, readAge)),
     ),
     gauge(
       'pigeonpost_read_late_seconds',
       'Time since the most overdue list of a sync was due, by its current polling interval; 0: all are in time, or reading is paused.',
-      late,
+      syncs.map(({ labels, late }) => of(labels, late)),
     ),
     gauge(
       'pigeonpost_sweep_age_seconds',
       'Time since the last complete sweep of a stream in a live pigeonhole of a sync, for the stream that was swept longest ago.',
-      swept,
+      syncs.map(({ labels, sweepAge }) => of(labels, sweepAge)),
     ),
     gauge(
       'pigeonpost_sweep_late_seconds',
       'By how much pigeonpost_sweep_age_seconds exceeds `every.sweep` of the sync; 0: it does not.',
-      sweepLate,
+      syncs.map(({ labels, sweepLate }) => of(labels, sweepLate)),
     ),
-    gauge('pigeonpost_pigeonholes', 'Pigeonholes of a sync, by state.', states),
+    gauge(
+      'pigeonpost_pigeonholes',
+      'Pigeonholes of a sync, by state.',
+      syncs.flatMap(({ states }) => states),
+    ),
   ];
 }
 
@@ -297,7 +285,7 @@ function counter(name: string, help: string, samples: readonly Sample[]): Figure
 }
 
 /** One metric with its values at this moment. */
-interface Figure {
+export interface Figure {
   readonly name: string;
   /** One sentence. */
   readonly help: string;
@@ -310,31 +298,15 @@ interface Sample {
   readonly value: number;
 }
 
-/** Formats metrics in Prometheus' text format, version 0.0.4. Pure. Source: prometheus.io, "Exposition formats". */
-export function formatFigures(figures: readonly Figure[]): string {
-  return figures
-    .map(({ name, help, type, samples }) =>
-      [
-        `# HELP ${name} ${help.replaceAll('\\', '\\\\').replaceAll('\n', '\\n')}`,
-        `# TYPE ${name} ${type}`,
-        ...samples.map(({ labels, value }) => `${name}${formatLabels(labels)} ${formatValue(value)}`),
-      ].join('\n'),
-    )
-    .map((text) => `${text}\n`)
-    .join('');
-}
-
-function formatLabels(labels: Sample['labels']): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
-}
-
-function escaped(value: string): string {
-  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
-}
-
-function formatValue(value: number): string {
-  if (Number.isNaN(value)) return 'NaN';
-  if (!Number.isFinite(value)) return value > 0 ? '+Inf' : '-Inf';
-  return String(value);
+/** Formats metrics in Prometheus' text format. */
+export async function formatFigures(figures: readonly Figure[]): Promise<string> {
+  const registry = new Registry();
+  for (const { name, help, type, samples } of figures) {
+    // Without label names, the library would report 0 for a metric that has no sample.
+    const labelNames = samples.length === 0 ? ['none'] : Object.keys(samples[0]!.labels);
+    const Metric = type === 'gauge' ? Gauge : Counter;
+    const metric = new Metric({ name, help, labelNames, registers: [registry] });
+    for (const { labels, value } of samples) metric.inc(labels, value);
+  }
+  return await registry.metrics();
 }

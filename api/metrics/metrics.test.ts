@@ -88,7 +88,14 @@ const facts: LedgerFacts = {
   imports: [{ workspace: 'acme', state: 'running', imports: 1, rowsLeft: 500 }],
   alerts: { raised: [{ occasion: 'behind', raised: 1 }], waiting: 0 },
 };
-const text = formatFigures(ledgerFigures(facts));
+let text: string;
+beforeAll(async () => {
+  text = await textOf(facts);
+});
+
+async function textOf(of: LedgerFacts): Promise<string> {
+  return await formatFigures(ledgerFigures(of));
+}
 
 describe('the metrics of a ledger', () => {
   it.each([
@@ -120,7 +127,7 @@ describe('the metrics of a ledger', () => {
     expect(text).not.toMatch(/101|102|Person/);
   });
 
-  it('have a read age of 0 while all pigeonholes with live lists are paused', () => {
+  it('have a read age of 0 while all pigeonholes with live lists are paused', async () => {
     const paused = {
       state: 'paused',
       liveLists: 6,
@@ -131,33 +138,33 @@ describe('the metrics of a ledger', () => {
     };
     const pigeonholes = [pigeonhole(101, { freshness: paused }), pigeonhole(102, { freshness: ended })];
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, pigeonholes }));
-    const figures = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } as unknown as Status }));
+    const figures = await textOf({ ...facts, status: { ...status, workspaces } as unknown as Status });
     expect(figures).toContain('pigeonpost_read_age_seconds{sync="events"} 0\n');
   });
 
-  it('omit an unknown quota and report the rest', () => {
+  it('omit an unknown quota and report the rest', async () => {
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, quota: null }));
-    const unknown = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
+    const unknown = await textOf({ ...facts, status: { ...status, workspaces } });
     expect(unknown).not.toMatch(/^pigeonpost_quota_(?!wait_)\w+\{/m);
     expect(unknown).toContain('pigeonpost_dead_letters{sink="hooks"} 3');
   });
 
-  it('report how long a workspace waits for its quota, and 0 while it does not', () => {
+  it('report how long a workspace waits for its quota, and 0 while it does not', async () => {
     const waiting = { state: 'waiting', reason: 'quota', until: new Date(now.getTime() + 1_680_000).toISOString() };
     const workspaces = status.workspaces.map((workspace) => ({ ...workspace, ...waiting }) as typeof workspace);
-    const metrics = formatFigures(ledgerFigures({ ...facts, status: { ...status, workspaces } }));
+    const metrics = await textOf({ ...facts, status: { ...status, workspaces } });
     expect(metrics).toContain('\npigeonpost_quota_wait_seconds{workspace="acme"} 1680\n');
     expect(text).toContain('\npigeonpost_quota_wait_seconds{workspace="acme"} 0\n');
   });
 
-  it('escape characters that are special to Prometheus', () => {
+  it('escape characters that are special to Prometheus', async () => {
     const figure = {
       name: 'x',
       help: 'a\nb',
       type: 'gauge',
       samples: [{ labels: { l: 'a"b\\c\nd' }, value: 1 }],
     } as const;
-    expect(formatFigures([figure])).toBe('# HELP x a\\nb\n# TYPE x gauge\nx{l="a\\"b\\\\c\\nd"} 1\n');
+    expect(await formatFigures([figure])).toBe('# HELP x a\\nb\n# TYPE x gauge\nx{l="a\\"b\\\\c\\nd"} 1\n');
   });
 });
 

@@ -4,9 +4,9 @@ import { alertFigures, importFigures, sweepStates } from '../../operations/ledge
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
 import { readSnapshot } from '../../operations/read-status.js';
-import { formatFigures, ledgerFigures } from './ledger-figures.js';
+import { type Figure, formatFigures, ledgerFigures } from './ledger-figures.js';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
-import type { CountedRequest } from '../../work/open-clients.js';
+import type { CountedRequest } from '../../work/open-connections.js';
 
 /** Every code of the specification. Other values in a body must not become labels. */
 const knownCodes = /^(?:450\d|451[0-2]|5000|6000|7001|8000|9000)$/;
@@ -114,10 +114,7 @@ export function serveMetrics(app: ApiApp, sources: ProbeSources): void {
     requireEveryWorkspace(c as ApiContext);
     if (!c.get('caller').rights.has('read')) throw new Refused(403, 'this token may not read the state of the work');
     const [ofLedger, ofProcess, ofTemporal] = await Promise.all([
-      ledgerText().then(
-        (text) => `${text}${storeUp(1)}`,
-        () => storeUp(0), // operators need this process's own metrics most when the store does not answer
-      ),
+      ledgerText().catch(() => formatFigures([storeUp(0)])), // operators need this process's own metrics most when the store does not answer
       sources.meters.text(),
       sources.temporalMetrics().catch(() => ''),
     ]);
@@ -127,21 +124,21 @@ export function serveMetrics(app: ApiApp, sources: ProbeSources): void {
   });
 }
 
-function storeUp(value: 0 | 1): string {
+function storeUp(value: 0 | 1): Figure {
   const help = '1 when the figures of the ledger could be read.';
-  return formatFigures([{ name: 'pigeonpost_store_up', help, type: 'gauge', samples: [{ labels: {}, value }] }]);
+  return { name: 'pigeonpost_store_up', help, type: 'gauge', samples: [{ labels: {}, value }] };
 }
 
 async function readLedgerText(sources: ProbeSources): Promise<string> {
   const { ledger, config, version } = sources;
-  const [{ status, snapshot, places }, sweeps, imports, alerts] = await Promise.all([
-    readSnapshot(sources, false, null),
+  const [{ status, lanes, places, now }, sweeps, imports, alerts] = await Promise.all([
+    readSnapshot(sources, null),
     sweepStates(ledger),
     importFigures(ledger),
     alertFigures(ledger),
   ]);
-  const { now, lanes } = snapshot;
-  return formatFigures(ledgerFigures({ now, version, config, status, lanes, places, sweeps, imports, alerts }));
+  const facts = { now, version, config, status, lanes, places, sweeps, imports, alerts };
+  return await formatFigures([...ledgerFigures(facts), storeUp(1)]);
 }
 
 /** Shares one result among all requests within a short time. A failure is not cached. */

@@ -2,8 +2,7 @@
  * Runs the bare loop as a separate process that measures itself and prints one line of JSON.
  * Usage: node dist/bench/bare/main.js '<BareTask as JSON>'
  */
-import { performance } from 'node:perf_hooks';
-import { printMeasured } from '../processes/print-measured.js';
+import { measured, printMeasured } from '../processes/print-measured.js';
 import type { FreshStore } from '../processes/stage.js';
 import type { BareMeasurement, BareTask, BareDelivery } from './run-bare-loop.js';
 import { Client } from 'pg';
@@ -196,21 +195,18 @@ const nowhere: BareStore = { keep: async () => undefined, close: async () => und
 async function run(task: BareTask): Promise<BareMeasurement> {
   const store = task.store === undefined ? nowhere : await openBareStore(task.store);
   const delivery = await openBareDelivery(task.deliver ?? {});
-  const cpuBefore = process.cpuUsage();
-  const startedAt = performance.now();
-  const result = await bareRead({
-    ...task,
-    keep: async (rows) => {
-      await store.keep(rows);
-      await delivery.deliver(rows);
-    },
-  });
-  const seconds = (performance.now() - startedAt) / 1000;
-  const { user, system } = process.cpuUsage(cpuBefore);
+  const read = () =>
+    bareRead({
+      ...task,
+      keep: async (rows) => {
+        await store.keep(rows);
+        await delivery.deliver(rows);
+      },
+    });
+  const measurement = await measured(read);
   await delivery.close();
   await store.close();
-  const peakRssMb = process.resourceUsage().maxRSS / 1024;
-  return { ...result, seconds, cpuSeconds: (user + system) / 1e6, peakRssMb };
+  return measurement;
 }
 
 printMeasured('bare', run(JSON.parse(process.argv[2] ?? '') as BareTask));

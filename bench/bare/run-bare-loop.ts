@@ -2,6 +2,7 @@ import type { BareDepth, BareResult } from './main.js';
 import { join } from 'node:path';
 import type { Run } from '../report.js';
 import { Program } from '../processes/program.js';
+import type { Measurement } from '../processes/print-measured.js';
 import { sandboxKey } from '../processes/sandbox.js';
 import type { FreshStore, Stage } from '../processes/stage.js';
 
@@ -25,11 +26,7 @@ export interface BareDelivery {
 }
 
 /** The result, which is printed after the word `measured`. */
-export interface BareMeasurement extends BareResult {
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  readonly peakRssMb: number;
-}
+export type BareMeasurement = BareResult & Measurement;
 
 /** Runs the bare loop once for all attendees of pigeonhole 101, in a separate process like the product. */
 export async function runBareLoop(

@@ -3,23 +3,21 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
-import { printMeasured } from '../processes/print-measured.js';
-import type { Collaborators } from '../../work/collaborators.js';
+import { measured, type Measurement, printMeasured } from '../processes/print-measured.js';
+import { type Collaborators, noTracer, noMeters } from '../../work/collaborators.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
-import { noTracer, noMeters } from '../../base/telemetry.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { normalizedConfig } from '../../config/normalized-config.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
 import { openLedger } from '../../ledger/ledger.js';
-import { givenKey } from '../../ledger/key-place.js';
-import { LedgerKey } from '../../ledger/ledger-key.js';
+import { givenKey, LedgerKey } from '../../ledger/ledger-key.js';
 import { useConfiguration } from '../../ledger/configurations.js';
 import { beginImport, startImport, stageAll, type StagedRow } from '../../importing/staging.js';
 import { readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { openClients } from '../../work/open-clients.js';
+import { openClients } from '../../work/open-connections.js';
 
 /**
  * Runs one contender of the import bench as a separate process that measures itself and prints one line of JSON.
@@ -131,17 +129,14 @@ async function requestsOf(deps: Collaborators, task: ImportTask, id: string): Pr
 }
 
 async function run(task: ImportTask): Promise<ImportMeasurement> {
-  const product = task.contender === 'product' ? await openProduct(task) : undefined;
-  const cpuBefore = process.cpuUsage();
-  const startedAt = performance.now();
-  const posted = product === undefined ? await postBare(task) : await importAll(product.deps, task);
-  const seconds = (performance.now() - startedAt) / 1000;
-  const { user, system } = process.cpuUsage(cpuBefore);
-  const requests = typeof posted === 'number' ? posted : await requestsOf(product!.deps, task, posted.id);
-  const stagingSeconds = typeof posted === 'number' ? 0 : posted.stagingSeconds;
-  await product?.close();
-  const peakRssMb = process.resourceUsage().maxRSS / 1024;
-  return { seconds, stagingSeconds, cpuSeconds: (user + system) / 1e6, peakRssMb, requests };
+  if (task.contender === 'bare') {
+    return await measured(async () => ({ requests: await postBare(task), stagingSeconds: 0 }));
+  }
+  const { deps, close } = await openProduct(task);
+  const { id, ...measurement } = await measured(() => importAll(deps, task));
+  const requests = await requestsOf(deps, task, id);
+  await close();
+  return { ...measurement, requests };
 }
 
 printMeasured('import bench', run(JSON.parse(process.argv[2] ?? '') as ImportTask));
@@ -161,11 +156,8 @@ export interface ImportTask {
 }
 
 /** Result, printed after the word `measured`. */
-export interface ImportMeasurement {
-  readonly seconds: number;
+export interface ImportMeasurement extends Measurement {
   /** Part of that time until all rows were staged and checked against earlier imports; 0 for the bare loop. */
   readonly stagingSeconds: number;
-  readonly cpuSeconds: number;
-  readonly peakRssMb: number;
   readonly requests: number;
 }

@@ -1,7 +1,6 @@
-import type { StoreKind } from '../bench.js';
-import type { Run } from '../report.js';
+import type { StoreKind, Run } from '../report.js';
 import { Product } from './product.js';
-import type { SeenRequest } from './sandbox.js';
+import type { SandboxFlags, SeenRequest } from './sandbox.js';
 import type { Stage } from './stage.js';
 
 /**
@@ -12,9 +11,8 @@ const sync = ['pigeonholes: [101]', 'every: { live: 1h, sweep: 1s, lists: { pige
 const sinks = ['votes: { type: file, folder: ./archive, lists: [poll-mcq-votes] }'];
 
 /** Returns the flags of a sandbox with only attendees. */
-export function onlyAttendees(items: number, latencyMs: number): string[] {
-  const flags = { attendees: items, sessions: 0, pigeonholes: 1, 'latency-ms': latencyMs };
-  return Object.entries(flags).flatMap(([name, value]) => [`--${name}`, String(value)]);
+export function onlyAttendees(items: number, latencyMs: number): SandboxFlags {
+  return { attendees: items, sessions: 0, pigeonholes: 1, 'latency-ms': latencyMs };
 }
 
 export interface LoadedProduct {
@@ -33,31 +31,20 @@ export async function loadAttendees(
   { store: kind, items, profileFolder }: { store: StoreKind; items: number; profileFolder: string | undefined },
 ): Promise<LoadedProduct> {
   await stage.sandbox.forgetRequests();
-  const product = await Product.start(stage, {
-    store: kind,
-    sync,
-    sinks,
-    profileFolder,
-  });
-  try {
-    const pages = await product.untilStored('attendees', { items }, 30 * 60_000);
-    const cpuSeconds = product.cpuSeconds();
-    const requests = (await stage.sandbox.requests()).filter(forAttendees);
-    const committedAtMs = pages.map(({ atMs }) => atMs);
-    const seconds = (committedAtMs.at(-1)! - requests[0]!.arrivedAtMs) / 1000;
-    const run = {
-      contender: `pigeonpost into ${kind}`,
-      items,
-      seconds,
-      cpuSeconds,
-      peakRssMb: product.peakRssMb(),
-      requests: requests.length,
-    };
-    return { product, run, committedAtMs };
-  } catch (error) {
-    await product.stop();
-    throw error;
-  }
+  const product = await Product.start(stage, { store: kind, sync, sinks, profileFolder });
+  const pages = await product.untilStored('attendees', { items }, 30 * 60_000);
+  const cpuSeconds = product.cpuSeconds();
+  const requests = (await stage.sandbox.requests()).filter(forAttendees);
+  const committedAtMs = pages.map(({ atMs }) => atMs);
+  const run = {
+    contender: `pigeonpost into ${kind}`,
+    items,
+    seconds: (committedAtMs.at(-1)! - requests[0]!.arrivedAtMs) / 1000,
+    cpuSeconds,
+    peakRssMb: product.peakRssMb(),
+    requests: requests.length,
+  };
+  return { product, run, committedAtMs };
 }
 
 export function forAttendees({ path }: SeenRequest): boolean {

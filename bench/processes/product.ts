@@ -5,7 +5,7 @@ import { Secret } from '../../config/secret.js';
 import { binarySources, findBinary } from '../../worker/embedded-temporal/find-binary.js';
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { localTokenFile } from '../../worker/instance-file.js';
-import type { StoreKind } from '../bench.js';
+import type { StoreKind } from '../report.js';
 import { cpuSecondsOf, peakRssMbOf, Program, waitUntil } from './program.js';
 import { builtProgram } from '../../base/package-root.js';
 import { sandboxKey } from './sandbox.js';
@@ -52,7 +52,7 @@ export class Product {
     private readonly started: StartedProgram,
   ) {}
 
-  /** Starts the product on a new store and on the sandbox of the stage. */
+  /** Starts the product on a new store and on the sandbox of the stage. It ends with the stage, or earlier by `stop`. */
   static async start(stage: Stage, options: ProductOptions): Promise<Product> {
     const folder = stage.nextFolder();
     const store = await stage.freshStore(options.store, folder);
@@ -80,18 +80,16 @@ export class Product {
       cwd: folder,
       logFile: join(folder, 'pigeonpost.log'),
     });
-    try {
-      const status = await program.lineLike(/^page: (\S+)\/\?code=/);
-      const headers = headersFor(folder, store);
-      const product = new Product(folder, store, { program, temporal, apiUrl: status[1]!, headers });
-      await program.lineLike(/^ready/);
-      product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
-      return product;
-    } catch (error) {
+    stage.onClose(async () => {
       await program.stop();
       await temporal?.stop();
-      throw error;
-    }
+    });
+    const status = await program.lineLike(/^page: (\S+)\/\?code=/);
+    const headers = headersFor(folder, store);
+    const product = new Product(folder, store, { program, temporal, apiUrl: status[1]!, headers });
+    await program.lineLike(/^ready/);
+    product.#cpuSecondsAtReady = cpuSecondsOf(program.pid);
+    return product;
   }
 
   /** Address of the Temporal server. */

@@ -14,6 +14,9 @@ export interface SeenRequest {
   readonly query: string;
 }
 
+/** Flags of the command `sandbox`, without the dashes. */
+export type SandboxFlags = Readonly<Record<string, number>>;
+
 /** The sandbox in its own process: the service that both contenders read. */
 export class Sandbox {
   private constructor(
@@ -21,11 +24,11 @@ export class Sandbox {
     readonly baseUrl: string,
   ) {}
 
-  /** Starts a sandbox without live events, unless `args` enable them. */
-  static async start(folder: string, args: readonly string[]): Promise<Sandbox> {
+  /** Starts a sandbox without live events. */
+  static async start(folder: string, flags: SandboxFlags): Promise<Sandbox> {
     const program = new Program({
       program: 'sandbox/main',
-      args: ['--api-key', sandboxKey, '--frozen', ...args],
+      args: ['--api-key', sandboxKey, '--frozen', ...Object.entries(flags).map(([name, n]) => `--${name}=${n}`)],
       env: {},
       cwd: folder,
       logFile: join(folder, 'sandbox.log'),

@@ -2,8 +2,8 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, rmSync, existsSync, readdirS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
-import type { StoreKind } from '../bench.js';
-import { Sandbox } from './sandbox.js';
+import type { StoreKind } from '../report.js';
+import { Sandbox, type SandboxFlags } from './sandbox.js';
 import { spawnSync } from 'node:child_process';
 import { Client } from 'pg';
 import { freePort } from '../../worker/embedded-temporal/free-port.js';
@@ -27,10 +27,10 @@ export class Stage {
     readonly sandbox: Sandbox,
   ) {}
 
-  static async open(sandboxArgs: readonly string[]): Promise<Stage> {
+  static async open(flags: SandboxFlags): Promise<Stage> {
     const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-bench-'));
     chmodSync(folder, 0o711); // PostgreSQL's user must be able to reach its folder in it
-    return new Stage(folder, await Sandbox.start(folder, sandboxArgs));
+    return new Stage(folder, await Sandbox.start(folder, flags));
   }
 
   /** Returns a new folder for the next contender. */
@@ -82,8 +82,8 @@ async function makeTemplate(folder: string): Promise<string> {
 }
 
 /** Opens a stage for `use` and closes it afterwards, even after a failure. */
-export async function withStage<T>(sandboxArgs: readonly string[], use: (stage: Stage) => Promise<T>): Promise<T> {
-  const stage = await Stage.open(sandboxArgs);
+export async function withStage<T>(flags: SandboxFlags, use: (stage: Stage) => Promise<T>): Promise<T> {
+  const stage = await Stage.open(flags);
   try {
     return await use(stage);
   } finally {

@@ -4,24 +4,18 @@
  */
 import { createReadStream } from 'node:fs';
 import { basename } from 'node:path';
-import { performance } from 'node:perf_hooks';
-import { printMeasured } from '../processes/print-measured.js';
-import { isSendable } from '../../importing/files/checked-row.js';
+import { measured, type Measurement, printMeasured } from '../processes/print-measured.js';
+import { isSendable } from '../../importing/files/registrant-file.js';
 import { guessMapping } from '../../importing/files/column-mapping.js';
 import { openRegistrantFile } from '../../importing/files/open-registrant-file.js';
 import { RowCheck } from '../../importing/files/row-check.js';
 
-export interface ReadMeasurement {
+export interface ReadMeasurement extends Measurement {
   readonly rows: number;
   readonly sendable: number;
-  readonly seconds: number;
-  readonly cpuSeconds: number;
-  readonly peakRssMb: number;
 }
 
-async function run(path: string): Promise<ReadMeasurement> {
-  const cpuBefore = process.cpuUsage();
-  const startedAt = performance.now();
+async function run(path: string): Promise<Omit<ReadMeasurement, keyof Measurement>> {
   const file = await openRegistrantFile(createReadStream(path), { name: basename(path) });
   const check = new RowCheck({ mapping: guessMapping(file.columns, []) });
   let rows = 0;
@@ -30,14 +24,10 @@ async function run(path: string): Promise<ReadMeasurement> {
     rows += batch.length;
     sendable += check.check(batch).filter(isSendable).length;
   }
-  const { user, system } = process.cpuUsage(cpuBefore);
-  return {
-    rows,
-    sendable,
-    seconds: (performance.now() - startedAt) / 1000,
-    cpuSeconds: (user + system) / 1e6,
-    peakRssMb: process.resourceUsage().maxRSS / 1024,
-  };
+  return { rows, sendable };
 }
 
-printMeasured('read', run(process.argv[2] ?? ''));
+printMeasured(
+  'read',
+  measured(() => run(process.argv[2] ?? '')),
+);

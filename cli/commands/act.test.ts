@@ -1,9 +1,8 @@
 import { userInfo } from 'node:os';
 import type { Action } from '../../operations/action.js';
-import type { Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
 import { act, approve, testSink } from './act.js';
-import { type AnsweringApi, answeringApi } from './answering-api.test-kit.js';
+import { type AnsweringApi, answeringApi, listening } from './answering-api.test-kit.js';
 
 let api: AnsweringApi;
 let asked: unknown[] = [];
@@ -26,9 +25,8 @@ async function run(
   json = false,
   more: { for?: string; end?: boolean } = {},
 ): Promise<{ code: number; lines: string[] }> {
-  const lines: string[] = [];
-  const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-  const code = await act({ config: api.config, debug: false, out }, { verb, what, json, ...more });
+  const { context, lines } = listening(api.config);
+  const code = await act(context, { verb, what, json, ...more });
   return { code, lines };
 }
 
@@ -121,10 +119,8 @@ describe('sink approve', () => {
       actions.push(body);
       return JSON.stringify({ done: true });
     });
-    const lines: string[] = [];
-    const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-    const approving = (name: string, yes: boolean) =>
-      approve({ config: running.config, debug: false, out }, { name, yes, json: false });
+    const { context, lines } = listening(running.config);
+    const approving = (name: string, yes: boolean) => approve(context, name, { yes, json: false });
     try {
       await expect(approving('hooks', false)).rejects.toMatchObject({
         exitCode: ExitCode.WrongUse,
@@ -161,11 +157,9 @@ describe('sink test', () => {
       urls.push(`${method} ${url}`);
       return answer;
     });
-    const lines: string[] = [];
-    const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-    const context = { config: testing.config, debug: false, out };
-    expect(await testSink(context, { name: 'hooks', json: false })).toBe(code);
-    expect(await testSink(context, { name: 'hooks', json: true })).toBe(code);
+    const { context, lines } = listening(testing.config);
+    expect(await testSink(context, 'hooks', { json: false })).toBe(code);
+    expect(await testSink(context, 'sink:hooks', { json: true })).toBe(code);
     expect([urls[0], lines]).toEqual(['POST /api/sinks/hooks/test', [line, answer]]);
     await testing.close();
   });

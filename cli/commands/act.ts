@@ -1,61 +1,62 @@
-import type { Command } from 'commander';
 import { serviceLists } from '../../base/list-names.js';
-import { confirm, exampleText, reasonHelp, type Run, type Context, operatorName } from '../command.js';
+import {
+  type CliCommand,
+  confirm,
+  reasonHelp,
+  type Context,
+  type JsonOption,
+  operatorName,
+  parseList,
+  type KnownNames,
+  parseTarget,
+} from '../command.js';
 import type { Action } from '../../operations/action.js';
 import { type ApiClient, instanceOf } from '../api-client.js';
 import type { SinkView } from '../../operations/status-view.js';
 import { isObserving } from '../../base/delivery-words.js';
 import { counted, formatSpan } from '../../base/words.js';
-import { CommandError, ExitCode } from '../exit-code.js';
-import { parseList, type KnownNames, parseTarget } from '../parse-names.js';
+import { ExitCode, wrongUse } from '../exit-code.js';
+import { printResult } from '../output.js';
 
-const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME';
-
-export function addPause(program: Command, run: Run): void {
-  addAction(program, run, {
-    verb: 'pause',
-    description: `Pause a workspace, a pigeonhole or a sink until you resume it: ${targets}`,
-    example: 'pause sink:hooks --reason "moving the receiver"',
-  }).option('--reason <text>', reasonHelp);
-}
-
-export function addResume(program: Command, run: Run): void {
-  const description = `Continue after a pause: ${targets}`;
-  addAction(program, run, { verb: 'resume', description, example: 'resume sink:hooks' });
-}
-
-export function addTryNow(program: Command, run: Run): void {
-  addAction(program, run, {
-    verb: 'try-now',
-    description:
-      'Retry immediately instead of waiting for backoff, Retry-After, the quota or a new key: workspace:NAME or sink:NAME',
-    example: 'try-now sink:crm',
-  });
-}
-
-export function addPollNow(program: Command, run: Run): void {
-  addAction(program, run, {
-    verb: 'poll-now',
-    description: 'Read now instead of at the next interval: workspace:NAME or pigeonhole:WORKSPACE/ID',
-    example: 'poll-now pigeonhole:acme/101 --for 2h',
-  })
+/** Adds the commands that send one action to the running pigeonpost. */
+export function addActions(program: CliCommand): void {
+  const add = (verb: Action['do'], example: string, description: string): CliCommand =>
+    program
+      .command(`${verb} <what>`)
+      .description(description)
+      .json()
+      .examples(`${verb} ${example}`)
+      .runs((context, what: string, options: ActionOptions) => act(context, { verb, what, ...options }));
+  const targets = 'workspace:NAME, pigeonhole:WORKSPACE/ID, sink:NAME or only NAME';
+  add(
+    'pause',
+    'sink:hooks --reason "moving the receiver"',
+    `Pause a workspace, a pigeonhole or a sink until you resume it: ${targets}`,
+  ).option('--reason <text>', reasonHelp);
+  add('resume', 'sink:hooks', `Continue after a pause: ${targets}`);
+  add(
+    'try-now',
+    'sink:crm',
+    'Retry immediately instead of waiting for backoff, Retry-After, the quota or a new key: workspace:NAME or sink:NAME',
+  );
+  add(
+    'poll-now',
+    'pigeonhole:acme/101 --for 2h',
+    'Read now instead of at the next interval: workspace:NAME or pigeonhole:WORKSPACE/ID',
+  )
     .option(
       '--for <duration>',
       'length of a rehearsal in which every list of the pigeonhole is read at the live interval: 30m, 2h, up to 24h',
     )
     .option('--end', 'end the rehearsal that --for started');
+  add(
+    'sweep',
+    'pigeonhole:acme/101 --list questions',
+    'Read whole lists now to find edited and missing items: pigeonhole:WORKSPACE/ID, or workspace:NAME for all of its pigeonholes',
+  ).option('--list <list>', 'only this list');
 }
 
-export function addSweep(program: Command, run: Run): void {
-  addAction(program, run, {
-    verb: 'sweep',
-    description:
-      'Read whole lists now to find edited and missing items: pigeonhole:WORKSPACE/ID, or workspace:NAME for all of its pigeonholes',
-    example: 'sweep pigeonhole:acme/101 --list questions',
-  }).option('--list <list>', 'only this list');
-}
-
-export function addSink(program: Command, run: Run): void {
+export function addSink(program: CliCommand): void {
   const sink = program.command('sink').description('Approve a sink that only observes, or send a test message');
   sink
     .command('approve <name>')
@@ -64,24 +65,19 @@ export function addSink(program: Command, run: Run): void {
     )
     .option('--reason <text>', reasonHelp)
     .option('--yes', 'skip the confirmation', false)
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('sink approve hooks --reason "counts are as expected"'))
-    .action((name: string, options: ApproveOptions) =>
-      run((context) => approve(context, { ...options, name: sinkNamed(name) })),
-    );
+    .json()
+    .examples('sink approve hooks --reason "counts are as expected"')
+    .runs(approve);
   sink
     .command('test <name>')
     .description('Send a message marked as a test through a sink of type webhook or slack')
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('sink test hooks'))
-    .action((name: string, options: { json: boolean }) =>
-      run((context) => testSink(context, { name: sinkNamed(name), ...options })),
-    );
+    .json()
+    .examples('sink test hooks')
+    .runs(testSink);
 }
 
-interface ApproveOptions {
+interface ApproveOptions extends JsonOption {
   readonly yes: boolean;
-  readonly json: boolean;
   readonly reason?: string;
 }
 
@@ -90,20 +86,14 @@ interface ApproveOptions {
  * `--yes` is given. Exit 0; 1 if the operator declines or the sink needs no approval; 2 without a terminal; 4 if the
  * sink is unknown.
  */
-export async function approve(
-  context: Context,
-  { name, yes, ...options }: ApproveOptions & { readonly name: string },
-): Promise<ExitCode> {
+export async function approve(context: Context, word: string, { yes, ...options }: ApproveOptions): Promise<ExitCode> {
+  const name = sinkNamed(word);
   const { client } = await instanceOf(context);
-  const { sinks } = await client.status({ counts: false });
+  const { sinks } = await client.get('/api/status', {});
   const sink = sinks.find((each) => each.name === name);
   const changes = sink === undefined ? null : changesToSend(sink);
-  if (
-    changes !== null &&
-    !yes &&
-    !(await confirm(`Let sink ${name} send? This sends ${changes} and all later ones.`))
-  ) {
-    context.out.note('nothing was approved');
+  const question = `Let sink ${name} send? This sends ${changes} and all later ones.`;
+  if (changes !== null && !yes && !(await confirm(context.out, question, 'nothing was approved'))) {
     return ExitCode.Failed;
   }
   const done = changes === null ? undefined : `is approved: it sends ${changes} and all later ones`;
@@ -126,45 +116,21 @@ function sinkNamed(name: string): string {
  * `pigeonpost sink test <name>`: sends one test message through a sink. Exit 0 if the destination accepted it; 1 if it
  * did not, or if the sink sends no tests or sends nothing now; 4 if the sink is unknown.
  */
-export async function testSink(
-  context: Context,
-  { name, json }: { readonly name: string; readonly json: boolean },
-): Promise<ExitCode> {
-  const { out } = context;
+export async function testSink(context: Context, word: string, { json }: JsonOption): Promise<ExitCode> {
+  const name = sinkNamed(word);
   const { client } = await instanceOf(context);
-  const result = await client.testSink(name);
+  const result = await client.post('/api/sinks/{name}/test', { params: { name }, json: {} });
   const { delivered, detail } = result;
-  if (json) out.line(JSON.stringify(result));
-  else {
-    const said = delivered ? 'delivered the test message' : 'did not deliver the test message';
-    out.line(`sink ${name} ${said}${detail === null ? '' : `: ${detail}`}`);
-  }
+  const said = delivered ? 'delivered the test message' : 'did not deliver the test message';
+  printResult(context.out, json, result, `sink ${name} ${said}${detail === null ? '' : `: ${detail}`}`);
   return delivered ? ExitCode.Done : ExitCode.Failed;
 }
 
 type ActionOptions = Omit<ActOptions, 'verb' | 'what' | 'done'>;
 
-function addAction(
-  program: Command,
-  run: Run,
-  {
-    verb,
-    description,
-    example,
-  }: { readonly verb: Action['do']; readonly description: string; readonly example: string },
-): Command {
-  return program
-    .command(`${verb} <what>`)
-    .description(description)
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText(example))
-    .action((what: string, options: ActionOptions) => run((context) => act(context, { verb, what, ...options })));
-}
-
-interface ActOptions {
+interface ActOptions extends JsonOption {
   readonly verb: Action['do'];
   readonly what: string;
-  readonly json: boolean;
   /** Words to print about the target, instead of the usual words for the action. */
   readonly done?: string | undefined;
   /** The only list to sweep. */
@@ -182,27 +148,24 @@ interface ActOptions {
  * 1 if pigeonpost refuses the action, 4 if the target is unknown.
  */
 export async function act(context: Context, options: ActOptions): Promise<ExitCode> {
-  const { out } = context;
-  const { verb, what, json } = options;
+  const { verb, what, reason, done = becomes[verb] } = options;
   const { client, config } = await instanceOf(context);
   const { kind, name } = await parseTarget(what, async () => config ?? (await namesAt(client)));
   if ((verb === 'poll-now' || verb === 'sweep') && kind === 'sink') {
-    throw new CommandError(ExitCode.WrongUse, 'a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE/ID');
+    throw wrongUse('a sink is not read: give workspace:NAME or pigeonhole:WORKSPACE/ID');
   }
   const forSeconds = secondsOf(options, kind);
   const list = options.list === undefined ? undefined : await parseList(options.list, serviceLists);
   const action: Action = { do: verb, kind, name };
-  const { reason, done = becomes[verb] } = options;
-  const { note } = await client.act({ ...action, list, forSeconds, by: operatorName(), reason });
-  if (json) out.line(JSON.stringify({ done: true, ...action, list, forSeconds, reason, note }));
-  else if (note !== undefined) out.line(note);
-  else if (forSeconds === 0) out.line(`the rehearsal of ${kind} ${name} has ended`);
-  else if (forSeconds !== undefined)
-    out.line(
-      `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds)}; end the rehearsal with: pigeonpost poll-now ${what} --end`,
-    );
-  else out.line(`${kind} ${name} ${done}${list === undefined ? '' : `: ${list}`}`);
-  return ExitCode.Done;
+  const asked = { ...action, list, forSeconds, by: operatorName(), reason };
+  const { note } = await client.post('/api/actions', { json: asked });
+  const result = { done: true, ...action, list, forSeconds, reason, note };
+  const rehearsal =
+    forSeconds === 0
+      ? `the rehearsal of ${kind} ${name} has ended`
+      : `every list of ${kind} ${name} is read at the live interval for ${formatSpan(forSeconds ?? 0)}; end the rehearsal with: pigeonpost poll-now ${what} --end`;
+  const plain = `${kind} ${name} ${done}${list === undefined ? '' : `: ${list}`}`;
+  return printResult(context.out, options.json, result, note ?? (forSeconds === undefined ? plain : rehearsal));
 }
 
 const unitSeconds = { s: 1, m: 60, h: 3600 } as const;
@@ -212,14 +175,14 @@ const longestSeconds = 24 * 3600;
 function secondsOf({ for: span, end = false }: ActOptions, kind: string): number | undefined {
   if (span === undefined && !end) return undefined;
   if (kind !== 'pigeonhole') {
-    throw new CommandError(ExitCode.WrongUse, '--for and --end apply to one pigeonhole: give pigeonhole:WORKSPACE/ID');
+    throw wrongUse('--for and --end apply to one pigeonhole: give pigeonhole:WORKSPACE/ID');
   }
-  if (span !== undefined && end) throw new CommandError(ExitCode.WrongUse, 'give --for or --end, not both');
+  if (span !== undefined && end) throw wrongUse('give --for or --end, not both');
   if (span === undefined) return 0;
   const [, number, unit] = /^(\d{1,5})([smh])$/.exec(span) ?? [];
   const seconds = number === undefined ? 0 : Number(number) * unitSeconds[unit as keyof typeof unitSeconds];
   if (seconds >= 1 && seconds <= longestSeconds) return seconds;
-  throw new CommandError(ExitCode.WrongUse, `--for is "${span}": write a duration from 1s to 24h, such as 90m or 2h`);
+  throw wrongUse(`--for is "${span}": write a duration from 1s to 24h, such as 90m or 2h`);
 }
 
 const becomes = {
@@ -233,6 +196,6 @@ const becomes = {
 
 /** Reads the names from a pigeonpost whose configuration is on another machine. */
 async function namesAt(client: ApiClient): Promise<KnownNames> {
-  const { workspaces, sinks } = await client.status({ counts: false });
+  const { workspaces, sinks } = await client.get('/api/status', {});
   return { workspaces: workspaces.map(({ name }) => name), sinks: sinks.map(({ name }) => name) };
 }

@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { prove, storeName } from '../../api/instance-proof.js';
-import { hashToken } from '../../api/credentials.js';
+import { hashToken, prove, storeName } from '../../api/credentials.js';
+import type { Context } from '../command.js';
 
 export interface AskedOfApi {
   readonly method: string;
@@ -77,4 +77,11 @@ export async function answeringApi(
       rmSync(folder, { recursive: true });
     },
   };
+}
+
+/** Returns the context of a command with this configuration, and what the command prints as its result. */
+export function listening(config: string): { readonly context: Context; readonly lines: string[] } {
+  const lines: string[] = [];
+  const out = { line: (text: string) => void lines.push(text), note: () => undefined } as unknown as Context['out'];
+  return { context: { config, out }, lines };
 }

@@ -1,7 +1,7 @@
-import type { EventObjectState, EventObjectView, EventView } from '../../operations/provision-event.js';
+import type { EventObjectView, EventView } from '../../operations/provision-event.js';
 import { followEvent, untilAnswered } from './apply.js';
 
-const object = (key: string, state: EventObjectState, id: number | null = null): EventObjectView => ({
+const object = (key: string, state: EventObjectView['state'], id: number | null = null): EventObjectView => ({
   key,
   kind: key === 'pigeonhole' ? 'pigeonhole' : 'session',
   state,

@@ -1,20 +1,24 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, collect, type Run, type Context, confirm, operatorName } from '../command.js';
+import { codeOf } from '../../base/errors.js';
+import { InvalidArgumentError } from 'commander';
+import {
+  type CliCommand,
+  exampleText,
+  collect,
+  type Context,
+  confirm,
+  type JsonOption,
+  operatorName,
+} from '../command.js';
 import { readFile } from 'node:fs/promises';
 import type { EventRequest, EventView, EventObjectView } from '../../operations/provision-event.js';
 import { type ApiClient, clientOf } from '../api-client.js';
-import type { Output } from '../output.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { type Output, printResult } from '../output.js';
+import { ExitCode, wrongUse } from '../exit-code.js';
 import { formatEvent, questionOf } from './format-event.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { formatSpan } from '../../base/words.js';
 
-interface ApplyArguments extends Omit<ApplyOptions, 'file' | 'use' | 'create'> {
-  readonly use?: ApplyOptions['use'];
-  readonly new?: ApplyOptions['create'];
-}
-
-export function addApply(program: Command, run: Run): void {
+export function addApply(program: CliCommand): void {
   program
     .command('apply <file>')
     .description('Create the pigeonhole and sessions of an event file, each once, after showing the plan')
@@ -22,14 +26,12 @@ export function addApply(program: Command, run: Run): void {
     .option('--yes', 'skip the confirmation', false)
     .option('--use <key=id>', 'existing pigeonhole or session to use for this key of the file', toUse)
     .option('--new <key>', 'key to create even if a similar object exists or the object was deleted', collect)
-    .option('--json', 'print one JSON document', false)
+    .json()
     .addHelpText(
       'after',
       `${exampleText('apply event.yaml --dry-run')}\n\ndocs/provisioning.md has a complete event file.`,
     )
-    .action((file: string, { new: create = [], use = {}, ...options }: ApplyArguments) =>
-      run((context) => apply(context, { file, create, use, ...options })),
-    );
+    .runs((context, file: string, options: Omit<ApplyOptions, 'file'>) => apply(context, { file, ...options }));
 }
 
 function toUse(text: string, before: Readonly<Record<string, number>> = {}): Record<string, number> {
@@ -39,14 +41,13 @@ function toUse(text: string, before: Readonly<Record<string, number>> = {}): Rec
   return { ...before, [key]: Number(id) };
 }
 
-export interface ApplyOptions {
+export interface ApplyOptions extends JsonOption {
   /** Path of the event file, as the user wrote it. */
   readonly file: string;
   readonly dryRun: boolean;
   readonly yes: boolean;
-  readonly json: boolean;
-  readonly use: Readonly<Record<string, number>>;
-  readonly create: readonly string[];
+  readonly use?: Readonly<Record<string, number>>;
+  readonly new?: readonly string[];
 }
 
 const largestFileBytes = 1_000_000;
@@ -58,45 +59,37 @@ const largestFileBytes = 1_000_000;
  * object.
  */
 async function apply(context: Context, options: ApplyOptions): Promise<ExitCode> {
-  const { out } = context;
   const text = await readEvent(options.file);
-  const client = await clientOf(context);
-  return await applyText(client, text, options, { out });
+  return await applyText(await clientOf(context), text, options, context);
 }
 
 /** Applies the text of an event file. @param wait for tests */
 export async function applyText(
-  client: Pick<ApiClient, 'lookAtEvent' | 'applyEvent'>,
+  client: Pick<ApiClient, 'post'>,
   text: string,
-  { file, dryRun, yes, json, use, create }: ApplyOptions,
+  { file, dryRun, yes, json, use = {}, new: create = [] }: ApplyOptions,
   { out, wait }: { readonly out: Output; readonly wait?: Wait },
 ): Promise<ExitCode> {
   const asked: EventRequest = { file, text, use, create: [...create], skip: [], by: operatorName() };
-  const plan = await untilAnswered(() => client.lookAtEvent(asked), out, wait);
+  const plan = await untilAnswered(() => client.post('/api/events/plan', { json: asked }), out, wait);
   const isLeft = plan.objects.some(({ state }) => ['create', 'unknown', 'claim'].includes(state));
   const ends = dryRun || plan.problems.length > 0 || plan.hindrance !== null || !isLeft;
   if (json && ends) out.line(JSON.stringify(plan));
   if (!json) for (const line of formatEvent(plan, 'plan')) out.line(line);
   tellHindrance(plan, out);
   if (ends) return exitCodeOf(plan, 'plan');
-  if (!yes && !(await agrees(plan, out, json))) {
-    out.note('nothing was created');
-    return ExitCode.Failed;
+  if (!yes) {
+    if (json) for (const line of formatEvent(plan, 'plan')) out.note(line); // other programs read standard output
+    if (!(await confirm(out, questionOf(plan), 'nothing was created'))) return ExitCode.Failed;
   }
-  const end = await followEvent((skip) => client.applyEvent({ ...asked, skip: [...skip] }), out, wait);
-  if (json) out.line(JSON.stringify(end));
-  else for (const line of formatEvent(end, 'end')) out.line(line);
+  const end = await followEvent(
+    (skip) => client.post('/api/events/apply', { json: { ...asked, skip: [...skip] } }),
+    out,
+    wait,
+  );
+  printResult(out, json, end, formatEvent(end, 'end'));
   tellHindrance(end, out);
   return exitCodeOf(end, 'end');
-}
-
-/**
- * Shows the plan and asks for confirmation.
- * @param json shows the plan on standard error, because other programs read standard output
- */
-async function agrees(plan: EventView, out: Output, json: boolean): Promise<boolean> {
-  if (json) for (const line of formatEvent(plan, 'plan')) out.note(line);
-  return await confirm(questionOf(plan));
 }
 
 function tellHindrance({ hindrance }: EventView, out: Output): void {
@@ -120,23 +113,20 @@ async function readEvent(file: string): Promise<string> {
   try {
     bytes = await readFile(file);
   } catch (cause) {
-    const code = (cause as NodeJS.ErrnoException).code ?? 'unknown error';
+    const code = codeOf(cause);
     const why =
       code === 'ENOENT'
         ? 'the file does not exist; docs/provisioning.md has an example'
         : `the file cannot be read (${code})`;
-    throw new CommandError(ExitCode.WrongUse, `${file}: ${why}`, { cause });
+    throw wrongUse(`${file}: ${why}`, { cause });
   }
   if (bytes.length > largestFileBytes) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `${file}: the file has ${bytes.length} bytes; an event file may have at most ${largestFileBytes}`,
-    );
+    throw wrongUse(`${file}: the file has ${bytes.length} bytes; an event file may have at most ${largestFileBytes}`);
   }
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new CommandError(ExitCode.WrongUse, `${file}: the file is not UTF-8 text; save it as UTF-8`, { cause });
+    throw wrongUse(`${file}: the file is not UTF-8 text; save it as UTF-8`, { cause });
   }
 }
 

@@ -1,6 +1,5 @@
-import type { Command } from 'commander';
-import { collect, type Run, type Context } from '../command.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { type CliCommand, collect, type Context } from '../command.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { askStreamed, instanceOf } from '../api-client.js';
 import type { BackupBytes } from '../../operations/backup/backup-store.js';
 import type { IncomingMessage } from 'node:http';
@@ -17,26 +16,25 @@ Examples:
   pigeonpost backup /backups/pigeonpost-$(date +%F).tar.gz
   pigeonpost backup /backups/pigeonpost.tar.gz.age --encrypt-to age1...`;
 
-export function addBackup(program: Command, run: Run): void {
+export function addBackup(program: CliCommand): void {
   program
     .command('backup <file>')
     .description('Copy the ledger into a file while pigeonpost runs; "-" is standard output')
     .option('--encrypt-to <recipient>', 'public key of age (age1…) to encrypt to; may be repeated', collect, [])
     .addHelpText('after', backupHelp)
-    .action((file: string, options: { encryptTo: string[] }) =>
-      run((context) => backup(context, { file, ...options })),
-    );
+    .runs(backup);
 }
 
 /**
  * `pigeonpost backup <file>`: writes a consistent copy of an embedded store, through the process that runs on it or, if
  * none runs, from its folder. Exit 0; 1 if it fails; 2 for a PostgreSQL store, which PostgreSQL's own tools back up.
- * @param asked.file `-` writes to standard output
- * @param asked.encryptTo age recipients; if empty, the backup is not encrypted
+ * @param file `-` writes to standard output
+ * @param options.encryptTo age recipients; if empty, the backup is not encrypted
  */
 async function backup(
   context: Context,
-  { file, encryptTo }: { file: string; encryptTo: readonly string[] },
+  file: string,
+  { encryptTo }: { readonly encryptTo: readonly string[] },
 ): Promise<ExitCode> {
   const { packUnusedStore, passOn, writeBackup } = await import('../../operations/backup/backup-store.js');
   const { encrypterTo } = await import('../../operations/backup/age.js');
@@ -44,19 +42,13 @@ async function backup(
   const encrypt = encryptTo.length === 0 ? undefined : await encrypterTo(encryptTo);
   const { config, address } = await instanceOf(context);
   const { store } = config ?? { store: { kind: 'elsewhere' as const } };
-  if (file === '-' && process.stdout.isTTY) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'a backup cannot be written to a terminal: give a file, or redirect standard output',
-    );
-  }
+  refuseTerminal('a backup', file);
   const use = async (bytes: BackupBytes): Promise<void> =>
     file === '-' ? await passOn(encrypt?.(bytes) ?? bytes, process.stdout) : await writeBackup(file, bytes, encrypt);
   switch (store.kind) {
     case 'unknown':
     case 'postgres':
-      throw new CommandError(
-        ExitCode.WrongUse,
+      throw wrongUse(
         `the store of ${context.config} is a PostgreSQL database: back it up with PostgreSQL's own tools, pg_dump --format=custom --no-owner --no-privileges --file=${file} "$DATABASE_URL"`,
       );
     case 'elsewhere':
@@ -81,6 +73,12 @@ async function backup(
     `the backup does not contain the ledger's key, which a restore needs: save it with "pigeonpost key export FILE"`,
   );
   return ExitCode.Done;
+}
+
+/** @throws {CommandError} exit 2 if the output is a terminal */
+function refuseTerminal(what: string, file: string): void {
+  if (file !== '-' || !process.stdout.isTTY) return;
+  throw wrongUse(`${what} cannot be written to a terminal: give a file, or redirect standard output`);
 }
 
 /**
@@ -114,13 +112,13 @@ Examples:
   pigeonpost key export /safe/ledger.key
   pigeonpost key export - | age -r age1... > ledger.key.age`;
 
-export function addKey(program: Command, run: Run): void {
+export function addKey(program: CliCommand): void {
   const key = program.command('key').description("Export the ledger's hashing key, which backups do not contain");
   key
     .command('export <file>')
     .description('Write the key into a file that only you can read; "-" is standard output')
     .addHelpText('after', keyHelp)
-    .action((file: string) => run((context) => exportKey(context, { file }), { offline: 'key export' }));
+    .runs(exportKey, { offline: 'key export' });
 }
 
 /**
@@ -128,15 +126,10 @@ export function addKey(program: Command, run: Run): void {
  * the backups. Needs no running process. Exit 0, 1 if there is no key or the file exists.
  * @param file `-` writes to standard output, but never to a terminal
  */
-async function exportKey({ config, out }: Context, { file }: { file: string }): Promise<ExitCode> {
+async function exportKey({ config, out }: Context, file: string): Promise<ExitCode> {
   const { loadStoreConfig } = await import('../../operations/command-input.js');
   const { findLedgerKey } = await import('../../worker/key-place-of.js');
-  if (file === '-' && process.stdout.isTTY) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'a key cannot be written to a terminal: give a file, or redirect standard output',
-    );
-  }
+  refuseTerminal('a key', file);
   const key = await findLedgerKey(await loadStoreConfig(config));
   if (file === '-') {
     out.line(key.reveal());

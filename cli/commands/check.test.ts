@@ -3,11 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { prove, storeName } from '../../api/instance-proof.js';
-import { hashToken } from '../../api/credentials.js';
+import { hashToken, prove, storeName } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { checkPort, checkSinks, formatEstimate, portOf } from './check.js';
-import type { Estimate } from '../../operations/estimate.js';
+import type { Estimate } from '../../operations/calendar-demand.js';
 
 const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
 const problem = 'all 20 attendees lack a value for email: crm.records[0].match';
@@ -96,14 +95,17 @@ describe('the port of the API', () => {
       text: `port ${port} of 127.0.0.1 is in use by another program: end that program, or set another server.port`,
     });
     await new Promise((resolve) => other.close(resolve));
-    expect(await checkPort(configFor(port))).toBeNull();
+    const text = `port ${port} of 127.0.0.1 is free`;
+    expect(await checkPort(configFor(port))).toEqual({ what: 'server', result: 'ok', text });
   });
 
   it('may be in use by the pigeonpost of this configuration', async () => {
-    expect(await checkPort(configFor((server.address() as AddressInfo).port))).toBeNull();
+    const { port } = server.address() as AddressInfo;
+    const text = `port ${port} of 127.0.0.1 is in use by the pigeonpost of this configuration`;
+    expect(await checkPort(configFor(port))).toEqual({ what: 'server', result: 'ok', text });
   });
 
-  it('is not judged while a pigeonpost is starting there', async () => {
+  it('is no problem while a pigeonpost is starting there', async () => {
     const starting = createServer((_, response) => {
       response.statusCode = 503;
       response.end(JSON.stringify({ detail: 'the process is starting: try again in a few seconds' }));
@@ -112,7 +114,10 @@ describe('the port of the API', () => {
     const judged = await checkPort(configFor((starting.address() as AddressInfo).port));
     starting.closeAllConnections();
     await new Promise((resolve) => starting.close(resolve));
-    expect(judged).toBeNull();
+    expect(judged).toMatchObject({
+      result: 'ok',
+      text: expect.stringMatching(/by a pigeonpost that is not ready yet$/),
+    });
   });
 
   it('is read from an address, even if it is the default port of HTTP', () => {

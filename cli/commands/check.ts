@@ -1,28 +1,31 @@
-import { type Command, InvalidArgumentError } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { InvalidArgumentError } from 'commander';
+import type { CliCommand, Context } from '../command.js';
 import type { Checked } from '../../worker/check.js';
 import type { Config } from '../../operations/load-process-config.js';
-import type { Estimate } from '../../operations/estimate.js';
+import type { Estimate } from '../../operations/calendar-demand.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
+import { tableLines } from '../text-line.js';
 import { readFile } from 'node:fs/promises';
 import { findInstance, NotReadyError } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
 import { plannedWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
 
-export function addCheck(program: Command, run: Run): void {
+export function addCheck(program: CliCommand): void {
   program
     .command('check')
     .description(
-      'Check the configuration, each key, each sink, the store, Temporal and the port of the API; changes nothing',
+      'Check the configuration, each key, each sink, each drop folder, the store, Temporal and the port of the API; changes nothing',
     )
     .option('--estimate', 'also estimate the number of requests per calendar day', false)
     .option('--quota <n>', 'request quota per day for --estimate, if the service does not report it', toRequests)
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('check', 'check --estimate --quota 10000'))
-    .action(({ quota, ...options }: { json: boolean; estimate: boolean; quota?: number }) =>
-      run((context) => check(context, { ...options, quota: quota ?? null }), { offline: 'check' }),
+    .json()
+    .examples('check', 'check --estimate --quota 10000')
+    .runs(
+      (context, { quota = null, ...options }: { json: boolean; estimate: boolean; quota?: number | null }) =>
+        check(context, { ...options, quota }),
+      { offline: 'check' },
     );
 }
 
@@ -36,46 +39,38 @@ function toRequests(text: string): number {
 const estimateTimeoutMs = 10 * 60_000;
 
 /**
- * `pigeonpost check`: checks the configuration, each key, each sink, the store, Temporal and the port of the API, and
- * prints a line for each; for the port, only if another program uses it. Notes list the number of people each sink
- * receives, fields that a mapping reads but no stored item has, and mappings that could not be checked. A mapping that
- * withholds a whole list is a problem. With `--estimate` it also estimates the requests for the busiest day of the
- * calendar. Exit 0 without problems, 2 for an invalid configuration, 3 when something cannot be reached, 1 for a
- * refusal. Notes do not change the exit code.
+ * `pigeonpost check`: checks the configuration, each key, each sink, each drop folder, the store, Temporal and the port
+ * of the API, and prints a line for each. Notes list the number of people each sink receives, fields that a mapping
+ * reads but no stored item has, and mappings that could not be checked. A mapping that withholds a whole list is a
+ * problem. With `--estimate` it also estimates the requests for the busiest day of the calendar. Exit 0 without
+ * problems, 2 for an invalid configuration, 3 when something cannot be reached, 1 for a refusal. Notes do not change
+ * the exit code.
  */
 export async function check(
   { config, out }: Context,
   { json, estimate: wantsEstimate, quota }: { json: boolean; estimate: boolean; quota: number | null },
 ): Promise<ExitCode> {
-  const { estimate } = await import('../../operations/estimate.js');
+  const { estimate } = await import('../../operations/calendar-demand.js');
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
   const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
   const { check: checkAll } = await import('../../worker/check.js');
   const loaded = await loadProcessConfig(config);
-  const results: Checked[] = [{ what: 'configuration', result: 'ok', text: `${config} is valid` }];
-  const show = ({ what, result, text }: Checked): void => {
+  const results: Checked[] = [];
+  const add = (checked: Checked): void => {
+    const { what, result, text } = checked;
+    results.push(checked);
     if (!json) printLabelled(out, result === 'ok' ? ['ok', 'green'] : ['PROBLEM', 'red'], `${what}: ${text}`);
   };
-  show(results[0]!);
-  for (const { line, key, message } of loaded.warnings) {
-    if (!json) printLabelled(out, ['note', 'yellow'], `${config}:${line}: ${key}: ${message}`);
-  }
-  for await (const result of checkAll(loaded, binarySources(), AbortSignal.timeout(60_000))) {
-    results.push(result);
-    show(result);
-  }
-  const port = await checkPort(loaded);
-  if (port !== null) {
-    results.push(port);
-    show(port);
-  }
+  const note = (text: string): void => {
+    if (!json) printLabelled(out, ['note', 'yellow'], text);
+  };
+  add({ what: 'configuration', result: 'ok', text: `${config} is valid` });
+  for (const { line, key, message } of loaded.warnings) note(`${config}:${line}: ${key}: ${message}`);
+  for await (const result of checkAll(loaded, binarySources(), AbortSignal.timeout(60_000))) add(result);
+  add(await checkPort(loaded));
   const { problems, notes } = await whileWaiting('checking the mappings with stored items', () => checkSinks(loaded));
-  for (const { sink, text } of problems) {
-    const problem: Checked = { what: `sink ${sink}`, result: 'refused', text };
-    results.push(problem);
-    show(problem);
-  }
-  for (const note of notes) if (!json) printLabelled(out, ['note', 'yellow'], note);
+  for (const { sink, text } of problems) add({ what: `sink ${sink}`, result: 'refused', text });
+  for (const each of notes) note(each);
   const estimates: Estimate[] = [];
   const canRead = results.every(({ what, result }) => result === 'ok' || !what.startsWith('workspace '));
   if (wantsEstimate && canRead) {
@@ -92,23 +87,23 @@ export async function check(
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
 }
 
-/**
- * Checks that no other process listens where `start` would.
- * @returns null if the port is free, cannot be judged, or is that of this configuration's own pigeonpost
- */
-export async function checkPort(config: Config): Promise<Checked | null> {
+/** Checks that no other program listens where `start` would. */
+export async function checkPort(config: Config): Promise<Checked> {
   const { isTaken } = await import('../../worker/embedded-temporal/free-port.js');
   const { host, port } = config.server;
-  if (!(await isTaken(host, port))) return null;
+  const place = `port ${port} of ${host}`;
+  const ok = (text: string): Checked => ({ what: 'server', result: 'ok', text });
+  if (!(await isTaken(host, port))) return ok(`${place} is free`);
+  const isOwn = ok(`${place} is in use by the pigeonpost of this configuration`);
   try {
     const { url } = await findInstance(config);
-    if (portOf(url) === port) return null;
+    if (portOf(url) === port) return isOwn;
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
-    if (error instanceof NotReadyError) return null; // it cannot be judged yet
-    if (error.exitCode !== ExitCode.Unreachable) return null; // it is this one, but does not accept the token
+    if (error instanceof NotReadyError) return ok(`${place} is in use by a pigeonpost that is not ready yet`);
+    if (error.exitCode !== ExitCode.Unreachable) return isOwn; // it does not accept the token
   }
-  const text = `port ${port} of ${host} is in use by another program: end that program, or set another server.port`;
+  const text = `${place} is in use by another program: end that program, or set another server.port`;
   return { what: 'server', result: 'refused', text };
 }
 
@@ -133,12 +128,9 @@ export function formatEstimate({ workspaces, quota, days, busiest, advice, reque
       ...(day === busiest?.day ? ['<- busiest'] : []),
     ]);
   const head = ['day', 'pigeonholes', 'live', 'idle', 'sweeps', 'requests', ...(quota === null ? [] : ['of quota'])];
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]!.length)));
-  const line = (cells: readonly string[]): string =>
-    `  ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[0]!) : cell.padStart(widths[column] ?? 0))).join('  ')}`;
   return [
     `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${grouped(quota)} requests a day`}:`,
-    ...(rows.length === 0 ? [] : [line(head), ...rows.map(line)]),
+    ...(rows.length === 0 ? [] : tableLines([head, ...rows], [1, 2, 3, 4, 5, 6]).map((line) => `  ${line}`)),
     ...(days.length > maxDays ? [`  and ${grouped(days.length - maxDays)} more days that need fewer requests`] : []),
     `  ${advice.text}`,
     `  The first read of existing items is not included. This estimate made ${counted(requestsMade, 'request')}.`,
@@ -174,7 +166,7 @@ export async function checkSinks(config: Config): Promise<SinkFindings> {
   const unchecked = new Map<string, string[]>();
   for (const sink of Object.keys(config.sinks)) {
     const asked = { sink, list: null, pigeonhole: null, key: null, limit: 1, configuration, changedFrom: null };
-    const preview = await client.preview(asked, { personal: false }).catch((error: unknown) => {
+    const preview = await client.post('/api/preview', { json: asked }).catch((error: unknown) => {
       if (error instanceof CommandError) return error; // the findings about mappings are optional
       throw error;
     });

@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import type { Command as TabCommand, Complete } from '@bomb.sh/tab' with { 'resolution-mode': 'import' };
 import { Argument, type Command, type Option } from 'commander';
 import { listNames } from '../../base/list-names.js';
-import type { Run } from '../command.js';
+import type { CliCommand } from '../command.js';
 import { ExitCode } from '../exit-code.js';
-import { roles } from './tokens.js';
+import { roles } from './access.js';
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
@@ -18,35 +18,30 @@ Examples:
  * Adds `pigeonpost completion <shell>`, which prints a script for the shell, and the hidden `complete`, which the
  * script runs when a person presses Tab. The bash script needs the package bash-completion.
  */
-export function addCompletion(program: Command, run: Run): void {
+export function addCompletion(program: CliCommand): void {
   program
     .command('completion')
     .description('Print a script that lets your shell complete commands, options and names')
     .addArgument(new Argument('<shell>', 'your shell').choices(shells))
     .addHelpText('after', examples)
-    .action((shell: (typeof shells)[number]) =>
-      run(
-        async ({ out }) => {
-          const tab = await import('@bomb.sh/tab');
-          for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
-          // Added because the library's script does not make bash complete file names if there are no other
-          // completions.
-          if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
-          return ExitCode.Done;
-        },
-        { offline: 'completion' },
-      ),
+    .runs(
+      async ({ out }, shell: (typeof shells)[number]) => {
+        const tab = await import('@bomb.sh/tab');
+        for (const line of printedBy(() => tab.script(shell, 'pigeonpost', 'pigeonpost'))) out.line(line);
+        // Added because the library's script does not make bash complete file names if there are no other completions.
+        if (shell === 'bash') out.line('complete -o default -F __pigeonpost_complete pigeonpost');
+        return ExitCode.Done;
+      },
+      { offline: 'completion' },
     );
   program
     .command('complete', { hidden: true })
     .argument('[words...]')
     .allowUnknownOption()
-    .action((words: string[]) =>
-      run(async ({ config, out }) => {
-        for (const line of await complete(program, words, config)) out.line(line);
-        return ExitCode.Done;
-      }),
-    );
+    .runs(async ({ config, out }, words: string[]) => {
+      for (const line of await complete(program, words, config)) out.line(line);
+      return ExitCode.Done;
+    });
 }
 
 /** Names that can complete a word of a command line. */

@@ -1,7 +1,6 @@
 import { planOf } from '../../operations/configuration-plan.test-kit.js';
-import type { Context } from '../command.js';
 import { ExitCode } from '../exit-code.js';
-import { answeringApi } from './answering-api.test-kit.js';
+import { answeringApi, listening } from './answering-api.test-kit.js';
 import { applyConfig, formatPlan } from './configuration.js';
 
 const caused = {
@@ -110,11 +109,8 @@ describe('config apply', () => {
   it('requests a confirmation if a sink sends what it observed', async () => {
     const shown = planOf({ deliveries: [{ ...caused, cause: 'observed', list: 'changes', changes: 681 }] });
     const api = await answeringApi(() => JSON.stringify(shown));
-    const out = { line: () => undefined } as unknown as Context['out'];
     try {
-      await expect(
-        applyConfig({ config: api.config, debug: false, out }, { json: false, yes: false }),
-      ).rejects.toMatchObject({
+      await expect(applyConfig(listening(api.config).context, { json: false, yes: false })).rejects.toMatchObject({
         exitCode: ExitCode.WrongUse,
         message: expect.stringContaining('Apply the file? This sends 681 changes to sinks. There is no terminal'),
       });
@@ -131,9 +127,8 @@ describe('config apply', () => {
       applied.push(url);
       return JSON.stringify({ number: 4, changed: true, plan: shown });
     });
-    const lines: string[] = [];
-    const out = { line: (text: string) => void lines.push(text) } as Context['out'];
-    const apply = (yes: boolean) => applyConfig({ config: api.config, debug: false, out }, { json: false, yes });
+    const { context, lines } = listening(api.config);
+    const apply = (yes: boolean) => applyConfig(context, { json: false, yes });
     try {
       await expect(apply(false)).rejects.toMatchObject({
         exitCode: ExitCode.WrongUse,

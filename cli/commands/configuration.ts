@@ -1,5 +1,4 @@
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context, confirm } from '../command.js';
+import { type CliCommand, type Context, confirm, type JsonOption } from '../command.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type {
@@ -21,42 +20,43 @@ import {
   withheldByPlan,
   withholdingWords,
 } from '../../base/delivery-words.js';
-import { clientOf } from '../api-client.js';
-import { whileWaiting } from '../output.js';
+import { type ApiClient, clientOf } from '../api-client.js';
+import { printResult, whileWaiting } from '../output.js';
 
-export function addConfig(program: Command, run: Run): void {
+export function addConfig(program: CliCommand): void {
   const config = program.command('config').description('Plan and apply changes of pigeonpost.yaml without a restart');
   config
     .command('plan')
     .description('Show how the file differs from the running configuration, and the deliveries this would cause')
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('config plan --config changed.yaml'))
-    .action((options: { json: boolean }) => run((context) => planConfig(context, options)));
+    .json()
+    .examples('config plan --config changed.yaml')
+    .runs(planConfig);
   config
     .command('apply')
     .description('Apply the configuration file that "start" was given, without a restart')
     .option('--yes', 'skip the confirmation, even if changes are sent to sinks or the mapping withholds more', false)
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('config apply'))
-    .action((options: ApplyConfigOptions) => run((context) => applyConfig(context, options)));
+    .json()
+    .examples('config apply')
+    .runs(applyConfig);
 }
 
 /**
  * `pigeonpost config plan`: shows how the file differs from the running configuration, and the deliveries that applying
  * it would cause. Changes nothing. Exit 0, 2 for an invalid file.
  */
-async function planConfig(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const { out } = context;
+async function planConfig(context: Context, { json }: JsonOption): Promise<ExitCode> {
   const candidate = await candidateAt(context.config);
-  const client = await clientOf(context);
-  const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
-  if (json) out.line(JSON.stringify(plan));
-  else for (const line of formatPlan(plan)) out.line(line);
-  return ExitCode.Done;
+  const plan = await planOf(await clientOf(context), candidate);
+  return printResult(context.out, json, plan, formatPlan(plan));
 }
 
-interface ApplyConfigOptions {
-  readonly json: boolean;
+async function planOf(client: ApiClient, candidate: Partial<Candidate>): Promise<ConfigurationPlan> {
+  return await whileWaiting('counting the changes to send', () =>
+    client.post('/api/configuration/plan', { json: candidate }),
+  );
+}
+
+interface ApplyConfigOptions extends JsonOption {
   readonly yes: boolean;
 }
 
@@ -70,7 +70,7 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
   const { out } = context;
   const candidate = context.url === undefined ? await candidateAt(context.config) : {}; // with --url, the other machine's own file is applied
   const client = await clientOf(context);
-  const plan = await whileWaiting('counting the changes to send', () => client.planConfiguration(candidate));
+  const plan = await planOf(client, candidate);
   const effects = effectsOf(plan);
   const wasShown = effects.length > 0 && !yes;
   if (wasShown) {
@@ -78,13 +78,11 @@ export async function applyConfig(context: Context, { json, yes }: ApplyConfigOp
       if (json) out.note(line);
       else out.line(line);
     }
-    if (!(await confirm(['Apply the file?', ...effects].join(' ')))) {
-      out.note('nothing was applied');
-      return ExitCode.Failed;
-    }
+    const question = ['Apply the file?', ...effects].join(' ');
+    if (!(await confirm(out, question, 'nothing was applied'))) return ExitCode.Failed;
   }
   const { file } = candidate;
-  const applied = await client.applyConfiguration(file === undefined ? {} : { file });
+  const applied = await client.post('/api/configuration/apply', { json: file === undefined ? {} : { file } });
   if (json) out.line(JSON.stringify(applied));
   else if (applied.changed) {
     if (!wasShown) for (const line of formatPlan(applied.plan)) out.line(line);

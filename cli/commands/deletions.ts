@@ -1,26 +1,21 @@
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context, confirm } from '../command.js';
+import { type CliCommand, type Context, confirm, type JsonOption } from '../command.js';
 import type { HeldDeletions } from '../../api/deletions.js';
-import { CommandError, ExitCode } from '../exit-code.js';
-import { clientOf } from '../api-client.js';
+import { ExitCode, wrongUse } from '../exit-code.js';
+import { type ApiClient, clientOf } from '../api-client.js';
+import { printResult } from '../output.js';
 import { counted, grouped } from '../../base/words.js';
 
-export function addDeletions(program: Command, run: Run): void {
+export function addDeletions(program: CliCommand): void {
   const deletions = program
     .command('deletions')
     .description('Confirm or reject deletions that are held because unusually many items of a list are missing');
-  deletions
-    .command('list')
-    .description('List held deletions')
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('deletions list'))
-    .action((options: { json: boolean }) => run((context) => listDeletions(context, options)));
+  deletions.command('list').description('List held deletions').json().examples('deletions list').runs(listDeletions);
   deletions
     .command('show <id>')
     .description('Show the exact items of a held deletion')
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('deletions show 3'))
-    .action((id: string, options: { json: boolean }) => run((context) => showDeletions(context, { id, ...options })));
+    .json()
+    .examples('deletions show 3')
+    .runs(showDeletions);
   const decisions = [
     ['confirm', 'confirmed', 'Confirm that the items are deleted, and notify every sink'],
     ['reject', 'rejected', 'Keep the items as they are'],
@@ -30,10 +25,10 @@ export function addDeletions(program: Command, run: Run): void {
       .command(`${verb} <id>`)
       .description(description)
       .option('--yes', 'skip the confirmation', false)
-      .option('--json', 'print one JSON document', false)
-      .addHelpText('after', exampleText(`deletions ${verb} 3`))
-      .action((id: string, options: { yes: boolean; json: boolean }) =>
-        run((context) => decideDeletions(context, { id, decision, ...options })),
+      .json()
+      .examples(`deletions ${verb} 3`)
+      .runs((context, id: string, options: JsonOption & { readonly yes: boolean }) =>
+        decideDeletions(context, { id, decision, ...options }),
       );
   }
 }
@@ -42,13 +37,9 @@ export function addDeletions(program: Command, run: Run): void {
 const maxKeysShown = 20;
 
 /** `pigeonpost deletions list`: lists held deletions. Exit 0, also if there are none. */
-async function listDeletions(context: Context, { json }: { json: boolean }): Promise<ExitCode> {
-  const { out } = context;
-  const { held } = await (await clientOf(context)).deletions();
-  if (json) out.line(JSON.stringify({ held }));
-  else if (held.length === 0) out.line('no held deletions');
-  else for (const hold of held) out.line(inWords(hold));
-  return ExitCode.Done;
+async function listDeletions(context: Context, { json }: JsonOption): Promise<ExitCode> {
+  const { held } = await (await clientOf(context)).get('/api/deletions', {});
+  return printResult(context.out, json, { held }, held.length === 0 ? 'no held deletions' : held.map(inWords));
 }
 
 /**
@@ -62,7 +53,7 @@ async function decideDeletions(
 ): Promise<ExitCode> {
   const { out } = context;
   const client = await clientOf(context);
-  const hold = await client.heldDeletions(numberOf(id));
+  const hold = await heldDeletions(client, id);
   if (decision === 'confirmed' && !yes) {
     out.note(inWords(hold));
     const { keys = [] } = hold;
@@ -71,36 +62,28 @@ async function decideDeletions(
         ? `, and ${grouped(keys.length - maxKeysShown)} more (see "pigeonpost deletions show ${id} --json")`
         : '';
     out.note(`items: ${keys.slice(0, maxKeysShown).join(', ')}${more}`);
-    if (!(await confirm('Notify every sink that these items are deleted?'))) {
-      out.note('nothing was decided');
-      return ExitCode.Failed;
-    }
+    const question = 'Notify every sink that these items are deleted?';
+    if (!(await confirm(out, question, 'nothing was decided'))) return ExitCode.Failed;
   }
-  const { items } = await client.decideDeletions(hold.id, { decision, items: hold.items });
-  if (json) out.line(JSON.stringify({ done: true, id: hold.id, decision, items }));
-  else out.line(decision === 'confirmed' ? `${counted(items, 'item')} deleted` : `${counted(items, 'item')} kept`);
-  return ExitCode.Done;
+  const { items } = await client.post('/api/deletions/{id}', {
+    params: { id: hold.id },
+    json: { decision, items: hold.items },
+  });
+  const said = `${counted(items, 'item')} ${decision === 'confirmed' ? 'deleted' : 'kept'}`;
+  return printResult(out, json, { done: true, id: hold.id, decision, items }, said);
 }
 
 /** `pigeonpost deletions show <id>`: lists the exact items. */
-async function showDeletions(context: Context, { id, json }: { id: string; json: boolean }): Promise<ExitCode> {
-  const { out } = context;
-  const hold = await (await clientOf(context)).heldDeletions(numberOf(id));
-  if (json) out.line(JSON.stringify(hold));
-  else {
-    out.line(inWords(hold));
-    for (const key of hold.keys ?? []) out.line(`  ${hold.list}:${key}`);
-  }
-  return ExitCode.Done;
+async function showDeletions(context: Context, id: string, { json }: JsonOption): Promise<ExitCode> {
+  const hold = await heldDeletions(await clientOf(context), id);
+  const lines = [inWords(hold), ...(hold.keys ?? []).map((key) => `  ${hold.list}:${key}`)];
+  return printResult(context.out, json, hold, lines);
 }
 
-/** @throws {CommandError} exit 2 */
-function numberOf(id: string): number {
-  if (/^\d+$/.test(id)) return Number(id);
-  throw new CommandError(
-    ExitCode.WrongUse,
-    `"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`,
-  );
+/** @throws {CommandError} exit 2 if the ID is not a number */
+async function heldDeletions(client: ApiClient, id: string): Promise<HeldDeletions> {
+  if (/^\d+$/.test(id)) return await client.get('/api/deletions/{id}', { params: { id } });
+  throw wrongUse(`"${id}" is not the number of a held deletion: list them with "pigeonpost deletions list"`);
 }
 
 function inWords({ id, workspace, pigeonholeId, list, items, ofItems, foundAt, sessions }: HeldDeletions): string {

@@ -1,30 +1,19 @@
 import { sumOf } from '../../base/words.js';
-import type { Command } from 'commander';
-import { exampleText, wholeNumber, type Run, type Context } from '../command.js';
-import { existsSync, readFileSync } from 'node:fs';
+import { type CliCommand, wholeNumber, type Context } from '../command.js';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { packageRoot } from '../../base/package-root.js';
 import { compareEverything, reportComparison } from '../demo/compare.js';
-import { createDemoDisplay, type DemoDisplay, type DemoView } from '../demo/demo-screen.js';
-import { claimDemoFolder, type DemoFolder } from '../demo/demo-folder.js';
-import { DemoProcesses } from '../demo/demo-processes.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { createDemoDisplay, type DemoView } from '../demo/demo-screen.js';
+import { claimDemoFolder } from '../demo/demo-folder.js';
+import { DemoObserver, DemoProcesses, type Surroundings } from '../demo/demo-processes.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { untilStopped } from '../until-stopped.js';
 import type { Status } from '../../operations/status-view.js';
-import { tokenFileOfStore } from '../../worker/instance-file.js';
-import { type ApiClient, apiClient } from '../api-client.js';
-import { pageLink } from './open.js';
-import {
-  hubSpotState,
-  hubSpotSummary,
-  sandboxState,
-  type SandboxState,
-  slackState,
-  slackSummary,
-} from '../demo/stand-in-state.js';
+import { spawn } from 'node:child_process';
 
-export function addDemo(program: Command, run: Run): void {
+export function addDemo(program: CliCommand): void {
   program
     .command('demo')
     .description(
@@ -43,10 +32,8 @@ export function addDemo(program: Command, run: Run): void {
       'folder of the demo; each run first deletes the files of the previous run',
       './demo-data',
     )
-    .addHelpText('after', exampleText('demo', 'demo --once --attendees 1000'))
-    .action((options: DemoOptions) =>
-      run((context) => demo(context, options), { offline: 'demo', holdsSignals: true }),
-    );
+    .examples('demo', 'demo --once --attendees 1000')
+    .runs(demo, { offline: 'demo', holdsSignals: true });
 }
 
 const showEveryMs = 1000;
@@ -59,27 +46,24 @@ const showEveryMs = 1000;
  */
 async function demo({ out }: Context, options: DemoOptions): Promise<ExitCode> {
   if (!existsSync(join(packageRoot(), 'dist/ledger/new-store'))) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'the container image does not include the demo: run "npm start" in a clone of the repository',
-    );
+    throw wrongUse('the container image does not include the demo: run "npm start" in a clone of the repository');
   }
   const stopped = untilStopped();
   const folder = await claimDemoFolder(options.folder, options);
   const processes = new DemoProcesses(folder, options);
   const ended = new AbortController();
   const show = createDemoDisplay(out, (line) => (options.once ? out.note(line) : out.line(line)));
-  const run: DemoRun = {
-    folder,
-    processes,
-    observer: new DemoObserver(folder, processes),
-    display: (view) => (ended.signal.aborted ? undefined : show(view)),
+  const observer = new DemoObserver(folder, processes);
+  const look = async (): Promise<DemoView> => {
+    const view = await observer.look();
+    if (!ended.signal.aborted) show(view);
+    return view;
   };
   try {
     processes.start();
     const work = options.once
-      ? compareOnce(run).then((comparison) => () => reportComparison(comparison, out))
-      : watch(run);
+      ? compareOnce(look, processes, folder.archive).then((comparison) => () => reportComparison(comparison, out))
+      : watch(look);
     const stop = stopped.then(() => () => (options.once ? interrupted() : ExitCode.Done));
     const finish = await Promise.race([stop, processes.failed, work]);
     ended.abort();
@@ -92,51 +76,31 @@ async function demo({ out }: Context, options: DemoOptions): Promise<ExitCode> {
   }
 }
 
-interface DemoRun {
-  readonly folder: DemoFolder;
-  readonly processes: DemoProcesses;
-  readonly observer: DemoObserver;
-  /** Shows the state. Does nothing after the run has ended. */
-  readonly display: DemoDisplay;
-}
-
 /** Shows the state of the demo until the process ends. */
-async function watch({ observer, display }: DemoRun): Promise<never> {
+async function watch(look: () => Promise<DemoView>): Promise<never> {
   for (;;) {
-    display(await observer.look());
+    await look();
     await pause(showEveryMs);
   }
 }
 
-async function compareOnce({ folder, processes, observer, display }: DemoRun): ReturnType<typeof compareEverything> {
-  const settled = await untilSettled(async () => {
-    const view = await observer.look();
-    display(view);
-    return view;
-  });
-  const { sandboxUrl, receiverUrl, hubSpotUrl, slackUrl } = processes.addresses;
-  return await compareEverything(
-    {
-      sandboxUrl: sandboxUrl!,
-      receiverUrl: receiverUrl!,
-      hubSpotUrl: hubSpotUrl!,
-      slackUrl: slackUrl!,
-      archive: folder.archive,
-    },
-    settled,
-  );
+async function compareOnce(
+  look: () => Promise<DemoView>,
+  processes: DemoProcesses,
+  archive: string,
+): ReturnType<typeof compareEverything> {
+  const settled = await untilSettled(look);
+  return await compareEverything({ ...(processes.addresses as Surroundings), archive }, settled);
 }
 
 function interrupted(): never {
   throw new CommandError(ExitCode.Failed, 'stopped before everything was settled, so nothing was compared');
 }
 
-/** Options of `demo`. */
 export interface DemoOptions {
   readonly once: boolean;
   readonly folder: string;
   readonly attendees: number;
-  /** Live events a second. */
   readonly rate: number;
   readonly seed: number;
 }
@@ -203,86 +167,26 @@ function lastWords({ note, status }: DemoView): string {
   return `${trouble.name} is ${trouble.state}${trouble.reason === null ? '' : `: ${trouble.reason}`}`;
 }
 
-/**
- * The interval at which the stand-ins are read. It is longer than that of pigeonpost, because they return their whole
- * content, which grows.
- */
-const lookAtStandInsEveryMs = 3000;
-/** Interval at which the link is renewed: links expire after ten minutes. */
-const renewLinkEveryMs = 5 * 60_000;
+/** Adds `pigeonpost sandbox`, which parses its own options and prints its own help. */
+export function addSandbox(program: CliCommand): void {
+  program
+    .command('sandbox')
+    .description('Run a local stand-in for the Event Engagement Service with live traffic; see "sandbox --help"')
+    .allowUnknownOption()
+    .helpOption(false)
+    .argument('[options...]')
+    .runs(sandbox, { offline: 'sandbox' });
+}
 
-/** Reads the state of a running demo from the control APIs of the stand-ins and pigeonpost's own API. */
-class DemoObserver {
-  readonly #folder: DemoFolder;
-  readonly #processes: DemoProcesses;
-  readonly #startedAt = Date.now();
-  #source: SandboxState | null = null;
-  #status: DemoView['status'] = null;
-  #contacts = '';
-  #messages = '';
-  #lookedAtStandInsAt = -Infinity;
-  #link: string | null = null;
-  #linkMadeAt = -Infinity;
-
-  constructor(folder: DemoFolder, processes: DemoProcesses) {
-    this.#folder = folder;
-    this.#processes = processes;
-  }
-
-  /**
-   * Returns the state of the demo. Values that cannot be read now keep their last state, and `note` says so.
-   * `DemoProcesses` detects processes that have ended.
-   */
-  async look(): Promise<DemoView> {
-    const notes = [this.#processes.stage];
-    const { sandboxUrl, apiUrl } = this.#processes.addresses;
-    try {
-      if (sandboxUrl !== undefined) this.#source = await sandboxState(sandboxUrl);
-      if (apiUrl !== undefined) await this.#lookAtPigeonpost(apiUrl);
-      await this.#lookAtStandIns();
-    } catch (error) {
-      notes.push(`not up to date: ${error instanceof Error ? error.message : String(error)}`);
-    }
-    return {
-      note: notes.find((note) => note !== null) ?? null,
-      runningForMs: Date.now() - this.#startedAt,
-      source: this.#source,
-      status: this.#status,
-      places: this.#places(),
-    };
-  }
-
-  async #lookAtPigeonpost(apiUrl: string): Promise<void> {
-    const token = readFileSync(tokenFileOfStore(this.#folder.store), 'utf8').trim();
-    const client = apiClient(() => Promise.resolve({ url: apiUrl, token }));
-    this.#status = await client.status({ counts: true });
-    await this.#renewLink(apiUrl, client);
-  }
-
-  async #renewLink(apiUrl: string, client: ApiClient): Promise<void> {
-    const now = Date.now();
-    if (now - this.#linkMadeAt < renewLinkEveryMs) return;
-    this.#link = pageLink(apiUrl, await client.createPageCode());
-    this.#linkMadeAt = now;
-  }
-
-  async #lookAtStandIns(): Promise<void> {
-    const { hubSpotUrl, slackUrl } = this.#processes.addresses;
-    const now = Date.now();
-    if (hubSpotUrl === undefined || slackUrl === undefined) return;
-    if (now - this.#lookedAtStandInsAt < lookAtStandInsEveryMs) return;
-    this.#lookedAtStandInsAt = now;
-    this.#contacts = hubSpotSummary(await hubSpotState(hubSpotUrl));
-    this.#messages = slackSummary(await slackState(slackUrl));
-  }
-
-  #places(): DemoView['places'] {
-    const { hubSpotUrl, slackUrl } = this.#processes.addresses;
-    return [
-      ...(this.#link === null ? [] : [{ label: 'page', place: this.#link, holds: '' }]),
-      ...(slackUrl === undefined ? [] : [{ label: 'messages', place: slackUrl, holds: this.#messages }]),
-      ...(hubSpotUrl === undefined ? [] : [{ label: 'contacts', place: hubSpotUrl, holds: this.#contacts }]),
-      { label: 'files', place: this.#folder.shown, holds: 'archive, receipts.ndjson, pigeonpost.yaml, logs' },
-    ];
-  }
+/** `pigeonpost sandbox …`: runs the sandbox as a child process, with its own options and output. */
+async function sandbox(_: Context, options: readonly string[]): Promise<ExitCode> {
+  const child = spawn(process.execPath, [join(__dirname, '../../sandbox/main.js'), ...options], { stdio: 'inherit' });
+  // The terminal sends Ctrl-C to the child as well, but a SIGTERM reaches only this process.
+  process.on('SIGINT', () => undefined);
+  process.once('SIGTERM', () => child.kill('SIGTERM'));
+  return await new Promise((resolve) => {
+    child.once('exit', (code) =>
+      resolve(code === 0 ? ExitCode.Done : code === 2 ? ExitCode.WrongUse : ExitCode.Failed),
+    );
+  });
 }

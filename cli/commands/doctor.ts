@@ -1,24 +1,24 @@
+import { codeOf } from '../../base/errors.js';
 import { sumOf } from '../../base/words.js';
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import type { CliCommand, Context, JsonOption } from '../command.js';
 import type { Status } from '../../operations/status-view.js';
 import type { Checked } from '../../worker/check.js';
 import { failureKindOf } from '../../worker/failure-kind.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { CommandError, type ExitCode, wrongUse } from '../exit-code.js';
+import { printResult } from '../output.js';
+import { tableLines } from '../text-line.js';
 import { open } from 'node:fs/promises';
 
-export function addDoctor(program: Command, run: Run): void {
+export function addDoctor(program: CliCommand): void {
   program
     .command('doctor')
     .description('Collect versions, settings without secrets, checks and recent errors for a bug report')
     .option('--log <file>', 'log of "start" whose latest warnings and errors are included')
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('doctor > report.txt', 'doctor --log pigeonpost.log --json'))
-    .action((options: { log?: string; json: boolean }) =>
-      run((context) => doctor(context, options), { offline: 'doctor' }),
-    );
+    .json()
+    .examples('doctor > report.txt', 'doctor --log pigeonpost.log --json')
+    .runs(doctor, { offline: 'doctor' });
 }
 
 const checkMs = 60_000;
@@ -32,10 +32,9 @@ const maxEntries = 50;
  */
 async function doctor(
   { config: file, out }: Context,
-  { log, json }: { log?: string | undefined; json: boolean },
+  { log, json }: JsonOption & { readonly log?: string },
 ): Promise<ExitCode> {
-  const { namedVariables, shownSettings } = await import('../../operations/load-process-config.js');
-  const { redactor } = await import('../../operations/load-process-config.js');
+  const { namedVariables, redactor, shownSettings } = await import('../../operations/load-process-config.js');
   const { installedVersions } = await import('../../base/package-root.js');
   const lines = log === undefined ? [] : await latestTroublesOfLog(log);
   const loaded = await load(file);
@@ -55,9 +54,7 @@ async function doctor(
     log: lines,
   };
   const shown = redactor(config)(report);
-  if (json) out.line(JSON.stringify(shown));
-  else for (const line of formatDoctor(shown)) out.line(line);
-  return ExitCode.Done;
+  return printResult(out, json, shown, formatDoctor(shown));
 }
 
 async function load(file: string): Promise<{ config: Config } | { problem: string }> {
@@ -81,9 +78,9 @@ async function lookAt(config: Config): Promise<Checked[]> {
 async function askRunning(client: ApiClient) {
   try {
     const [status, { troubles }, { groups }] = await Promise.all([
-      client.status({ counts: false }),
-      client.overview(),
-      client.deadLetters({}),
+      client.get('/api/status', {}),
+      client.get('/api/overview', {}),
+      client.get('/api/dead-letters', {}),
     ]);
     return {
       answers: true as const,
@@ -146,8 +143,8 @@ export function formatDoctor(report: DoctorReport): string[] {
   const { at, versions, file, variables, problem, settings, checks, running, log } = report;
   return [
     `pigeonpost doctor, ${at}`,
-    ...section('Versions', table(versions)),
-    ...section('Environment', table(variables)),
+    ...section('Versions', tableLines(Object.entries(versions))),
+    ...section('Environment', tableLines(Object.entries(variables))),
     ...section(
       `Configuration ${file}`,
       problem === null ? JSON.stringify(settings, null, 2).split('\n') : ['invalid:', ...problem.split('\n')],
@@ -163,11 +160,6 @@ export function formatDoctor(report: DoctorReport): string[] {
 
 function section(title: string, lines: readonly string[]): string[] {
   return ['', `${title}`, ...(lines.length === 0 ? ['  nothing'] : lines.map((line) => `  ${line}`))];
-}
-
-function table(facts: Readonly<Record<string, string>>): string[] {
-  const width = Math.max(0, ...Object.keys(facts).map((name) => name.length));
-  return Object.entries(facts).map(([name, value]) => `${name.padEnd(width)}  ${value}`);
 }
 
 function runningLines(running: Extract<DoctorReport['running'], { readonly answers: true }>): string[] {
@@ -224,14 +216,9 @@ async function endOf(path: string): Promise<string> {
     const { buffer } = await file.read({ buffer: Buffer.alloc(length), position: size - length });
     return buffer.toString('utf8');
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `the log cannot be read (${code}): give the path of the file that "start" writes to`,
-      {
-        cause: error,
-      },
-    );
+    throw wrongUse(`the log cannot be read (${codeOf(error)}): give the path of the file that "start" writes to`, {
+      cause: error,
+    });
   }
 }
 

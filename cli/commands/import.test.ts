@@ -35,7 +35,7 @@ function telling(): { context: Context; lines: string[] } {
   const lines: string[] = [];
   const put = (text: string) => void lines.push(text);
   const out = { line: put, note: put, draw: put, terminal: false } as unknown as Context['out'];
-  return { context: { config: api.config, debug: false, out }, lines };
+  return { context: { config: api.config, out }, lines };
 }
 
 function optionsOf(given: Partial<ImportOptions>): ImportOptions {
@@ -106,7 +106,7 @@ describe('the commands for an import', () => {
   it('write a report that spreadsheets recognise as UTF-8', async () => {
     answers['GET /api/imports/7/report'] = '\ufeff"Name"\r\n"J\u00fcrgen"\r\n';
     const { context, lines } = telling();
-    await importReport(context, { id: '7', json: false });
+    await importReport(context, '7', { json: false });
     expect(lines.join('')).toBe('\ufeff"Name"\r\n"J\u00fcrgen"\r\n');
   });
 
@@ -115,6 +115,22 @@ describe('the commands for an import', () => {
     const { context, lines } = telling();
     await listImports(context, { limit: 100, json: false });
     expect(lines).toEqual([expect.stringMatching(/^7 +done \(canary\) /)]);
+  });
+
+  it('mark a file that cannot be used in the list', async () => {
+    const view = viewOf({ state: 'cancelled', reason: 'The file is empty; export it again.' });
+    answers['GET /api/imports'] = JSON.stringify({ items: [view], next: null });
+    const { context, lines } = telling();
+    await listImports(context, { limit: 100, json: false });
+    expect(lines).toEqual([expect.stringMatching(/^7 +unusable file /)]);
+  });
+
+  it('list an import with rows to check in the words of the page', async () => {
+    const view = viewOf({ state: 'done', counts: countsOf({ created: 2, rejected: 2, invalid: 1 }) });
+    answers['GET /api/imports'] = JSON.stringify({ items: [view], next: null });
+    const { context, lines } = telling();
+    await listImports(context, { limit: 100, json: false });
+    expect(lines).toEqual([expect.stringMatching(/^7 +done, 3 to check +acme\/101 /)]);
   });
 
   it('list file names without control characters', async () => {

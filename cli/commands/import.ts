@@ -1,12 +1,19 @@
-import type { Command } from 'commander';
-import { exampleText, wholeNumber, collect, type Run, type Context, confirm, operatorName } from '../command.js';
+import {
+  type CliCommand,
+  wholeNumber,
+  collect,
+  type Context,
+  confirm,
+  type JsonOption,
+  operatorName,
+} from '../command.js';
 import { addImportCommands } from './imports.js';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import type { ImportCheck } from '../../importing/desk/import-views.js';
-import type { Output } from '../output.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { type Output, printResult } from '../output.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { instanceOf } from '../api-client.js';
 import { counted } from '../../base/words.js';
 import { tellEnd } from '../imports/report-end.js';
@@ -20,7 +27,7 @@ import { shownInLine } from '../text-line.js';
 import { stopSignal } from '../until-stopped.js';
 
 /** Adds `pigeonpost import`, without its commands (`imports.ts`). */
-export function addImport(program: Command, run: Run): void {
+export function addImport(program: CliCommand): void {
   const command = program
     .command('import')
     .description('Create registrants from a CSV, Excel (xlsx), JSON or NDJSON file')
@@ -39,20 +46,17 @@ export function addImport(program: Command, run: Run): void {
     .option('--report <file>', 'CSV file for the result of each row, which you can correct and import again')
     .option('--yes', 'skip the confirmation', false)
     .option('--no-wait', 'exit once the import has started')
-    .option('--json', 'print one JSON document at the end', false)
-    .addHelpText(
-      'after',
-      exampleText(
-        'import people.csv --pigeonhole 123 --dry-run',
-        'import people.xlsx --pigeonhole acme/123 --map "Ticket=attendeeCode" --map "Notes=" --save-map tickets',
-        'import people.csv --pigeonhole 123 --canary 1',
-        'import people.csv --pigeonhole 123 --report report.csv',
-      ),
+    .json('print one JSON document at the end')
+    .examples(
+      'import people.csv --pigeonhole 123 --dry-run',
+      'import people.xlsx --pigeonhole acme/123 --map "Ticket=attendeeCode" --map "Notes=" --save-map tickets',
+      'import people.csv --pigeonhole 123 --canary 1',
+      'import people.csv --pigeonhole 123 --report report.csv',
     )
-    .action((file: string, options: Omit<ImportOptions, 'file'>) =>
-      run((context) => importFile(context, { file, ...options }), { holdsSignals: true }),
-    );
-  addImportCommands(command, run);
+    .runs((context, file: string, options: Omit<ImportOptions, 'file'>) => importFile(context, { file, ...options }), {
+      holdsSignals: true,
+    });
+  addImportCommands(command);
 }
 
 /**
@@ -82,10 +86,7 @@ export async function importFile(context: Context, options: ImportOptions): Prom
   if (options.dryRun) return tellDryRun(out, check, options);
 
   refuseEnded(check, options.force);
-  if (!(await isAgreed(out, check, options))) {
-    out.note('nothing was imported');
-    return ExitCode.Failed;
-  }
+  if (!(await isAgreed(out, check, options))) return ExitCode.Failed;
   if (check.generatedCodes > 0) {
     await writeWholeFile(codesFile, client.generatedCodes(file, query, stop), { keep: true });
     out.note(
@@ -96,9 +97,8 @@ export async function importFile(context: Context, options: ImportOptions): Prom
     client.start(file, { ...query, content: check.file.contentHash }, { signal: stop, onSent }),
   );
   if (!options.wait) {
-    if (json) out.line(JSON.stringify({ import: started.id }));
-    else out.line(`import ${started.id} has started; follow it with: pigeonpost import follow ${started.id}`);
-    return ExitCode.Done;
+    const said = `import ${started.id} has started; follow it with: pigeonpost import follow ${started.id}`;
+    return printResult(out, json, { import: started.id }, said);
   }
   out.note(`import ${started.id} has started; Ctrl-C leaves it running`);
   const followed = await followImport(client, started, { display: createProgressDisplay(out, json), stop });
@@ -124,12 +124,11 @@ async function showing<T>(
 }
 
 function tellDryRun(out: Output, check: ImportCheck, { json, force }: ImportOptions): ExitCode {
-  if (json) out.line(JSON.stringify({ dryRun: true, ...check }));
-  else {
-    for (const line of formatCheck(check, sheetOf(out))) out.line(line);
-    if (hasEnded(check) && !force) out.line('this event has ended: the import requires --force');
-    out.line('nothing was sent');
-  }
+  printResult(out, json, { dryRun: true, ...check }, [
+    ...formatCheck(check, sheetOf(out)),
+    ...(hasEnded(check) && !force ? ['this event has ended: the import requires --force'] : []),
+    'nothing was sent',
+  ]);
   const { conflict, rejected, invalid } = check.counts;
   return conflict + rejected + invalid > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
@@ -147,10 +146,7 @@ function hasEnded({ target }: ImportCheck): boolean {
 
 function refuseEnded(check: ImportCheck, force: boolean): void {
   if (!hasEnded(check) || force) return;
-  throw new CommandError(
-    ExitCode.WrongUse,
-    `${targetInWords(check.target)}: it has ended; add --force to import into it anyway`,
-  );
+  throw wrongUse(`${targetInWords(check.target)}: it has ended; add --force to import into it anyway`);
 }
 
 /** Shows the plan and asks, unless `--yes` is given. With `--json` the plan goes to standard error. */
@@ -165,7 +161,7 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
     );
   }
   if (yes || counts.send === 0) return true;
-  return await confirm(questionOf(check));
+  return await confirm(out, questionOf(check), 'nothing was imported');
 }
 
 /** Returns the width and time for the output. Lines to a file or another program are not truncated. */
@@ -173,8 +169,7 @@ function sheetOf(out: Output): Sheet {
   return { columns: out.terminal ? out.columns : Infinity, now: new Date() };
 }
 
-/** The options of `pigeonpost import <file>`. */
-export interface ImportOptions {
+export interface ImportOptions extends JsonOption {
   readonly file: string;
   readonly pigeonhole?: string | undefined;
   /** Each is `COLUMN=FIELD`, `COLUMN=` to leave the column out, or the name of a saved mapping. */
@@ -191,23 +186,22 @@ export interface ImportOptions {
   readonly wait: boolean;
   readonly problems?: string | undefined;
   readonly report?: string | undefined;
-  readonly json: boolean;
 }
 
 const delimiterWords: Readonly<Record<string, string>> = { tab: '\t', comma: ',', semicolon: ';', pipe: '|' };
 
 /** Returns the query of the upload. @throws {CommandError} for an invalid option */
 export function uploadQueryOf(options: ImportOptions, by: string | undefined): UploadQuery {
-  if (options.pigeonhole === undefined) throw wrong('name the pigeonhole to import into: add --pigeonhole ID');
+  if (options.pigeonhole === undefined) throw wrongUse('name the pigeonhole to import into: add --pigeonhole ID');
   const pigeonhole = options.pigeonhole.replace(/^pigeonhole:/, '');
   if (!/^(?:[a-z0-9][a-z0-9-]*\/)?[1-9]\d*$/.test(pigeonhole)) {
-    throw wrong(`--pigeonhole is "${options.pigeonhole}": give an ID, or WORKSPACE/ID`);
+    throw wrongUse(`--pigeonhole is "${options.pigeonhole}": give an ID, or WORKSPACE/ID`);
   }
   const { saveMap } = options;
   if (saveMap !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$/.test(saveMap)) {
-    throw wrong(`--save-map is "${saveMap}": use letters, digits, ".", "_" and "-", at most 63 of them`);
+    throw wrongUse(`--save-map is "${saveMap}": use letters, digits, ".", "_" and "-", at most 63 of them`);
   }
-  return given({
+  return {
     pigeonhole,
     name: basename(options.file),
     map: options.map.length === 0 ? undefined : JSON.stringify(options.map),
@@ -219,13 +213,5 @@ export function uploadQueryOf(options: ImportOptions, by: string | undefined): U
     generateCodes: options.generateCodes ? 'true' : undefined,
     force: options.force ? 'true' : undefined,
     by,
-  });
-}
-
-function given(query: Readonly<Record<string, string | undefined>>): UploadQuery {
-  return Object.fromEntries(Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined));
-}
-
-function wrong(message: string): CommandError {
-  return new CommandError(ExitCode.WrongUse, message);
+  };
 }

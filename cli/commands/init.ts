@@ -1,17 +1,17 @@
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { codeOf } from '../../base/errors.js';
+import type { CliCommand, Context, JsonOption } from '../command.js';
 import { writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedEvents } from '../../operations/list-events.js';
-import type { Output } from '../output.js';
-import { CommandError, ExitCode } from '../exit-code.js';
-import { type InitAnswers, type InitSinkType, askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
-import { writeConfiguration } from '../init/write-configuration.js';
+import { type Output, printResult } from '../output.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
+import { askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
+import { type InitAnswers, standInsFor, writeConfiguration } from '../init/write-configuration.js';
 import { counted } from '../../base/words.js';
 import { shownInLine, cell } from '../text-line.js';
 
-export function addInit(program: Command, run: Run): void {
+export function addInit(program: CliCommand): void {
   program
     .command('init')
     .description('Write a pigeonpost.yaml from the answers to a few questions, then check it')
@@ -23,19 +23,15 @@ export function addInit(program: Command, run: Run): void {
     .option('--secret-variable <name>', "environment variable with the sink's secret")
     .option('--yes', 'ask no questions; use the default for everything that no option sets', false)
     .option('--no-check', 'do not check the file after writing it')
-    .option('--json', 'print one JSON document; implies --no-check', false)
-    .addHelpText(
-      'after',
-      exampleText('init', 'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes'),
-    )
-    .action((options: InitOptions) => run((context) => init(context, options), { offline: 'init' }));
+    .json('print one JSON document; implies --no-check')
+    .examples('init', 'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes')
+    .runs(init, { offline: 'init' });
 }
 
-interface InitOptions extends InitFlags {
+interface InitOptions extends InitFlags, JsonOption {
   /** Whether to ask no questions and use the default for every missing option. */
   readonly yes: boolean;
   readonly check: boolean;
-  readonly json: boolean;
 }
 
 /**
@@ -56,17 +52,11 @@ async function init(context: Context, { yes, check, json, ...flags }: InitOption
   const text = writeConfiguration(answers, port);
   const { problems, unset } = await checkDraft(text, file, standInsFor(answers));
   if (problems.length > 0) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `no file was written, because it would be invalid: ${problems.join('; ')}`,
-    );
+    throw wrongUse(`no file was written, because it would be invalid: ${problems.join('; ')}`);
   }
   await writeNew(file, text);
   const next = nextCommand(file, unset);
-  if (json) {
-    out.line(JSON.stringify({ file, unset, next, port }));
-    return ExitCode.Done;
-  }
+  if (json) return printResult(out, json, { file, unset, next, port }, []);
   out.line(`${file} is written`);
   if (port !== defaultPort) {
     out.line(`port ${defaultPort} is in use on this machine, so the API will listen on ${port} (server.port)`);
@@ -111,7 +101,6 @@ async function showEvents(
   return listed.hasMore ? null : listed.events.map(({ id }) => id);
 }
 
-/** Default port of the API. */
 const defaultPort = 8088;
 const highestPort = 8187;
 
@@ -134,44 +123,19 @@ async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {
 }
 
 /**
- * Returns placeholders for the variables, each in the form that its key requires. The draft is validated with them
- * before it is written.
- */
-function standInsFor({ keyVariable, sink }: InitAnswers): Record<string, string> {
-  const secrets: Readonly<Record<InitSinkType, string>> = {
-    file: '',
-    webhook: `whsec_${Buffer.alloc(32).toString('base64')}`,
-    slack: 'xoxb-stand-in',
-    hubspot: 'stand-in',
-    postgres: 'postgres://stand-in@127.0.0.1/stand-in',
-  };
-  const { secretVariable, type } = sink;
-  return { [keyVariable]: 'stand-in', ...(secretVariable === '' ? {} : { [secretVariable]: secrets[type] }) };
-}
-
-/**
  * Writes a new file.
  * @throws {CommandError} if it cannot be written, or exists, even if another process has just created it
  */
 async function writeNew(file: string, text: string): Promise<void> {
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') throw thereAlready(file);
-    throw new CommandError(
-      ExitCode.Failed,
-      `${file} cannot be written (${code ?? 'unknown error'}): choose another path with --config`,
-      { cause: error },
-    );
-  }
+  await writeFile(file, text, { flag: 'wx' }).catch((cause: unknown) => {
+    if (codeOf(cause) === 'EEXIST') throw thereAlready(file);
+    const message = `${file} cannot be written (${codeOf(cause)}): choose another path with --config`;
+    throw new CommandError(ExitCode.Failed, message, { cause });
+  });
 }
 
 function thereAlready(file: string): CommandError {
-  return new CommandError(
-    ExitCode.WrongUse,
-    `${file} already exists and was not changed: move it, or choose another path with --config`,
-  );
+  return wrongUse(`${file} already exists and was not changed: move it, or choose another path with --config`);
 }
 
 function nextCommand(file: string, unset: readonly string[]): string {

@@ -1,16 +1,22 @@
-import type { Command } from 'commander';
-import { serverEvents } from '../../base/server-events.js';
+import { serverEvents } from '../../base/api-client.js';
 import { serviceLists } from '../../base/list-names.js';
-import { exampleText, personalHelp, type Run, type Context, wholeNumber } from '../command.js';
+import {
+  type CliCommand,
+  personalHelp,
+  type Context,
+  type JsonOption,
+  wholeNumber,
+  parseList,
+  parseFullPigeonhole,
+} from '../command.js';
 import type { LiveChanges } from '../../api/live-changes.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { instanceOf, type ApiClient } from '../api-client.js';
-import { parseList, parseFullPigeonhole } from '../parse-names.js';
 import { printLine } from '../output.js';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { counted } from '../../base/words.js';
 
-export function addLive(program: Command, run: Run): void {
+export function addLive(program: CliCommand): void {
   program
     .command('live')
     .description('Print changes as pigeonpost finds them, until Ctrl-C')
@@ -18,24 +24,23 @@ export function addLive(program: Command, run: Run): void {
     .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
     .option('--recent <n>', 'number of earlier changes to start with', wholeNumber(500, 0), 10)
     .option('--personal', personalHelp, false)
-    .option('--json', 'print one JSON document per line for each change', false)
-    .addHelpText('after', exampleText('live --list qna-questions --pigeonhole acme/101'))
-    .action((options: LiveOptions) => run((context) => live(context, options)));
+    .json('print one JSON document per line for each change')
+    .examples('live --list qna-questions --pigeonhole acme/101')
+    .runs(live);
 }
 
-interface LiveOptions {
+interface LiveOptions extends JsonOption {
   readonly list?: string | undefined;
   readonly pigeonhole?: string | undefined;
   readonly recent: number;
   readonly personal: boolean;
-  readonly json: boolean;
 }
 
 /** `pigeonpost live`: prints changes as they are found, until Ctrl-C. With `json`, one document per line. */
 async function live(context: Context, { list, pigeonhole, recent, personal, json }: LiveOptions): Promise<ExitCode> {
   const { out } = context;
-  const { client, workspaces } = await instanceOf(context);
-  const place = pigeonhole === undefined ? undefined : await parseFullPigeonhole(pigeonhole, workspaces);
+  const { client, config } = await instanceOf(context);
+  const place = pigeonhole === undefined ? undefined : await parseFullPigeonhole(pigeonhole, config?.workspaces);
   const query = {
     ...(list === undefined ? {} : { list: await parseList(list, serviceLists) }),
     ...(place === undefined ? {} : { pigeonhole: `${place.workspace}/${place.id}` }),
@@ -53,7 +58,6 @@ async function live(context: Context, { list, pigeonhole, recent, personal, json
   throw new Error('the stream of changes never ends');
 }
 
-/** Formats a change as a line. Pure. */
 export function changeLine(change: LiveChanges['changes'][number]): string {
   const { workspace, pigeonholeId, sessionId, list, key, kind, revision, visibility, foundAt, data } = change;
   const parts = [
@@ -70,7 +74,6 @@ const againAfterMs = 2000;
 
 interface Following {
   readonly query: Readonly<Record<string, string>>;
-  /** Number of earlier changes to start with. */
   readonly recent: number;
   /** Called once each time the connection is lost. */
   readonly onLost: () => void;

@@ -1,39 +1,29 @@
 import { counted } from '../../base/words.js';
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { type CliCommand, type Context, type JsonOption, parsePigeonhole } from '../command.js';
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
-import type { Output } from '../output.js';
+import { type Output, printResult } from '../output.js';
 import { ExitCode } from '../exit-code.js';
 import { clientOf } from '../api-client.js';
-import { parsePigeonhole } from '../parse-names.js';
 import { paint, type Style, wrapText } from '../text-line.js';
 
-export function addReady(program: Command, run: Run): void {
+export function addReady(program: CliCommand): void {
   program
     .command('ready <pigeonhole>')
     .description('Check whether pigeonpost is ready for an event')
-    .option('--json', 'print one JSON document', false)
-    .addHelpText('after', exampleText('ready 101', 'ready acme/101 --json'))
-    .action((pigeonhole: string, options: Omit<ReadyOptions, 'pigeonhole'>) =>
-      run((context) => ready(context, { pigeonhole, ...options })),
-    );
-}
-
-interface ReadyOptions {
-  readonly pigeonhole: string;
-  readonly json: boolean;
+    .json()
+    .examples('ready 101', 'ready acme/101 --json')
+    .runs(ready);
 }
 
 /**
  * `pigeonpost ready <pigeonhole>`: checks whether pigeonpost is ready for an event. Exit 0 if every check passed, 1 if
  * one failed or could not be made, 3 if no pigeonpost runs, 4 for an unknown pigeonhole.
  */
-async function ready(context: Context, { pigeonhole, json }: ReadyOptions): Promise<ExitCode> {
-  const { out } = context;
+async function ready(context: Context, pigeonhole: string, { json }: JsonOption): Promise<ExitCode> {
   const client = await clientOf(context);
-  const found = await client.ready(await parsePigeonhole(pigeonhole));
-  if (json) out.line(JSON.stringify(found));
-  else for (const line of formatReady(found, out)) out.line(line);
+  const { id, workspace } = await parsePigeonhole(pigeonhole);
+  const found = await client.get('/api/pigeonholes/{id}/ready', { params: { id }, query: { workspace } });
+  printResult(context.out, json, found, formatReady(found, context.out));
   return found.ready ? ExitCode.Done : ExitCode.Failed;
 }
 

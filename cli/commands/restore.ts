@@ -1,11 +1,11 @@
 import { counted } from '../../base/words.js';
-import type { Command } from 'commander';
-import { type Run, type Context, confirm, operatorName } from '../command.js';
+import { type CliCommand, type Context, confirm, type JsonOption, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LedgerKey } from '../../worker/key-place-of.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { printResult } from '../output.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 
 const restoreHelp = `
 Stop every process first. After the restore, every sink is
@@ -19,7 +19,7 @@ Examples:
   pigeonpost restore --mark-only        after pg_restore, a snapshot or point-in-time recovery
   pigeonpost restore --mark-only --erasures erasures.json`;
 
-export function addRestore(program: Command, run: Run): void {
+export function addRestore(program: CliCommand): void {
   program
     .command('restore [file]')
     .description('Replace the ledger with a backup; every sink is paused until you resume it')
@@ -29,16 +29,12 @@ export function addRestore(program: Command, run: Run): void {
     .option('--identity <file>', 'identity file of age that decrypts a backup made with --encrypt-to')
     .option('--other-ledger', 'allow the backup to replace the store of another ledger', false)
     .option('--yes', 'skip the confirmation', false)
-    .option('--json', 'print one JSON document', false)
+    .json()
     .addHelpText('after', restoreHelp)
-    .action((file: string | undefined, options: Omit<RestoreArguments, 'file'>) =>
-      run((context) => restore(context, { file, ...options }), { offline: 'restore' }),
-    );
+    .runs(restore, { offline: 'restore' });
 }
 
-interface RestoreArguments {
-  /** Undefined only with `markOnly`. */
-  readonly file: string | undefined;
+interface RestoreOptions extends JsonOption {
   /** Whether to mark a store as restored that was restored by other means. */
   readonly markOnly: boolean;
   /** Path of a file that `erasures export` wrote. */
@@ -50,7 +46,6 @@ interface RestoreArguments {
   /** Path of the file with the identity that decrypts the backup. */
   readonly identity?: string | undefined;
   readonly yes: boolean;
-  readonly json: boolean;
 }
 
 /**
@@ -58,30 +53,24 @@ interface RestoreArguments {
  * until an operator resumes them. People who were forgotten after the backup are forgotten again if a list of them is
  * available. No pigeonpost may run with the store. Exit 0; 1 if nothing was restored; 2 if the command cannot ask for
  * confirmation.
+ * @param file undefined only with `markOnly`
  */
-async function restore({ config, out }: Context, asked: RestoreArguments): Promise<ExitCode> {
+async function restore({ config, out }: Context, file: string | undefined, asked: RestoreOptions): Promise<ExitCode> {
   const { loadStoreConfig } = await import('../../operations/command-input.js');
   const { configuredKey } = await import('../../worker/key-place-of.js');
   const { markStoreRestored, readErasureListFile } = await import('../../operations/backup/restore-store.js');
   const { requireBackupFile, restoreEmbedded } = await import('../../operations/backup/restore-embedded.js');
-  const { file, markOnly, yes, json } = asked;
+  const { markOnly, yes, json } = asked;
   if ((file === undefined) !== markOnly) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      'give a backup file, or --mark-only for a store that was restored by other means',
-    );
+    throw wrongUse('give a backup file, or --mark-only for a store that was restored by other means');
   }
   const loaded = await loadStoreConfig(config);
   const { store } = loaded;
   if (asked.keyFile !== undefined && (store.kind === 'postgres' || markOnly)) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      '--key-file is only for an embedded store: set LEDGER_KEY to the key of a PostgreSQL store',
-    );
+    throw wrongUse('--key-file is only for an embedded store: set LEDGER_KEY to the key of a PostgreSQL store');
   }
   if (file !== undefined && store.kind === 'postgres') {
-    throw new CommandError(
-      ExitCode.WrongUse,
+    throw wrongUse(
       `the store of ${config} is a PostgreSQL database: restore it with PostgreSQL's own tools, pg_restore --no-owner --no-privileges --single-transaction --dbname="$DATABASE_URL" ${file}, then run "pigeonpost restore --mark-only" before you start pigeonpost`,
     );
   }
@@ -95,10 +84,7 @@ async function restore({ config, out }: Context, asked: RestoreArguments): Promi
     file === undefined
       ? `Mark ${where} as restored, and pause every sink?`
       : `Restore ${file} into ${where}${isThere ? ', replacing the existing store' : ''}?`;
-  if (!(yes || (await confirm(question)))) {
-    out.note('nothing was restored');
-    return ExitCode.Failed;
-  }
+  if (!yes && !(await confirm(out, question, 'nothing was restored'))) return ExitCode.Failed;
   const list = asked.erasures === undefined ? null : await readErasureListFile(asked.erasures);
   const mark = { sinks: loaded.sinks, by: operatorName() ?? 'local', requestId: randomUUID() };
   const terms = {
@@ -116,8 +102,12 @@ async function restore({ config, out }: Context, asked: RestoreArguments): Promi
     restored === undefined ? await markStoreRestored(store, mark, terms) : { ...restored, keyProblem: null };
   const { facts, replaced = null } = restored ?? {};
   if (json) {
-    out.line(JSON.stringify({ restored: true, madeAt: facts?.madeAt ?? null, replaced, erasures, keyProblem }));
-    return ExitCode.Done;
+    return printResult(
+      out,
+      json,
+      { restored: true, madeAt: facts?.madeAt ?? null, replaced, erasures, keyProblem },
+      [],
+    );
   }
   out.line(
     file === undefined
@@ -149,13 +139,10 @@ async function requireIdentity(file: string, identity: string | undefined): Prom
   const { isEncrypted, requireDecryptable } = await import('../../operations/backup/age.js');
   const encrypted = await isEncrypted(file);
   if (encrypted && identity === undefined) {
-    throw new CommandError(
-      ExitCode.WrongUse,
-      `${file} is encrypted: add --identity FILE with the identity of one of its recipients`,
-    );
+    throw wrongUse(`${file} is encrypted: add --identity FILE with the identity of one of its recipients`);
   }
   if (!encrypted && identity !== undefined) {
-    throw new CommandError(ExitCode.WrongUse, `${file} is not encrypted with age: remove --identity`);
+    throw wrongUse(`${file} is not encrypted with age: remove --identity`);
   }
   if (encrypted && identity !== undefined) await requireDecryptable(file, identity);
 }

@@ -1,9 +1,10 @@
+import { messageOf } from '../../base/errors.js';
 import type { ApiClient } from '../api-client.js';
 import { type Output, LiveBlock } from '../output.js';
 import { ItemCounts, type Moment, readMoment } from '../status/format-status.js';
-import { liveScreen } from '../status/live-screen.js';
+import { liveScreen } from './status.js';
 import { formatSpan } from '../../base/words.js';
-import { span, wholeSpan, type TextLine, keepEnd, wrapText } from '../text-line.js';
+import { span, wholeSpan, type TextLine, keepEnd, wrapLines } from '../text-line.js';
 
 const drawEveryMs = 1000;
 const readEveryMs = 2000;
@@ -12,16 +13,13 @@ const readEveryMs = 2000;
  */
 const renewLinkEveryMs = 5 * 60_000;
 
-/** Receives the progress of `start`. */
 export interface StartReport {
   /** A step that may take long has started. */
   step(text: string): void;
   /** The API now serves requests. */
   serving(api: ApiClient, pageLink: () => string): void;
-  /** The first page was read. */
   ready(workspaces: readonly string[]): void;
   stopping(): void;
-  /** Everything has stopped. */
   end(): void;
 }
 
@@ -49,8 +47,7 @@ export class StartDisplay implements StartReport {
   }
 
   step(text: string): void {
-    this.#state = { ...this.#state, steps: withStep(this.#state.steps, { text, sinceMs: Date.now() }) };
-    this.#draw();
+    this.#change({ steps: withStep(this.#state.steps, { text, sinceMs: Date.now() }) });
   }
 
   serving(api: ApiClient, pageLink: () => string): void {
@@ -60,20 +57,22 @@ export class StartDisplay implements StartReport {
   }
 
   ready(): void {
-    if (this.#state.phase === 'starting') this.#state = { ...this.#state, phase: 'running' };
-    this.#draw();
+    if (this.#state.phase === 'starting') this.#change({ phase: 'running' });
   }
 
   stopping(): void {
     this.#api = null;
-    this.#state = { ...this.#state, phase: 'stopping', steps: [], page: null, note: null };
-    this.#draw();
+    this.#change({ phase: 'stopping', steps: [], page: null, note: null });
   }
 
   end(): void {
     clearInterval(this.#timer);
     this.#api = null;
-    if (this.#state.phase === 'stopping') this.#state = { ...this.#state, phase: 'stopped', note: null };
+    this.#change(this.#state.phase === 'stopping' ? { phase: 'stopped', note: null } : {});
+  }
+
+  #change(changes: Partial<StartState>): void {
+    this.#state = { ...this.#state, ...changes };
     this.#draw();
   }
 
@@ -94,7 +93,7 @@ export class StartDisplay implements StartReport {
       this.#moment = await readMoment(api, { counts: false, itemCounts: this.#itemCounts });
       if (this.#api !== null) this.#state = { ...this.#state, note: null };
     } catch (error) {
-      const note = `not up to date: ${error instanceof Error ? error.message : String(error)}`;
+      const note = `not up to date: ${messageOf(error)}`;
       if (this.#api !== null) this.#state = { ...this.#state, note };
     } finally {
       this.#isReading = false;
@@ -126,7 +125,6 @@ interface StartStep {
   readonly sinceMs: number;
 }
 
-/** State of the head of the screen of `start`. */
 export interface StartState {
   readonly startedMs: number;
   readonly phase: 'starting' | 'running' | 'stopping' | 'stopped';
@@ -134,7 +132,6 @@ export interface StartState {
   readonly steps: readonly StartStep[];
   /** A link that signs a browser in; null while the process does not serve yet. */
   readonly page: string | null;
-  /** Path of the log. */
   readonly log: string;
   /** Why the rest of the screen may be out of date; null if it is current. */
   readonly note: string | null;
@@ -161,7 +158,7 @@ export function startHead(state: StartState, nowMs: number, columns: number): Te
     ...(page === null ? [] : [[span('page'.padEnd(labelWidth), 'dim'), wholeSpan(page)]]),
     place('log', log),
     ...(phase === 'running' || phase === 'stopped' ? [] : stepLines(steps, nowMs, { columns, phase })),
-    ...(note === null ? [] : wrapText(note, { columns }).map((line): TextLine => [span(line, 'yellow')])),
+    ...(note === null ? [] : wrapLines(note, 'yellow', { columns })),
   ];
 }
 
@@ -175,9 +172,8 @@ function stepLines(
     const isLast = index === steps.length - 1;
     const endMs = steps[index + 1]?.sinceMs ?? nowMs;
     const took = `${formatSpan((endMs - sinceMs) / 1000)}${isLast ? ' so far' : ''}`;
-    return wrapText(`${text} (${took})`, { columns, lead: isLast ? '> ' : '  ', indent: 2 }).map((line) => [
-      span(line, isLast ? (phase === 'stopping' ? 'yellow' : undefined) : 'dim'),
-    ]);
+    const style = !isLast ? 'dim' : phase === 'stopping' ? 'yellow' : undefined;
+    return wrapLines(`${text} (${took})`, style, { columns, lead: isLast ? '> ' : '  ', indent: 2 });
   });
   return [[], ...lines];
 }

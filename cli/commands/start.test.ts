@@ -1,8 +1,15 @@
 import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startProcess } from '../../worker/start-process.js';
+import type { ApiServer } from '../../api/start-api.js';
+import { createProgram } from '../run-command-line.js';
 import { openLogFile } from './start.js';
 
+jest.mock('../../worker/start-process.js', () => ({ startProcess: jest.fn() }));
+jest.mock('../../worker/install-runtime.js', () => ({ installRuntime: async () => null }));
+
+process.env['PIGEONPOST_LOG'] = 'silent';
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-log-'));
 const log = join(folder, 'mine.log');
 const configuration = join(folder, 'mine.yaml');
@@ -28,5 +35,39 @@ describe('the log file of start', () => {
   it('is refused with an error that start catches if it cannot be written', () => {
     mkdirSync(log);
     expect(() => openLogFile(configuration)).toThrow(expect.objectContaining({ code: 'EISDIR' }) as Error);
+  });
+});
+
+describe('start without a terminal', () => {
+  it('is ready only when it serves, even if a page was read earlier', async () => {
+    const file = join(folder, 'start.yaml');
+    writeFileSync(
+      file,
+      `workspaces: { acme: { baseUrl: "http://127.0.0.1:9", apiKey: "\${file:key}" } }
+syncs: { all: { workspace: acme, sinks: [archive] } }
+sinks: { archive: { type: file, folder: . } }
+server: { token: "\${file:key}" }
+`,
+    );
+    writeFileSync(join(folder, 'key'), 'a-key-of-at-least-24-characters');
+    let end = (_: Error): void => undefined;
+    const failed = new Promise<never>((_, reject) => (end = reject));
+    jest.mocked(startProcess).mockResolvedValue({
+      api: { url: 'http://127.0.0.1:9' } as ApiServer,
+      pageLink: () => 'http://127.0.0.1:9/',
+      temporalAddress: '127.0.0.1:9',
+      firstPage: Promise.resolve(),
+      failed,
+      stop: async () => undefined,
+    });
+    const lines: string[] = [];
+    const line = (text: string): void => {
+      lines.push(text);
+      if (text.startsWith('ready')) end(new Error('the store is gone'));
+    };
+    const out = { line, note: line, draw: line, terminal: false, colours: false, columns: 80, rows: 24 };
+    const running = createProgram(out, () => undefined).parseAsync(['--config', file, 'start'], { from: 'user' });
+    await expect(running).rejects.toThrow('the store is gone');
+    expect(lines).toEqual(['page: http://127.0.0.1:9/', 'ready: reading acme']);
   });
 });

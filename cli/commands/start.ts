@@ -1,5 +1,6 @@
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { codeOf } from '../../base/errors.js';
+import { isLoopback } from '../../base/loopback.js';
+import { type CliCommand, exampleText, type Context } from '../command.js';
 import { relative, basename, dirname, extname, join } from 'node:path';
 import { isatty } from 'node:tty';
 import type { Config } from '../../operations/load-process-config.js';
@@ -8,7 +9,7 @@ import type { ProcessRole } from '../../worker/start-process.js';
 import { readLocalToken } from '../../worker/instance-file.js';
 import { apiClient } from '../api-client.js';
 import type { Output } from '../output.js';
-import { CommandError, ExitCode } from '../exit-code.js';
+import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { findInstance } from '../find-instance.js';
 import { StartDisplay, type StartReport } from './start-screen.js';
 import { isStopping, untilStopped } from '../until-stopped.js';
@@ -19,7 +20,7 @@ Environment:
   PIGEONPOST_LOG  log level: trace, debug, info (default),
                   warn, error or silent`;
 
-export function addStart(program: Command, run: Run): void {
+export function addStart(program: CliCommand): void {
   program
     .command('start')
     .description('Read, deliver and serve the API; the store and Temporal are embedded unless addresses are configured')
@@ -27,12 +28,13 @@ export function addStart(program: Command, run: Run): void {
     .option('--adopt', 'use a ledger that was used with another Temporal', false)
     .option('--plain', 'print log lines instead of the live screen', false)
     .addHelpText('after', `${logLevelText}\n${exampleText('start', 'start --config acme.yaml')}`)
-    .action((options: Pick<StartOptions, 'acceptConfig' | 'adopt' | 'plain'>) =>
-      run((context) => start(context, { ...options, role: 'start' }), { offline: 'start', holdsSignals: true }),
-    );
+    .runs((context, options: Omit<StartOptions, 'role'>) => start(context, { ...options, role: 'start' }), {
+      offline: 'start',
+      holdsSignals: true,
+    });
 }
 
-export function addWorker(program: Command, run: Run): void {
+export function addWorker(program: CliCommand): void {
   program
     .command('worker')
     .description('Read and deliver without serving the API, sharing PostgreSQL and Temporal with other processes')
@@ -41,30 +43,23 @@ export function addWorker(program: Command, run: Run): void {
       'after',
       `${logLevelText}\n${exampleText('worker --config acme.yaml', 'worker --listen 127.0.0.1:9464')}`,
     )
-    .action((options: { listen?: string }) =>
-      run((context) => start(context, { acceptConfig: false, adopt: false, role: 'worker', ...options }), {
-        offline: 'worker',
-        holdsSignals: true,
-      }),
-    );
+    .runs((context, options: Omit<StartOptions, 'role'>) => start(context, { ...options, role: 'worker' }), {
+      offline: 'worker',
+      holdsSignals: true,
+    });
 }
 
-export function addApi(program: Command, run: Run): void {
+export function addApi(program: CliCommand): void {
   program
     .command('api')
     .description('Serve only the HTTP API and the page, sharing PostgreSQL and Temporal with the workers')
     .addHelpText('after', `${logLevelText}\n${exampleText('api --config acme.yaml')}`)
-    .action(() =>
-      run((context) => start(context, { acceptConfig: false, adopt: false, role: 'api' }), {
-        offline: 'api',
-        holdsSignals: true,
-      }),
-    );
+    .runs((context) => start(context, { role: 'api' }), { offline: 'api', holdsSignals: true });
 }
 
 interface StartOptions {
-  readonly acceptConfig: boolean;
-  readonly adopt: boolean;
+  readonly acceptConfig?: boolean;
+  readonly adopt?: boolean;
   /**
    * `start`: reads, delivers and serves the API. Store and Temporal are embedded unless addresses are configured.
    * `worker` and `api`: one of the two halves, which shares both with other processes.
@@ -90,8 +85,7 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
   const loaded = await loadProcessConfig(config);
   const { role } = options;
   if (role !== 'start' && (loaded.store.kind === 'embedded' || loaded.temporal.address === 'embedded')) {
-    throw new CommandError(
-      ExitCode.WrongUse,
+    throw wrongUse(
       `${role === 'worker' ? 'a worker' : 'an API process'} shares its store and Temporal with other processes: set store to a PostgreSQL URL and set temporal.address, or run "pigeonpost start"`,
     );
   }
@@ -106,20 +100,19 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
     const starting = startProcess({
       config: loaded,
       log,
-      acceptConfiguration: options.acceptConfig,
-      adopt: options.adopt,
+      acceptConfiguration: options.acceptConfig === true,
+      adopt: options.adopt === true,
       role,
       probesAt,
       temporalMetricsAddress,
       binarySources: binarySources(),
       onProgress: (line) => report.step(line),
-      onFirstPage: () => report.ready(workspaces),
     });
     const running = await Promise.race([starting, stop.then(() => undefined)]).catch(async (error: unknown) => {
       throw (await alreadyRuns(error, loaded)) ?? error;
     });
     if (running === undefined) return await endDuringStart(starting, report);
-    const { api, pageLink } = running;
+    const { api, pageLink, firstPage } = running;
     if (role === 'api') out.line(`ready: serving ${api?.url}, while workers read and deliver`);
     if (api !== undefined && pageLink !== undefined) {
       const token = loaded.server.token?.reveal() ?? readLocalToken(loaded);
@@ -128,7 +121,11 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
         pageLink,
       );
     } else if (api !== undefined) out.note(`probes: ${api.url}/readyz`);
-    if (role !== 'api') report.step(`waiting for the first page of ${workspaces.join(', ')}`);
+    if (role !== 'api') {
+      report.step(`waiting for the first page of ${workspaces.join(', ')}`);
+      // Not earlier: after this line, operators and scripts use the page and the API.
+      firstPage.then(() => report.ready(workspaces)).catch(() => undefined);
+    }
     try {
       await Promise.race([stop, running.failed]);
     } finally {
@@ -189,10 +186,6 @@ function shownPath(file: string): string {
   return path.startsWith('..') ? file : `./${path}`;
 }
 
-function codeOf(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code ?? 'unknown error';
-}
-
 function lineReport(out: Output, log: ProcessLog): StartReport {
   let phase: 'start' | 'stop' = 'start';
   return {
@@ -211,22 +204,14 @@ function hostAndPort(text: string): { host: string; port: number } {
   const [, bracketed, plain, port] = /^(?:\[([0-9a-fA-F:]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? [];
   const host = bracketed ?? plain;
   if (host !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
-  throw new CommandError(
-    ExitCode.WrongUse,
-    `"${text}" is not a host and port: give an address such as --listen 127.0.0.1:9464`,
-  );
+  throw wrongUse(`"${text}" is not a host and port: give an address such as --listen 127.0.0.1:9464`);
 }
 
 function requireTokenOffLoopback(at: { readonly host: string } | null, { server }: Config): void {
-  if (at === null || isOwnMachine(at.host) || server.token !== undefined) return;
-  throw new CommandError(
-    ExitCode.WrongUse,
+  if (at === null || isLoopback(at.host) || server.token !== undefined) return;
+  throw wrongUse(
     `other machines can reach ${at.host}, so /metrics needs a token: set server.token, or listen on 127.0.0.1`,
   );
-}
-
-function isOwnMachine(host: string): boolean {
-  return host === 'localhost' || host === '::1' || host.startsWith('127.');
 }
 
 type StartProcess = (typeof import('../../worker/start-process.js'))['startProcess'];

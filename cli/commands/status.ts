@@ -1,29 +1,40 @@
-import type { Command } from 'commander';
-import { exampleText, type Run, type Context } from '../command.js';
+import { messageOf } from '../../base/errors.js';
+import type { CliCommand, Context, JsonOption } from '../command.js';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiClient, instanceOf } from '../api-client.js';
 import { type Output, printLine, LiveBlock } from '../output.js';
-import { CommandError, ExitCode } from '../exit-code.js';
-import { formatStatus, pageLines, ItemCounts, type Moment, readMoment } from '../status/format-status.js';
-import { liveScreen } from '../status/live-screen.js';
-import { span, type TextLine } from '../text-line.js';
+import { ExitCode, wrongUse } from '../exit-code.js';
+import {
+  formatStatus,
+  pageLines,
+  ItemCounts,
+  type Moment,
+  readMoment,
+  rateLines,
+  separated,
+  problemLines,
+  shortProblemLines,
+  itemLines,
+} from '../status/format-status.js';
+import { span, type TextLine, extraRows, renderLine } from '../text-line.js';
+import { eventLines } from '../status/event-lines.js';
+import { sinkLines } from '../status/sink-lines.js';
 
-export function addStatus(program: Command, run: Run): void {
+export function addStatus(program: CliCommand): void {
   program
     .command('status')
     .description('Show problems, events and sinks of the running pigeonpost')
-    .option('--json', 'print one JSON document', false)
+    .json()
     .option('--counts', 'also count the items by list and sink; reads the whole ledger', false)
     .option('--watch', 'refresh every 2 s until Ctrl-C', false)
-    .addHelpText('after', exampleText('status', 'status --watch', 'status --json'))
-    .action((options: StatusOptions) => run((context) => status(context, options)));
+    .examples('status', 'status --watch', 'status --json')
+    .runs(status);
 }
 
 const watchEveryMs = 2000;
 
-interface StatusOptions {
+interface StatusOptions extends JsonOption {
   readonly counts: boolean;
-  readonly json: boolean;
   readonly watch: boolean;
 }
 
@@ -39,7 +50,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
   if (options.watch && !options.json) return await watch(api, out, page);
   if (options.json) {
     for (;;) {
-      out.line(JSON.stringify(await api.status(options)));
+      out.line(JSON.stringify(await api.get('/api/status', { query: { counts: options.counts ? '' : undefined } })));
       if (!options.watch) return ExitCode.Done;
       await pause(watchEveryMs);
     }
@@ -60,7 +71,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
  */
 async function watch(api: ApiClient, out: Output, page: string): Promise<never> {
   if (!out.terminal) {
-    throw new CommandError(ExitCode.WrongUse, '--watch needs a terminal: add --json for other output');
+    throw wrongUse('--watch needs a terminal: add --json for other output');
   }
   const block = new LiveBlock(out, { hasScreen: true });
   const itemCounts = new ItemCounts();
@@ -78,7 +89,85 @@ async function watch(api: ApiClient, out: Output, page: string): Promise<never> 
       moment = await readMoment(api, { counts: false, itemCounts });
       failure = null;
     } catch (error) {
-      failure = error instanceof Error ? error.message : String(error);
+      failure = messageOf(error);
     }
   }
+}
+
+export interface Screen {
+  readonly columns: number;
+  readonly rows: number;
+  readonly colours: boolean;
+}
+
+/**
+ * Returns the screen that is redrawn in place. The head is always complete. To fit the terminal, it omits first the
+ * polling intervals, then events, then the advice for problems, then problems, then the details below sinks. Pure.
+ * @param head the title, the address of the page and the steps
+ * @param moment null while nothing is known yet
+ */
+export function liveScreen(head: readonly TextLine[], moment: Moment | null, now: Date, screen: Screen): string[] {
+  const rows = screen.rows - 1 - extraRows(head, screen.columns); // the cursor is below the last line
+  return fitted(head, moment, { now, columns: screen.columns, rows }).map((line) => renderLine(line, screen));
+}
+
+interface Amount {
+  readonly maxEvents: number;
+  /** Maximum number of problems; Infinity also shows their advice. */
+  readonly maxProblems: number;
+  readonly hasRemarks: boolean;
+  /** Shows the polling intervals in force below each event. */
+  readonly hasIntervals?: boolean;
+}
+
+interface Room {
+  readonly now: Date;
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const fewEvents = 5;
+
+function fitted(head: readonly TextLine[], moment: Moment | null, room: Room): TextLine[] {
+  const { rows } = room;
+  if (moment === null) return head.slice(0, rows);
+  const allEvents = Math.min(rows, Math.max(0, ...moment.status.workspaces.map((each) => each.pigeonholes.length)));
+  const downTo = (from: number, to: number): number[] =>
+    Array.from({ length: Math.max(0, from - to) }, (_, n) => from - n);
+  const amounts: Amount[] = [
+    { maxEvents: allEvents, maxProblems: Infinity, hasRemarks: true, hasIntervals: true },
+    ...[...downTo(allEvents, fewEvents), Math.min(allEvents, fewEvents)].map((maxEvents) => ({
+      maxEvents,
+      maxProblems: Infinity,
+      hasRemarks: true,
+    })),
+    ...[12, 8, 4].map((maxProblems) => ({ maxEvents: fewEvents, maxProblems, hasRemarks: true })),
+    ...[3, 2, 1].map((least) => ({ maxEvents: least, maxProblems: least, hasRemarks: false })),
+  ];
+  for (const amount of amounts) {
+    const lines = sections(head, moment, room, amount);
+    if (lines.length <= rows) return lines;
+    const dense = lines.filter((line) => line.length > 0);
+    if (dense.length <= rows) return dense;
+  }
+  const least = sections(head, moment, room, amounts.at(-1)!).filter((line) => line.length > 0);
+  return [...least.slice(0, Math.max(0, rows - 1)), [span('… enlarge the window, or see "pigeonpost status"', 'dim')]];
+}
+
+function sections(
+  head: readonly TextLine[],
+  moment: Moment,
+  { now, columns }: Room,
+  { maxEvents, maxProblems, hasRemarks, hasIntervals }: Amount,
+): TextLine[] {
+  const { workspaces, sinks } = moment.status;
+  return separated([
+    [...head, ...rateLines(moment, columns)],
+    maxProblems === Infinity ? problemLines(moment, now, columns) : shortProblemLines(moment, maxProblems),
+    ...workspaces.map((workspace) => [
+      ...eventLines(workspace, { now, columns, maxEvents, hasIntervals: hasIntervals === true }),
+      ...(hasRemarks ? itemLines(moment.items, workspace.name, columns) : []),
+    ]),
+    sinkLines(sinks, { now, columns, says: hasRemarks ? 'state' : 'nothing', troubles: moment.overview.troubles }),
+  ]);
 }

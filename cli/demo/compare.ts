@@ -1,7 +1,8 @@
 import type { Status } from '../../operations/status-view.js';
 import { grouped } from '../../base/words.js';
 import { compareContacts, type TrueAttendee, compareMessages, type TrueQuestion } from './compare-sinks.js';
-import { demoNames } from './demo-config.js';
+import { demoNames } from './demo-folder.js';
+import type { Surroundings } from './demo-processes.js';
 import {
   hubSpotState,
   countTruth,
@@ -12,11 +13,13 @@ import {
   receivingProblems,
 } from './stand-in-state.js';
 import type { Output } from '../output.js';
+import { tableLines } from '../text-line.js';
 import { ExitCode } from '../exit-code.js';
 import { createReadStream } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
+import { jsonLines } from '../../base/json-lines.js';
+
 /** One list at one sink: number of items in the source, delivered and withheld. */
 interface ComparedRow {
   readonly list: string;
@@ -71,14 +74,7 @@ export function formatComparison(rows: readonly ComparedRow[]): string[] {
     grouped(row.withheld),
     agrees(row) ? 'agrees' : `DIFFERS by ${grouped(row.delivered + row.withheld - row.source)}`,
   ]);
-  const widths = head.map((title, column) => Math.max(title.length, ...cells.map((row) => row[column]!.length)));
-  const isNumber = (column: number): boolean => column === 2 || column === 4 || column === 6;
-  return [head, ...cells].map((row) =>
-    row
-      .map((cell, column) => (isNumber(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!)))
-      .join('  ')
-      .trimEnd(),
-  );
+  return tableLines([head, ...cells], [2, 4, 6]);
 }
 
 interface Comparison {
@@ -87,22 +83,16 @@ interface Comparison {
   readonly problems: readonly string[];
 }
 
-/** Addresses of the source and of the destinations. */
-interface Ends {
-  readonly sandboxUrl: string;
-  readonly receiverUrl: string;
-  readonly hubSpotUrl: string;
-  readonly slackUrl: string;
-  readonly archive: string;
-}
-
 /**
  * Counts items at both ends without pigeonpost: in the sandbox, in the lines of the file sink, in the records of the
  * webhook receiver, and in the stand-ins for HubSpot and Slack. Only the number of withheld items comes from the
  * ledger.
  * @param status the status with counts
  */
-export async function compareEverything(at: Ends, status: Status): Promise<Comparison> {
+export async function compareEverything(
+  at: Surroundings & { readonly archive: string },
+  status: Status,
+): Promise<Comparison> {
   const summary = await receiverSummary(at.receiverUrl);
   const received = Object.entries(summary.lists).map(([list, { items }]) => [list, items] as const);
   const { attendees, questions } = await readPeopleAndQuestions(at.sandboxUrl);
@@ -199,7 +189,7 @@ interface ArchivedChange {
 export async function countArchive(folder: string): Promise<Map<string, number>> {
   const latest = new Map<string, { list: string; revision: number; exists: boolean }>();
   for (const file of await ndjsonFiles(folder)) {
-    for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    for await (const line of jsonLines(createReadStream(file))) {
       const { pigeonholeId, list, key, revision, data } = JSON.parse(line) as ArchivedChange;
       const item = JSON.stringify([pigeonholeId, list, key]);
       if ((latest.get(item)?.revision ?? 0) <= revision) latest.set(item, { list, revision, exists: data !== null });

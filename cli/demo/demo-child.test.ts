@@ -19,34 +19,34 @@ const secret = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
 describe('a child of the demo', () => {
   it('is ready once it prints its line, and ends on request', async () => {
     const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
-    expect((await child.lineLike(/^webhook receiver ready at (\S+)/))[1]).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect(await child.matchIn(/^webhook receiver ready at (\S+)/)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
     await child.stop(5000);
   });
 
   it('reports the last start step of its log, and no other line', async () => {
     const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
-    await child.lineLike(/ready/);
+    await child.matchIn(/ready/);
     const log = (fields: object): string => `${JSON.stringify({ level: 30, ...fields })}\n`;
     const step = log({ step: 'start', msg: 'building the Temporal server with Go' });
     appendFileSync(
       logFile,
       `${step}${log({ msg: 'page stored' })}${log({ step: 'stop', msg: 'stopping' })}12:00 x\nEND\n`,
     );
-    await child.lineLike(/^END$/);
+    await child.matchIn(/^END$/);
     expect(child.lastLine).toBe('building the Temporal server with Go');
     await child.stop(5000);
   });
 
   it('that ends unexpectedly is reported in one sentence with its own reason', async () => {
     const first = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
-    const [, port] = (await first.lineLike(/:(\d+)\/$/)) as unknown as [string, string];
+    const port = await first.matchIn(/:(\d+)\/$/);
     const second = startDemoChild({
       ...receiver,
       args: ['--secret', secret, '--port', port],
       logFile: join(folder, 'other'),
     });
 
-    await expect(second.lineLike(/ready at/)).rejects.toMatchObject({
+    await expect(second.matchIn(/ready at/)).rejects.toMatchObject({
       exitCode: 1,
       message: expect.stringMatching(
         /^the webhook receiver ended with exit code 1: listen EADDRINUSE.*\(log: .*other\)$/,
@@ -57,7 +57,7 @@ describe('a child of the demo', () => {
 
   itOnLinux('that is killed is reported with the path of its log', async () => {
     const child = startDemoChild({ ...receiver, args: ['--secret', secret], logFile });
-    await child.lineLike(/ready/);
+    await child.matchIn(/ready/);
     process.kill(writerOf(logFile), 'SIGKILL');
     await expect(child.failed).rejects.toThrow(`the webhook receiver ended by SIGKILL: see ${logFile}`);
   });

@@ -25,9 +25,9 @@ export interface DemoChildOptions {
 export interface DemoChild {
   /** Never resolves; rejects with a {CommandError} if the child ends unexpectedly. */
   readonly failed: Promise<never>;
-  /** Waits for the next line of its output that matches. @throws as `failed` */
-  lineLike(pattern: RegExp): Promise<RegExpExecArray>;
-  /** The last readable line, or the last step of its start, seen while `lineLike` was waiting. */
+  /** Waits for the next line of its output that matches. Returns the first group, or the match. @throws as `failed` */
+  matchIn(pattern: RegExp): Promise<string>;
+  /** The last readable line, or the last step of its start, seen while `matchIn` was waiting. */
   readonly lastLine: string | null;
   /** Ends the child in order, or by force if it does not end within the time. */
   stop(timeoutMs: number): Promise<void>;
@@ -54,11 +54,11 @@ export function startDemoChild(options: DemoChildOptions): DemoChild {
     get lastLine() {
       return lastLine;
     },
-    async lineLike(pattern) {
+    async matchIn(pattern) {
       for (;;) {
         for (const line of tail.newLines()) {
           const match = pattern.exec(line);
-          if (match !== null) return match;
+          if (match !== null) return match[1] ?? match[0];
           lastLine = textForPeople(line) ?? lastLine;
         }
         await Promise.race([pause(lookEveryMs), failed]);
@@ -105,14 +105,11 @@ function whyEnded(name: string, { code, signal }: ChildExit, log: LogTail, logFi
 
 /** Reads new lines of a child's log. */
 export class LogTail {
-  readonly #file: string;
   readonly #decoder = new StringDecoder('utf8'); // a read may end within a character
   #offset = 0;
   #rest = '';
 
-  constructor(file: string) {
-    this.#file = file;
-  }
+  constructor(private readonly file: string) {}
 
   /** Returns the lines completed since the last call; none while the file does not exist. */
   newLines(): string[] {
@@ -124,7 +121,7 @@ export class LogTail {
   #read(): string {
     let descriptor: number;
     try {
-      descriptor = openSync(this.#file, 'r');
+      descriptor = openSync(this.file, 'r');
     } catch {
       return '';
     }

@@ -1,10 +1,23 @@
+import { messageOf } from '../../base/errors.js';
+import { readFileSync } from 'node:fs';
+import { tokenFileOfStore } from '../../worker/instance-file.js';
+import { type ApiClient, apiClient } from '../api-client.js';
+import { pageLink } from '../commands/access.js';
+import type { DemoView } from './demo-screen.js';
+import {
+  hubSpotState,
+  hubSpotSummary,
+  sandboxState,
+  type SandboxState,
+  slackState,
+  slackSummary,
+} from './stand-in-state.js';
 import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freePort, isFree } from '../../worker/embedded-temporal/free-port.js';
 import { type DemoChild, type DemoChildOptions, startDemoChild } from './demo-child.js';
-import { demoConfig, demoVariables } from './demo-config.js';
-import type { DemoFolder } from './demo-folder.js';
+import { demoConfig, demoVariables, type DemoFolder } from './demo-folder.js';
 import type { DemoOptions } from '../commands/demo.js';
 
 /** Default port of pigeonpost.yaml, used unless something else listens there. */
@@ -24,14 +37,9 @@ interface DemoAddresses {
 }
 
 /** Addresses that pigeonpost reads from and delivers to. */
-type Surroundings = Omit<DemoAddresses, 'apiUrl'>;
+export type Surroundings = Omit<DemoAddresses, 'apiUrl'>;
 
-interface DemoSecrets {
-  readonly apiKey: string;
-  readonly webhookSecret: string;
-  readonly hubSpotToken: string;
-  readonly slackToken: string;
-}
+type DemoSecrets = Readonly<Record<keyof typeof demoVariables, string>>;
 
 /**
  * Time limits to end a process. pigeonpost drains, ends Temporal and closes the store; the other processes have nothing
@@ -45,8 +53,6 @@ const stopOthersMs = 1000;
  * would start it.
  */
 export class DemoProcesses {
-  readonly #folder: DemoFolder;
-  readonly #options: DemoOptions;
   readonly #children: DemoChild[] = [];
   #pigeonpost: DemoChild | undefined;
   #addresses: Partial<DemoAddresses> = {};
@@ -56,9 +62,10 @@ export class DemoProcesses {
     this.#fail = reject;
   });
 
-  constructor(folder: DemoFolder, options: DemoOptions) {
-    this.#folder = folder;
-    this.#options = options;
+  constructor(
+    private readonly folder: DemoFolder,
+    private readonly options: DemoOptions,
+  ) {
     this.failed.catch(() => undefined); // an unhandled rejection must not end the process
   }
 
@@ -105,18 +112,17 @@ export class DemoProcesses {
   }
 
   async #startSandbox(apiKey: string): Promise<string> {
-    const { attendees, seed, rate, once } = this.#options;
-    const numbers = { seed, attendees, rate };
-    const args = Object.entries(numbers).flatMap(([name, value]) => [`--${name}`, String(value)]);
+    const { once, ...options } = this.options;
+    const numbers = (['seed', 'attendees', 'rate'] as const).flatMap((name) => [`--${name}`, String(options[name])]);
     // A team workspace has subscriptions, so that no list is empty. The key is visible in the process list, but gives
     // access only to this sandbox.
     const child = this.#startChild({
       name: 'the sandbox',
       program: 'sandbox/main',
       log: 'sandbox',
-      args: [...args, '--workspace-kind', 'team', '--api-key', apiKey, ...(once ? ['--frozen'] : [])],
+      args: [...numbers, '--workspace-kind', 'team', '--api-key', apiKey, ...(once ? ['--frozen'] : [])],
     });
-    return (await child.lineLike(/^sandbox ready on (\S+) /))[1]!;
+    return await child.matchIn(/^sandbox ready on (\S+) /);
   }
 
   async #startReceiver(secret: string): Promise<string> {
@@ -124,9 +130,9 @@ export class DemoProcesses {
       name: 'the webhook receiver',
       program: 'sandbox/webhook-receiver/main',
       log: 'receiver',
-      args: ['--secret', secret, '--log', this.#folder.receipts],
+      args: ['--secret', secret, '--log', this.folder.receipts],
     });
-    return (await child.lineLike(/^webhook receiver ready at (\S+)/))[1]!;
+    return await child.matchIn(/^webhook receiver ready at (\S+)/);
   }
 
   /** Starts the stand-in of a vendor as a process. The sink's tests use the same stand-in. */
@@ -135,36 +141,115 @@ export class DemoProcesses {
       name: `the stand-in for ${vendor}`,
       program: 'sandbox/run-double',
       log: folder,
-      args: [folder, '--token', token, ...(this.#options.once ? ['--per10s', String(per10sOfOnce)] : [])],
+      args: [folder, '--token', token, ...(this.options.once ? ['--per10s', String(per10sOfOnce)] : [])],
     });
-    return (await child.lineLike(new RegExp(`^${vendor} double ready at (\\S+)$`)))[1]!;
+    return await child.matchIn(new RegExp(`^${vendor} double ready at (\\S+)$`));
   }
 
   async #startPigeonpost(surroundings: Surroundings, secrets: DemoSecrets): Promise<string> {
-    const { once } = this.#options;
+    const { once } = this.options;
     const apiPort = once || !(await isFree(usualApiPort)) ? await freePort() : usualApiPort;
     const per10s = once ? per10sOfOnce : null;
-    await writeFile(this.#folder.config, demoConfig({ ...surroundings, apiPort, per10s }));
+    await writeFile(this.folder.config, demoConfig({ ...surroundings, apiPort, per10s }));
     const child = this.#startChild({
       name: 'pigeonpost',
       program: 'cli/main',
       log: 'pigeonpost',
-      args: ['--config', this.#folder.config, 'start'],
-      variables: {
-        [demoVariables.apiKey]: secrets.apiKey,
-        [demoVariables.webhookSecret]: secrets.webhookSecret,
-        [demoVariables.hubSpotToken]: secrets.hubSpotToken,
-        [demoVariables.slackToken]: secrets.slackToken,
-      },
+      args: ['--config', this.folder.config, 'start'],
+      variables: Object.fromEntries(
+        (Object.keys(secrets) as (keyof DemoSecrets)[]).map((name) => [demoVariables[name], secrets[name]]),
+      ),
     });
     this.#pigeonpost = child;
-    return (await child.lineLike(/^page: (\S+)\/\?code=/))[1]!;
+    return await child.matchIn(/^page: (\S+)\/\?code=/);
   }
 
   #startChild({ log, ...options }: Omit<DemoChildOptions, 'logFile'> & { readonly log: string }): DemoChild {
-    const child = startDemoChild({ ...options, logFile: join(this.#folder.logs, `${log}.log`) });
+    const child = startDemoChild({ ...options, logFile: join(this.folder.logs, `${log}.log`) });
     child.failed.catch((error: unknown) => this.#fail(error as Error));
     this.#children.push(child);
     return child;
+  }
+}
+
+/**
+ * The interval at which the stand-ins are read. It is longer than that of pigeonpost, because they return their whole
+ * content, which grows.
+ */
+const lookAtStandInsEveryMs = 3000;
+/** Interval at which the link is renewed: links expire after ten minutes. */
+const renewLinkEveryMs = 5 * 60_000;
+
+/** Reads the state of a running demo from the control APIs of the stand-ins and pigeonpost's own API. */
+export class DemoObserver {
+  readonly #startedAt = Date.now();
+  #source: SandboxState | null = null;
+  #status: DemoView['status'] = null;
+  #contacts = '';
+  #messages = '';
+  #lookedAtStandInsAt = -Infinity;
+  #link: string | null = null;
+  #linkMadeAt = -Infinity;
+
+  constructor(
+    private readonly folder: DemoFolder,
+    private readonly processes: DemoProcesses,
+  ) {}
+
+  /**
+   * Returns the state of the demo. Values that cannot be read now keep their last state, and `note` says so.
+   * `DemoProcesses` detects processes that have ended.
+   */
+  async look(): Promise<DemoView> {
+    const notes = [this.processes.stage];
+    const { sandboxUrl, apiUrl } = this.processes.addresses;
+    try {
+      if (sandboxUrl !== undefined) this.#source = await sandboxState(sandboxUrl);
+      if (apiUrl !== undefined) await this.#lookAtPigeonpost(apiUrl);
+      await this.#lookAtStandIns();
+    } catch (error) {
+      notes.push(`not up to date: ${messageOf(error)}`);
+    }
+    return {
+      note: notes.find((note) => note !== null) ?? null,
+      runningForMs: Date.now() - this.#startedAt,
+      source: this.#source,
+      status: this.#status,
+      places: this.#places(),
+    };
+  }
+
+  async #lookAtPigeonpost(apiUrl: string): Promise<void> {
+    const token = readFileSync(tokenFileOfStore(this.folder.store), 'utf8').trim();
+    const client = apiClient(() => Promise.resolve({ url: apiUrl, token }));
+    this.#status = await client.get('/api/status', { query: { counts: '' } });
+    await this.#renewLink(apiUrl, client);
+  }
+
+  async #renewLink(apiUrl: string, client: ApiClient): Promise<void> {
+    const now = Date.now();
+    if (now - this.#linkMadeAt < renewLinkEveryMs) return;
+    this.#link = pageLink(apiUrl, await client.post('/api/page-codes', { json: {} }));
+    this.#linkMadeAt = now;
+  }
+
+  async #lookAtStandIns(): Promise<void> {
+    const { hubSpotUrl, slackUrl } = this.processes.addresses;
+    const now = Date.now();
+    if (hubSpotUrl === undefined || slackUrl === undefined) return;
+    if (now - this.#lookedAtStandInsAt < lookAtStandInsEveryMs) return;
+    this.#lookedAtStandInsAt = now;
+    this.#contacts = hubSpotSummary(await hubSpotState(hubSpotUrl));
+    this.#messages = slackSummary(await slackState(slackUrl));
+  }
+
+  #places(): DemoView['places'] {
+    const { hubSpotUrl, slackUrl } = this.processes.addresses;
+    return [
+      ...(this.#link === null ? [] : [{ label: 'page', place: this.#link, holds: '' }]),
+      ...(slackUrl === undefined ? [] : [{ label: 'messages', place: slackUrl, holds: this.#messages }]),
+      ...(hubSpotUrl === undefined ? [] : [{ label: 'contacts', place: hubSpotUrl, holds: this.#contacts }]),
+      { label: 'files', place: this.folder.shown, holds: 'archive, receipts.ndjson, pigeonpost.yaml, logs' },
+    ];
   }
 }

@@ -1,6 +1,6 @@
 import { sinkOf, statusOf, workspaceOf } from '../status/status.test-kit.js';
 import { formatDemoBlock, lineDisplay, formatDemoLine } from './demo-screen.js';
-import type { Screen } from '../status/live-screen.js';
+import type { Screen } from '../commands/status.js';
 import { viewOf } from './demo-view.test-kit.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');

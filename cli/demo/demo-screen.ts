@@ -1,10 +1,11 @@
 import type { Status } from '../../operations/status-view.js';
 import { untilSentence } from '../../base/reading-words.js';
 import { counted, formatSpan, grouped, formatDistance, sumOf } from '../../base/words.js';
-import type { Screen } from '../status/live-screen.js';
+import type { Screen } from '../commands/status.js';
+import { separated } from '../status/format-status.js';
 import { sinkLines } from '../status/sink-lines.js';
 import { sourceCounts, type SandboxState } from './stand-in-state.js';
-import { extraRows, renderLine, span, wholeSpan, type TextLine, keepEnd, wrapFacts, wrapText } from '../text-line.js';
+import { extraRows, renderLine, span, wholeSpan, type TextLine, keepEnd, wrapFacts, wrapLines } from '../text-line.js';
 import { type Output, LiveBlock } from '../output.js';
 
 const labelWidth = 8;
@@ -20,7 +21,7 @@ export function formatDemoBlock(view: DemoView, now: Date, screen: Screen): stri
   const sections: TextLine[][] = [
     [
       [span('pigeonpost demo', 'bold'), span(`  ${formatSpan(view.runningForMs / 1000)}, Ctrl-C ends it`, 'dim')],
-      ...(view.note === null ? [] : wrapText(view.note, { columns }).map((line) => [span(line, 'yellow')])),
+      ...(view.note === null ? [] : wrapLines(view.note, 'yellow', { columns })),
     ],
     [...sourceLines(view, columns), ...(view.status === null ? [] : readLines(view.status, now, columns))],
     lists,
@@ -107,7 +108,7 @@ function placeLines(places: DemoView['places'], columns: number): TextLine[] {
  */
 function fitRows(sections: readonly TextLine[][], rows: number): TextLine[] {
   const full = sections.filter((section) => section.length > 0);
-  const airy = full.flatMap((section, index) => (index === 0 ? section : [[], ...section]));
+  const airy = separated(full);
   if (airy.length <= rows) return airy;
   const dense = full.flat();
   const missing = dense.length - rows;
@@ -132,7 +133,6 @@ export interface DemoView {
 
 interface DemoAddress {
   readonly label: string;
-  /** Path or address. */
   readonly place: string;
   /** A short summary of the content; may be empty. */
   readonly holds: string;
@@ -162,7 +162,6 @@ function liveFreshness(status: Status): Date | null {
 
 const lineEveryMs = 5000;
 
-/** Shows a view of the demo. */
 export type DemoDisplay = (view: DemoView) => void;
 
 /** Shows a block that is redrawn in place on a terminal; otherwise passes a log line to `line` every few seconds. */

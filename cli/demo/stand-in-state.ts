@@ -1,6 +1,5 @@
 import { counted, grouped } from '../../base/words.js';
 
-/** Content of the sandbox, as its control API reports it. */
 export interface SandboxState {
   /** Live events so far. */
   readonly emitted: number;
@@ -14,7 +13,7 @@ export interface SandboxState {
 }
 
 export async function sandboxState(sandboxUrl: string): Promise<SandboxState> {
-  return (await (await ask(`${sandboxUrl}/_control/state`)).json()) as SandboxState;
+  return await answerOf(`${sandboxUrl}/_control/state`);
 }
 
 /**
@@ -59,6 +58,10 @@ async function ask(url: string | URL, who = String(url)): Promise<Response> {
   return answer;
 }
 
+async function answerOf<State>(url: string | URL, who?: string): Promise<State> {
+  return (await (await ask(url, who)).json()) as State;
+}
+
 /** Content of the stand-in for HubSpot that the demo uses. */
 export interface HubSpotState {
   /** Values by property name. */
@@ -69,10 +72,9 @@ export interface HubSpotState {
 }
 
 export async function hubSpotState(hubSpotUrl: string): Promise<HubSpotState> {
-  return (await (await ask(`${hubSpotUrl}/_double/state`, 'the stand-in for HubSpot')).json()) as HubSpotState;
+  return await answerOf(`${hubSpotUrl}/_double/state`, 'the stand-in for HubSpot');
 }
 
-/** Returns a short summary. Pure. */
 export function hubSpotSummary({ contacts, marketingEvents, participations }: HubSpotState): string {
   return `${counted(contacts.length, 'contact')}, ${counted(participations.length, 'attendance')} at ${counted(marketingEvents.length, 'event')}`;
 }
@@ -100,7 +102,7 @@ interface SlackThread extends ShownMessage {
 export const withdrawnText = 'This message has been withdrawn.';
 
 export async function slackState(slackUrl: string): Promise<SlackState> {
-  return (await (await ask(`${slackUrl}/_double/state`, 'the stand-in for Slack')).json()) as SlackState;
+  return await answerOf(`${slackUrl}/_double/state`, 'the stand-in for Slack');
 }
 
 /** Returns the visible text of a message: its first block, with Slack's three entities decoded. Pure. */
@@ -109,7 +111,6 @@ export function readText({ text, blocks }: ShownMessage): string {
   return shown.replaceAll('&lt;', '<').replaceAll('&gt;', '>').replaceAll('&amp;', '&');
 }
 
-/** Returns a short summary. Pure. */
 export function slackSummary({ channels }: SlackState): string {
   const threads = channels.flatMap(({ messages }) => messages);
   const replies = threads.flatMap((thread) => thread.replies.map(readText));
@@ -134,9 +135,7 @@ interface ReceivedList {
 }
 
 export async function receiverSummary(receiverUrl: string): Promise<ReceiverSummary> {
-  return (await (
-    await ask(new URL('/_control/summary', receiverUrl), 'the webhook receiver')
-  ).json()) as ReceiverSummary;
+  return await answerOf(new URL('/_control/summary', receiverUrl), 'the webhook receiver');
 }
 
 /** Returns violations of the delivery guarantees, one sentence each. Pure. */

@@ -5,8 +5,7 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import type { ImportClient } from './import-client.js';
 import { type Output, LiveBlock } from '../output.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
-import { settledRows } from '../../base/import-words.js';
-import { formatSpan, grouped, formatDistance } from '../../base/words.js';
+import { settledRows, formatSpan, grouped, formatDistance } from '../../base/words.js';
 import type { Sheet } from './format-check.js';
 
 const lookEveryMs = 500;
@@ -59,7 +58,6 @@ export async function followImport(
 
 const lineEveryMs = 10_000;
 
-/** Shows the progress of an import. */
 type ProgressDisplay = (view: ImportView, nowMs: number) => void;
 
 /** Shows a bar that is redrawn in place on a terminal; otherwise, and with `--json`, lines on standard error. */
@@ -142,7 +140,6 @@ const drawEveryMs = 200;
 /** Shows how much of a file the running pigeonpost has read. */
 interface UploadDisplay {
   readonly onSent: (bytes: number) => void;
-  /** Removes the line. */
   end(): void;
 }
 

@@ -90,10 +90,10 @@ describe('the plan of an import', () => {
     const message = 'The attendee code is missing; enter one.';
     const groups = new ProblemGroups();
     groups.add({ row: 9, column: 'Ticket', code: 'missing-code', message }, false);
-    const noteCounts = [{ code: 'similar-code', column: 'Ticket', rows: 1, firstRows: [4] }];
+    const noteCounts = [{ code: 'trimmed', column: 'Ticket', rows: 1, firstRows: [4] }];
     const problems = [{ row: 9, column: 'Ticket', code: 'missing-code', message }];
     const lines = formatCheck(checkOf({ noteCounts, problems, problemGroups: groups.all }), sheet);
-    expect(lines).toContain('note    row 4, Ticket: similar-code');
+    expect(lines).toContain('note    row 4, Ticket: white space around the value was removed');
     expect(lines).toContain(`people.csv, row 9, Ticket: ${message} To generate codes, add --generate-codes`);
   });
 
@@ -115,7 +115,7 @@ describe('the plan of an import', () => {
 
   it.each([
     [{ left: null }, '40 requests of up to 500 rows; the remaining quota is unknown'],
-    [{ requests: 0 }, 'nothing would be sent'],
+    [{ requests: 0 }, 'there is nothing to send'],
     [{ waits: null }, 'sending takes at most 1 s per request, and waits for the quota'],
     [{ waits: 3 }, 'sending takes at most 1 s per request, and waits for the quota 3 times'],
   ])('with %j has the last line "%s"', (given, last) => {

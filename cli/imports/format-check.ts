@@ -1,3 +1,4 @@
+import { noteWords } from '../../base/import-notes.js';
 import type {
   ImportCheck,
   ImportColumn,
@@ -9,7 +10,7 @@ import type {
   ImportTarget,
 } from '../../importing/desk/import-views.js';
 import { counted, grouped, formatDistance, rowsInWords } from '../../base/words.js';
-import { renderLine, span, shownInLine } from '../text-line.js';
+import { renderLine, span, shownInLine, tableLines } from '../text-line.js';
 import { clockTime } from './follow-import.js';
 
 /** Maximum number of problems listed; the others are counted. */
@@ -63,11 +64,7 @@ function columnLines(columns: readonly ImportColumn[]): string[] {
     property === null ? 'not sent' : `${property}${marks(property, column_)}`,
     property === null ? '' : (sample ?? ''),
   ]);
-  const head = ['column', 'becomes', 'for example'];
-  const width = (column: number): number => Math.max(...[head, ...rows].map((cells) => cells[column]!.length));
-  return [head, ...rows].map(([column, becomes, sample]) =>
-    `${column!.padEnd(width(0))}  ${becomes!.padEnd(width(1))}  ${sample!}`.trimEnd(),
-  );
+  return tableLines([['column', 'becomes', 'for example'], ...rows]);
 }
 
 function marks(property: string, { guessed, known }: Pick<ImportColumn, 'guessed' | 'known'>): string {
@@ -97,7 +94,6 @@ function nothingKnownLines({ columns }: ImportCheck): string[] {
   ];
 }
 
-/** Returns the question before an import. Pure. */
 export function questionOf({ target, counts, canary }: ImportCheck): string {
   const now = sentNow(counts.send, canary);
   const who = now === 1 ? 'registrant' : 'registrants';
@@ -118,19 +114,22 @@ const planned: readonly (readonly [keyof PlannedCounts, string])[] = [
 ];
 
 function plannedLines({ counts, generatedCodes, canary }: ImportCheck): string[] {
-  const width = Math.max(...planned.map(([key]) => grouped(counts[key]).length));
   const now = sentNow(counts.send, canary);
-  return [
-    ...planned
-      .filter(([key]) => key === 'send' || counts[key] > 0)
-      .map(([key, words]) => `${grouped(counts[key]).padStart(width)} ${words}`),
-    ...(now === counts.send ? [] : [`${grouped(now).padStart(width)} to send now, the rest without --canary`]),
+  return countLines([
+    ...planned.filter(([key]) => key === 'send' || counts[key] > 0).map(([key, words]): Count => [counts[key], words]),
+    ...(now === counts.send ? [] : [[now, 'to send now, the rest without --canary'] satisfies Count]),
     ...(generatedCodes === 0
       ? []
-      : [
-          `${grouped(generatedCodes).padStart(width)} ${generatedCodes === 1 ? 'row gets' : 'rows get'} a generated code`,
-        ]),
-  ];
+      : [[generatedCodes, `${generatedCodes === 1 ? 'row gets' : 'rows get'} a generated code`] satisfies Count]),
+  ]);
+}
+
+type Count = readonly [rows: number, words: string];
+
+/** Formats numbers of rows, aligned on the right, with their meaning. Pure. */
+export function countLines(counts: readonly Count[]): string[] {
+  const width = Math.max(...counts.map(([rows]) => grouped(rows).length));
+  return counts.map(([rows, words]) => `${grouped(rows).padStart(width)} ${words}`);
 }
 
 function problemLines({ file, problems, problemsLeftOut, problemGroups }: ImportCheck): string[] {
@@ -154,14 +153,14 @@ export function groupLines(file: string, groups: readonly ProblemGroup[], more: 
 }
 
 function noteInWords({ code, column, rows, firstRows }: ProblemCount): string {
-  return `${rowsInWords(rows, firstRows)}${column === null ? '' : `, ${column}`}: ${code}`;
+  return `${rowsInWords(rows, firstRows)}${column === null ? '' : `, ${column}`}: ${noteWords(code)}`;
 }
 
 function estimateLines(
   { requests, rowsPerRequest, left, resetAt, waits, doneAt }: SendingEstimate,
   sheet: Sheet,
 ): string[] {
-  if (requests === 0) return ['', 'nothing would be sent'];
+  if (requests === 0) return ['', 'there is nothing to send'];
   const head = `${counted(requests, 'request')} of up to ${grouped(rowsPerRequest)} rows`;
   const at = (instant: string): string => {
     const date = new Date(instant);

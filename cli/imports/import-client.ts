@@ -1,19 +1,18 @@
-import { createInterface } from 'node:readline';
 import { json as jsonOf } from 'node:stream/consumers';
+import { filledAddress } from '../../base/api-client.js';
+import { jsonLines } from '../../base/json-lines.js';
 import type { ImportAction } from '../../importing/desk/import-request.js';
-import type { ImportCheck, ImportReportRow, ImportTarget, ImportView } from '../../importing/desk/import-views.js';
+import type { ImportCheck, ImportReportRow, ImportView } from '../../importing/desk/import-views.js';
 import {
+  apiClient,
   askBody,
   askStreamed,
   type FindAddress,
-  type Part,
   type PartAsked,
-  partQuery,
   type StreamedRequest,
 } from '../api-client.js';
 
-/** Query of an upload: the options of the import. */
-export type UploadQuery = Readonly<Record<string, string>>;
+export type UploadQuery = Readonly<Record<string, string | undefined>>;
 
 interface Upload {
   readonly signal: AbortSignal;
@@ -27,44 +26,38 @@ export type ImportClient = ReturnType<typeof importClient>;
 const nothingImported = 'stopped: nothing was imported';
 const mayHaveStarted = 'stopped: check "pigeonpost import list" to see whether the import has started';
 
-/** Timeout of a response, except while the API reads a file. */
-const answerMs = 60_000;
-
 export function importClient(address: FindAddress) {
-  const json = async (asked: StreamedRequest): Promise<unknown> => {
-    const signal = asked.signal ?? AbortSignal.timeout(answerMs);
-    return await jsonOf(askBody(address, { ...asked, signal }));
-  };
-  const upload = (path: string, query: UploadQuery): string => `${path}?${new URLSearchParams(query).toString()}`;
+  const client = apiClient(address);
   const sending = (
     path: string,
     file: string,
     query: UploadQuery,
     how: Pick<StreamedRequest, 'signal' | 'onSent' | 'whenStopped'>,
-  ): StreamedRequest => ({ method: 'POST', path: upload(path, query), file, ...how });
-  const of = (id: string): string => `/api/imports/${encodeURIComponent(id)}`;
+  ): AsyncGenerator<Uint8Array> =>
+    askBody(address, { method: 'POST', path: filledAddress(path, { query }), file, ...how });
+  const report = (id: string, query: Readonly<Record<string, string>>): ReturnType<typeof askStreamed> =>
+    askStreamed(address, { path: filledAddress('/api/imports/{id}/report', { params: { id }, query }) });
   return {
-    target: async (pigeonhole: string) =>
-      (await json({ path: upload('/api/imports/target', { pigeonhole }) })) as ImportTarget,
+    target: (pigeonhole: string) => client.get('/api/imports/target', { query: { pigeonhole } }),
     check: async (file: string, query: UploadQuery, how: Upload) =>
-      (await json(sending('/api/imports/check', file, query, { ...how, whenStopped: nothingImported }))) as ImportCheck,
+      (await jsonOf(
+        sending('/api/imports/check', file, query, { ...how, whenStopped: nothingImported }),
+      )) as ImportCheck,
     /** Yields a CSV with the codes that are generated for rows without one. */
     generatedCodes: (file: string, query: UploadQuery, signal: AbortSignal): AsyncIterable<Uint8Array> =>
-      askBody(address, sending('/api/imports/codes', file, query, { signal, whenStopped: nothingImported })),
+      sending('/api/imports/codes', file, query, { signal, whenStopped: nothingImported }),
     start: async (file: string, query: UploadQuery, how: Upload) => {
       const whenStopped = how.signal.aborted ? nothingImported : mayHaveStarted;
-      return (await json(sending('/api/imports', file, query, { ...how, whenStopped }))) as ImportView;
+      return (await jsonOf(sending('/api/imports', file, query, { ...how, whenStopped }))) as ImportView;
     },
-    list: async (part: PartAsked) => (await json({ path: `/api/imports?${partQuery(part)}` })) as Part<ImportView>,
-    find: async (id: string) => (await json({ path: of(id) })) as ImportView,
-    act: async (id: string, action: ImportAction) =>
-      (await json({ method: 'POST', path: `${of(id)}/actions`, body: JSON.stringify(action) })) as ImportView,
+    list: (query: PartAsked) => client.get('/api/imports', { query }),
+    find: (id: string) => client.get('/api/imports/{id}', { params: { id } }),
+    act: (id: string, json: ImportAction) => client.post('/api/imports/{id}/actions', { params: { id }, json }),
     /** Yields the rows that need attention, in the order of the file. */
     async *problems(id: string): AsyncIterable<ImportReportRow> {
-      const answer = await askStreamed(address, { path: `${of(id)}/report?only=problems` });
-      for await (const line of createInterface({ input: answer })) yield JSON.parse(line) as ImportReportRow;
+      const answer = await report(id, { only: 'problems' });
+      for await (const line of jsonLines(answer)) yield JSON.parse(line) as ImportReportRow;
     },
-    reportCsv: (id: string): Promise<AsyncIterable<Uint8Array>> =>
-      askStreamed(address, { path: `${of(id)}/report?format=csv` }),
+    reportCsv: (id: string): Promise<AsyncIterable<Uint8Array>> => report(id, { format: 'csv' }),
   };
 }

@@ -53,6 +53,13 @@ describe('the report of an import', () => {
     expect(formatReport(view, [], null)).toEqual(['import 7 into acme/101: done, 1 row', '  1 created']);
   });
 
+  it('says why a file could not be used', () => {
+    const view = viewOf({ state: 'cancelled', rows: 0, reason: 'The file is empty; export it again.' });
+    expect(formatReport(view, [], null)[0]).toBe(
+      'import 7 into acme/101: the file cannot be used: The file is empty; export it again.',
+    );
+  });
+
   it('says how to import the rows that a canary did not import', () => {
     const view = viewOf({ state: 'done', canary: 1, counts: countsOf({ created: 1, cancelled: 19_999 }) });
     expect(formatReport(view, [], 'report.csv')).toEqual([

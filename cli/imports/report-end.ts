@@ -1,10 +1,4 @@
-import type {
-  ImportProblem,
-  ImportReportRow,
-  ImportView,
-  ProblemGroup,
-  ImportCounts,
-} from '../../importing/desk/import-views.js';
+import type { ImportProblem, ImportReportRow, ImportView, ProblemGroup } from '../../importing/desk/import-views.js';
 import type { RowOutcome } from '../../importing/row-states.js';
 import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { type Output, printLine } from '../output.js';
@@ -12,9 +6,9 @@ import { ExitCode } from '../exit-code.js';
 import { type Followed, standingInWords } from './follow-import.js';
 import type { ImportClient } from './import-client.js';
 import { writeWholeFile } from '../files.js';
-import { isLeftByCanary } from '../../base/import-words.js';
-import { counted, grouped } from '../../base/words.js';
-import { groupLines } from './format-check.js';
+import { shownInLine } from '../text-line.js';
+import { isLeftByCanary, rowsToCheck, counted } from '../../base/words.js';
+import { countLines, groupLines } from './format-check.js';
 
 interface EndOptions {
   /** File for the report of each row; undefined for none. */
@@ -38,7 +32,13 @@ export async function tellEnd(
     return ExitCode.Failed;
   }
   // The result is printed even if the report cannot be written.
-  const failure = report === undefined ? null : await written(report, client, view.id);
+  const failure =
+    report === undefined
+      ? null
+      : await writeReport(report, client, view.id).then(
+          () => null,
+          (error: unknown) => ({ error }),
+        );
   if (json) out.line(JSON.stringify(endDocument(view, await allProblems(client.problems(view.id)))));
   else if (kind === 'ended') {
     const problems = await groupedProblems(client.problems(view.id));
@@ -53,23 +53,14 @@ export async function tellEnd(
   return exitCodeOf(view);
 }
 
-async function written(
-  report: string,
-  client: Pick<ImportClient, 'reportCsv'>,
-  id: string,
-): Promise<{ readonly error: unknown } | null> {
-  try {
-    await writeWholeFile(report, await client.reportCsv(id));
-    return null;
-  } catch (error) {
-    return { error };
-  }
+async function writeReport(file: string, client: Pick<ImportClient, 'reportCsv'>, id: string): Promise<void> {
+  await writeWholeFile(file, await client.reportCsv(id));
 }
 
 /** Returns 0 if no row needs correction, 5 if some do, 1 if the import was cancelled. Pure. */
 export function exitCodeOf({ state, counts }: Pick<ImportView, 'state' | 'counts'>): ExitCode {
   if (state === 'cancelled') return ExitCode.Failed;
-  return needsPerson(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
+  return rowsToCheck(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
 
 /** Returns the last document of `--json`. Other programs rely on its `counts` and `problems`. Pure. */
@@ -118,12 +109,12 @@ const outcomes: readonly (readonly [RowOutcome, string])[] = [
  */
 export function formatReport(view: ImportView, problems: readonly ProblemGroup[], reportFile: string | null): string[] {
   const { counts } = view;
-  const width = Math.max(...outcomes.map(([outcome]) => grouped(counts[outcome]).length));
+  const shown = outcomes.filter(([outcome]) => outcome === 'created' || counts[outcome] > 0);
   return [
     `import ${view.id} into ${view.workspace}/${view.pigeonholeId}: ${stateInWords(view)}`,
-    ...outcomes
-      .filter(([outcome]) => outcome === 'created' || counts[outcome] > 0)
-      .map(([outcome, words]) => `  ${grouped(counts[outcome]).padStart(width)} ${wordsFor(outcome, words, view)}`),
+    ...countLines(shown.map(([outcome, words]) => [counts[outcome], wordsFor(outcome, words, view)])).map(
+      (line) => `  ${line}`,
+    ),
     ...groupLines(view.file, problems, 0),
     ...(reportFile === null ? whereToLook(view) : [`the result of each row is in ${reportFile}`]),
   ];
@@ -134,28 +125,22 @@ function wordsFor(outcome: RowOutcome, words: string, view: ImportView): string 
   return isLeftByCanary(outcome, view) ? 'left for the same command without --canary' : words;
 }
 
-/**
- * Returns the number of rows that an operator must check, because the service does not have them as they are in the
- * file.
- */
-function needsPerson({ conflict, rejected, invalid, unknown }: ImportCounts): number {
-  return conflict + rejected + invalid + unknown;
-}
-
-function stateInWords({ state, rows, canary }: ImportView): string {
+function stateInWords({ state, reason, rows, canary }: ImportView): string {
   const all = counted(rows, 'row');
   switch (state) {
     case 'done':
       return canary === null ? `done, ${all}` : `done (canary of ${counted(canary, 'row')}), ${all}`;
     case 'cancelled':
-      return `cancelled, ${all}; registrants that were created stay`;
+      return reason === null
+        ? `cancelled, ${all}; registrants that were created stay`
+        : `the file cannot be used: ${shownInLine(reason)}`;
     default:
       return `${state}, ${all}`;
   }
 }
 
 function whereToLook({ id, counts }: ImportView): string[] {
-  return needsPerson(counts) === 0
+  return rowsToCheck(counts) === 0
     ? []
     : [`each row, ready to be corrected: pigeonpost import report ${id} > report.csv`];
 }

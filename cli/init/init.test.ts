@@ -1,7 +1,7 @@
 import { checkDraft } from '../../worker/check.js';
-import { type InitAnswers, type InitSinkType, sinkTypes, asker, askAll, type InitFlags } from './questions.js';
+import { asker, askAll, type InitFlags } from './questions.js';
 import { formatEvents } from '../commands/init.js';
-import { writeConfiguration } from './write-configuration.js';
+import { type InitAnswers, type InitSinkType, sinkTypes, writeConfiguration } from './write-configuration.js';
 
 const service = 'https://engagement.example.com';
 const destinations: Readonly<Record<InitSinkType, string>> = {

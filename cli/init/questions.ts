@@ -1,80 +1,14 @@
 import { createInterface } from 'node:readline/promises';
 import type { Output } from '../output.js';
-import { CommandError, ExitCode } from '../exit-code.js';
-
-/** The answers from which `init` writes a configuration, validated by `questions.ts`. */
-export interface InitAnswers {
-  /** Address of the service, without `/v2`. */
-  readonly service: string;
-  /** Name of the environment variable with the API key. */
-  readonly keyVariable: string;
-  readonly pigeonholes: PigeonholeAnswer;
-  readonly sink: SinkAnswer;
-}
-
-const statuses = ['new', 'upcoming', 'live', 'ended'] as const;
-
-export type PigeonholeAnswer =
-  | 'all'
-  | { readonly ids: readonly number[] }
-  | { readonly statuses: readonly (typeof statuses)[number][] };
-
-/** Sink types that need only a few questions; docs/sinks.md describes the others. */
-export const sinkTypes = ['file', 'webhook', 'slack', 'hubspot', 'postgres'] as const;
-export type InitSinkType = (typeof sinkTypes)[number];
-
-export interface SinkAnswer {
-  readonly type: InitSinkType;
-  /** A folder, an address or a channel; empty if the secret is enough. */
-  readonly destination: string;
-  /** Name of the environment variable with its secret; empty if it has none. */
-  readonly secretVariable: string;
-}
-
-/** The questions for each type of sink, and its name in the file. */
-export const sinkFacts: Readonly<
-  Record<
-    InitSinkType,
-    {
-      readonly name: string;
-      readonly makes: string;
-      /** Null if there is no such question for this type. */
-      readonly destination: { readonly question: string; readonly suggested: string | null } | null;
-      readonly secret: { readonly question: string; readonly suggested: string } | null;
-    }
-  >
-> = {
-  file: {
-    name: 'archive',
-    makes: 'a line of NDJSON for each change',
-    destination: { question: 'Folder for the files', suggested: './archive' },
-    secret: null,
-  },
-  webhook: {
-    name: 'hooks',
-    makes: 'a signed request for each change',
-    destination: { question: 'Address that receives the requests', suggested: null },
-    secret: { question: 'Environment variable with the signing secret (whsec_…)', suggested: 'HOOK_SECRET' },
-  },
-  slack: {
-    name: 'questions-channel',
-    makes: 'messages of the approved questions',
-    destination: { question: 'ID of the channel (C…)', suggested: null },
-    secret: { question: "Environment variable with the app's bot token (xoxb-…)", suggested: 'SLACK_BOT_TOKEN' },
-  },
-  hubspot: {
-    name: 'crm',
-    makes: 'contacts',
-    destination: null,
-    secret: { question: 'Environment variable with the service key of the account', suggested: 'HUBSPOT_TOKEN' },
-  },
-  postgres: {
-    name: 'warehouse',
-    makes: 'a table for each list',
-    destination: { question: 'Schema for the tables', suggested: 'engagement' },
-    secret: { question: 'Environment variable with the URL of the database', suggested: 'WAREHOUSE_URL' },
-  },
-};
+import { wrongUse } from '../exit-code.js';
+import {
+  type InitAnswers,
+  initSinks,
+  type InitSinkType,
+  type PigeonholeAnswer,
+  sinkTypes,
+  statuses,
+} from './write-configuration.js';
 
 /** Answers given as options; `init` asks for the others. */
 export interface InitFlags {
@@ -116,7 +50,7 @@ export async function askAll(
   const ids = flags.pigeonholes === undefined ? await showEvents({ service, keyVariable }) : null;
   const pigeonholes = toPigeonholes(await ask(pigeonholesQuestion(ids), flags.pigeonholes)) as PigeonholeAnswer;
   const type = (await ask(sinkQuestion, flags.sink)) as InitSinkType;
-  const { destination, secret } = sinkFacts[type];
+  const { destination, secret } = initSinks[type];
   return {
     service,
     keyVariable,
@@ -200,17 +134,12 @@ function toPigeonholes(answer: string): PigeonholeAnswer | undefined {
     : undefined;
 }
 
-interface AskingTerminal {
-  readonly ask: Asker;
-  close(): void;
-}
-
 /**
  * Takes the answer from the options, or asks at the terminal until the answer is valid. Without a terminal, or with
  * `interactive: false`, uses the default.
  * @param options.interactive whether to ask questions
  */
-export function askAtTerminal(out: Output, { interactive }: { interactive: boolean }): AskingTerminal {
+export function askAtTerminal(out: Output, { interactive }: { interactive: boolean }) {
   const lines = interactive ? createInterface({ input: process.stdin, output: process.stderr }) : undefined;
   return { ask: asker(out, lines && ((text) => lines.question(text))), close: () => lines?.close() };
 }
@@ -220,9 +149,9 @@ export function asker(out: Pick<Output, 'note'>, question: ((text: string) => Pr
   return async ({ text, flag, suggested, problem }, given) => {
     if (given !== undefined || question === undefined) {
       const answer = given ?? suggested;
-      if (answer === null) throw new CommandError(ExitCode.WrongUse, `${flag} is needed: ${lowered(text)}`);
+      if (answer === null) throw wrongUse(`${flag} is needed: ${lowered(text)}`);
       const wrong = problem(answer);
-      if (wrong !== null) throw new CommandError(ExitCode.WrongUse, `${flag}: ${wrong}`);
+      if (wrong !== null) throw wrongUse(`${flag}: ${wrong}`);
       return answer;
     }
     for (;;) {

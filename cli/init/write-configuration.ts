@@ -1,8 +1,32 @@
-import { type InitAnswers, type InitSinkType, type PigeonholeAnswer, type SinkAnswer, sinkFacts } from './questions.js';
+import { isLoopback } from '../../base/loopback.js';
+
+/** The answers from which `init` writes a configuration, validated by `questions.ts`. */
+export interface InitAnswers {
+  /** Address of the service, without `/v2`. */
+  readonly service: string;
+  readonly keyVariable: string;
+  readonly pigeonholes: PigeonholeAnswer;
+  readonly sink: SinkAnswer;
+}
+
+export const statuses = ['new', 'upcoming', 'live', 'ended'] as const;
+
+export type PigeonholeAnswer =
+  | 'all'
+  | { readonly ids: readonly number[] }
+  | { readonly statuses: readonly (typeof statuses)[number][] };
+
+interface SinkAnswer {
+  readonly type: InitSinkType;
+  /** A folder, an address or a channel; empty if the secret is enough. */
+  readonly destination: string;
+  /** Name of the environment variable with its secret; empty if it has none. */
+  readonly secretVariable: string;
+}
 
 /** Returns a pigeonpost.yaml for the answers, with comments at the keys that people change first. Pure. */
 export function writeConfiguration({ service, keyVariable, pigeonholes, sink }: InitAnswers, port = 8088): string {
-  const { name } = sinkFacts[sink.type];
+  const { name, makes, lines } = initSinks[sink.type];
   return `# Configuration of pigeonpost: the data to read and where to send it. docs/configuration.md describes every key.
 # pigeonpost takes \${NAME} from the environment when it starts. Do not write secrets into this file.
 
@@ -21,8 +45,8 @@ ${choice(pigeonholes)}
     sinks: [${name}]
 
 sinks:
-  ${name}: # ${sinkFacts[sink.type].makes}
-${sinkLines(sink)
+  ${name}: # ${makes}
+${lines(sink)
   .map((line) => `    ${line}`)
   .join('\n')}
 
@@ -46,51 +70,118 @@ const consentOf = {
   obtained: 'consent: { accept: [obtained], basis: "consent given at sign-in" }',
 } as const;
 
-const linesOf: Readonly<Record<InitSinkType, (sink: SinkAnswer) => string[]>> = {
-  file: ({ destination }) => ['type: file', `folder: ${quoted(destination)}`, consentOf.all],
-  webhook: ({ destination, secretVariable }) => [
-    'type: webhook',
-    `url: ${quoted(destination)}`,
-    `secret: \${${secretVariable}} # create one: echo "whsec_$(openssl rand -base64 32)"`,
-    ...(isLoopback(destination) ? ['allowPrivateAddresses: true # the receiver is on this machine'] : []),
-    '# lists: [questions, votes] # all by default',
-    consentOf.obtained,
-  ],
-  slack: ({ destination, secretVariable }) => [
-    'type: slack',
-    `token: \${${secretVariable}}`,
-    `channel: ${quoted(destination)}`,
-    'messages:',
-    '  - from: qna-questions',
-    '    when: item.status = "allowed" # JSONata; docs/mapping.md',
-    '    text: item.content',
-    '    threadBy: session.id',
-  ],
-  hubspot: ({ secretVariable }) => [
-    'type: hubspot',
-    `token: \${${secretVariable}}`,
-    'mode: observe # only counts; to send, run "pigeonpost sink approve crm" or remove this line',
-    consentOf.obtained,
-    'records:',
-    '  - from: attendees',
-    '    object: contacts',
-    '    match: [email]',
-    '    create: true # false: only update',
-    '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
-    '      email: $lowercase(item.Email)',
-    `      firstname: { value: '$firstName(item.Name) ?: item.Name', write: if-empty } # keeps what your colleagues entered`,
-    `      lastname: { value: '$firstName(item.Name) ? $lastName(item.Name)', write: if-empty }`,
-  ],
-  postgres: ({ destination, secretVariable }) => [
-    'type: postgres',
-    `url: \${${secretVariable}}`,
-    `schema: ${quoted(destination)}`,
-    consentOf.all,
-  ],
+/** A type of sink that needs only a few questions; docs/sinks.md describes the others. */
+interface InitSink {
+  readonly name: string;
+  readonly makes: string;
+  /** Null if there is no such question for this type. */
+  readonly destination: { readonly question: string; readonly suggested: string | null } | null;
+  readonly secret: {
+    readonly question: string;
+    readonly suggested: string;
+    /** A value in the form that the key requires, with which the draft is validated. */
+    readonly standIn: string;
+  } | null;
+  readonly lines: (sink: SinkAnswer) => string[];
+}
+
+export const sinkTypes = ['file', 'webhook', 'slack', 'hubspot', 'postgres'] as const;
+export type InitSinkType = (typeof sinkTypes)[number];
+
+/** The questions and the configuration of each type of sink. */
+export const initSinks: Readonly<Record<InitSinkType, InitSink>> = {
+  file: {
+    name: 'archive',
+    makes: 'a line of NDJSON for each change',
+    destination: { question: 'Folder for the files', suggested: './archive' },
+    secret: null,
+    lines: ({ destination }) => ['type: file', `folder: ${quoted(destination)}`, consentOf.all],
+  },
+  webhook: {
+    name: 'hooks',
+    makes: 'a signed request for each change',
+    destination: { question: 'Address that receives the requests', suggested: null },
+    secret: {
+      question: 'Environment variable with the signing secret (whsec_…)',
+      suggested: 'HOOK_SECRET',
+      standIn: `whsec_${Buffer.alloc(32).toString('base64')}`,
+    },
+    lines: ({ destination, secretVariable }) => [
+      'type: webhook',
+      `url: ${quoted(destination)}`,
+      `secret: \${${secretVariable}} # create one: echo "whsec_$(openssl rand -base64 32)"`,
+      ...(isOwnMachine(destination) ? ['allowPrivateAddresses: true # the receiver is on this machine'] : []),
+      '# lists: [questions, votes] # all by default',
+      consentOf.obtained,
+    ],
+  },
+  slack: {
+    name: 'questions-channel',
+    makes: 'messages of the approved questions',
+    destination: { question: 'ID of the channel (C…)', suggested: null },
+    secret: {
+      question: "Environment variable with the app's bot token (xoxb-…)",
+      suggested: 'SLACK_BOT_TOKEN',
+      standIn: 'xoxb-stand-in',
+    },
+    lines: ({ destination, secretVariable }) => [
+      'type: slack',
+      `token: \${${secretVariable}}`,
+      `channel: ${quoted(destination)}`,
+      'messages:',
+      '  - from: qna-questions',
+      '    when: item.status = "allowed" # JSONata; docs/mapping.md',
+      '    text: item.content',
+      '    threadBy: session.id',
+    ],
+  },
+  hubspot: {
+    name: 'crm',
+    makes: 'contacts',
+    destination: null,
+    secret: {
+      question: 'Environment variable with the service key of the account',
+      suggested: 'HUBSPOT_TOKEN',
+      standIn: 'stand-in',
+    },
+    lines: ({ secretVariable }) => [
+      'type: hubspot',
+      `token: \${${secretVariable}}`,
+      'mode: observe # only counts; to send, run "pigeonpost sink approve crm" or remove this line',
+      consentOf.obtained,
+      'records:',
+      '  - from: attendees',
+      '    object: contacts',
+      '    match: [email]',
+      '    create: true # false: only update',
+      '    properties: # "pigeonpost fields attendees" lists the fields of your attendees; see docs/mapping.md',
+      '      email: $lowercase(item.Email)',
+      `      firstname: { value: '$firstName(item.Name) ?: item.Name', write: if-empty } # keeps what your colleagues entered`,
+      `      lastname: { value: '$firstName(item.Name) ? $lastName(item.Name)', write: if-empty }`,
+    ],
+  },
+  postgres: {
+    name: 'warehouse',
+    makes: 'a table for each list',
+    destination: { question: 'Schema for the tables', suggested: 'engagement' },
+    secret: {
+      question: 'Environment variable with the URL of the database',
+      suggested: 'WAREHOUSE_URL',
+      standIn: 'postgres://stand-in@127.0.0.1/stand-in',
+    },
+    lines: ({ destination, secretVariable }) => [
+      'type: postgres',
+      `url: \${${secretVariable}}`,
+      `schema: ${quoted(destination)}`,
+      consentOf.all,
+    ],
+  },
 };
 
-function sinkLines(sink: SinkAnswer): string[] {
-  return linesOf[sink.type](sink);
+/** Returns a value for each variable of the file, with which the draft is validated before it is written. */
+export function standInsFor({ keyVariable, sink: { type, secretVariable } }: InitAnswers): Record<string, string> {
+  const { secret } = initSinks[type];
+  return { [keyVariable]: 'stand-in', ...(secret === null ? {} : { [secretVariable]: secret.standIn }) };
 }
 
 /** Quotes a text for YAML. Every JSON string is valid YAML. */
@@ -98,7 +189,6 @@ function quoted(text: string): string {
   return JSON.stringify(text);
 }
 
-function isLoopback(address: string): boolean {
-  const host = URL.canParse(address) ? new URL(address).hostname : '';
-  return host === 'localhost' || host === '[::1]' || host.startsWith('127.');
+function isOwnMachine(address: string): boolean {
+  return URL.canParse(address) && isLoopback(new URL(address).hostname);
 }

@@ -8,7 +8,17 @@ import {
   waitWords,
 } from '../../base/reading-words.js';
 import { counted, grouped, formatDistance } from '../../base/words.js';
-import { shownInLine, type Span, span, type TextLine, cell, cutToWidth, widthOf, wrapText } from '../text-line.js';
+import {
+  shownInLine,
+  type Span,
+  span,
+  type TextLine,
+  cell,
+  cutToWidth,
+  widthOf,
+  wrapLines,
+  wrapText,
+} from '../text-line.js';
 import { stateStyle } from './sink-lines.js';
 
 const statusWidth = 10;
@@ -167,9 +177,7 @@ function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeVi
     ...(cadences.length === 0 || sheet.hasIntervals !== true ? [] : [cadences.join('; ')]),
     ...(setAside === 0 ? [] : [`${counted(setAside, 'row')} without an ID set aside`]),
   ];
-  return facts.flatMap((text) =>
-    wrapText(text, { columns: sheet.columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),
-  );
+  return facts.flatMap((text) => wrapLines(text, 'dim', { columns: sheet.columns, lead: '  ', indent: 4 }));
 }
 
 /** Formats the used and remaining quota, the time of its reset, and the number of requests that the next hour needs. */
@@ -191,6 +199,6 @@ function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): Tex
           `at the configured intervals, the quota would be used up ${formatDistance(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
         ];
   return [`requests: ${parts.join('; ')}`, ...short].flatMap((text) =>
-    wrapText(text, { columns, lead: '  ', indent: 4 }).map((line): TextLine => [span(line, 'dim')]),
+    wrapLines(text, 'dim', { columns, lead: '  ', indent: 4 }),
   );
 }

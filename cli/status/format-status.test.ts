@@ -1,4 +1,4 @@
-import type { Trouble } from '../../operations/find-problems.js';
+import type { Trouble } from '../../operations/problem.js';
 import type { PigeonholeView, Status } from '../../operations/status-view.js';
 import { widthOf } from '../text-line.js';
 import { formatStatus } from './format-status.js';

@@ -3,7 +3,7 @@ import { counted, grouped, formatDistance } from '../../base/words.js';
 import { renderLine, span, type TextLine, widthOf, type Style, wrapText, wrapFacts } from '../text-line.js';
 import { eventLines } from './event-lines.js';
 import { sinkLines } from './sink-lines.js';
-import type { Trouble } from '../../operations/find-problems.js';
+import type { Trouble } from '../../operations/problem.js';
 import type { ApiClient } from '../api-client.js';
 import type { Overview } from '../../api/syncs.js';
 
@@ -52,7 +52,6 @@ export function rateLines({ overview }: Moment, columns: number): TextLine[] {
   return besideOrBelow(['rate', present, before], columns);
 }
 
-/** Formats the address of the page. Pure. */
 export function pageLines(page: string, columns: number): TextLine[] {
   return besideOrBelow(['page', page, '(sign in: pigeonpost open)'], columns);
 }
@@ -168,10 +167,10 @@ export class ItemCounts {
   constructor(private readonly now: () => number = () => performance.now()) {}
 
   /** Returns the latest counts, and reads new ones if they are due. */
-  async read(api: Pick<ApiClient, 'status'>): Promise<readonly ItemCount[] | null> {
+  async read(api: Pick<ApiClient, 'get'>): Promise<readonly ItemCount[] | null> {
     const startedAt = this.now();
     if (startedAt < this.#nextAt) return this.#latest;
-    const { counts } = await api.status({ counts: false, items: true });
+    const { counts } = await api.get('/api/status', { query: { counts: 'items' } });
     this.#latest = counts?.items ?? null;
     const took = this.now() - startedAt;
     this.#nextAt = this.now() + Math.max(minWaitMs, took * waitPerRead);
@@ -208,8 +207,8 @@ export async function readMoment(
   { counts, itemCounts }: { readonly counts: boolean; readonly itemCounts?: ItemCounts },
 ): Promise<Moment> {
   const [status, overview, items] = await Promise.all([
-    api.status({ counts }),
-    api.overview(),
+    api.get('/api/status', { query: { counts: counts ? '' : undefined } }),
+    api.get('/api/overview', {}),
     itemCounts?.read(api) ?? null,
   ]);
   return { status, overview, items };

@@ -27,10 +27,10 @@ describe('the item counts of the screen', () => {
     let requests = 0;
     const counts = new ItemCounts(() => now);
     const api = {
-      status: async () => {
+      get: async () => {
         requests += 1;
         now += tookMs;
-        return statusOf({ counts: { items: [count('votes', requests)], deliveries: [] } });
+        return statusOf({ counts: { items: [count('votes', requests)], deliveries: [] } }) as never;
       },
     };
     const after = async (ms: number) => {

@@ -1,8 +1,8 @@
 import type { SinkView, WorkState } from '../../operations/status-view.js';
-import type { Trouble } from '../../operations/find-problems.js';
+import type { Trouble } from '../../operations/problem.js';
 import { counted, grouped, sumOf, formatDistance } from '../../base/words.js';
 import { reasonWords, replayWords } from '../../base/delivery-words.js';
-import { span, type Style, type TextLine, cell, widthOf, wrapText, wrapFacts } from '../text-line.js';
+import { span, type Style, type TextLine, cell, widthOf, wrapLines, wrapFacts } from '../text-line.js';
 
 const headings = ['delivered', 'withheld', 'backlog'] as const;
 const numberWidth = 10;
@@ -72,7 +72,7 @@ function remarks(sink: SinkView, { now, columns, says }: SinkSheet): TextLine[] 
     Object.entries(counts).map(([why, n]) => `${grouped(n)} ${reasonWords(why)}`);
   const why = says === 'reason' && reason !== null ? `: ${reason}` : '';
   const sentence = (text: string, style: Style): TextLine[] =>
-    wrapText(text, { columns, lead: '  ', indent: 4 }).map((line) => [span(line, style)]);
+    wrapLines(text, style, { columns, lead: '  ', indent: 4 });
   return [
     ...(state === 'working' ? [] : sentence(`${state}${why}`, stateStyle(state))),
     ...observationFacts(sink, now).flatMap((fact) => sentence(fact, 'dim')),

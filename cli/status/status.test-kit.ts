@@ -1,4 +1,4 @@
-import type { Trouble } from '../../operations/find-problems.js';
+import type { Trouble } from '../../operations/problem.js';
 import type { PigeonholeView, QuotaView, SinkView, Status, WorkspaceView } from '../../operations/status-view.js';
 import type { Moment } from './format-status.js';
 

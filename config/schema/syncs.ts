@@ -5,7 +5,7 @@ import {
   identifier,
   interval,
   listOf,
-  name,
+  namedGroup,
   nonEmptyText,
   oneOf,
   percent,
@@ -114,40 +114,36 @@ const dropSchema = z
   );
 
 /** `syncs`: what is read and where it goes. */
-export const syncsSchema = z
-  .record(
-    name(),
-    z
-      .strictObject({
-        workspace: z
-          .string({ error: 'allowed: the name of a workspace' })
-          .meta({ allowed: 'the name of a workspace' })
-          .describe('The workspace to read from.'),
-        pigeonholes: z
-          .union([pigeonholeIds, pigeonholeFilters], {
-            error: 'allowed: a list of pigeonhole ids, or a group of filters',
-          })
-          .transform((found) => (Array.isArray(found) ? { ids: found } : found))
-          .prefault({})
-          .meta({ allowed: 'a list of ids such as `[101, 102]`, or filters' })
-          .describe('The pigeonholes to read: by id, or discovered by filters. By default all of the workspace.'),
-        lists: z
-          .union([z.literal('auto'), listOf(z.enum(listNames), { allowed: 'a list of list names' })], {
-            error: `allowed: auto, or a list of ${listNames.join(', ')}`,
-          })
-          .prefault('auto')
-          .meta({ allowed: `\`auto\`, or a list of ${listNames.join(', ')}` })
-          .describe('The lists to read; `auto` reads what the sinks and the joins need.'),
-        every: everySchema,
-        deletions: deletionsSchema,
-        drop: dropSchema,
-        sinks: listOf(z.string({ error: 'allowed: the name of a sink' }), {
-          allowed: 'a list of names of sinks',
-        }).describe('The sinks that receive the changes.'),
-      })
-      .transform(({ every, ...sync }) => ({ ...sync, everyMs: every }))
-      .describe('A sync under a name of your choice.'),
-    { error: ({ code }) => (code === 'invalid_type' ? 'allowed: a group of syncs, each under its name' : undefined) },
-  )
-  .refine((syncs) => Object.keys(syncs).length > 0, { error: 'allowed: at least one sync' })
-  .describe('What is read and where it goes. A pigeonhole that several syncs name is read once.');
+export const syncsSchema = namedGroup(
+  'sync',
+  z
+    .strictObject({
+      workspace: z
+        .string({ error: 'allowed: the name of a workspace' })
+        .meta({ allowed: 'the name of a workspace' })
+        .describe('The workspace to read from.'),
+      pigeonholes: z
+        .union([pigeonholeIds, pigeonholeFilters], {
+          error: 'allowed: a list of pigeonhole ids, or a group of filters',
+        })
+        .transform((found) => (Array.isArray(found) ? { ids: found } : found))
+        .prefault({})
+        .meta({ allowed: 'a list of ids such as `[101, 102]`, or filters' })
+        .describe('The pigeonholes to read: by id, or discovered by filters. By default all of the workspace.'),
+      lists: z
+        .union([z.literal('auto'), listOf(z.enum(listNames), { allowed: 'a list of list names' })], {
+          error: `allowed: auto, or a list of ${listNames.join(', ')}`,
+        })
+        .prefault('auto')
+        .meta({ allowed: `\`auto\`, or a list of ${listNames.join(', ')}` })
+        .describe('The lists to read; `auto` reads what the sinks and the joins need.'),
+      every: everySchema,
+      deletions: deletionsSchema,
+      drop: dropSchema,
+      sinks: listOf(z.string({ error: 'allowed: the name of a sink' }), {
+        allowed: 'a list of names of sinks',
+      }).describe('The sinks that receive the changes.'),
+    })
+    .transform(({ every, ...sync }) => ({ ...sync, everyMs: every }))
+    .describe('A sync under a name of your choice.'),
+).describe('What is read and where it goes. A pigeonhole that several syncs name is read once.');

@@ -1,8 +1,8 @@
 import type { Action } from '../../operations/action.js';
-import { post, Problem } from './ask.js';
+import { post, refusalOf } from './ask.js';
 import { askAgain } from './use-asked.js';
 import type { ComponentChildren } from 'preact';
-import { Store } from './store.js';
+import { Store } from './page-state.js';
 
 /**
  * Runs an action, shows a notice with its result, and reloads the page's data. Never throws. If the API refuses the
@@ -18,7 +18,7 @@ export async function carryOut<Answer>(
     tell('done', done(answer));
     return answer;
   } catch (error) {
-    tell('failed', error instanceof Problem ? error.message : 'The action failed. Reload the page and try again.');
+    tell('failed', refusalOf(error, 'The action failed. Reload the page and try again.'));
     return undefined;
   } finally {
     askAgain();

@@ -1,5 +1,5 @@
 import type { AnswerAt, AskedAt, PathOf } from '../../api/routes.js';
-import { filledAddress } from '../../base/filled-address.js';
+import { filledAddress } from '../../base/api-client.js';
 import {
   connection,
   noteLost,
@@ -8,7 +8,7 @@ import {
   storedToken,
   storeToken,
   learnServerTime,
-} from './connection.js';
+} from './page-state.js';
 
 /** A problem that the API reports. */
 export class Problem extends Error {
@@ -21,6 +21,11 @@ export class Problem extends Error {
   ) {
     super(message);
   }
+}
+
+/** Returns the API's sentence; the other one for an error that is not from the API. */
+export function refusalOf(error: unknown, otherwise: string): string {
+  return error instanceof Problem ? error.message : otherwise;
 }
 
 /** Timeout of a response. Without one, the page would notice a dead connection only after minutes. */
@@ -72,10 +77,7 @@ export async function askFor(path: string, request: Request = {}): Promise<Respo
   throw await problemOf(answer, token);
 }
 
-interface Limits {
-  readonly signal?: AbortSignal;
-  readonly patienceMs?: number;
-}
+type Limits = Pick<Request, 'signal' | 'patienceMs'>;
 
 /** Requests an address. Parameters and answer have the types of the API's route. */
 export async function get<Path extends PathOf<'get'>>(

@@ -1,5 +1,5 @@
 import type { AnswerAt, AskedAt, PathOf } from '../../api/routes.js';
-import { filledAddress } from '../../base/filled-address.js';
+import { filledAddress } from '../../base/api-client.js';
 import { useEffect, useState, useRef } from 'preact/hooks';
 import { ask, get, Problem } from './ask.js';
 

@@ -1,10 +1,10 @@
 import { useState } from 'preact/hooks';
 import type { ConfigurationPlan } from '../../operations/configuration-plan.js';
 import { carryOut, askPerson } from '../asking/act.js';
-import { post, Problem } from '../asking/ask.js';
-import { useMay } from '../asking/connection.js';
+import { post, refusalOf } from '../asking/ask.js';
+import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls.js';
 import { PageHead, Panel } from '../parts/panel.js';
 import {
   causedByWords,
@@ -33,7 +33,7 @@ export function Configuration() {
       setRefused(null);
     } catch (error) {
       setPlan(null);
-      setRefused(error instanceof Problem ? error.message : 'the comparison failed');
+      setRefused(refusalOf(error, 'the comparison failed'));
     }
   };
   const apply = async (): Promise<void> => {
@@ -62,7 +62,9 @@ export function Configuration() {
         title={
           overview.data === undefined ? 'Configuration' : `Configuration ${overview.data.configuration} is running`
         }
-        note="Edit pigeonpost.yaml on the machine where pigeonpost runs, compare it here with the running configuration, then apply it."
+        note={[
+          'Edit pigeonpost.yaml on the machine where pigeonpost runs, compare it here with the running configuration, then apply it.',
+        ]}
       >
         {mayOperate ? <Button onPress={compare}>Compare with the file</Button> : null}
         {mayApply && plan !== null ? (

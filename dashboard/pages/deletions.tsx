@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { Decision, HeldDeletions } from '../../api/deletions.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { post } from '../asking/ask.js';
-import { useMay } from '../asking/connection.js';
+import { useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
-import { Button } from '../parts/button.js';
+import { Button } from '../parts/controls.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
@@ -18,7 +18,9 @@ export function Deletions() {
       <PageHead
         kind="Deletions"
         title="Held until you decide"
-        note="More items of a list disappeared within an hour than deletions.holdAbove allows, which may be a mistake in the service. Sinks are not notified until you confirm the deletion."
+        note={[
+          'More items of a list disappeared within an hour than deletions.holdAbove allows, which may be a mistake in the service. Sinks are not notified until you confirm the deletion.',
+        ]}
       />
       <AwaitAnswer asked={asked} lines={4}>
         {({ held }) =>

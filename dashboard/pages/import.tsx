@@ -3,24 +3,16 @@ import type { ImportReportRow, ImportView } from '../../importing/desk/import-vi
 import type { RowOutcome } from '../../importing/row-states.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { askFor, post, saveFile } from '../asking/ask.js';
-import { useMay } from '../asking/connection.js';
+import { useMay } from '../asking/page-state.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
-import {
-  countOf,
-  needsAPerson,
-  outcomeWords,
-  type Progress,
-  rowsPerSecond,
-  secondsLeft,
-  withProgress,
-} from '../imports.js';
-import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
-import { Button } from '../parts/button.js';
-import { ImportProgress, ImportState } from '../parts/state-word.js';
+import { countOf, outcomeWords, type Progress, rowsPerSecond, secondsLeft, withProgress } from '../imports.js';
+import { rowsToCheck, isLeftByCanary, settledRows, counted, formatSpan, grouped } from '../../base/words.js';
+import { PageHead, Facts, Panel, Table, AskedPanel } from '../parts/panel.js';
+import { Button } from '../parts/controls.js';
+import { ImportProgress, ImportState } from '../parts/states.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
-import { isLeftByCanary, settledRows } from '../../base/import-words.js';
-import { counted, formatSpan, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
+import type { ComponentChildren } from 'preact';
 
 /** The progress of one import and the outcome of its rows. */
 export function Import({ id }: { readonly id: string }) {
@@ -32,46 +24,31 @@ export function Import({ id }: { readonly id: string }) {
       <PageHead
         kind={data === undefined ? `Import ${id}` : `Import ${id} into ${data.workspace}/${data.pigeonholeId}`}
         title={data?.file ?? `Import ${id}`}
-        note={data === undefined ? ' ' : <Status view={data} />}
+        note={data === undefined ? [] : notesOf(data)}
       >
         {data === undefined || !mayImport ? null : <Controls view={data} />}
       </PageHead>
-      <Panel title="Progress" id="progress">
-        <AwaitAnswer asked={asked} lines={4}>
-          {(view) => <ProgressOf view={view} />}
-        </AwaitAnswer>
-      </Panel>
+      <AskedPanel title="Progress" id="progress" asked={asked} lines={4}>
+        {(view) => <ProgressOf view={view} />}
+      </AskedPanel>
       {data === undefined ? null : <Rows view={data} />}
-      {data === undefined || !mayImport || needsAPerson(data.counts) === 0 ? null : <Problems view={data} />}
+      {data === undefined || !mayImport || rowsToCheck(data.counts) === 0 ? null : <Problems view={data} />}
     </>
   );
 }
 
-function Status({ view }: { readonly view: ImportView }) {
+function notesOf(view: ImportView): readonly ComponentChildren[] {
   const { reason, until, requestedBy, startedAt, endedAt } = view;
-  return (
+  return [
+    <ImportState view={view} />,
     <>
-      <ImportState view={view} /> · started <Ago at={startedAt} />
+      started <Ago at={startedAt} />
       {requestedBy === null ? '' : ` by ${requestedBy}`}
-      {endedAt === null ? null : (
-        <>
-          , ended <Clock at={endedAt} />
-        </>
-      )}
-      {reason === null ? null : (
-        <>
-          {' '}
-          · <Sentence text={reason} />
-        </>
-      )}
-      {until === null ? null : (
-        <>
-          {' '}
-          · continues <Ago at={until} />
-        </>
-      )}
-    </>
-  );
+      {endedAt === null ? null : [', ended ', <Clock at={endedAt} />]}
+    </>,
+    reason === null ? null : <Sentence text={reason} />,
+    until === null ? null : ['continues ', <Ago at={until} />],
+  ];
 }
 
 function Controls({ view: { id, state, file } }: { readonly view: ImportView }) {
@@ -139,29 +116,32 @@ function ProgressOf({ view }: { readonly view: ImportView }) {
       <div class="inside">
         <ImportProgress view={view} />
       </div>
-      <Facts>
-        <Fact label="Done" note={`of ${counted(view.rows, 'row')}`}>
-          {grouped(done)}
-        </Fact>
-        <Fact
-          label="Waiting"
-          note={view.canary === null ? undefined : `canary: imports only ${counted(view.canary, 'row')}`}
-        >
-          {grouped(left)}
-        </Fact>
-        {view.endedAt === null ? (
-          <>
-            <Fact label="Rate" note={`${counted(view.requests, 'request')} so far`}>
-              {perSecond === null ? '–' : `${grouped(Math.round(perSecond))} rows/s`}
-            </Fact>
-            <Fact label="Time left">{running && seconds !== null ? formatSpan(seconds) : '–'}</Fact>
-          </>
-        ) : (
-          <Fact label="Took" note={`in ${counted(view.requests, 'request')}`}>
-            {formatSpan((Date.parse(view.endedAt) - Date.parse(view.startedAt)) / 1000)}
-          </Fact>
-        )}
-      </Facts>
+      <Facts
+        facts={[
+          ['Done', grouped(done), `of ${counted(view.rows, 'row')}`],
+          [
+            'Waiting',
+            grouped(left),
+            view.canary === null ? null : `canary: imports only ${counted(view.canary, 'row')}`,
+          ],
+          ...(view.endedAt === null
+            ? ([
+                [
+                  'Rate',
+                  perSecond === null ? '–' : `${grouped(Math.round(perSecond))} rows/s`,
+                  `${counted(view.requests, 'request')} so far`,
+                ],
+                ['Time left', running && seconds !== null ? formatSpan(seconds) : '–'],
+              ] as const)
+            : ([
+                [
+                  'Took',
+                  formatSpan((Date.parse(view.endedAt) - Date.parse(view.startedAt)) / 1000),
+                  `in ${counted(view.requests, 'request')}`,
+                ],
+              ] as const)),
+        ]}
+      />
     </>
   );
 }
@@ -173,22 +153,18 @@ function wordsFor(outcome: RowOutcome, view: ImportView): (typeof outcomeWords)[
 }
 
 function Rows({ view }: { readonly view: ImportView }) {
-  const { counts } = view;
-  const shown = (Object.keys(outcomeWords) as RowOutcome[]).filter((outcome) => countOf(counts, outcome) > 0);
+  const outcomes = (Object.keys(outcomeWords) as RowOutcome[]).filter((outcome) => countOf(view.counts, outcome) > 0);
   return (
     <Panel title="Outcomes" id="rows">
-      <Table columns={{ Outcome: '', Rows: 'number', 'What to do': '' }}>
-        {shown.map((outcome) => {
-          const { name, todo } = wordsFor(outcome, view);
-          return (
-            <tr key={outcome}>
-              <th scope="row">{name}</th>
-              <td class="number">{grouped(countOf(counts, outcome))}</td>
-              <td>{capitalized(todo ?? '–')}</td>
-            </tr>
-          );
-        })}
-      </Table>
+      <Table
+        columns={[
+          ['Outcome', 'name', (outcome) => wordsFor(outcome, view).name],
+          ['Rows', 'number', (outcome) => grouped(countOf(view.counts, outcome))],
+          ['What to do', '', (outcome) => capitalized(wordsFor(outcome, view).todo ?? '–')],
+        ]}
+        rows={outcomes}
+        keyOf={(outcome) => outcome}
+      />
     </Panel>
   );
 }
@@ -202,7 +178,7 @@ const maxListed = 100;
 function Problems({ view: { id, counts, endedAt } }: { readonly view: ImportView }) {
   const path = `/api/imports/${encodeURIComponent(id)}/report?only=problems`;
   const asked = useAsking(
-    endedAt === null ? path : `${path} ${needsAPerson(counts)}`,
+    endedAt === null ? path : `${path} ${rowsToCheck(counts)}`,
     async (signal) => {
       const text = await (await askFor(path, { signal, patienceMs: 120_000 })).text();
       const lines = text.split('\n').filter(Boolean);
@@ -211,30 +187,22 @@ function Problems({ view: { id, counts, endedAt } }: { readonly view: ImportView
     endedAt === null ? 60_000 : 60 * 60_000,
   );
   return (
-    <Panel
-      title="Rows to check"
-      id="problems"
-      aside={asked.data === undefined ? undefined : counted(asked.data.all, 'row')}
-    >
-      <AwaitAnswer asked={asked} lines={4}>
-        {({ rows, all }) => (
+    <AskedPanel title="Rows to check" id="problems" asked={asked} lines={4} aside={({ all }) => counted(all, 'row')}>
+      {({ rows, all }) => (
+        <>
           <Table
-            columns={{ Row: 'number', Outcome: '', Column: '', Problem: '' }}
-            below={
-              all > rows.length ? <p class="empty more">The report lists {grouped(all - rows.length)} more.</p> : null
-            }
-          >
-            {rows.map(({ row, outcome, column, message, code }) => (
-              <tr key={row}>
-                <td class="number">{grouped(row)}</td>
-                <td>{outcomeWords[outcome].name}</td>
-                <td>{column ?? '–'}</td>
-                <td>{message ?? code ?? '–'}</td>
-              </tr>
-            ))}
-          </Table>
-        )}
-      </AwaitAnswer>
-    </Panel>
+            columns={[
+              ['Row', 'number', ({ row }) => grouped(row)],
+              ['Outcome', '', ({ outcome }) => outcomeWords[outcome].name],
+              ['Column', '', ({ column }) => column ?? '–'],
+              ['Problem', '', ({ message, code }) => message ?? code ?? '–'],
+            ]}
+            rows={rows}
+            keyOf={({ row }) => row}
+          />
+          {all > rows.length ? <p class="empty more">The report lists {grouped(all - rows.length)} more.</p> : null}
+        </>
+      )}
+    </AskedPanel>
   );
 }

@@ -1,8 +1,8 @@
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { useMay } from '../asking/connection.js';
+import { useMay } from '../asking/page-state.js';
 import { useParts } from '../asking/use-asked.js';
-import { AwaitAnswer, PageHead, Table } from '../parts/panel.js';
-import { ImportProgress, ImportState } from '../parts/state-word.js';
+import { AwaitAnswer, PageHead, Table, type Column, named } from '../parts/panel.js';
+import { ImportProgress, ImportState } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
@@ -18,7 +18,7 @@ export function Imports() {
       <PageHead
         kind="Imports"
         title="Registrants from files"
-        note="Each row creates at most one registrant, even if a request or response is lost."
+        note={['Each row creates at most one registrant, even if a request or response is lost.']}
       >
         {mayImport ? (
           <a class="button main" href={address.newImport()}>
@@ -33,7 +33,7 @@ export function Imports() {
               <p class="empty">No file has been imported yet.</p>
             ) : (
               <>
-                <Rows imports={items} />
+                <Table columns={columns} rows={items} keyOf={({ id }) => id} />
                 {next === null ? null : (
                   <p class="empty more">
                     {`These are the latest ${counted(items.length, 'import')}.`}{' '}
@@ -51,43 +51,22 @@ export function Imports() {
   );
 }
 
-function Rows({ imports }: { readonly imports: readonly ImportView[] }) {
-  return (
-    <Table
-      columns={{
-        File: '',
-        State: '',
-        Progress: 'mid',
-        Rows: 'number wide',
-        Pigeonhole: 'wide',
-        By: 'wide',
-        Started: 'number',
-      }}
-    >
-      {imports.map((each) => (
-        <tr key={each.id}>
-          <th scope="row">
-            <a class="file-name" title={each.file} href={address.import(each.id)}>
-              {each.file}
-            </a>
-            <small>import {each.id}</small>
-          </th>
-          <td>
-            <ImportState view={each} />
-          </td>
-          <td class="mid">
-            <ImportProgress view={each} />
-          </td>
-          <td class="number wide">{grouped(each.rows)}</td>
-          <td class="wide">
-            {each.workspace}/{each.pigeonholeId}
-          </td>
-          <td class="wide">{each.requestedBy ?? '–'}</td>
-          <td class="number">
-            <Ago at={each.startedAt} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const columns: readonly Column<ImportView>[] = [
+  [
+    'File',
+    'name',
+    ({ id, file }) =>
+      named(
+        <a class="file-name" title={file} href={address.import(id)}>
+          {file}
+        </a>,
+        `import ${id}`,
+      ),
+  ],
+  ['State', '', (view) => <ImportState view={view} />],
+  ['Progress', 'mid', (view) => <ImportProgress view={view} />],
+  ['Rows', 'number wide', ({ rows }) => grouped(rows)],
+  ['Pigeonhole', 'wide', ({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`],
+  ['By', 'wide', ({ requestedBy }) => requestedBy ?? '–'],
+  ['Started', 'number', ({ startedAt }) => <Ago at={startedAt} />],
+];

@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Why, WhySink } from '../../api/why.js';
-import { get, Problem } from '../asking/ask.js';
-import { useMay } from '../asking/connection.js';
-import { useRemembered } from '../asking/store.js';
+import { get, refusalOf } from '../asking/ask.js';
+import { useRemembered, useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
-import { ListChoice } from '../parts/inputs.js';
-import { AwaitAnswer, PageHead, Fact, Facts, Panel, Written } from '../parts/panel.js';
-import { Button } from '../parts/button.js';
-import { StateWord } from '../parts/state-word.js';
-import { type Tone, capitalized } from '../words.js';
+import { ListChoice, Button, Field } from '../parts/controls.js';
+import { AwaitAnswer, PageHead, Facts, Panel, Written, Refusal } from '../parts/panel.js';
+import { StateWord } from '../parts/states.js';
+import { type Tone } from '../words.js';
 import { Ago, Clock, Sentence } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
@@ -34,8 +32,8 @@ export function Item({ list, named, pigeonhole }: Named) {
           isAsked
             ? pigeonhole === null
               ? undefined
-              : `Pigeonhole ${pigeonhole}`
-            : 'Shows where an item was read, what each sink received and answered, or why nothing was sent.'
+              : [`Pigeonhole ${pigeonhole}`]
+            : ['Shows where an item was read, what each sink received and answered, or why nothing was sent.']
         }
       />
       <Search list={list} named={named} />
@@ -68,16 +66,7 @@ function Search({ list, named }: Pick<Named, 'list' | 'named'>) {
         List
         <ListChoice value={chosen} onChoose={setChosen} hasAll={false} />
       </label>
-      <label>
-        Key
-        <input
-          required
-          data-finds
-          value={text}
-          placeholder="9001"
-          onInput={(event) => setText(event.currentTarget.value)}
-        />
-      </label>
+      <Field label="Key" required data-finds value={text} placeholder="9001" onText={setText} />
       <button type="submit" class="main">
         Show
       </button>
@@ -98,34 +87,25 @@ function Timeline({ item }: { readonly item: Why }) {
           </a>
         }
       >
-        <Facts>
-          <Fact label="State" note={`${counted(item.revision, 'revision')}`}>
-            {deleted ? 'deleted' : 'exists'}
-          </Fact>
-          <Fact label="Last changed">
-            <Ago at={item.lastChangedAt} />
-          </Fact>
-          <Fact
-            label="Stream"
-            note={
-              item.failure ?? (
-                <>
-                  swept <Ago at={item.sweptAt} never="not yet" />
-                </>
-              )
-            }
-          >
-            read <Ago at={item.polledAt} never="not yet" />
-          </Fact>
-          <Fact label="Person" note={consent === null ? undefined : `consent ${consent}`}>
-            {visibility ?? (consent === null ? 'none' : 'their own record')}
-          </Fact>
-          {item.missingSince === null ? null : (
-            <Fact label="Missing" note="deleted once a second check confirms it">
-              since <Clock at={item.missingSince} />
-            </Fact>
-          )}
-        </Facts>
+        <Facts
+          facts={[
+            ['State', deleted ? 'deleted' : 'exists', counted(item.revision, 'revision')],
+            ['Last changed', <Ago at={item.lastChangedAt} />],
+            [
+              'Stream',
+              ['read ', <Ago at={item.polledAt} never="not yet" />],
+              item.failure ?? ['swept ', <Ago at={item.sweptAt} never="not yet" />],
+            ],
+            [
+              'Person',
+              visibility ?? (consent === null ? 'none' : 'their own record'),
+              consent === null ? null : `consent ${consent}`,
+            ],
+            item.missingSince === null
+              ? null
+              : ['Missing', ['since ', <Clock at={item.missingSince} />], 'deleted once a second check confirms it'],
+          ]}
+        />
       </Panel>
       <Content item={item} />
       <ol class="timeline" aria-label="Revisions, the newest first">
@@ -183,7 +163,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
     <li>
       <a href={address.sink(sink)}>{sink}</a>
       <div>
-        <StateWord tone={reason === 'observe' ? 'quiet' : (tones[state] ?? 'quiet')}>{outcome}</StateWord>
+        <StateWord of={[reason === 'observe' ? 'quiet' : (tones[state] ?? 'quiet'), outcome]} />
         {words === null ? null : (
           <>
             {': '}
@@ -209,7 +189,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
           {replay === null ? '' : `, replay ${replay}`}
         </small>
         {detail === null ? null : (
-          <p class="detail">
+          <p class="dim">
             <Sentence text={detail} />
           </p>
         )}
@@ -230,7 +210,7 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
       setData(answer.data ?? null);
       setRefused(null);
     } catch (error) {
-      setRefused(error instanceof Problem ? error.message : 'the content cannot be shown');
+      setRefused(refusalOf(error, 'the content cannot be shown'));
     }
   };
   return (
@@ -245,7 +225,7 @@ function Content({ item: { workspace, pigeonholeId, list, key } }: { readonly it
         )
       }
     >
-      {refused === null ? null : <p class="refused">{capitalized(refused)}.</p>}
+      {refused === null ? null : <Refusal text={refused} />}
       {data === undefined ? null : data === null ? <p class="empty">The item is deleted.</p> : <Written data={data} />}
     </Panel>
   );

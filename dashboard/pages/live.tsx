@@ -1,15 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { LiveChanges } from '../../api/live-changes.js';
-import { followChanges } from '../asking/follow-changes.js';
-import { useRemembered } from '../asking/store.js';
-import { CommittedInput, PersonalCheck, ListChoice } from '../parts/inputs.js';
-import { Button } from '../parts/button.js';
-import { PageHead, Written, Table } from '../parts/panel.js';
-import { StateWord } from '../parts/state-word.js';
+import { useRemembered } from '../asking/page-state.js';
+import { CommittedInput, PersonalCheck, ListChoice, Button } from '../parts/controls.js';
+import { PageHead, Written, Table, type Column, Refusal, itemLink } from '../parts/panel.js';
+import { StateWord } from '../parts/states.js';
 import { Clock } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
-import { capitalized } from '../words.js';
+import { askFor, Problem } from '../asking/ask.js';
+import { serverEvents } from '../../base/api-client.js';
+import type { Tone, ToneAndWord } from '../words.js';
 
 /** Maximum number of rows. A person does not read more, and the browser can draw them in one frame. */
 const maxKept = 300;
@@ -25,19 +25,7 @@ export function Live() {
   const { changes, skipped, state, problem } = useChanges({ list, place, personal }, held);
   return (
     <>
-      <PageHead
-        kind="Live"
-        title="Live changes"
-        note={
-          state === 'following' ? (
-            <StateWord tone={held ? 'warning' : 'good'}>
-              {held ? 'paused; new changes are kept' : 'following'}
-            </StateWord>
-          ) : (
-            <StateWord tone="warning">connecting…</StateWord>
-          )
-        }
-      >
+      <PageHead kind="Live" title="Live changes" note={[<StateWord of={following(state, held)} />]}>
         <Button pressed={held} onPress={() => setHeld(!held)}>
           {held ? 'Continue' : 'Hold'}
         </Button>
@@ -48,15 +36,22 @@ export function Live() {
           <CommittedInput label="Pigeonhole" hint="Pigeonhole: acme/101" finds value={place} onCommit={setPlace} />
           <PersonalCheck checked={personal} onCheck={setPersonal} />
         </form>
-        {problem === null ? null : <p class="refused">{capitalized(problem)}.</p>}
+        {problem === null ? null : <Refusal text={problem} />}
         {skipped > 0 ? (
           <p class="dim">Skipped {counted(skipped, 'change')}: too many arrived at the same time.</p>
         ) : null}
-        {state === 'lost' && changes.length === 0 ? (
-          <p class="empty">The latest changes appear here once the page is connected.</p>
-        ) : (
-          <Rows changes={changes} shows={personal} />
-        )}
+        <Table
+          look="live"
+          columns={columns}
+          rows={changes}
+          keyOf={({ workspace, pigeonholeId, sequence }) => `${workspace}/${pigeonholeId} ${sequence}`}
+          belowRow={({ data }) => (personal && data != null ? <Written data={data} /> : null)}
+          empty={
+            state === 'lost'
+              ? 'The latest changes appear here once the page is connected.'
+              : 'No changes yet. New changes appear here.'
+          }
+        />
       </section>
     </>
   );
@@ -112,58 +107,82 @@ function useChanges({ list, place, personal }: Choices, held: boolean): Followed
   return followed;
 }
 
-function Rows({ changes, shows }: { readonly changes: readonly Change[]; readonly shows: boolean }) {
-  if (changes.length === 0) return <p class="empty">No changes yet. New changes appear here.</p>;
-  return (
-    <Table
-      look="live"
-      columns={{ Found: '', Item: '', Change: '', Revision: 'number mid', Pigeonhole: 'wide', Person: 'wide' }}
-    >
-      {changes.map((change) => (
-        <Row key={`${change.workspace}/${change.pigeonholeId} ${change.sequence}`} change={change} shows={shows} />
-      ))}
-    </Table>
-  );
-}
+const tones: Readonly<Record<string, Tone>> = { created: 'good', updated: 'busy', deleted: 'bad' };
 
-const kinds: Readonly<Record<string, 'good' | 'busy' | 'bad'>> = { created: 'good', updated: 'busy', deleted: 'bad' };
+const columns: readonly Column<Change>[] = [
+  ['Found', 'number left', ({ foundAt }) => <Clock at={foundAt} />],
+  ['Item', 'name', (change) => itemLink(change, short(change.key))],
+  ['Change', '', ({ kind }) => <StateWord of={[tones[kind] ?? 'quiet', kind]} />],
+  ['Revision', 'number mid', ({ revision }) => revision],
+  [
+    'Pigeonhole',
+    'wide',
+    ({ workspace, pigeonholeId, sessionId }) => (
+      <>
+        <a href={address.pigeonhole(workspace, pigeonholeId)}>{`${workspace}/${pigeonholeId}`}</a>
+        {sessionId === null ? null : <small> session {sessionId}</small>}
+      </>
+    ),
+  ],
+  ['Person', 'wide', ({ visibility }) => visibility ?? '–'],
+];
 
-function Row({ change, shows }: { readonly change: Change; readonly shows: boolean }) {
-  const { workspace, pigeonholeId, list, key, kind, revision, sessionId, visibility, foundAt, data } = change;
-  const place = `${workspace}/${pigeonholeId}`;
-  return (
-    <>
-      <tr>
-        <td class="number left">
-          <Clock at={foundAt} />
-        </td>
-        <th scope="row">
-          <a href={address.item(list, key, place)}>
-            {list}:{short(key)}
-          </a>
-        </th>
-        <td>
-          <StateWord tone={kinds[kind] ?? 'quiet'}>{kind}</StateWord>
-        </td>
-        <td class="number mid">{revision}</td>
-        <td class="wide">
-          <a href={address.pigeonhole(workspace, pigeonholeId)}>{place}</a>
-          {sessionId === null ? null : <small> session {sessionId}</small>}
-        </td>
-        <td class="wide">{visibility ?? '–'}</td>
-      </tr>
-      {shows && data != null ? (
-        <tr class="written-row">
-          <td colSpan={6}>
-            <Written data={data} />
-          </td>
-        </tr>
-      ) : null}
-    </>
-  );
+function following(state: Followed['state'], held: boolean): ToneAndWord {
+  if (state === 'lost') return ['warning', 'connecting…'];
+  return held ? ['warning', 'paused; new changes are kept'] : ['good', 'following'];
 }
 
 /** Shortens a key. Items without an id have long hashes as keys. */
 function short(key: string): string {
   return key.length > 16 ? `${key.slice(0, 12)}…` : key;
+}
+
+interface Following {
+  /** Query of the address, such as `list=questions`. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly signal: AbortSignal;
+  readonly onChanges: (changes: LiveChanges) => void;
+  /** Called when the state changes. @param problem the API's sentence if it refuses the request; null otherwise */
+  readonly onState: (state: 'following' | 'lost', problem: string | null) => void;
+}
+
+const atFirst = 50;
+const minWaitMs = 2000;
+const maxWaitMs = 20_000;
+
+/**
+ * Follows the changes until the signal aborts. If the connection is lost, continues after the last event, so that no
+ * change is missing or repeated.
+ */
+export async function followChanges({ query, signal, onChanges, onState }: Following): Promise<void> {
+  let after: string | null = null;
+  let waitMs = minWaitMs;
+  while (!signal.aborted) {
+    const asked = new URLSearchParams({ ...query, ...(after === null ? { recent: String(atFirst) } : { after }) });
+    try {
+      const answer = await askFor(`/api/changes/live?${asked.toString()}`, { signal });
+      onState('following', null);
+      waitMs = minWaitMs;
+      for await (const event of serverEvents(answer.body!)) {
+        if (event.id !== null) after = event.id;
+        if (event.event === 'changes') onChanges(JSON.parse(event.data) as LiveChanges);
+      }
+      onState('lost', null);
+    } catch (error) {
+      if (signal.aborted) return;
+      onState('lost', error instanceof Problem && error.status !== 0 ? error.message : null);
+    }
+    await wait(waitMs, signal);
+    waitMs = Math.min(maxWaitMs, waitMs * 2);
+  }
+}
+
+async function wait(ms: number, signal: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
 }

@@ -2,15 +2,21 @@ import { useEffect, useState } from 'preact/hooks';
 import type { ImportCheck, ImportView, SavedMapping } from '../../importing/desk/import-views.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { useAllParts, useAsked } from '../asking/use-asked.js';
-import { ask, askFor, Problem, saveFile } from '../asking/ask.js';
-import { emptyForm, type ImportForm, mappingsFor, neverSeen, rowsToSend, uploadQuery } from '../imports.js';
-import { Button } from '../parts/button.js';
+import { ask, askFor, saveFile, refusalOf } from '../asking/ask.js';
+import {
+  emptyForm,
+  type ImportForm,
+  mappingsFor,
+  neverSeen,
+  rowsToSend,
+  uploadQuery,
+  endedWarning,
+} from '../imports.js';
 import { ColumnTable, ImportOptions, FileProblems, Planned, Target } from '../parts/import-form.js';
-import { CommittedInput } from '../parts/inputs.js';
-import { PageHead, Panel } from '../parts/panel.js';
+import { CommittedInput, Button } from '../parts/controls.js';
+import { PageHead, Panel, Refusal } from '../parts/panel.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
-import { capitalized } from '../words.js';
 
 /** Timeout of an upload: a large file takes minutes to send and to read. */
 const patienceMs = 10 * 60_000;
@@ -23,6 +29,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
   const [form, setForm] = useState<ImportForm>({ ...emptyForm, pigeonhole: pigeonhole ?? '' });
   const [file, setFile] = useState<File | null>(null);
   const { check, refused, checking } = useCheck(form, file);
+  const ended = check === null ? null : endedWarning(check.target, form.force);
   const mappings = useMappings(form.pigeonhole);
   const fields = useFieldNames(form.pigeonhole);
   const change = (part: Partial<ImportForm>): void => setForm((before) => ({ ...before, ...part }));
@@ -31,7 +38,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
       <PageHead
         kind="Imports"
         title="Import a file"
-        note="pigeonpost checks the file first. Nothing is written until you confirm."
+        note={['pigeonpost checks the file first. Nothing is written until you confirm.']}
       />
       <Panel title="File" id="file">
         <div class="inside">
@@ -46,22 +53,19 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
             />
           </div>
           <ImportOptions form={form} mappings={mappings} onChange={change} />
-          <p class="checking" role="status">
+          <div class="checking" role="status">
             {checking ? (
               'Reading the file…'
-            ) : refused === null ? (
-              check === null ? (
-                'Choose a pigeonhole and a file. pigeonpost then checks the file.'
-              ) : (
+            ) : refused !== null ? null : check === null ? (
+              'Choose a pigeonhole and a file. pigeonpost then checks the file.'
+            ) : (
+              <>
                 <Target target={check.target} />
-              )
-            ) : null}
-          </p>
-          {refused === null ? null : (
-            <p class="refused" role="alert">
-              {capitalized(refused)}.
-            </p>
-          )}
+                {ended === null ? null : <p class="refused">{ended}</p>}
+              </>
+            )}
+          </div>
+          <div role="alert">{refused === null ? null : <Refusal text={refused} />}</div>
         </div>
       </Panel>
       {check === null || file === null ? null : (
@@ -79,7 +83,11 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
           <Planned check={check} />
           <FileProblems check={check} />
           <div class="actions">
-            <Button look="main" disabled={checking || rowsToSend(check) === 0} onPress={() => start(form, file, check)}>
+            <Button
+              look="main"
+              disabled={checking || rowsToSend(check) === 0 || (ended !== null && !form.force)}
+              onPress={() => start(form, file, check)}
+            >
               Import {counted(rowsToSend(check), 'registrant')}…
             </Button>
             <a class="button" href={address.imports}>
@@ -130,7 +138,7 @@ function useCheck(form: ImportForm, file: File | null): Checked {
         if (!ended.signal.aborted) setChecked({ check: found, refused: null, checking: false });
       } catch (error) {
         if (ended.signal.aborted) return;
-        const refused = error instanceof Problem ? error.message : 'the file cannot be read: choose it again';
+        const refused = refusalOf(error, 'the file cannot be read: choose it again');
         setChecked((before) => ({ ...before, refused, checking: false }));
       }
     };
@@ -144,6 +152,7 @@ function useCheck(form: ImportForm, file: File | null): Checked {
 async function start(form: ImportForm, file: File, check: ImportCheck): Promise<void> {
   const n = rowsToSend(check);
   const { target, generatedCodes, columns } = check;
+  const ended = endedWarning(target, form.force);
   const unknown = neverSeen(columns);
   const where = target.name ?? `${target.workspace}/${target.pigeonholeId}`;
   const given = await askPerson({
@@ -151,6 +160,7 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
     body: (
       <>
         <p>pigeonpost cannot change or delete registrants after it has created them.</p>
+        {ended === null ? null : <p class="refused">{ended}</p>}
         {unknown.length === 0 ? null : (
           <p class="refused">
             No attendee of this pigeonhole has had a value in {unknown.join(', ')}. The service silently ignores fields

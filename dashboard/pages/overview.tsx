@@ -1,16 +1,15 @@
 import type { Overview as OverviewAnswer, SyncView } from '../../api/syncs.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { useAsked } from '../asking/use-asked.js';
-import { AwaitAnswer, Panel, Table } from '../parts/panel.js';
-import { ReadAge } from '../parts/freshness.js';
-import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
+import { AwaitAnswer, Table, MinutesChart, perMinute, AskedPanel, type Column, named } from '../parts/panel.js';
+import { ReadAge } from '../parts/reading.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
-import { ReadingState, ReplayProgress, SinkState } from '../parts/state-word.js';
+import { Troubles, StateWord } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
-import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
-import { troubleHeading } from '../words.js';
+import { troubleHeading, sinkState, readingState } from '../words.js';
 import { counted, grouped, sumOf } from '../../base/words.js';
+import { replayWords } from '../../base/delivery-words.js';
 
 /** Shows whether data flows, and the problems if it does not. */
 export function Overview() {
@@ -21,16 +20,12 @@ export function Overview() {
       <AwaitAnswer asked={overview} lines={5}>
         {(data) => <Headline overview={data} />}
       </AwaitAnswer>
-      <Panel title="Syncs" id="syncs">
-        <AwaitAnswer asked={overview} lines={2}>
-          {({ syncs }) => <Syncs syncs={syncs} />}
-        </AwaitAnswer>
-      </Panel>
-      <Panel title="Sinks" id="sinks">
-        <AwaitAnswer asked={sinks} lines={4}>
-          {(data) => <Sinks sinks={data.sinks} />}
-        </AwaitAnswer>
-      </Panel>
+      <AskedPanel title="Syncs" id="syncs" asked={overview} lines={2}>
+        {({ syncs }) => <Table columns={syncColumns} rows={syncs} keyOf={({ name }) => name} />}
+      </AskedPanel>
+      <AskedPanel title="Sinks" id="sinks" asked={sinks} lines={4}>
+        {(data) => <Table columns={sinkColumns} rows={data.sinks} keyOf={({ name }) => name} />}
+      </AskedPanel>
       <PigeonholeTable />
     </>
   );
@@ -53,15 +48,13 @@ function Headline({ overview }: { readonly overview: OverviewAnswer }) {
   );
 }
 
-function Flow({
-  label,
-  of,
-  minutes,
-}: {
+interface FlowProps {
   readonly label: string;
   readonly of: string;
   readonly minutes: readonly number[];
-}) {
+}
+
+function Flow({ label, of, minutes }: FlowProps) {
   return (
     <figure class="flow">
       <figcaption>
@@ -86,100 +79,77 @@ function explained({ syncs, configuration }: OverviewAnswer): string {
   return `${counted(pigeonholes, 'pigeonhole')} in ${counted(syncs.length, 'sync')}, ${grouped(live)} live · configuration ${configuration}`;
 }
 
-function Syncs({ syncs }: { readonly syncs: readonly SyncView[] }) {
-  return (
-    <Table
-      look="syncs"
-      columns={{
-        Sync: '',
-        State: '',
-        Read: 'number',
-        Pigeonholes: 'number wide',
-        'Sends to': 'wide',
-        'Per minute': 'number mid',
-        'Last hour': 'chart wide',
-      }}
-    >
-      {syncs.map((sync) => (
-        <tr key={sync.name}>
-          <th scope="row">
-            {sync.name}
-            <small>
-              <a href={address.workspace(sync.workspace)}>{sync.workspace}</a>
-            </small>
-          </th>
-          <td>
-            <ReadingState state={sync.state} troubles={sync.troubles} isCatchingUp={sync.freshness.catchingUp} />
-          </td>
-          <td class="number">
-            <ReadAge freshness={sync.freshness} />
-          </td>
-          <td class="number wide">
-            {grouped(sync.pigeonholes)} <small>{grouped(sync.live)} live</small>
-          </td>
-          <td class="wide">
-            {sync.sinks.map((sink, position) => (
-              <>
-                {position > 0 ? ', ' : ''}
-                <a href={address.sink(sink)}>{sink}</a>
-              </>
-            ))}
-          </td>
-          <td class="number mid">{grouped(perMinute(sync.foundByMinute))}</td>
-          <td class="chart wide">
-            <MinutesChart minutes={sync.foundByMinute} of={`changes found by ${sync.name}`} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const syncColumns: readonly Column<SyncView>[] = [
+  ['Sync', 'name', ({ name, workspace }) => named(name, <a href={address.workspace(workspace)}>{workspace}</a>)],
+  [
+    'State',
+    '',
+    ({ state, troubles, freshness }) => <StateWord of={readingState(state, troubles, freshness.catchingUp)} />,
+  ],
+  ['Read', 'number', ({ freshness }) => <ReadAge freshness={freshness} />],
+  [
+    'Pigeonholes',
+    'number wide',
+    ({ pigeonholes, live }) => (
+      <>
+        {grouped(pigeonholes)} <small>{grouped(live)} live</small>
+      </>
+    ),
+  ],
+  [
+    'Sends to',
+    'wide',
+    ({ sinks }) =>
+      sinks.map((sink, position) => (
+        <>
+          {position > 0 ? ', ' : ''}
+          <a href={address.sink(sink)}>{sink}</a>
+        </>
+      )),
+  ],
+  ['Per minute', 'number mid', ({ foundByMinute }) => grouped(perMinute(foundByMinute))],
+  [
+    'Last hour',
+    'chart wide',
+    ({ name, foundByMinute }) => <MinutesChart minutes={foundByMinute} of={`changes found by ${name}`} />,
+  ],
+];
 
-function Sinks({ sinks }: { readonly sinks: readonly SinkDetails[] }) {
-  return (
-    <Table
-      look="sinks"
-      columns={{
-        Sink: '',
-        State: '',
-        Backlog: 'number',
-        Delivered: 'number wide',
-        Withheld: 'number wide',
-        'Dead letters': 'number',
-        Last: 'number wide',
-        'Last hour': 'chart wide',
-      }}
-    >
-      {sinks.map((sink) => (
-        <tr key={sink.name}>
-          <th scope="row">
-            <a href={address.sink(sink.name)}>{sink.name}</a>
-            <small>{sink.type}</small>
-          </th>
-          <td>
-            <SinkState sink={sink} />
-            <ReplayProgress replays={sink.replays} />
-          </td>
-          <td class="number">{grouped(sink.backlog)}</td>
-          <td class="number wide">{grouped(sink.delivered)}</td>
-          <td class="number wide">{grouped(sumOf(sink.withheld))}</td>
-          <td class="number">
-            {sumOf(sink.dead) === 0 ? (
-              '0'
-            ) : (
-              <a class="bad" href={address.sink(sink.name, 'dead-letters')}>
-                {grouped(sumOf(sink.dead))}
-              </a>
-            )}
-          </td>
-          <td class="number wide">
-            <Ago at={sink.deliveredAt} />
-          </td>
-          <td class="chart wide">
-            <MinutesChart minutes={sink.deliveredByMinute} of={`changes delivered to ${sink.name}`} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const sinkColumns: readonly Column<SinkDetails>[] = [
+  ['Sink', 'name', ({ name, type }) => named(<a href={address.sink(name)}>{name}</a>, type)],
+  [
+    'State',
+    '',
+    (sink) => (
+      <>
+        <StateWord of={sinkState(sink)} />
+        {sink.replays.map((replay) => (
+          <small key={replay.id} class="below">
+            {replayWords(replay)}
+          </small>
+        ))}
+      </>
+    ),
+  ],
+  ['Backlog', 'number', ({ backlog }) => grouped(backlog)],
+  ['Delivered', 'number wide', ({ delivered }) => grouped(delivered)],
+  ['Withheld', 'number wide', ({ withheld }) => grouped(sumOf(withheld))],
+  [
+    'Dead letters',
+    'number',
+    ({ name, dead }) =>
+      sumOf(dead) === 0 ? (
+        '0'
+      ) : (
+        <a class="bad" href={address.sink(name, 'dead-letters')}>
+          {grouped(sumOf(dead))}
+        </a>
+      ),
+  ],
+  ['Last', 'number wide', ({ deliveredAt }) => <Ago at={deliveredAt} />],
+  [
+    'Last hour',
+    'chart wide',
+    ({ name, deliveredByMinute }) => <MinutesChart minutes={deliveredByMinute} of={`changes delivered to ${name}`} />,
+  ],
+];

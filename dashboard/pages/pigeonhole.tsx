@@ -1,20 +1,19 @@
 import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
 import { useAllParts, useAsked } from '../asking/use-asked.js';
-import { AwaitAnswer, PageHead, Fact, Facts, Panel } from '../parts/panel.js';
-import { Cadences } from '../parts/freshness.js';
-import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
-import { PauseButton, ReadButtons, Button } from '../parts/button.js';
-import { QuotaPanel } from '../parts/quota-panel.js';
-import { Paused, ReadingState, StateWord } from '../parts/state-word.js';
+import { PageHead, Facts, MinutesChart, perMinute, AskedPanel, Table, type Column, named } from '../parts/panel.js';
+import { Cadences, QuotaPanel } from '../parts/reading.js';
+import { PauseButton, ReadButtons, Button } from '../parts/controls.js';
+import { Paused, StateWord, Troubles } from '../parts/states.js';
 import { Ago, Sentence, Until } from '../parts/time.js';
-import { Troubles } from '../parts/troubles.js';
 import { address } from '../route.js';
 import { readableAt, readNotes, waitWords } from '../../base/reading-words.js';
 import { counted, grouped } from '../../base/words.js';
 import { post } from '../asking/ask.js';
 import { carryOut, askPerson, tell, act } from '../asking/act.js';
-import { useMay } from '../asking/connection.js';
+import { useMay } from '../asking/page-state.js';
 import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { type ToneAndWord, goneState, pigeonholeState } from '../words.js';
 
 interface PigeonholeName {
   readonly workspace: string;
@@ -37,7 +36,7 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
       <PageHead
         kind={id === '0' ? 'Workspace lists' : `Pigeonhole ${name}`}
         title={id === '0' ? `Lists of ${workspace}` : (data?.name ?? name)}
-        note={data === undefined ? ' ' : <Note pigeonhole={data} />}
+        note={data === undefined ? [] : notesOf(data)}
       >
         {id === '0' ? null : (
           <a class="button" href={address.ready(workspace, id)}>
@@ -49,83 +48,64 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
         <PauseButton kind="pigeonhole" name={name} paused={data?.pause != null} />
       </PageHead>
       <Troubles troubles={[...above, ...(data?.troubles ?? [])]} />
-      <Panel title="Reading" id="reading">
-        <AwaitAnswer asked={asked} lines={3}>
-          {(pigeonhole) => <Reading pigeonhole={pigeonhole} />}
-        </AwaitAnswer>
-      </Panel>
-      <Panel title="Streams" id="streams" aside={streams.data === undefined ? undefined : grouped(streams.data.length)}>
-        <AwaitAnswer asked={streams} lines={8}>
-          {(rows) => <StreamTable streams={rows} name={name} freshness={data?.freshness} />}
-        </AwaitAnswer>
-      </Panel>
+      <AskedPanel title="Reading" id="reading" asked={asked} lines={3}>
+        {(pigeonhole) => <Reading pigeonhole={pigeonhole} />}
+      </AskedPanel>
+      <AskedPanel title="Streams" id="streams" asked={streams} lines={8} aside={(rows) => grouped(rows.length)}>
+        {(rows) => <StreamTable streams={rows} name={name} freshness={data?.freshness} />}
+      </AskedPanel>
       <QuotaPanel workspace={workspace} />
     </>
   );
 }
 
-function Note({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
-  const { id, state, goneAt, status, workspace, syncs, pause } = pigeonhole;
-  return (
-    <>
-      <ReadingState
-        state={state}
-        gone={goneAt !== null}
-        troubles={pigeonhole.troubles}
-        isCatchingUp={pigeonhole.freshness.catchingUp}
-      />
-      {status === null ? null : ` · ${status} in the service`} · workspace{' '}
-      <a href={address.workspace(workspace)}>{workspace}</a>
-      {id === 0 ? null : ` · read by ${syncs.join(', ') || 'no sync'}`}
-      {pause === null ? null : <Paused pause={pause} />}
-    </>
-  );
+function notesOf(pigeonhole: PigeonholeDetails): readonly ComponentChildren[] {
+  const { id, status, workspace, syncs, pause } = pigeonhole;
+  return [
+    <StateWord of={pigeonholeState(pigeonhole)} />,
+    status === null ? null : `${status} in the service`,
+    ['workspace ', <a href={address.workspace(workspace)}>{workspace}</a>],
+    id === 0 ? null : `read by ${syncs.join(', ') || 'no sync'}`,
+    pause === null ? null : <Paused pause={pause} />,
+  ];
 }
 
 function Reading({ pigeonhole }: { readonly pigeonhole: PigeonholeDetails }) {
-  const { freshness, changes, setAside, heldDeletions, foundByMinute } = pigeonhole;
-  const { liveLists, readAt, nextAt } = freshness;
-  const { waits } = readNotes(freshness);
-  const next =
-    waits !== null ? (
-      <Sentence text={waitWords(waits)} />
-    ) : nextAt === null ? (
-      'reading is paused'
-    ) : (
-      <>
-        next <Until at={nextAt} />
-      </>
-    );
+  const { freshness, changes, setAside, heldDeletions, foundByMinute, rehearsal } = pigeonhole;
+  const { liveLists, readAt } = freshness;
   return (
     <>
       <div class="inside">
         <MinutesChart minutes={foundByMinute} of="changes found" large />
       </div>
-      <Facts>
-        <Fact label={liveLists === 0 ? 'Read' : `${counted(liveLists, 'live list')} read`} note={next}>
-          <Ago at={readAt} never="not read yet" />
-        </Fact>
-        {pigeonhole.rehearsal === null ? null : (
-          <Fact label="Rehearsal" note="every list at the live interval">
-            ends <Until at={pigeonhole.rehearsal.until} />
-          </Fact>
-        )}
-        <Fact label="Found" note={`${grouped(perMinute(foundByMinute))} in the last minute`}>
-          {grouped(changes)}
-        </Fact>
-        <Fact label="Set aside" note="rows without an ID, or nested too deeply">
-          {grouped(setAside)}
-        </Fact>
-        <Fact
-          label="Deletions held"
-          note={heldDeletions === 0 ? 'none to decide' : <a href={address.deletions}>decide</a>}
-        >
-          {grouped(heldDeletions)}
-        </Fact>
-      </Facts>
+      <Facts
+        facts={[
+          [
+            liveLists === 0 ? 'Read' : `${counted(liveLists, 'live list')} read`,
+            <Ago at={readAt} never="not read yet" />,
+            nextNote(freshness),
+          ],
+          rehearsal === null
+            ? null
+            : ['Rehearsal', ['ends ', <Until at={rehearsal.until} />], 'every list at the live interval'],
+          ['Found', grouped(changes), `${grouped(perMinute(foundByMinute))} in the last minute`],
+          ['Set aside', grouped(setAside), 'rows without an ID, or nested too deeply'],
+          [
+            'Deletions held',
+            grouped(heldDeletions),
+            heldDeletions === 0 ? 'none to decide' : <a href={address.deletions}>decide</a>,
+          ],
+        ]}
+      />
       <Cadences freshness={freshness} />
     </>
   );
+}
+
+function nextNote(freshness: Freshness): ComponentChildren {
+  const { waits } = readNotes(freshness);
+  if (waits !== null) return <Sentence text={waitWords(waits)} />;
+  return freshness.nextAt === null ? 'reading is paused' : ['next ', <Until at={freshness.nextAt} />];
 }
 
 interface Props {
@@ -196,80 +176,28 @@ function StreamTable({ streams, name, freshness }: StreamTableProps) {
   const shown = all ? ordered : relevant;
   if (streams.length === 0)
     return <p class="empty">The pigeonhole has no streams yet. The first read is about to start.</p>;
+  const sweepColumn: Column<StreamView> = [
+    <span class="unseen">Actions</span>,
+    'wide number',
+    ({ list, wanted }) =>
+      derived.has(list) || !wanted ? null : (
+        <Button
+          look="link"
+          label={`Sweep ${list}`}
+          onPress={() => act({ do: 'sweep', kind: 'pigeonhole', name, list } as Parameters<typeof act>[0])}
+        >
+          Sweep
+        </Button>
+      ),
+  ];
   return (
-    <div class="scrolls">
-      <table class="streams">
-        <thead>
-          <tr>
-            <th>List</th>
-            <th>State</th>
-            <th class="number">Read</th>
-            <th class="number mid">Next</th>
-            <th class="wide">Polling interval</th>
-            <th class="number mid">Last sweep</th>
-            <th class="number wide">Items</th>
-            <th class="wide">Order</th>
-            <th class="wide">Checkpoint</th>
-            {mayOperate ? (
-              <th class="wide">
-                <span class="unseen">Actions</span>
-              </th>
-            ) : null}
-          </tr>
-        </thead>
-        <tbody>
-          {shown.map((stream) => (
-            <tr key={`${stream.list} ${stream.sessionId}`} class={stream.wanted ? undefined : 'dim'}>
-              <th scope="row">
-                {stream.list}
-                {stream.sessionId === null ? null : <small>session {stream.sessionId}</small>}
-              </th>
-              <td>
-                <StreamState stream={stream} />
-                {stream.failure === null ? null : <small class="below">{stream.failure}</small>}
-              </td>
-              <td class="number">
-                <Ago at={stream.polledAt} never="not yet" />
-              </td>
-              <td class="number mid">{stream.wanted ? <Until at={nextRead(stream.dueAt, freshness)} /> : '–'}</td>
-              <td class="wide">{stream.wanted ? stream.cadence : '–'}</td>
-              <td class="number mid">
-                {stream.sweepPages === null ? (
-                  <Ago at={stream.sweptAt} never="not yet" />
-                ) : (
-                  `in progress, page ${grouped(stream.sweepPages)}`
-                )}
-              </td>
-              <td class="number wide">{stream.items === null ? '–' : grouped(stream.items)}</td>
-              <td class="wide">{stream.order}</td>
-              <td class="wide">
-                {stream.checkpoint === null ? (
-                  <span class="dim">start of the list</span>
-                ) : (
-                  <code class="cursor" title={stream.checkpoint}>
-                    {stream.checkpoint}
-                  </code>
-                )}
-              </td>
-              {mayOperate ? (
-                <td class="wide number">
-                  {derived.has(stream.list) || !stream.wanted ? null : (
-                    <Button
-                      look="link"
-                      label={`Sweep ${stream.list}`}
-                      onPress={() =>
-                        act({ do: 'sweep', kind: 'pigeonhole', name, list: stream.list } as Parameters<typeof act>[0])
-                      }
-                    >
-                      Sweep
-                    </Button>
-                  )}
-                </td>
-              ) : null}
-            </tr>
-          ))}
-        </tbody>
-      </table>
+    <>
+      <Table
+        columns={[...streamColumns(freshness), ...(mayOperate ? [sweepColumn] : [])]}
+        rows={shown}
+        keyOf={({ list, sessionId }) => `${list} ${sessionId}`}
+        isDim={({ wanted }) => !wanted}
+      />
       {relevant.length === streams.length ? null : (
         <p class="empty more">
           <Button look="link" onPress={() => setAll(!all)}>
@@ -277,8 +205,47 @@ function StreamTable({ streams, name, freshness }: StreamTableProps) {
           </Button>
         </p>
       )}
-    </div>
+    </>
   );
+}
+
+function streamColumns(freshness: Freshness | undefined): readonly Column<StreamView>[] {
+  return [
+    ['List', 'name', ({ list, sessionId }) => named(list, sessionId === null ? null : `session ${sessionId}`)],
+    [
+      'State',
+      '',
+      (stream) => (
+        <>
+          <StateWord of={streamState(stream)} />
+          {stream.failure === null ? null : <small class="below">{stream.failure}</small>}
+        </>
+      ),
+    ],
+    ['Read', 'number', ({ polledAt }) => <Ago at={polledAt} never="not yet" />],
+    ['Next', 'number mid', ({ wanted, dueAt }) => (wanted ? <Until at={nextRead(dueAt, freshness)} /> : '–')],
+    ['Polling interval', 'wide', ({ wanted, cadence }) => (wanted ? cadence : '–')],
+    [
+      'Last sweep',
+      'number mid',
+      ({ sweepPages, sweptAt }) =>
+        sweepPages === null ? <Ago at={sweptAt} never="not yet" /> : `in progress, page ${grouped(sweepPages)}`,
+    ],
+    ['Items', 'number wide', ({ items }) => (items === null ? '–' : grouped(items))],
+    ['Order', 'wide', ({ order }) => order],
+    [
+      'Checkpoint',
+      'wide',
+      ({ checkpoint }) =>
+        checkpoint === null ? (
+          <span class="dim">start of the list</span>
+        ) : (
+          <code class="cursor" title={checkpoint}>
+            {checkpoint}
+          </code>
+        ),
+    ],
+  ];
 }
 
 /**
@@ -291,16 +258,14 @@ function rank({ failures, lateSeconds, items, goneAt, setAside, foreignRows, pol
   return goneAt === null && (isUnread || (items ?? 0) > 0 || setAside + foreignRows > 0) ? 1 : 2;
 }
 
-function StreamState({ stream }: { readonly stream: StreamView }) {
+function streamState(stream: StreamView): ToneAndWord {
   const { goneAt, wanted, failures, lateSeconds, polledAt, sweptAt, setAside, foreignRows, quietReads } = stream;
-  if (goneAt !== null) return <StateWord tone="quiet">deleted in the service</StateWord>;
-  if (!wanted) return <StateWord tone="quiet">not needed</StateWord>;
-  if (failures > 0)
-    return <StateWord tone="bad">{failures === 1 ? 'failing' : `failed ${grouped(failures)} times`}</StateWord>;
-  if (lateSeconds > 0) return <StateWord tone="warning">late</StateWord>;
-  if (polledAt === null && sweptAt === null) return <StateWord tone="busy">first read</StateWord>;
-  if (foreignRows > 0)
-    return <StateWord tone="warning">{`${counted(foreignRows, 'row')} of other sessions`}</StateWord>;
-  if (setAside > 0) return <StateWord tone="warning">{`${grouped(setAside)} set aside`}</StateWord>;
-  return <StateWord tone="good">{quietReads > 10 ? 'quiet' : 'up to date'}</StateWord>;
+  if (goneAt !== null) return goneState;
+  if (!wanted) return ['quiet', 'not needed'];
+  if (failures > 0) return ['bad', failures === 1 ? 'failing' : `failed ${grouped(failures)} times`];
+  if (lateSeconds > 0) return ['warning', 'late'];
+  if (polledAt === null && sweptAt === null) return ['busy', 'first read'];
+  if (foreignRows > 0) return ['warning', `${counted(foreignRows, 'row')} of other sessions`];
+  if (setAside > 0) return ['warning', `${grouped(setAside)} set aside`];
+  return ['good', quietReads > 10 ? 'quiet' : 'up to date'];
 }

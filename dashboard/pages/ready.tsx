@@ -1,11 +1,11 @@
 import type { Readiness, ReadyCheck } from '../../operations/ready/readiness.js';
 import { useAsked, askAgain } from '../asking/use-asked.js';
-import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
-import { Button } from '../parts/button.js';
-import { StateWord } from '../parts/state-word.js';
+import { PageHead, AskedPanel } from '../parts/panel.js';
+import { Button } from '../parts/controls.js';
+import { StateWord } from '../parts/states.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
-import { capitalized, type Tone } from '../words.js';
+import { capitalized, type ToneAndWord } from '../words.js';
 import { Sentence } from '../parts/time.js';
 
 interface PigeonholeName {
@@ -22,30 +22,24 @@ export function Ready({ workspace, id }: PigeonholeName) {
       <PageHead
         kind={`Readiness of ${workspace}/${id}`}
         title={data?.pigeonhole.name ?? `${workspace}/${id}`}
-        note={data === undefined ? ' ' : <Verdict readiness={data} />}
+        note={data === undefined ? [] : [<StateWord of={verdict(data)} />]}
       >
         <a class="button" href={address.pigeonhole(workspace, id)}>
           Pigeonhole
         </a>
         <Button onPress={askAgain}>Check again</Button>
       </PageHead>
-      <Panel title="Checks" id="checks">
-        <AwaitAnswer asked={asked} lines={8}>
-          {({ checks }) => <CheckList checks={checks} />}
-        </AwaitAnswer>
-      </Panel>
+      <AskedPanel title="Checks" id="checks" asked={asked} lines={8}>
+        {({ checks }) => <CheckList checks={checks} />}
+      </AskedPanel>
     </>
   );
 }
 
-function Verdict({ readiness: { ready, checks } }: { readonly readiness: Readiness }) {
+function verdict({ ready, checks }: Readiness): ToneAndWord {
   const open = checks.filter(({ state }) => state !== 'ok').length;
-  if (!ready) return <StateWord tone="bad">Not ready</StateWord>;
-  return open === 0 ? (
-    <StateWord tone="good">Ready</StateWord>
-  ) : (
-    <StateWord tone="warning">{`Ready, with ${counted(open, 'check')} to review`}</StateWord>
-  );
+  if (!ready) return ['bad', 'Not ready'];
+  return open === 0 ? ['good', 'Ready'] : ['warning', `Ready, with ${counted(open, 'check')} to review`];
 }
 
 const order: readonly ReadyCheck['state'][] = ['failed', 'warning', 'unknown', 'ok'];
@@ -63,7 +57,7 @@ function CheckList({ checks }: { readonly checks: readonly ReadyCheck[] }) {
   );
 }
 
-const shown: Readonly<Record<ReadyCheck['state'], readonly [Tone, string]>> = {
+const shown: Readonly<Record<ReadyCheck['state'], ToneAndWord>> = {
   ok: ['good', 'OK'],
   warning: ['warning', 'warning'],
   failed: ['bad', 'not ready'],
@@ -71,17 +65,16 @@ const shown: Readonly<Record<ReadyCheck['state'], readonly [Tone, string]>> = {
 };
 
 function OneCheck({ check: { label, state, says, todo } }: { readonly check: ReadyCheck }) {
-  const [tone, word] = shown[state];
   return (
     <li>
-      <StateWord tone={tone}>{word}</StateWord>
+      <StateWord of={shown[state]} />
       <div>
         <b>{capitalized(label)}</b>
         <p>
           <Sentence text={capitalized(says)} />
         </p>
         {todo == null ? null : (
-          <p class="todo">
+          <p class="dim">
             <Sentence text={capitalized(todo)} />
           </p>
         )}

@@ -1,20 +1,19 @@
 import { useEffect } from 'preact/hooks';
 import type { SinkDetails, LaneView } from '../../api/sinks.js';
 import { useAsked, useAllParts } from '../asking/use-asked.js';
-import { AwaitAnswer, PageHead, Fact, Facts, Panel, Table } from '../parts/panel.js';
-import { PauseButton } from '../parts/button.js';
+import { PageHead, Facts, Table, MinutesChart, perMinute, AskedPanel, type Column } from '../parts/panel.js';
+import { PauseButton } from '../parts/controls.js';
 import { DeadLetters } from '../parts/dead-letters.js';
-import { MinutesChart, perMinute } from '../parts/minutes-chart.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
-import { SinkState, StateWord } from '../parts/state-word.js';
+import { StateWord, Troubles } from '../parts/states.js';
 import { Ago, For } from '../parts/time.js';
-import { Troubles } from '../parts/troubles.js';
 import { isObserving } from '../../base/delivery-words.js';
-import { grouped, counted } from '../../base/words.js';
+import { grouped, counted, sumOf } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
-import { laneState, observedNote, type Tone, wouldHaveSent, wouldHaveWithheld } from '../words.js';
+import { laneState, observedNote, wouldHaveSent, wouldHaveWithheld, type ToneAndWord, sinkState } from '../words.js';
 import { address } from '../route.js';
+import type { ComponentChildren } from 'preact';
 
 /** The state of one sink. @param part section to scroll to */
 export function Sink({ name, part }: { readonly name: string; readonly part: string | null }) {
@@ -27,19 +26,21 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
     section?.focus({ preventScroll: true });
   }, [part, isThere]);
   if (data === undefined && problem?.status === 404) {
-    return <PageHead kind="Sink" title={name} note="No sink with this name is configured." />;
+    return <PageHead kind="Sink" title={name} note={['No sink with this name is configured.']} />;
   }
   return (
     <>
-      <PageHead kind={data === undefined ? 'Sink' : `Sink, ${data.type}`} title={name} note={<Note sink={data} />}>
+      <PageHead
+        kind={data === undefined ? 'Sink' : `Sink, ${data.type}`}
+        title={name}
+        note={data === undefined ? [] : notesOf(data)}
+      >
         {data === undefined ? null : <PauseButton kind="sink" name={name} paused={data.pause !== null} />}
       </PageHead>
       <Troubles troubles={data?.troubles ?? []} />
-      <Panel title="Delivering" id="delivering">
-        <AwaitAnswer asked={asked} lines={3}>
-          {(sink) => <Delivering sink={sink} />}
-        </AwaitAnswer>
-      </Panel>
+      <AskedPanel title="Delivering" id="delivering" asked={asked} lines={3}>
+        {(sink) => <Delivering sink={sink} />}
+      </AskedPanel>
       <DeadLetters sink={name} />
       <Outcomes sink={name} />
       <Lanes sink={name} state={data} />
@@ -49,75 +50,51 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
   );
 }
 
-function Note({ sink }: { readonly sink: SinkDetails | undefined }) {
-  if (sink === undefined) return <> </>;
-  const { pause, reason } = sink;
-  return (
-    <>
-      <SinkState sink={sink} /> · receives changes from{' '}
-      {sink.syncs.length === 0 ? 'no sync' : `${sink.syncs.length === 1 ? 'sync' : 'syncs'} ${sink.syncs.join(', ')}`}
-      {pause !== null || reason === null ? null : ` · ${reason}`}
-    </>
-  );
+function notesOf(sink: SinkDetails): readonly ComponentChildren[] {
+  const { pause, reason, syncs } = sink;
+  return [
+    <StateWord of={sinkState(sink)} />,
+    `receives changes from ${syncs.length === 0 ? 'no sync' : `${syncs.length === 1 ? 'sync' : 'syncs'} ${syncs.join(', ')}`}`,
+    pause === null ? reason : null,
+  ];
 }
 
 function Delivering({ sink }: { readonly sink: SinkDetails }) {
-  const { delivered, backlog, undeliveredSince, deliveredAt, deliveredByMinute, withheld, dead, observation } = sink;
-  const observes = isObserving(sink);
+  const { delivered, deliveredAt, deliveredByMinute, withheld, withholding, dead, observation } = sink;
+  const observed = isObserving(sink) ? observation : null;
+  const [sent, kept] = observed === null ? [] : [wouldHaveSent(observed), wouldHaveWithheld(observed)];
   return (
     <>
       <div class="inside">
         <MinutesChart minutes={deliveredByMinute} of="changes delivered" large />
       </div>
-      <Facts>
-        <Fact
-          label="Delivered"
-          note={
-            <>
-              last <Ago at={deliveredAt} never="never" />
-            </>
-          }
-        >
-          {grouped(delivered)}
-        </Fact>
-        <Fact label="Rate" note={`${grouped(sum(deliveredByMinute))} in the last hour`}>
-          {grouped(perMinute(deliveredByMinute))} per minute
-        </Fact>
-        <Fact
-          label="Backlog"
-          note={
-            observes ? (
-              observedNote(backlog)
-            ) : undeliveredSince === null ? (
-              'nothing is waiting'
-            ) : (
-              <>
-                oldest waiting for <For since={undeliveredSince} />
-              </>
-            )
-          }
-        >
-          {grouped(backlog)}
-        </Fact>
-        <Fact label="Withheld" note={sink.withholding.length > 0 ? 'unusually many' : 'by rule, such as consent'}>
-          {grouped(sum(Object.values(withheld)))}
-        </Fact>
-        <Fact label="Dead letters" note="refused, or their mapping failed">
-          {grouped(sum(Object.values(dead)))}
-        </Fact>
-        {observation === null || !observes ? null : (
-          <>
-            <Fact label="Would have sent" note={wouldHaveSent(observation).note}>
-              {grouped(wouldHaveSent(observation).changes)}
-            </Fact>
-            <Fact label="Would have withheld" note={wouldHaveWithheld(observation).note}>
-              {grouped(wouldHaveWithheld(observation).changes)}
-            </Fact>
-          </>
-        )}
-      </Facts>
+      <Facts
+        facts={[
+          ['Delivered', grouped(delivered), ['last ', <Ago at={deliveredAt} never="never" />]],
+          [
+            'Rate',
+            `${grouped(perMinute(deliveredByMinute))} per minute`,
+            `${grouped(sum(deliveredByMinute))} in the last hour`,
+          ],
+          ['Backlog', grouped(sink.backlog), backlogNote(sink)],
+          [
+            'Withheld',
+            grouped(sumOf(withheld)),
+            withholding.length > 0 ? 'unusually many' : 'by rule, such as consent',
+          ],
+          ['Dead letters', grouped(sumOf(dead)), 'refused, or their mapping failed'],
+          sent === undefined ? null : ['Would have sent', grouped(sent.changes), sent.note],
+          kept === undefined ? null : ['Would have withheld', grouped(kept.changes), kept.note],
+        ]}
+      />
     </>
   );
+}
+
+function backlogNote(sink: SinkDetails): ComponentChildren {
+  const { backlog, undeliveredSince } = sink;
+  if (isObserving(sink)) return observedNote(backlog);
+  return undeliveredSince === null ? 'nothing is waiting' : ['oldest waiting for ', <For since={undeliveredSince} />];
 }
 
 function sum(numbers: readonly number[]): number {
@@ -129,22 +106,29 @@ type Outcome = AnswerAt<'get', '/api/sinks/{name}/outcomes'>['outcomes'][number]
 /** Shows the changes that were not sent, or not yet, by reason. */
 function Outcomes({ sink }: { readonly sink: string }) {
   const asked = useAsked('/api/sinks/{name}/outcomes', { params: { name: sink } }, 4000);
-  const withheld = asked.data?.outcomes.filter(({ state }) => state === 'withheld') ?? [];
-  const all = withheld.reduce((sum, { changes }) => sum + changes, 0);
+  const withheld = (outcomes: readonly Outcome[]): number =>
+    sum(outcomes.flatMap(({ state, changes }) => (state === 'withheld' ? changes : [])));
   return (
-    <Panel
+    <AskedPanel
       title="Not sent, or not yet"
       id="outcomes"
-      aside={asked.data === undefined ? undefined : `${counted(all, 'change')} withheld`}
+      asked={asked}
+      lines={3}
+      aside={({ outcomes }) => `${counted(withheld(outcomes), 'change')} withheld`}
     >
-      <AwaitAnswer asked={asked} lines={3}>
-        {({ outcomes }) => <Rows outcomes={outcomes} />}
-      </AwaitAnswer>
-    </Panel>
+      {({ outcomes }) => (
+        <Table
+          columns={outcomeColumns}
+          rows={outcomes}
+          keyOf={({ list, state, reason }) => `${list} ${state} ${reason}`}
+          empty="No changes are queued, withheld or refused."
+        />
+      )}
+    </AskedPanel>
   );
 }
 
-const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
+const states: Readonly<Record<Outcome['state'], ToneAndWord>> = {
   waiting: ['busy', 'queued'],
   sending: ['busy', 'being sent'],
   retry: ['warning', 'will be retried'],
@@ -152,107 +136,103 @@ const states: Readonly<Record<Outcome['state'], readonly [Tone, string]>> = {
   dead: ['bad', 'dead letter'],
 };
 
-function Rows({ outcomes }: { readonly outcomes: readonly Outcome[] }) {
-  if (outcomes.length === 0) return <p class="empty">No changes are queued, withheld or refused.</p>;
-  return (
-    <Table columns={{ List: '', State: '', Changes: 'number' }}>
-      {outcomes.map(({ list, state, reason, words, changes }) => (
-        <tr key={`${list} ${state} ${reason}`}>
-          <th scope="row">{list}</th>
-          <td>
-            <StateWord tone={states[state][0]}>{states[state][1]}</StateWord>
-            {reason === null ? null : <small class="why">{words ?? reason}</small>}
-          </td>
-          <td class="number">{grouped(changes)}</td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const outcomeColumns: readonly Column<Outcome>[] = [
+  ['List', 'name', ({ list }) => list],
+  [
+    'State',
+    '',
+    ({ state, reason, words }) => (
+      <>
+        <StateWord of={states[state]} />
+        {reason === null ? null : <small class="why">{words ?? reason}</small>}
+      </>
+    ),
+  ],
+  ['Changes', 'number', ({ changes }) => grouped(changes)],
+];
 
 /** The progress of a sink in each pigeonhole. */
 function Lanes({ sink, state }: { readonly sink: string; readonly state: SinkDetails | undefined }) {
   const asked = useAllParts('/api/sinks/{name}/lanes', { params: { name: sink } }, 4000);
   return (
-    <Panel
+    <AskedPanel
       title="Progress by pigeonhole"
       id="lanes"
-      aside={
-        asked.data === undefined
-          ? undefined
-          : counted(asked.data.filter(({ pigeonholeId }) => pigeonholeId !== 0).length, 'pigeonhole')
-      }
+      asked={asked}
+      lines={4}
+      aside={(lanes) => counted(lanes.filter(({ pigeonholeId }) => pigeonholeId !== 0).length, 'pigeonhole')}
     >
-      <AwaitAnswer asked={asked} lines={4}>
-        {(lanes) => <LaneRows lanes={lanes} sink={state} />}
-      </AwaitAnswer>
-    </Panel>
+      {(lanes) => (
+        <Table
+          columns={laneColumns(state ?? { pause: null, observation: null, approval: null })}
+          rows={lanes.toSorted((a, b) => rank(a) - rank(b))}
+          keyOf={({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`}
+          empty="The sink has not processed any pigeonhole yet."
+        />
+      )}
+    </AskedPanel>
   );
 }
 
-function LaneRows({ lanes, sink }: { readonly lanes: readonly LaneView[]; readonly sink: SinkDetails | undefined }) {
-  if (lanes.length === 0) return <p class="empty">The sink has not processed any pigeonhole yet.</p>;
-  const worstFirst = lanes.toSorted((a, b) => rank(a) - rank(b));
+function laneColumns(sink: Pick<SinkDetails, 'pause' | 'observation' | 'approval'>): readonly Column<LaneView>[] {
+  return [
+    [
+      'Pigeonhole',
+      'name',
+      ({ workspace, pigeonholeId }) => (
+        <a href={address.pigeonhole(workspace, pigeonholeId)}>
+          {pigeonholeId === 0 ? `Lists of ${workspace}` : `${workspace}/${pigeonholeId}`}
+        </a>
+      ),
+    ],
+    ['State', '', (lane) => <LaneState lane={lane} sink={sink} />],
+    [
+      'Watermark',
+      'number',
+      ({ watermark, newest }) => (
+        <>
+          {grouped(watermark)} <small>of {grouped(newest)}</small>
+        </>
+      ),
+    ],
+    ['Behind', 'number mid', ({ newest, watermark }) => grouped(Math.max(0, newest - watermark))],
+    ['In flight', 'number mid', ({ open }) => grouped(open)],
+    ['Delivered', 'number wide', ({ delivered }) => grouped(delivered)],
+    ['Last', 'number wide', ({ deliveredAt }) => <Ago at={deliveredAt} />],
+    [
+      'Oldest waiting',
+      'number wide',
+      ({ undeliveredSince }) => <Ago at={isObserving(sink) ? null : undeliveredSince} />,
+    ],
+  ];
+}
+
+interface LaneStateProps {
+  readonly lane: LaneView;
+  readonly sink: Parameters<typeof laneState>[1];
+}
+
+function LaneState({ lane, sink }: LaneStateProps) {
+  const { failure, undeliveredSince, waitsFor, retryAt } = lane;
+  const note = failure ?? (undeliveredSince === null ? null : waitsFor);
   return (
-    <Table
-      columns={{
-        Pigeonhole: '',
-        State: '',
-        Watermark: 'number',
-        Behind: 'number mid',
-        'In flight': 'number mid',
-        Delivered: 'number wide',
-        Last: 'number wide',
-        'Oldest waiting': 'number wide',
-      }}
-    >
-      {worstFirst.map((lane) => (
-        <tr key={`${lane.workspace}/${lane.pigeonholeId}`}>
-          <th scope="row">
-            <a href={address.pigeonhole(lane.workspace, lane.pigeonholeId)}>
-              {lane.pigeonholeId === 0 ? `Lists of ${lane.workspace}` : `${lane.workspace}/${lane.pigeonholeId}`}
-            </a>
-          </th>
-          <td>
-            <LaneState lane={lane} sink={sink} />
-            {lane.failure === null ? (
-              lane.undeliveredSince === null || lane.waitsFor === null ? null : (
-                <small class="below">{lane.waitsFor}</small>
-              )
-            ) : (
-              <small class="below">
-                {lane.failure}
-                {lane.retryAt === null ? null : (
-                  <>
-                    ; next attempt <Ago at={lane.retryAt} />
-                  </>
-                )}
-              </small>
-            )}
-          </td>
-          <td class="number">
-            {grouped(lane.watermark)} <small>of {grouped(lane.newest)}</small>
-          </td>
-          <td class="number mid">{grouped(Math.max(0, lane.newest - lane.watermark))}</td>
-          <td class="number mid">{grouped(lane.open)}</td>
-          <td class="number wide">{grouped(lane.delivered)}</td>
-          <td class="number wide">
-            <Ago at={lane.deliveredAt} />
-          </td>
-          <td class="number wide">
-            <Ago at={sink !== undefined && isObserving(sink) ? null : lane.undeliveredSince} />
-          </td>
-        </tr>
-      ))}
-    </Table>
+    <>
+      <StateWord of={laneState(lane, sink)} />
+      {note === null ? null : (
+        <small class="below">
+          {note}
+          {failure === null || retryAt === null ? null : (
+            <>
+              ; next attempt <Ago at={retryAt} />
+            </>
+          )}
+        </small>
+      )}
+    </>
   );
 }
 
-function LaneState({ lane, sink }: { readonly lane: LaneView; readonly sink: SinkDetails | undefined }) {
-  const [tone, word] = laneState(lane, sink ?? { pause: null, observation: null, approval: null });
-  return <StateWord tone={tone}>{word}</StateWord>;
-}
-
+/** Failing lanes first, then those with a backlog. */
 function rank({ failure, undeliveredSince }: LaneView): number {
   if (failure !== null) return 0;
   return undeliveredSince === null ? 2 : 1;

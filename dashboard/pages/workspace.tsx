@@ -1,13 +1,12 @@
 import { untilWords } from '../../base/reading-words.js';
 import { useAsked } from '../asking/use-asked.js';
-import { PageHead } from '../parts/panel.js';
-import { PauseButton, ReadButtons } from '../parts/button.js';
+import { PageHead, Refusal } from '../parts/panel.js';
+import { PauseButton, ReadButtons } from '../parts/controls.js';
 import { PigeonholeTable } from '../parts/pigeonhole-table.js';
-import { QuotaPanel } from '../parts/quota-panel.js';
-import { ReadingState } from '../parts/state-word.js';
+import { QuotaPanel } from '../parts/reading.js';
+import { Troubles, StateWord } from '../parts/states.js';
 import { Ago } from '../parts/time.js';
-import { Troubles } from '../parts/troubles.js';
-import { capitalized } from '../words.js';
+import { readingState } from '../words.js';
 
 /** One workspace of the service: the quota of its API key and its pigeonholes. */
 export function Workspace({ name }: { readonly name: string }) {
@@ -19,38 +18,28 @@ export function Workspace({ name }: { readonly name: string }) {
     return (
       <>
         <PageHead kind="Workspace" title={name} />
-        <p class="refused">{capitalized(problem.message)}.</p>
+        <Refusal text={problem.message} />
       </>
     );
   }
   if (data !== undefined && workspace === undefined) {
-    return <PageHead kind="Workspace" title={name} note="No workspace with this name is configured." />;
+    return <PageHead kind="Workspace" title={name} note={['No workspace with this name is configured.']} />;
   }
   const next = workspace === undefined ? null : untilWords(workspace);
+  const isCatchingUp = workspace?.pigeonholes.some(({ freshness }) => freshness.catchingUp) ?? false;
   return (
     <>
       <PageHead
         kind="Workspace"
         title={name}
         note={
-          workspace === undefined ? (
-            ' '
-          ) : (
-            <>
-              <ReadingState
-                state={workspace.state}
-                troubles={troubles}
-                isCatchingUp={workspace.pigeonholes.some(({ freshness }) => freshness.catchingUp)}
-              />
-              {workspace.reason === null ? null : ` · ${workspace.reason}`}
-              {next === null ? null : (
-                <>
-                  {' '}
-                  · {next} <Ago at={workspace.until} />
-                </>
-              )}
-            </>
-          )
+          workspace === undefined
+            ? []
+            : [
+                <StateWord of={readingState(workspace.state, troubles, isCatchingUp)} />,
+                workspace.reason,
+                next === null ? null : [`${next} `, <Ago at={workspace.until} />],
+              ]
         }
       >
         <ReadButtons kind="workspace" name={name} />

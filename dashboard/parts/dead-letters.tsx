@@ -1,17 +1,17 @@
 import { useState } from 'preact/hooks';
 import type { DeadLetterGroupView, DeadLetterView } from '../../api/dead-letters.js';
 import { get, post } from '../asking/ask.js';
-import { useMay } from '../asking/connection.js';
+import { useMay } from '../asking/page-state.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { useAsked, useAsking } from '../asking/use-asked.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
 import { capitalized } from '../words.js';
-import { AwaitAnswer, Panel, Table } from './panel.js';
-import { Button } from './button.js';
+import { AwaitAnswer, Panel, Table, type Column, itemLink } from './panel.js';
+import { Button } from './controls.js';
 import { Ago, Sentence } from './time.js';
 import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
-import { StateWord } from './state-word.js';
+import { StateWord } from './states.js';
 
 /** Maximum page size of the API. */
 const maxShown = 1000;
@@ -133,41 +133,28 @@ async function redrive(group: DeadLetterGroupView, onRedriven: (redriven: Redriv
   );
 }
 
+const columns: readonly Column<DeadLetterView>[] = [
+  ['Item', 'name', (each) => itemLink(each)],
+  ['Revision', 'number', ({ revision }) => revision],
+  ['Pigeonhole', 'mid', ({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`],
+  ['Attempts', 'number mid', ({ attempts }) => grouped(attempts)],
+  ['Since', 'number', ({ since }) => <Ago at={since} />],
+  ['Answer', 'wide', ({ detail }) => detail ?? '–'],
+];
+
 function Single({ group }: { readonly group: DeadLetterGroupView }) {
   const asked = useAsked('/api/dead-letters/items', itemsOf(group, maxListed), 5000);
   return (
     <AwaitAnswer asked={asked} lines={3}>
       {({ items, more }) => (
-        <Table
-          columns={{
-            Item: '',
-            Revision: 'number',
-            Pigeonhole: 'mid',
-            Attempts: 'number mid',
-            Since: 'number',
-            Answer: 'wide',
-          }}
-          below={more ? <p class="empty more">These are the oldest {grouped(items.length)}; there are more.</p> : null}
-        >
-          {items.map(({ workspace, pigeonholeId, list, key, revision, attempts, since, detail }) => (
-            <tr key={`${workspace}/${pigeonholeId} ${key} ${revision}`}>
-              <th scope="row">
-                <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
-                  {list}:{key}
-                </a>
-              </th>
-              <td class="number">{revision}</td>
-              <td class="mid">
-                {workspace}/{pigeonholeId}
-              </td>
-              <td class="number mid">{grouped(attempts)}</td>
-              <td class="number">
-                <Ago at={since} />
-              </td>
-              <td class="wide">{detail ?? '–'}</td>
-            </tr>
-          ))}
-        </Table>
+        <>
+          <Table
+            columns={columns}
+            rows={items}
+            keyOf={({ workspace, pigeonholeId, key, revision }) => `${workspace}/${pigeonholeId} ${key} ${revision}`}
+          />
+          {more ? <p class="empty more">These are the oldest {grouped(items.length)}; there are more.</p> : null}
+        </>
       )}
     </AwaitAnswer>
   );
@@ -199,9 +186,9 @@ function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
 function Words({ outcome: { done, refusedAgain, onTheWay } }: { readonly outcome: RedriveOutcome }) {
   return (
     <>
-      {onTheWay > 0 ? <StateWord tone="busy">{`${grouped(onTheWay)} in progress`}</StateWord> : null}{' '}
-      {done > 0 ? <StateWord tone="good">{`${grouped(done)} settled`}</StateWord> : null}{' '}
-      {refusedAgain > 0 ? <StateWord tone="bad">{`${grouped(refusedAgain)} refused again`}</StateWord> : null}
+      {onTheWay > 0 ? <StateWord of={['busy', `${grouped(onTheWay)} in progress`]} /> : null}{' '}
+      {done > 0 ? <StateWord of={['good', `${grouped(done)} settled`]} /> : null}{' '}
+      {refusedAgain > 0 ? <StateWord of={['bad', `${grouped(refusedAgain)} refused again`]} /> : null}
     </>
   );
 }

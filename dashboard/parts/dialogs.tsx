@@ -1,19 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { openQuestion } from '../asking/act.js';
-import { useStore } from '../asking/store.js';
-import { connection, noteReached, storeToken } from '../asking/connection.js';
+import { useStore, connection, noteReached, storeToken } from '../asking/page-state.js';
 import { askAgain } from '../asking/use-asked.js';
+import { Field } from './controls.js';
 
 /** Confirms an action. Escape and a click outside the dialog cancel. */
 export function QuestionDialog() {
   const question = useStore(openQuestion);
-  const dialog = useRef<HTMLDialogElement>(null);
+  const dialog = useModal(question !== null);
   const [written, setWritten] = useState('');
-  useEffect(() => {
-    setWritten('');
-    if (question === null) dialog.current?.close();
-    else dialog.current?.showModal();
-  }, [question]);
+  useEffect(() => setWritten(''), [question]);
   return (
     <dialog
       ref={dialog}
@@ -33,15 +29,13 @@ export function QuestionDialog() {
           <h2 id="question-title">{question.title}</h2>
           <div class="body">{question.body}</div>
           {question.field === undefined ? null : (
-            <label>
-              {question.field.label}
-              <input
-                value={written}
-                maxLength={500}
-                placeholder={question.field.hint}
-                onInput={(event) => setWritten(event.currentTarget.value)}
-              />
-            </label>
+            <Field
+              label={question.field.label}
+              value={written}
+              maxLength={500}
+              placeholder={question.field.hint}
+              onText={setWritten}
+            />
           )}
           <div class="actions">
             <button type="button" onClick={() => question.answer(null)}>
@@ -60,13 +54,9 @@ export function QuestionDialog() {
 /** Asks for a token when the API requires one. Cannot be closed, because the page can show nothing without a token. */
 export function TokenDialog() {
   const now = useStore(connection);
-  const dialog = useRef<HTMLDialogElement>(null);
-  const [token, setToken] = useState('');
   const wanted = now.state === 'token';
-  useEffect(() => {
-    if (wanted) dialog.current?.showModal();
-    else dialog.current?.close();
-  }, [wanted]);
+  const dialog = useModal(wanted);
+  const [token, setToken] = useState('');
   const present = (event: Event): void => {
     event.preventDefault();
     storeToken(token.trim());
@@ -108,4 +98,14 @@ export function TokenDialog() {
       )}
     </dialog>
   );
+}
+
+/** Opens and closes a dialog, in front of the rest of the page. */
+function useModal(isOpen: boolean) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    if (isOpen) dialog.current?.showModal();
+    else dialog.current?.close();
+  }, [isOpen]);
+  return dialog;
 }

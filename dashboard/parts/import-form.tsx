@@ -3,15 +3,16 @@ import type {
   ImportColumn,
   ImportCheck,
   ImportTarget,
-  ProblemCount,
   SendingEstimate,
+  ProblemGroup,
 } from '../../importing/desk/import-views.js';
+import { noteWords } from '../../base/import-notes.js';
 import type { ImportForm } from '../imports.js';
-import { CommittedInput, Choice } from './inputs.js';
-import { StateWord } from './state-word.js';
+import { CommittedInput, Choice, Check } from './controls.js';
+import { StateWord } from './states.js';
 import { counted, grouped, rowsInWords } from '../../base/words.js';
-import { capitalized } from '../words.js';
-import { Fact, Facts, Panel, Table } from './panel.js';
+import { capitalized, type ToneAndWord } from '../words.js';
+import { Facts, Panel, Table } from './panel.js';
 import { Ago, Clock } from './time.js';
 
 interface ImportOptionsProps {
@@ -25,22 +26,12 @@ export function ImportOptions({ form, mappings, onChange }: ImportOptionsProps) 
   return (
     <>
       <div class="form">
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={form.canary}
-            onChange={(event) => onChange({ canary: event.currentTarget.checked })}
-          />
+        <Check checked={form.canary} onCheck={(canary) => onChange({ canary })}>
           import only one row first, to check it in the dashboard of the service
-        </label>
-        <label class="check">
-          <input
-            type="checkbox"
-            checked={form.generateCodes}
-            onChange={(event) => onChange({ generateCodes: event.currentTarget.checked })}
-          />
+        </Check>
+        <Check checked={form.generateCodes} onCheck={(generateCodes) => onChange({ generateCodes })}>
           generate codes for rows without one
-        </label>
+        </Check>
       </div>
       <details>
         <summary>More options: saved mappings, file format, ended events</summary>
@@ -48,45 +39,30 @@ export function ImportOptions({ form, mappings, onChange }: ImportOptionsProps) 
           <label>
             Use a saved mapping
             <Choice label="Use a saved mapping" value={form.mapping} onChoose={(mapping) => onChange({ mapping })}>
-              {[['', 'none'], ...mappings.map(({ name }): [string, string] => [name, name])]}
+              {[['', 'none'], ...mappings.map(({ name }) => [name, name])]}
             </Choice>
           </label>
-          <Line
-            label="Save the mapping as"
-            value={form.saveMapping}
-            onLine={(saveMapping) => onChange({ saveMapping })}
-          />
-          <Line label="Encoding" value={form.encoding} onLine={(encoding) => onChange({ encoding })} />
-          <Line label="Delimiter" value={form.delimiter} onLine={(delimiter) => onChange({ delimiter })} />
-          <Line label="Sheet" value={form.sheet} onLine={(sheet) => onChange({ sheet })} />
-          <label class="check">
-            <input
-              type="checkbox"
-              checked={form.force}
-              onChange={(event) => onChange({ force: event.currentTarget.checked })}
-            />
+          {texts.map(([key, label]) => (
+            <label key={key}>
+              {label}
+              <CommittedInput value={form[key]} onCommit={(text) => onChange({ [key]: text })} />
+            </label>
+          ))}
+          <Check checked={form.force} onCheck={(force) => onChange({ force })}>
             import even if the event has ended
-          </label>
+          </Check>
         </div>
       </details>
     </>
   );
 }
 
-interface LineProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onLine: (value: string) => void;
-}
-
-function Line({ label, value, onLine }: LineProps) {
-  return (
-    <label>
-      {label}
-      <CommittedInput value={value} onCommit={onLine} />
-    </label>
-  );
-}
+const texts = [
+  ['saveMapping', 'Save the mapping as'],
+  ['encoding', 'Encoding'],
+  ['delimiter', 'Delimiter'],
+  ['sheet', 'Sheet'],
+] as const;
 
 interface ColumnTableProps {
   readonly columns: readonly ImportColumn[];
@@ -101,30 +77,24 @@ interface ColumnTableProps {
 /** The columns of the file, each with its first value and the field it is sent as. */
 export function ColumnTable({ columns, chosen, fields, onField }: ColumnTableProps) {
   return (
-    <div class="scrolls">
+    <>
       <datalist id="fields">
         {fields.map((field) => (
           <option key={field} value={field} />
         ))}
       </datalist>
-      <table class="columns">
-        <thead>
-          <tr>
-            <th>Column</th>
-            <th>First value</th>
-            <th>Sent as</th>
-            <th class="mid">
-              <span class="unseen">Status</span>
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {columns.map((column) => (
-            <Row key={column.column} column={withChoice(column, chosen)} onField={onField} />
-          ))}
-        </tbody>
-      </table>
-    </div>
+      <Table
+        columns={[
+          ['Column', 'name', ({ column }) => column],
+          ['First value', 'sample', ({ sample }) => sample ?? '–'],
+          ['Sent as', '', (column) => <SentAs column={column} onField={onField} />],
+          [<span class="unseen">Status</span>, 'mid', (column) => <StateWord of={knownState(column)} />],
+        ]}
+        rows={columns.map((column) => withChoice(column, chosen))}
+        keyOf={({ column }) => column}
+        isDim={({ property }) => property === null}
+      />
+    </>
   );
 }
 
@@ -135,52 +105,36 @@ function withChoice(column: ImportColumn, chosen: ColumnTableProps['chosen']): I
     : { ...column, property, known: null, guessed: false };
 }
 
-function Row({
-  column: each,
-  onField,
-}: {
+interface SentAsProps extends Pick<ColumnTableProps, 'onField'> {
   readonly column: ImportColumn;
-  readonly onField: ColumnTableProps['onField'];
-}) {
-  const { column, property, sample } = each;
+}
+
+function SentAs({ column: { column, property }, onField }: SentAsProps) {
   return (
-    <tr class={property === null ? 'dim' : undefined}>
-      <th scope="row">{column}</th>
-      <td class="sample">{sample ?? '–'}</td>
-      <td>
-        <span class="sent-as">
-          <input
-            type="checkbox"
-            aria-label={`Send column ${column}`}
-            checked={property !== null}
-            onChange={(event) => onField(column, event.currentTarget.checked ? column : null)}
-          />
-          <CommittedInput
-            list="fields"
-            label={`Field for column ${column}`}
-            value={property ?? ''}
-            hint="not sent"
-            onCommit={(field) => onField(column, field === '' ? null : field)}
-          />
-        </span>
-      </td>
-      <td class="mid">
-        <Known column={each} />
-      </td>
-    </tr>
+    <span class="sent-as">
+      <input
+        type="checkbox"
+        aria-label={`Send column ${column}`}
+        checked={property !== null}
+        onChange={(event) => onField(column, event.currentTarget.checked ? column : null)}
+      />
+      <CommittedInput
+        list="fields"
+        label={`Field for column ${column}`}
+        value={property ?? ''}
+        hint="not sent"
+        onCommit={(field) => onField(column, field === '' ? null : field)}
+      />
+    </span>
   );
 }
 
-function Known({ column: { property, known, guessed } }: { readonly column: ImportColumn }) {
-  if (property === null) return <StateWord tone="quiet">not sent</StateWord>;
-  if (property === 'attendeeCode') return <StateWord tone="good">attendee code</StateWord>;
-  if (known === false) return <StateWord tone="warning">unknown field</StateWord>;
-  if (guessed) return <StateWord tone="busy">guessed</StateWord>;
-  return known === null ? (
-    <StateWord tone="quiet">not checked</StateWord>
-  ) : (
-    <StateWord tone="good">known field</StateWord>
-  );
+function knownState({ property, known, guessed }: ImportColumn): ToneAndWord {
+  if (property === null) return ['quiet', 'not sent'];
+  if (property === 'attendeeCode') return ['good', 'attendee code'];
+  if (known === false) return ['warning', 'unknown field'];
+  if (guessed) return ['busy', 'guessed'];
+  return known === null ? ['quiet', 'not checked'] : ['good', 'known field'];
 }
 
 /** The target of the import, as the service describes it. */
@@ -205,75 +159,47 @@ export function Target({ target }: { readonly target: ImportTarget }) {
 /** Planned outcomes of the rows. */
 export function Planned({ check: { rows, counts, estimate, canary } }: { readonly check: ImportCheck }) {
   const { send, existing, conflict, rejected, elsewhere, invalid } = counts;
+  const { requests, left, doneAt } = estimate;
   return (
     <Panel title="Expected outcomes" id="planned" aside={counted(rows, 'row')}>
-      <Facts>
-        <Fact
-          label="To be sent"
-          note={canary === null ? 'new registrants' : `${grouped(Math.min(canary, send))} of them now`}
-        >
-          {grouped(send)}
-        </Fact>
-        <Fact label="Not sent" note="invalid rows">
-          {grouped(invalid)}
-        </Fact>
-        <Fact
-          label="Already registered"
-          note={conflict > 0 ? `and ${grouped(conflict)} with different data` : 'left unchanged'}
-        >
-          {grouped(existing)}
-        </Fact>
-        {rejected + elsewhere === 0 ? null : (
-          <Fact label="Refused earlier, or in another import">{grouped(rejected + elsewhere)}</Fact>
-        )}
-        <TimeFacts estimate={estimate} />
-      </Facts>
+      <Facts
+        facts={[
+          [
+            'To be sent',
+            grouped(send),
+            canary === null ? 'new registrants' : `${grouped(Math.min(canary, send))} of them now`,
+          ],
+          ['Not sent', grouped(invalid), 'invalid rows'],
+          [
+            'Already registered',
+            grouped(existing),
+            conflict > 0 ? `and ${grouped(conflict)} with different data` : 'left unchanged',
+          ],
+          rejected + elsewhere === 0 ? null : ['Refused earlier, or in another import', grouped(rejected + elsewhere)],
+          [
+            'Requests',
+            grouped(requests),
+            left === null ? 'remaining quota unknown' : `${grouped(left)} left in the quota`,
+          ],
+          ['Done by', doneAt === null ? 'unknown' : <Ago at={doneAt} />, <Waits estimate={estimate} />],
+        ]}
+      />
     </Panel>
   );
 }
 
-function TimeFacts({ estimate: { requests, left, waits, doneAt, resetAt } }: { readonly estimate: SendingEstimate }) {
+function Waits({ estimate: { doneAt, waits, resetAt } }: { readonly estimate: SendingEstimate }) {
+  if (doneAt === null) return <>the quota is not known yet</>;
+  if (waits === null || waits === 0) return <>probably sooner</>;
   return (
     <>
-      <Fact label="Requests" note={left === null ? 'remaining quota unknown' : `${grouped(left)} left in the quota`}>
-        {grouped(requests)}
-      </Fact>
-      <Fact
-        label="Done by"
-        note={
-          doneAt === null ? (
-            'the quota is not known yet'
-          ) : waits === null || waits === 0 ? (
-            'probably sooner'
-          ) : (
-            <>
-              waits for the quota {waits === 1 ? 'once' : `${waits} times`}
-              {resetAt === null ? null : (
-                <>
-                  , {waits === 1 ? '' : 'the first time '}until <Clock at={resetAt} />
-                </>
-              )}
-            </>
-          )
-        }
-      >
-        {doneAt === null ? 'unknown' : <Ago at={doneAt} />}
-      </Fact>
+      waits for the quota {waits === 1 ? 'once' : `${waits} times`}
+      {resetAt === null ? null : (
+        <>
+          , {waits === 1 ? '' : 'the first time '}until <Clock at={resetAt} />
+        </>
+      )}
     </>
-  );
-}
-
-function Counts({ counts }: { readonly counts: readonly ProblemCount[] }) {
-  if (counts.length === 0) return null;
-  return (
-    <ul class="counts">
-      {counts.map(({ code, column, rows, firstRows }) => (
-        <li key={`${code} ${column}`}>
-          {`${capitalized(rowsInWords(rows, firstRows))}${column === null ? '' : `, ${column}`}: `}
-          <code>{code}</code>
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -281,7 +207,7 @@ const maxListed = 20;
 
 /** Problems of the rows that are not sent, and notes on rows that are. */
 export function FileProblems({ check }: { readonly check: ImportCheck }) {
-  const { problems, problemsLeftOut, problemGroups, problemCounts, noteCounts } = check;
+  const { problems, problemsLeftOut, problemGroups, noteCounts } = check;
   if (problems.length === 0 && noteCounts.length === 0) return null;
   const all = problems.length + problemsLeftOut;
   const shown = problemGroups.slice(0, maxListed);
@@ -292,28 +218,41 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
       id="file-problems"
       aside={problems.length === 0 ? undefined : counted(all, 'problem')}
     >
-      <div class="inside">
-        <Counts counts={problemCounts} />
-        {noteCounts.length === 0 ? null : <p>Sent, with these notes:</p>}
-        <Counts counts={noteCounts} />
-      </div>
+      {noteCounts.length === 0 ? null : (
+        <div class="inside">
+          <p>Sent, with these notes:</p>
+          <ul class="counts">
+            {noteCounts.map(({ code, column, rows, firstRows }) => (
+              <li key={`${code} ${column}`} title={code}>
+                {`${capitalized(rowsInWords(rows, firstRows))}${column === null ? '' : `, ${column}`}: ${noteWords(code)}`}
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
       {problems.length === 0 ? null : (
-        <Table columns={{ Rows: '', Column: '', Problem: '' }}>
-          {shown.map(({ rows, firstRows, column, code, message, worksWithoutColumn }) => (
-            <tr key={`${column} ${code} ${message}`}>
-              <td>{rowsInWords(rows, firstRows)}</td>
-              <td>{column ?? '–'}</td>
-              <td>
-                {message}
-                {worksWithoutColumn ? (
-                  <small class="below">To import without this column, clear its checkbox under “Sent as” above.</small>
-                ) : null}
-              </td>
-            </tr>
-          ))}
-        </Table>
+        <Table
+          columns={[
+            ['Rows', '', ({ rows, firstRows }) => rowsInWords(rows, firstRows)],
+            ['Column', '', ({ column }) => column ?? '–'],
+            ['Problem', '', (group) => <ProblemText group={group} />],
+          ]}
+          rows={shown}
+          keyOf={({ column, code, message }) => `${column} ${code} ${message}`}
+        />
       )}
       {more > 0 ? <p class="empty more">{counted(more, 'more problem')}.</p> : null}
     </Panel>
+  );
+}
+
+function ProblemText({ group: { message, worksWithoutColumn } }: { readonly group: ProblemGroup }) {
+  return (
+    <>
+      {message}
+      {worksWithoutColumn ? (
+        <small class="below">To import without this column, clear its checkbox under “Sent as” above.</small>
+      ) : null}
+    </>
   );
 }

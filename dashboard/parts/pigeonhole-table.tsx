@@ -1,15 +1,14 @@
 import type { PigeonholeDetails } from '../../api/pigeonholes.js';
 import { useAllParts } from '../asking/use-asked.js';
-import { useRemembered } from '../asking/store.js';
+import { useRemembered } from '../asking/page-state.js';
 import { filterPigeonholes, noFilter, type PigeonholeFilter } from '../filter-pigeonholes.js';
 import { address } from '../route.js';
 import { counted, grouped } from '../../base/words.js';
-import { AwaitAnswer, Panel, Table } from './panel.js';
-import { ReadAge } from './freshness.js';
-import { MinutesChart, perMinute } from './minutes-chart.js';
-import { ReadingState } from './state-word.js';
-import { Choice } from './inputs.js';
-import { stateChoices } from '../words.js';
+import { AwaitAnswer, Panel, Table, MinutesChart, perMinute, type Column, named } from './panel.js';
+import { ReadAge } from './reading.js';
+import { Choice } from './controls.js';
+import { stateChoices, pigeonholeState } from '../words.js';
+import { StateWord } from './states.js';
 
 /**
  * Shows the pigeonholes that pigeonpost reads, those with problems first. It has a search field, because there may be
@@ -24,7 +23,15 @@ export function PigeonholeTable({ workspace }: { readonly workspace?: string }) 
     <Panel title="Pigeonholes" id="pigeonholes" aside={<span aria-live="polite">{aside}</span>}>
       <Filters all={asked.data ?? []} filter={filter} onFilter={setFilter} />
       <AwaitAnswer asked={asked} lines={6}>
-        {() => <Rows pigeonholes={found} />}
+        {() => (
+          <Table
+            look="pigeonholes"
+            columns={columns}
+            rows={found}
+            keyOf={({ workspace, id }) => `${workspace}/${id}`}
+            empty="No pigeonhole matches."
+          />
+        )}
       </AwaitAnswer>
     </Panel>
   );
@@ -77,48 +84,28 @@ function Filters({ all, filter, onFilter }: FiltersProps) {
   );
 }
 
-function Rows({ pigeonholes }: { readonly pigeonholes: readonly PigeonholeDetails[] }) {
-  if (pigeonholes.length === 0) return <p class="empty">No pigeonhole matches.</p>;
-  return (
-    <Table
-      look="pigeonholes"
-      columns={{
-        Pigeonhole: '',
-        State: '',
-        Status: 'wide',
-        Read: 'number',
-        Changes: 'number wide',
-        'Per minute': 'number mid',
-        'Last hour': 'chart wide',
-      }}
-    >
-      {pigeonholes.map((each) => (
-        <tr key={`${each.workspace}/${each.id}`}>
-          <th scope="row">
-            <a href={address.pigeonhole(each.workspace, each.id)}>
-              {each.id === 0 ? `Lists of ${each.workspace}` : (each.name ?? `Pigeonhole ${each.id}`)}
-            </a>
-            <small>{each.id === 0 ? each.workspace : `${each.workspace}/${each.id}`}</small>
-          </th>
-          <td>
-            <ReadingState
-              state={each.state}
-              gone={each.goneAt !== null}
-              troubles={each.troubles}
-              isCatchingUp={each.freshness.catchingUp}
-            />
-          </td>
-          <td class="wide">{each.status ?? '–'}</td>
-          <td class="number">
-            <ReadAge freshness={each.freshness} />
-          </td>
-          <td class="number wide">{grouped(each.changes)}</td>
-          <td class="number mid">{grouped(perMinute(each.foundByMinute))}</td>
-          <td class="chart wide">
-            <MinutesChart minutes={each.foundByMinute} of={`changes found in ${each.workspace}/${each.id}`} />
-          </td>
-        </tr>
-      ))}
-    </Table>
-  );
-}
+const columns: readonly Column<PigeonholeDetails>[] = [
+  [
+    'Pigeonhole',
+    'name',
+    ({ workspace, id, name }) => {
+      const words = id === 0 ? `Lists of ${workspace}` : (name ?? `Pigeonhole ${id}`);
+      return named(
+        <a href={address.pigeonhole(workspace, id)}>{words}</a>,
+        id === 0 ? workspace : `${workspace}/${id}`,
+      );
+    },
+  ],
+  ['State', '', (each) => <StateWord of={pigeonholeState(each)} />],
+  ['Status', 'wide', ({ status }) => status ?? '–'],
+  ['Read', 'number', ({ freshness }) => <ReadAge freshness={freshness} />],
+  ['Changes', 'number wide', ({ changes }) => grouped(changes)],
+  ['Per minute', 'number mid', ({ foundByMinute }) => grouped(perMinute(foundByMinute))],
+  [
+    'Last hour',
+    'chart wide',
+    ({ workspace, id, foundByMinute }) => (
+      <MinutesChart minutes={foundByMinute} of={`changes found in ${workspace}/${id}`} />
+    ),
+  ],
+];

@@ -1,14 +1,12 @@
 import { useState } from 'preact/hooks';
 import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/preview-sink.js';
-import { post, Problem } from '../asking/ask.js';
-import { PersonalCheck, ListChoice } from './inputs.js';
-import { address } from '../route.js';
+import { post, refusalOf } from '../asking/ask.js';
+import { PersonalCheck, ListChoice, Button, Field } from './controls.js';
 import { plannedWords, reasonWords } from '../../base/delivery-words.js';
 import { counted } from '../../base/words.js';
-import { capitalized } from '../words.js';
-import { Button } from './button.js';
-import { Panel } from './panel.js';
-import { StateWord } from './state-word.js';
+import { Panel, Refusal, itemLink } from './panel.js';
+import { StateWord } from './states.js';
+import type { ToneAndWord } from '../words.js';
 
 const shownAtOnce = 20;
 
@@ -43,7 +41,7 @@ export function Preview({ sink }: { readonly sink: string }) {
       );
       setFound({ preview: answer });
     } catch (error) {
-      setFound({ refused: error instanceof Problem ? error.message : 'the preview failed' });
+      setFound({ refused: refusalOf(error, 'the preview failed') });
     }
   };
   return (
@@ -54,16 +52,13 @@ export function Preview({ sink }: { readonly sink: string }) {
             List
             <ListChoice value={list} onChoose={setList} />
           </label>
-          <label>
-            Key of one item
-            <input value={key} placeholder="any" onInput={(event) => setKey(event.currentTarget.value)} />
-          </label>
+          <Field label="Key of one item" value={key} placeholder="any" onText={setKey} />
           <PersonalCheck checked={personal} onCheck={setPersonal} />
           <Button onPress={preview}>Preview</Button>
         </div>
         <div aria-live="polite">
           {found === null ? null : 'refused' in found ? (
-            <p class="refused">{capitalized(found.refused)}.</p>
+            <Refusal text={found.refused} />
           ) : (
             <Shown preview={found.preview} />
           )}
@@ -78,9 +73,7 @@ function Shown({ preview: { items, counts, more, problems } }: { readonly previe
     <div class="previewed">
       {counts.length === 0 && items.length === 0 ? <p class="empty">No stored item matches.</p> : null}
       {problems.map((problem) => (
-        <p key={problem} class="refused">
-          {capitalized(problem)}.
-        </p>
+        <Refusal key={problem} text={problem} />
       ))}
       <ul class="counts">
         {counts.map((count) => (
@@ -97,26 +90,22 @@ function Shown({ preview: { items, counts, more, problems } }: { readonly previe
   );
 }
 
-function One({ item: { workspace, pigeonholeId, list, key, revision, now } }: { readonly item: PreviewedItem }) {
+function plannedState(now: PreviewedItem['now']): ToneAndWord {
+  if (now.kind === 'send') return ['good', 'would be sent'];
+  return now.kind === 'withhold' ? ['quiet', `withheld: ${reasonWords(now.reason)}`] : ['bad', `fails: ${now.cause}`];
+}
+
+function One({ item }: { readonly item: PreviewedItem }) {
+  const { revision, now } = item;
   return (
     <details>
       <summary>
-        {now.kind === 'send' ? (
-          <StateWord tone="good">would be sent</StateWord>
-        ) : now.kind === 'withhold' ? (
-          <StateWord tone="quiet">{`withheld: ${reasonWords(now.reason)}`}</StateWord>
-        ) : (
-          <StateWord tone="bad">{`fails: ${now.cause}`}</StateWord>
-        )}{' '}
-        <a href={address.item(list, key, `${workspace}/${pigeonholeId}`)}>
-          {list}:{key}
-        </a>{' '}
-        <small>revision {revision}</small>
+        <StateWord of={plannedState(now)} /> {itemLink(item)} <small>revision {revision}</small>
       </summary>
       {now.kind === 'send' ? (
         <pre class="code">{JSON.stringify(now.operation, null, 2)}</pre>
       ) : now.kind === 'fail' ? (
-        <p class="detail">{now.detail}</p>
+        <p class="dim">{now.detail}</p>
       ) : null}
     </details>
   );

@@ -3,11 +3,10 @@ import type { ReplayCount } from '../../operations/start-replay.js';
 import type { SinkDetails } from '../../api/sinks.js';
 import { carryOut, askPerson } from '../asking/act.js';
 import { post } from '../asking/ask.js';
-import { useMay } from '../asking/connection.js';
-import { ListChoice, type ListName } from './inputs.js';
+import { useMay } from '../asking/page-state.js';
+import { ListChoice, type ListName, Button, Field } from './controls.js';
 import { replayWords, withheldWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
-import { Button } from './button.js';
 import { Panel } from './panel.js';
 import { Ago } from './time.js';
 
@@ -59,14 +58,7 @@ export function Replay({ sink, open }: Props) {
             List
             <ListChoice label="List to replay" value={list} onChoose={setList} />
           </label>
-          <label>
-            Pigeonhole
-            <input
-              value={place}
-              placeholder="all, or acme/101"
-              onInput={(event) => setPlace(event.currentTarget.value)}
-            />
-          </label>
+          <Field label="Pigeonhole" value={place} placeholder="all, or acme/101" onText={setPlace} />
           <label>
             Changed since
             <input type="datetime-local" value={from} onInput={(event) => setFrom(event.currentTarget.value)} />

@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { serverNow } from '../asking/connection.js';
-import { Store, useStore } from '../asking/store.js';
+import { Store, useStore, serverNow } from '../asking/page-state.js';
 import { formatDistance, formatSpan } from '../../base/words.js';
 import { splitAtInstants } from '../words.js';
 

@@ -6,7 +6,7 @@ import { inItemOrder } from '../../sinks/in-item-order.js';
 import { expression } from '../../sinks/mapping/expression-schema.js';
 import { joinsOf } from '../../sinks/mapping/mentioned-fields.js';
 import { mappingView } from '../../sinks/mapping/expression.js';
-import { planEach } from '../../sinks/mapping/plan-each.js';
+import { planEach } from '../../sinks/mapping/mapping-error.js';
 import { mayReachPrivate, networkKeys, plainHttpStaysPrivate } from '../../sinks/network/address-policy.js';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
 import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';

@@ -11,19 +11,14 @@ import type {
 } from './import-views.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
-import { isSendable } from '../files/checked-row.js';
+import { isSendable } from '../files/registrant-file.js';
 import { codeProperty } from '../files/column-mapping.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
-import {
-  type HashedBytes,
-  hashedBytes,
-  type OpenedRegistrants,
-  openRegistrants,
-  type ReadingTerms,
-} from './open-registrants.js';
+import { type HashedBytes, type OpenedRegistrants, withRegistrants, type ReadingTerms } from './open-registrants.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { hashRows, type RowToSend, firstChunkSize } from '../staging.js';
-import { codeStatus } from '../../ledger/code-status.js';
+import { firstChunkSize, forgottenProblem, hashRows, type RowToSend } from '../staging.js';
+import { forgottenCodes } from '../../people/erase-registrants.js';
+import { codeStatus } from '../../ledger/sql-expressions.js';
 import type { Config } from '../../config/config.js';
 import { type QuotaState, readQuotas } from '../../work/requests/quota.js';
 
@@ -52,13 +47,7 @@ export async function checkImport(
   source: AsyncIterable<Uint8Array>,
   terms: CheckTerms,
 ): Promise<ImportCheck> {
-  const hashed = hashedBytes(source);
-  const opened = await openRegistrants(hashed.bytes, terms);
-  try {
-    return await checkOpened(deps, opened, hashed, terms);
-  } finally {
-    await opened.file.close();
-  }
+  return await withRegistrants(source, terms, (opened, hashed) => checkOpened(deps, opened, hashed, terms));
 }
 
 async function checkOpened(
@@ -81,7 +70,11 @@ async function checkOpened(
     const plans = new Map(sendable.map((row, index) => [row, planned[index] ?? 'send']));
     for (const row of rows) {
       const plan = isSendable(row) ? plans.get(row)! : 'invalid';
-      counts[plan] += 1;
+      counts[plan === 'forgotten' ? 'invalid' : plan] += 1;
+      if (plan === 'forgotten') {
+        problems.add(forgottenProblem(row.row)); // nothing else about this person
+        continue;
+      }
       if (!isSendable(row)) for (const problem of row.problems) problems.add(problem);
       else for (const note of row.notes) notes.add(note);
       if (isSendable(row) && row.notes.some(({ code }) => code === 'code-generated')) generatedCodes += 1;
@@ -118,8 +111,8 @@ function groupsOf(problems: readonly ImportProblem[], { mapping }: OpenedRegistr
 }
 
 function describeFile({ file }: OpenedRegistrants, name: string, contentHash: Buffer): ImportedFile {
-  const { format, encoding, delimiter, sheet } = file;
-  return { name, format, encoding, delimiter, sheet: sheet?.name ?? null, contentHash: contentHash.toString('hex') };
+  const { format, delimiter, sheet } = file;
+  return { name, format, encoding: file.encoding(), delimiter, sheet, contentHash: contentHash.toString('hex') };
 }
 
 function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: readonly string[]): ImportColumn[] {
@@ -137,8 +130,8 @@ function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: re
   }));
 }
 
-/** The plan for a row, judging by the ledger. */
-type PlanOfRow = Exclude<keyof PlannedCounts, 'invalid'>;
+/** The plan for a row, judging by the ledger. `forgotten`: the row is refused, because its person was erased. */
+type PlanOfRow = Exclude<keyof PlannedCounts, 'invalid'> | 'forgotten';
 
 /** Returns the plan for each row, in order. Reads only; call it with at most a few thousand rows. */
 export async function compareWithEarlier(
@@ -155,7 +148,9 @@ export async function compareWithEarlier(
   );
   const plans = rows.map((): PlanOfRow => 'send');
   for (const { n, same, status } of found) plans[n - 1] = planOf(status, same);
-  return plans;
+  const codeHashes = hashed.map(({ codeHash }) => codeHash);
+  const forgotten = await forgottenCodes(ledger.db, ref, codeHashes);
+  return plans.map((plan, index) => (forgotten.has(codeHashes[index]!.toString('hex')) ? 'forgotten' : plan));
 }
 
 function planOf(status: string, same: boolean): PlanOfRow {

@@ -1,14 +1,13 @@
-import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
+import { requestPigeonhole, requestPage } from '../../work/requests/service-requests.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { PermitRefusal } from '../../work/requests/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/quota-rules.js';
 import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { ApiError, type ApiErrorKind } from '../../pigeonhole/api-error.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { requestPage } from '../../work/requests/request-page.js';
 import { isRequestFailure } from '../../work/failures.js';
-import { readableJson } from '../../ledger/readable-json.js';
+import { readableJson } from '../../ledger/sql-expressions.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 
 type To = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'>;
@@ -40,8 +39,7 @@ async function findAnywhere(deps: To, workspaces: readonly string[], id: string)
     try {
       found.push(await findIn(deps, workspace, Number(id)));
     } catch (error) {
-      // A problem in one workspace does not prevent the search in the others. The error is thrown only if none has the ID,
-      // because the intended pigeonhole may be in that workspace.
+      // The intended pigeonhole may be in a workspace that cannot be searched now, even if another one has the ID.
       if (!(error instanceof ImportRefusal)) throw error;
       if (error.kind !== 'unknown') {
         throw new ImportRefusal(error.kind, `${error.message}; or write WORKSPACE/${id}`, { cause: error });

@@ -1,3 +1,4 @@
+import { outcomesToCheck } from '../../base/words.js';
 import { randomUUID } from 'node:crypto';
 import type { Collaborators, InUse, Log } from '../../work/collaborators.js';
 import { ImportRefusal, type ImportAction, type ImportRequest } from './import-request.js';
@@ -7,7 +8,6 @@ import {
   type ImportCheck,
   type ImportReportRow,
   type SavedMapping,
-  outcomesForAPerson,
   storedColumns,
   viewImport,
   viewReportRow,
@@ -22,52 +22,15 @@ import {
   readImport,
   requestCancellation,
 } from '../read-import.js';
-import { allMappings, columnWishes } from './saved-mappings.js';
-import { codesLostInText, isSendable } from '../files/checked-row.js';
+import { codesLostInText, isSendable } from '../files/registrant-file.js';
 import { checkImport, type CheckTerms } from './check-import.js';
 import { findTarget, profileFieldsOf } from './find-target.js';
-import { openRegistrants } from './open-registrants.js';
+import { openRegistrants, allMappings, columnWishes } from './open-registrants.js';
 import { startImport } from './start-import.js';
 import { pause, resume } from '../../ledger/pauses.js';
 
 /** The API's operations on registrant files. */
-export interface ImportDesk {
-  /** Looks the target up in the service. @throws {ImportRefusal} */
-  target(pigeonhole: string): Promise<ImportTarget>;
-  /**
-   * Returns what an import would do; writes nothing.
-   * @throws {ImportRefusal}
-   * @throws {RegistrantFileError} if the file cannot be used
-   */
-  check(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportCheck>;
-  /** Yields a CSV with the rows and their codes, generated if missing. Throws as `check`. */
-  generatedCodes(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): AsyncIterable<string>;
-  /**
-   * Stages a file and starts to send it. Throws as `check`; then nothing has started.
-   * @param token id of the caller's named token; absent or null: none
-   */
-  start(request: ImportRequest, bytes: AsyncIterable<Uint8Array>, token?: string | null): Promise<ImportView>;
-  /** Lists imports, newest first. @param wanted which workspace, and the number to continue from */
-  list(wanted: ImportsWanted): Promise<ImportView[]>;
-  find(id: string): Promise<ImportView | undefined>;
-  /** Returns the id of the named token that started an import; null: none. @throws {ImportRefusal} */
-  tokenOf(id: string): Promise<string | null>;
-  /**
-   * Yields report rows in the order of the file; with `problems`, only rows that a person has to correct.
-   * @param shows `outcomes`: leaves out the service's messages, which may quote a cell
-   */
-  report(
-    id: string,
-    only: 'problems' | 'all',
-    shows: 'everything' | 'outcomes',
-  ): AsyncIterable<readonly ImportReportRow[]>;
-  /** Yields the report as a CSV that can be corrected and imported again. */
-  reportCsv(id: string): AsyncIterable<string>;
-  /** @throws {ImportRefusal} if the import is unknown or has ended */
-  act(id: string, action: ImportAction): Promise<ImportView>;
-  /** @param workspace null: all workspaces */
-  mappings(workspace: string | null): Promise<SavedMapping[]>;
-}
+export type ImportDesk = ReturnType<typeof createImportDesk>;
 
 export interface DeskParts {
   readonly editions: InUse;
@@ -78,7 +41,7 @@ export interface DeskParts {
 }
 
 /** Creates the API's operations on registrant files. People identify an import by its number. */
-export function createImportDesk({ editions, ledger, wake, log }: DeskParts): ImportDesk {
+export function createImportDesk({ editions, ledger, wake, log }: DeskParts) {
   // A failed wake-up is not an error for the caller: the request is in the ledger, where the reconciler finds it.
   const tryToWake = (id: string): Promise<void> =>
     wake(id).catch((error: unknown) =>
@@ -97,16 +60,31 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
     return progress;
   };
   return {
-    target: (pigeonhole) => editions.use((deps) => findTarget(deps, pigeonhole)),
-    check: (request, bytes) =>
+    /** Looks the target up in the service. @throws {ImportRefusal} */
+    target: (pigeonhole: string): Promise<ImportTarget> => editions.use((deps) => findTarget(deps, pigeonhole)),
+    /**
+     * Returns what an import would do; writes nothing.
+     * @throws {ImportRefusal}
+     * @throws {RegistrantFileError} if the file cannot be used
+     */
+    check: (request: ImportRequest, bytes: AsyncIterable<Uint8Array>): Promise<ImportCheck> =>
       editions.use(async (deps) => await checkImport(deps, bytes, await termsOf(deps, request))),
-    async *generatedCodes(request, bytes) {
+    /** Yields a CSV with the rows and their codes, generated if missing. Throws as `check`. */
+    async *generatedCodes(request: ImportRequest, bytes: AsyncIterable<Uint8Array>): AsyncIterable<string> {
       const terms = await editions.use((deps) => termsOf(deps, request));
       const { mapping, rows } = await openRegistrants(bytes, terms);
       const fields = mapping.columns.flatMap(({ property }) => property ?? []);
       yield* codesCsv(sendableOf(rows), fields);
     },
-    async start(request, bytes, token = null) {
+    /**
+     * Stages a file and starts to send it. Throws as `check`; then nothing has started.
+     * @param token id of the caller's named token; absent or null: none
+     */
+    async start(
+      request: ImportRequest,
+      bytes: AsyncIterable<Uint8Array>,
+      token: string | null = null,
+    ): Promise<ImportView> {
       const id = randomUUID();
       await editions.use(async (deps) => {
         const terms = await termsOf(deps, request);
@@ -124,37 +102,49 @@ export function createImportDesk({ editions, ledger, wake, log }: DeskParts): Im
       await tryToWake(id);
       return viewImport(await required(id));
     },
-    list: async (wanted) => (await listImports(ledger, wanted)).map(viewImport),
-    async find(number): Promise<ImportView | undefined> {
+    /** Lists imports, newest first. */
+    list: async (wanted: ImportsWanted): Promise<ImportView[]> => (await listImports(ledger, wanted)).map(viewImport),
+    async find(number: string): Promise<ImportView | undefined> {
       const progress = await known(number);
       return progress === undefined ? undefined : viewImport(progress);
     },
-    async *report(number, only, shows) {
+    /**
+     * Yields report rows in the order of the file; with `problems`, only rows that a person has to correct.
+     * @param shows `outcomes`: leaves out the service's messages, which may quote a cell
+     */
+    async *report(
+      number: string,
+      only: 'problems' | 'all',
+      shows: 'everything' | 'outcomes',
+    ): AsyncIterable<readonly ImportReportRow[]> {
       const { number: own, mapping } = await required(number);
       const columns = storedColumns(mapping);
-      const outcomes = only === 'problems' ? outcomesForAPerson : null;
+      const outcomes = only === 'problems' ? outcomesToCheck : null;
       for await (const rows of importReport(ledger, own, outcomes)) {
         yield rows.flatMap((row) => viewReportRow(shows === 'everything' ? row : { ...row, message: null }, columns));
       }
     },
-    async *reportCsv(number) {
+    /** Yields the report as a CSV that can be corrected and imported again. */
+    async *reportCsv(number: string): AsyncIterable<string> {
       const { number: own, mapping } = await required(number);
       yield* importReportCsv(ledger, own, mapping);
     },
+    /** @throws {ImportRefusal} if the import is unknown or has ended, or stays paused because its workspace is */
     async act(number: string, action: ImportAction): Promise<ImportView> {
       const progress = await required(number);
       await actOnImport(ledger, progress, action);
       await tryToWake(progress.id);
-      return viewImport(await required(number));
+      const now = await required(number);
+      if (action.do === 'resume') refusePausedWorkspace(now);
+      return viewImport(now);
     },
-    async tokenOf(number) {
-      return (await required(number)).requestedToken;
-    },
-    mappings: async (workspace) =>
-      (await allMappings(ledger, workspace)).map(({ workspace: own, name, columns, savedAt }) => ({
+    /** Returns the id of the named token that started an import; null: none. @throws {ImportRefusal} */
+    tokenOf: async (number: string): Promise<string | null> => (await required(number)).requestedToken,
+    /** @param workspace null: all workspaces */
+    mappings: async (workspace: string | null): Promise<SavedMapping[]> =>
+      (await allMappings(ledger, workspace)).map(({ workspace: own, savedAt, ...mapping }) => ({
+        ...mapping,
         workspace: own === '' ? null : own,
-        name,
-        columns,
         savedAt: savedAt.toISOString(),
       })),
   };
@@ -206,17 +196,11 @@ export function refuseEnded({ workspace, pigeonholeId, name, status }: ImportTar
 async function termsOf(deps: Collaborators, request: ImportRequest): Promise<CheckTerms> {
   const target = await findTarget(deps, request.pigeonhole);
   const { name, encoding, delimiter, sheet } = request;
-  const file = {
-    name,
-    ...(encoding === undefined ? {} : { encoding }),
-    ...(delimiter === undefined ? {} : { delimiter }),
-    ...(sheet === undefined ? {} : { sheet }),
-  };
   const codeKey =
     request.generateCodes === true ? deps.ledger.hash.generatedCodes(target.workspace, target.pigeonholeId) : undefined;
   return {
     target,
-    file,
+    file: { name, encoding, delimiter, sheet },
     wishes: await columnWishes(deps.ledger, target.workspace, request.map ?? []),
     knownFields: await profileFieldsOf(deps, target),
     codeKey,
@@ -228,6 +212,19 @@ async function* sendableOf(batches: Awaited<ReturnType<typeof openRegistrants>>[
   for await (const rows of batches) yield rows.filter(isSendable);
 }
 
+/** Refuses to report an import as resumed while its workspace is paused. @throws {ImportRefusal} */
+function refusePausedWorkspace({ number, workspace, pauses }: ImportProgress): void {
+  const own = pauses.filter(({ scope }) => scope === 'workspace');
+  const paused = own.find(({ pausedBy }) => pausedBy === 'person') ?? own[0];
+  if (paused === undefined) return;
+  throw new ImportRefusal(
+    'stopped',
+    paused.pausedBy === 'person'
+      ? `import ${number} stays paused, because an operator has paused workspace ${workspace}: run "pigeonpost resume workspace:${workspace}"`
+      : `import ${number} stays paused, because workspace ${workspace} is paused: ${paused.detail}`,
+  );
+}
+
 /**
  * Records an operator's request about an import in the ledger. The caller wakes the workflow afterwards.
  * @throws {ImportRefusal} if it has ended
@@ -237,11 +234,11 @@ async function actOnImport(
   { id, number, state }: Pick<ImportProgress, 'id' | 'number' | 'state'>,
   { do: verb, by, reason }: ImportAction,
 ): Promise<void> {
-  if (state === 'done' || state === 'cancelled') {
-    throw new ImportRefusal('stopped', `import ${number} has ended: there is nothing to ${verb}`);
-  }
-  if (verb === 'cancel') await requestCancellation(ledger, id, by ?? null);
-  else if (verb === 'pause') {
+  const hasEnded = new ImportRefusal('stopped', `import ${number} has ended: there is nothing to ${verb}`);
+  if (state === 'done' || state === 'cancelled') throw hasEnded;
+  if (verb === 'cancel') {
+    if (!(await requestCancellation(ledger, id, by ?? null))) throw hasEnded; // it has just ended
+  } else if (verb === 'pause') {
     await pause(ledger, {
       scope: 'import',
       name: id,

@@ -21,6 +21,7 @@ function progressOf(given: Partial<ImportProgress>): ImportProgress {
     pauses: [],
     failures: 0,
     failure: null,
+    unusable: null,
     createdAt: since,
     startedAt: since,
     endedAt: null,

@@ -60,25 +60,21 @@ const importProblemSchema = z.object({
 });
 export type ImportProblem = z.infer<typeof importProblemSchema>;
 
-/** Rows with the same problem. */
-const problemGroupSchema = z.object({
-  column: z.string().nullable().describe('Null: the whole row.'),
-  code: z.string(),
-  message: z.string(),
-  rows: z.int(),
-  firstRows: z.array(z.int()).readonly().describe('The first 3 rows, in the order of the file.'),
-  worksWithoutColumn: z.boolean().describe('The whole column is probably wrong, and the rows can be sent without it.'),
-});
-export type ProblemGroup = z.infer<typeof problemGroupSchema>;
-
 /** The number of rows with the same problem. */
 const problemCountSchema = z.object({
   code: z.string(),
-  column: z.string().nullable(),
+  column: z.string().nullable().describe('Null: the whole row.'),
   rows: z.int(),
   firstRows: z.array(z.int()).readonly().describe('The first 3 rows, in the order of the file.'),
 });
 export type ProblemCount = z.infer<typeof problemCountSchema>;
+
+/** Rows with the same problem and sentence. */
+const problemGroupSchema = problemCountSchema.extend({
+  message: z.string(),
+  worksWithoutColumn: z.boolean().describe('The whole column is probably wrong, and the rows can be sent without it.'),
+});
+export type ProblemGroup = z.infer<typeof problemGroupSchema>;
 
 /** Rows by what an import would do with them. The counts add up to the number of rows in the file. */
 const plannedCountsSchema = z.object({
@@ -146,7 +142,12 @@ export const importViewSchema = z
     pigeonholeId: z.int(),
     file: z.string(),
     state: importStateSchema,
-    reason: z.string().nullable().describe('The reason for `waiting` and `paused`, as a sentence; null otherwise.'),
+    reason: z
+      .string()
+      .nullable()
+      .describe(
+        'The reason for `waiting` and `paused`, and for `cancelled` if the file of a drop folder cannot be used; null otherwise.',
+      ),
     until: z.string().nullable().describe('When a `waiting` import continues.'),
     pausedBy: z.enum(['person', 'cause']).nullable().describe('Whether an operator or pigeonpost paused the import.'),
     requestedBy: z.string().nullable(),
@@ -219,7 +220,8 @@ const waits: Readonly<Record<NonNullable<ImportProgress['waitReason']>, string>>
   otherImport: 'another import holds the remaining codes',
 };
 
-function reasonOf({ state, pauses, waitReason, failure }: ImportProgress): string | null {
+function reasonOf({ state, pauses, waitReason, failure, unusable }: ImportProgress): string | null {
+  if (unusable !== null) return unusable;
   if (state === 'cancelling') return 'being cancelled: requests in progress are settled first';
   if (state === 'paused') {
     return pauses
@@ -272,9 +274,3 @@ export function storedColumns(mapping: unknown): StoredColumns {
   const columns = typeof mapping === 'object' && mapping !== null && 'columns' in mapping ? mapping.columns : [];
   return { columns: Array.isArray(columns) ? (columns as StoredColumns['columns']) : [] };
 }
-
-/**
- * Outcomes that a person has to correct: the service does not have the row as it is in the file, and pigeonpost will
- * not try it again.
- */
-export const outcomesForAPerson = ['conflict', 'rejected', 'invalid', 'unknown'] as const;

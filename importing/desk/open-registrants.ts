@@ -1,10 +1,16 @@
-import type { ColumnWishes } from './saved-mappings.js';
-import { checkMapping, type ColumnMapping, guessMapping } from '../files/column-mapping.js';
-import type { CheckedRow } from '../files/checked-row.js';
+import {
+  checkMapping,
+  type ColumnMapping,
+  guessMapping,
+  type MappingWishes,
+  parseMapping,
+} from '../files/column-mapping.js';
 import { openInThread } from '../files/open-in-thread.js';
-import type { FileOptions, RegistrantFile } from '../files/registrant-file.js';
+import type { FileOptions, RegistrantFile, CheckedRow } from '../files/registrant-file.js';
 import { RowCheck } from '../files/row-check.js';
 import { createHash } from 'node:crypto';
+import type { Ledger } from '../../ledger/ledger.js';
+import { ImportRefusal } from './import-request.js';
 
 export interface ReadingTerms {
   readonly file: FileOptions;
@@ -60,6 +66,21 @@ function withMapping(file: RegistrantFile, { wishes, knownFields, codeKey }: Rea
   };
 }
 
+/** Opens a file, hashes its bytes, and closes it after the work. @throws {RegistrantFileError} */
+export async function withRegistrants<Result>(
+  source: AsyncIterable<Uint8Array>,
+  terms: ReadingTerms,
+  work: (opened: OpenedRegistrants, hashed: HashedBytes) => Promise<Result>,
+): Promise<Result> {
+  const hashed = hashedBytes(source);
+  const opened = await openRegistrants(hashed.bytes, terms);
+  try {
+    return await work(opened, hashed);
+  } finally {
+    await opened.file.close();
+  }
+}
+
 /** A stream of bytes that hashes what passes through it. */
 export interface HashedBytes {
   readonly bytes: AsyncIterable<Uint8Array>;
@@ -84,4 +105,96 @@ export function hashedBytes(source: AsyncIterable<Uint8Array>): HashedBytes {
       return hash.digest('hex');
     },
   };
+}
+
+/** A named mapping of columns to fields, for the next event. */
+interface StoredMapping {
+  /** Empty: saved before mappings had a workspace. */
+  readonly workspace: string;
+  readonly name: string;
+  /** Null: the column is not sent. */
+  readonly columns: Readonly<Record<string, string | null>>;
+  readonly savedAt: Date;
+}
+
+/** Saves a mapping under a name and replaces an earlier one of the same workspace. */
+export async function saveMapping(
+  ledger: Ledger,
+  {
+    workspace,
+    name,
+    columns,
+    by,
+  }: Pick<StoredMapping, 'workspace' | 'name' | 'columns'> & {
+    readonly by: string | null;
+  },
+): Promise<void> {
+  await ledger.db.query(
+    `insert into workspace_mappings (workspace, name, columns, saved_by) values ($1, $2, $3, $4)
+     on conflict (workspace, name) do update set columns = excluded.columns, saved_at = now(), saved_by = excluded.saved_by`,
+    [workspace, name, JSON.stringify(columns), by],
+  );
+}
+
+/** Returns the workspace's mapping of that name, otherwise one saved before mappings had a workspace. */
+export async function findMapping(ledger: Ledger, workspace: string, name: string): Promise<StoredMapping | undefined> {
+  const [row] = await ledger.db.query<Row>(
+    `select * from (
+       select workspace, name, columns, saved_at as "savedAt" from workspace_mappings where workspace = $1 and name = $2
+       union all select '', name, columns, saved_at as "savedAt" from import_mappings where name = $2
+     ) m order by workspace desc limit 1`,
+    [workspace, name],
+  );
+  return row && stored(row);
+}
+
+/** Lists mappings by name. @param workspace null: all, including those without a workspace */
+export async function allMappings(ledger: Ledger, workspace: string | null): Promise<StoredMapping[]> {
+  const rows = await ledger.db.query<Row>(
+    `select * from (
+       select workspace, name, columns, saved_at as "savedAt" from workspace_mappings where $1::text is null or workspace = $1
+       union all select '', m.name, m.columns, m.saved_at as "savedAt" from import_mappings m
+         where $1::text is null and not exists (select 1 from workspace_mappings w where w.name = m.name)
+     ) m order by name, workspace`,
+    [workspace],
+  );
+  return rows.map(stored);
+}
+
+type Row = Omit<StoredMapping, 'columns'> & { readonly columns: string };
+
+function stored({ columns, ...row }: Row): StoredMapping {
+  return { ...row, columns: JSON.parse(columns) as StoredMapping['columns'] };
+}
+
+/** The requested mapping of a file's columns. */
+export interface ColumnWishes {
+  /** Columns that the file must have. */
+  readonly own: MappingWishes;
+  /** Columns of a saved mapping; the file may lack them. */
+  readonly saved: MappingWishes;
+}
+
+/**
+ * @param workspace workspace whose saved mappings can be used
+ * @param map each `COLUMN=FIELD`, `COLUMN=`, or the name of a saved mapping
+ * @throws {RegistrantFileError} kind `mapping`
+ * @throws {ImportRefusal} if no mapping has the name
+ */
+export async function columnWishes(ledger: Ledger, workspace: string, map: readonly string[]): Promise<ColumnWishes> {
+  const own = parseMapping(map.filter((each) => each.includes('=')));
+  const saved: Record<string, string | null> = {};
+  for (const name of map.filter((each) => !each.includes('='))) {
+    Object.assign(saved, await savedColumns(ledger, workspace, name));
+  }
+  return { own, saved };
+}
+
+/** @throws {ImportRefusal} if no mapping has the name */
+export async function savedColumns(ledger: Ledger, workspace: string, name: string): Promise<MappingWishes> {
+  const mapping = await findMapping(ledger, workspace, name);
+  if (mapping !== undefined) return mapping.columns;
+  const names = (await allMappings(ledger, workspace)).map((each) => each.name);
+  const there = names.length === 0 ? 'none is saved yet' : `saved mappings: ${names.join(', ')}`;
+  throw new ImportRefusal('wrong', `no mapping is saved under the name ${name}; ${there}; or write "COLUMN=FIELD"`);
 }

@@ -5,32 +5,39 @@ const maxKept = 100_000;
 
 const maxFirstRows = 3;
 
+/** Rows with the same key, in order of first appearance. */
+class RowGroups<Key extends object> {
+  readonly #groups = new Map<string, { readonly key: Key; readonly firstRows: number[]; rows: number }>();
+
+  add(key: Key, row: number): void {
+    const text = JSON.stringify(key);
+    const group = this.#groups.get(text) ?? { key, firstRows: [], rows: 0 };
+    this.#groups.set(text, group);
+    group.rows += 1;
+    if (group.firstRows.length < maxFirstRows) group.firstRows.push(row);
+  }
+
+  get all(): (Key & Pick<ProblemCount, 'rows' | 'firstRows'>)[] {
+    return [...this.#groups.values()].map(({ key, firstRows, rows }) => ({ ...key, rows, firstRows }));
+  }
+}
+
 /** Collects the problems of a file up to a maximum and counts all by kind and column. */
 export class ProblemTally {
   readonly kept: ImportProblem[] = [];
-  readonly #counts = new Map<string, { code: string; column: string | null; rows: number; firstRows: number[] }>();
-  #leftOut = 0;
+  readonly #groups = new RowGroups<Pick<ImportProblem, 'code' | 'column'>>();
+  /** Number of added problems that are not kept. */
+  leftOut = 0;
 
   add({ row, column, code, message }: ImportProblem): void {
     if (this.kept.length < maxKept) this.kept.push({ row, column, code, message });
-    else this.#leftOut += 1;
-    const key = JSON.stringify([code, column]);
-    const count = this.#counts.get(key);
-    if (count === undefined) this.#counts.set(key, { code, column, rows: 1, firstRows: [row] });
-    else {
-      count.rows += 1;
-      if (count.firstRows.length < maxFirstRows) count.firstRows.push(row);
-    }
-  }
-
-  /** Number of added problems that are not kept. */
-  get leftOut(): number {
-    return this.#leftOut;
+    else this.leftOut += 1;
+    this.#groups.add({ code, column }, row);
   }
 
   /** Counts, most frequent first. */
   get counts(): ProblemCount[] {
-    return [...this.#counts.values()].toSorted((a, b) => b.rows - a.rows);
+    return this.#groups.all.toSorted((a, b) => b.rows - a.rows);
   }
 }
 
@@ -51,24 +58,18 @@ type Grouped = Pick<ProblemGroup, 'column' | 'code' | 'message'> & { readonly op
 
 /** Groups problems by column and sentence. Memory grows only with the number of different sentences. */
 export class ProblemGroups {
-  readonly #groups = new Map<string, { readonly group: Grouped; readonly firstRows: number[]; rows: number }>();
+  readonly #groups = new RowGroups<Grouped>();
 
   /** @param optionalColumn whether rows can be sent without the column */
   add({ row, column, code, message }: ImportProblem, optionalColumn: boolean): void {
-    const key = JSON.stringify([column, code, message]);
-    const known = this.#groups.get(key) ?? { group: { column, code, message, optionalColumn }, firstRows: [], rows: 0 };
-    this.#groups.set(key, known);
-    known.rows += 1;
-    if (known.firstRows.length < maxFirstRows) known.firstRows.push(row);
+    this.#groups.add({ column, code, message, optionalColumn }, row);
   }
 
   /** The groups in order of first appearance. */
   get all(): ProblemGroup[] {
-    return [...this.#groups.values()].map(({ group: { optionalColumn, ...group }, firstRows, rows }) => ({
+    return this.#groups.all.map(({ optionalColumn, ...group }) => ({
       ...group,
-      rows,
-      firstRows,
-      worksWithoutColumn: optionalColumn && rows >= minRowsForHint && codesOfColumns.has(group.code),
+      worksWithoutColumn: optionalColumn && group.rows >= minRowsForHint && codesOfColumns.has(group.code),
     }));
   }
 }

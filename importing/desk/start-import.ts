@@ -2,15 +2,14 @@ import type { Collaborators } from '../../work/collaborators.js';
 import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
 import { beginImport, discardImport, startImport as beginSending, stageAll } from '../staging.js';
-import { saveMapping } from './saved-mappings.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { unknownFields, type ColumnMapping } from '../files/column-mapping.js';
 import {
   type HashedBytes,
-  hashedBytes,
   type OpenedRegistrants,
-  openRegistrants,
+  withRegistrants,
   type ReadingTerms,
+  saveMapping,
 } from './open-registrants.js';
 
 interface StartTerms extends ReadingTerms {
@@ -44,19 +43,15 @@ export async function startImport(
   source: AsyncIterable<Uint8Array>,
   terms: StartTerms,
 ): Promise<void> {
-  const hashed = hashedBytes(source);
-  const opened = await openRegistrants(hashed.bytes, terms);
-  try {
+  const { columns } = await withRegistrants(source, terms, async (opened, hashed) => {
     await stageOpened(deps, opened, hashed, terms);
-  } finally {
-    await opened.file.close();
-  }
+    return opened.mapping;
+  });
   if (terms.saveMapping === null) return;
-  const kept = Object.fromEntries(opened.mapping.columns.map(({ column, property }) => [column, property]));
   await saveMapping(deps.ledger, {
     workspace: terms.target.workspace,
     name: terms.saveMapping,
-    columns: kept,
+    columns: Object.fromEntries(columns.map(({ column, property }) => [column, property])),
     by: terms.requestedBy,
   });
 }

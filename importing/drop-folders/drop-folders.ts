@@ -1,14 +1,22 @@
+import type { Ledger } from '../../ledger/ledger.js';
 import { createHash, randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import type { Collaborators, InUse } from '../../work/collaborators.js';
 import { ImportRefusal } from '../desk/import-request.js';
 import type { ImportTarget } from '../desk/import-views.js';
 import type { ImportFolder } from '../../config/config.js';
-import { claimDroppedFile, type DroppedFile, giveBackDroppedFile, settleDroppedFile } from './dropped-file-states.js';
+import {
+  claimDroppedFile,
+  type DroppedFile,
+  giveBackDroppedFile,
+  listUnusableFile,
+  requester,
+  settleDroppedFile,
+} from './dropped-file-states.js';
 import { discardImport } from '../staging.js';
 import { countCleared } from '../../people/erasures.js';
 import { readImport } from '../read-import.js';
-import { findMapping, type ColumnWishes, savedColumns } from '../desk/saved-mappings.js';
+import { findMapping, type ColumnWishes, savedColumns } from '../desk/open-registrants.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { RegistrantFileError } from '../files/registrant-file.js';
 import {
@@ -34,14 +42,26 @@ const againMs = 60_000;
 interface KnownFile {
   readonly look: FileLook;
   readonly file: DroppedFile;
-  /** The settings (see `readingOf`) with which the unchanged file was finished; null: it is not finished. */
+  /** The settings and the erasures (`Found`) with which the unchanged file was finished; null: it is not finished. */
   settledUnder: string | null;
+  /** The report that this process has written beside it (`reportOf`); null: none. */
+  report: string | null;
 }
 
-/** The folder of a file, and the settings for reading it: see `readingOf`. */
+/** A file's folder, and what decides about it. */
 interface Found {
   readonly place: DropPlace;
-  readonly reading: string;
+  /** The settings that decide whether a file can be used. If they change, an unusable file is read again. */
+  readonly settings: string;
+  /** The number of finished erasures. After another one, reports are written again without the person. */
+  readonly erasures: number;
+}
+
+/** A folder that cannot be read now, with the code of the error. */
+export interface UnreadableFolder {
+  readonly workspace: string;
+  readonly folder: string;
+  readonly code: string;
 }
 
 interface DropFolderParts {
@@ -62,24 +82,35 @@ export class DropFolders {
   readonly #notBefore = new Map<string, number>();
   /** The last reported problem of a file, so that it is reported once. */
   readonly #told = new Map<string, string>();
-  readonly #missing = new Set<string>();
+  /** Number of first reports that this process has written of a content, by the content: one, and one after each erasure. */
+  readonly #editions = new Map<string, number>();
+  /** The folders that the last look could not read. */
+  unreadable: readonly UnreadableFolder[] = [];
 
   constructor(private readonly parts: DropFolderParts) {}
 
   /** Checks the folders once and processes their files one after another. @param nowMs by a clock that never jumps */
   async look(nowMs: number): Promise<void> {
     await this.parts.editions.use(async (deps) => {
-      if (deps.config.imports.length === 0) return;
-      const onMissing = (folder: string, code: string): void => this.#noteMissing(deps, folder, code);
+      const unreadable: UnreadableFolder[] = [];
+      const onMissing = (folder: string, code: string, { workspace }: ImportFolder): void => {
+        unreadable.push({ workspace, folder, code });
+        if (this.unreadable.some((known) => known.folder === folder)) return;
+        deps.log.warn({ folder, code }, 'a drop folder cannot be read: create it, or check its permissions');
+      };
       const places = await findDropPlaces(deps.config, onMissing);
       const found = new Map<string, Found>();
       const looks: FileLook[] = [];
+      let erasures: number | undefined;
       for (const place of places) {
         const files = await findDroppedFiles(place, onMissing);
-        const reading = files.length === 0 ? '' : await readingOf(deps, place.entry);
-        for (const look of files) found.set(look.path, { place, reading });
+        if (files.length === 0) continue;
+        erasures ??= await countCleared(deps.ledger);
+        const settings = await settingsFor(deps, place.entry);
+        for (const look of files) found.set(look.path, { place, settings, erasures });
         looks.push(...files);
       }
+      this.unreadable = unreadable;
       for (const look of this.#settled.whole(looks, nowMs)) {
         if (deps.stopping.aborted) return;
         // One at a time, because each reads a whole file.
@@ -88,19 +119,23 @@ export class DropFolders {
       for (const memory of [this.#known, this.#notBefore, this.#told]) {
         for (const path of memory.keys()) if (!found.has(path)) memory.delete(path);
       }
+      const contents = new Set([...this.#known.values()].map(({ file }) => contentOf(file)));
+      for (const content of this.#editions.keys()) if (!contents.has(content)) this.#editions.delete(content);
     });
   }
 
-  async #see(deps: Collaborators, { place, reading }: Found, look: FileLook, nowMs: number): Promise<void> {
+  async #see(deps: Collaborators, found: Found, look: FileLook, nowMs: number): Promise<void> {
+    const { place, settings, erasures } = found;
+    const under = `${erasures} ${settings}`;
     const known = this.#known.get(look.path);
     const isKnown = known !== undefined && isUnchanged(known.look, look);
-    if (isKnown && known.settledUnder === reading) return;
+    if (isKnown && known.settledUnder === under) return;
     if (nowMs < (this.#notBefore.get(look.path) ?? 0) && isKnown) return;
     try {
       const file = isKnown ? known.file : await this.#identify(deps, place, look);
-      const now: KnownFile = { look, file, settledUnder: null };
+      const now: KnownFile = { look, file, settledUnder: null, report: known?.report ?? null };
       this.#known.set(look.path, now);
-      if (await this.#carryOn(deps, { place, reading }, look, file)) now.settledUnder = reading;
+      if (await this.#carryOn(deps, found, now)) now.settledUnder = under;
       this.#notBefore.delete(look.path);
       this.#told.delete(look.path);
     } catch (error) {
@@ -118,29 +153,33 @@ export class DropFolders {
   }
 
   /** @returns whether nothing is left to do with the file */
-  async #carryOn(
-    deps: Collaborators,
-    { place, reading }: Found,
-    { path }: FileLook,
-    file: DroppedFile,
-  ): Promise<boolean> {
+  async #carryOn(deps: Collaborators, { place, settings }: Found, known: KnownFile): Promise<boolean> {
     const { ledger } = deps;
-    const take = { importId: randomUUID(), termsHash: ledger.hash.file(reading), owner: deps.owner };
+    const { file } = known;
+    const { path } = known.look;
+    const take = { importId: randomUUID(), termsHash: ledger.hash.file(settings), owner: deps.owner };
     const standing = await claimDroppedFile(ledger, file, take);
     switch (standing.state) {
       case 'elsewhere':
         return false;
       case 'unusable':
+        await this.#discardStaged(ledger, standing.importId);
+        await listUnusableFile(ledger, file, basename(path));
         if (!(await standsBeside(path, 'error'))) await tellProblem(path, `${standing.problem}\n`);
         return true;
       case 'claimed':
         await this.#begin(deps, place, { path, file, id: standing.importId });
         return false;
       case 'reported':
-        if (!(await standsBeside(path, 'report'))) await writeReport(deps, path, standing.importId);
+        if (this.#isOutdated(known) || !(await standsBeside(path, 'report'))) {
+          await writeReport(deps, path, standing.importId);
+          known.report = this.#reportOf(file);
+        }
         return true;
       case 'importing':
         if (!(await writeReport(deps, path, standing.importId))) return false;
+        this.#editions.set(contentOf(file), (this.#editions.get(contentOf(file)) ?? 0) + 1);
+        known.report = this.#reportOf(file);
         await settleDroppedFile(ledger, file, { state: 'reported' });
         deps.log.info(
           { import: standing.importId, place: place.pigeonhole },
@@ -150,6 +189,25 @@ export class DropFolders {
     }
   }
 
+  /** Returns the latest report of a file's content, as text to compare. */
+  #reportOf(file: DroppedFile): string {
+    return `${contentOf(file)} ${this.#editions.get(contentOf(file)) ?? 0}`;
+  }
+
+  /**
+   * Whether the report beside a file is one of its earlier content, or was written before an erasure after which a copy
+   * of the file has received a new report. A report of an earlier process counts as current, unless there is a new one.
+   */
+  #isOutdated({ file, report }: KnownFile): boolean {
+    return report === null ? this.#editions.has(contentOf(file)) : report !== this.#reportOf(file);
+  }
+
+  /** Discards an import whose staging was interrupted. It would hide that the file cannot be used. */
+  async #discardStaged(ledger: Ledger, id: string): Promise<void> {
+    const begun = await readImport(ledger, id);
+    if (begun?.state === 'staging') await discardImport(ledger, begun.number);
+  }
+
   async #begin(
     deps: Collaborators,
     place: DropPlace,
@@ -157,10 +215,11 @@ export class DropFolders {
   ): Promise<void> {
     const { ledger } = deps;
     try {
-      const begun = await readImport(ledger, id); // started by a process that ended before it recorded the result
-      if (begun?.state === 'staging') await discardImport(ledger, begun.number);
-      if (begun === undefined || begun.state === 'staging')
-        await this.#import(deps, place, { path, id, contentHash: file.contentHash });
+      // From a process that ended before it recorded the result, or from reading the file with other settings.
+      const begun = await readImport(ledger, id);
+      const isStarted = begun !== undefined && begun.startedAt !== null;
+      if (begun !== undefined && !isStarted) await discardImport(ledger, begun.number);
+      if (!isStarted) await this.#import(deps, place, { path, id, contentHash: file.contentHash });
       await settleDroppedFile(ledger, file, { state: 'importing' });
       await removeBeside(path, 'error');
       await this.parts.wake(id);
@@ -192,7 +251,7 @@ export class DropFolders {
         wishes: await wishesOf(deps, entry),
         knownFields: await profileFieldsOf(deps, target),
         canary: null,
-        requestedBy: 'drop folder',
+        requestedBy: requester,
         requestedToken: null,
         content: Buffer.from(contentHash).toString('hex'), // refuses the file if its content has changed since the claim
         saveMapping: null,
@@ -209,12 +268,11 @@ export class DropFolders {
     for await (const piece of readDroppedFile(path)) hash.update(piece);
     return { ref: await refOf(ledger, workspace, Number(id)), contentHash: ledger.hash.file(hash.digest('hex')) };
   }
+}
 
-  #noteMissing(deps: Collaborators, folder: string, code: string): void {
-    if (this.#missing.has(folder)) return;
-    this.#missing.add(folder);
-    deps.log.warn({ folder, code }, 'a drop folder cannot be read: create it, or check its permissions');
-  }
+/** Returns the pigeonhole and the content of a file, as text to compare. */
+function contentOf({ ref, contentHash }: DroppedFile): string {
+  return `${ref} ${Buffer.from(contentHash).toString('hex')}`;
 }
 
 /** @returns false if the import has not ended */
@@ -234,19 +292,11 @@ async function wishesOf({ ledger }: Collaborators, { map, workspace }: ImportFol
   return { own: {}, saved: typeof map === 'string' ? await savedColumns(ledger, workspace, map) : (map ?? {}) };
 }
 
-/**
- * Returns the settings that decide whether a file can be used. An unusable file is tried again when they change.
- */
-async function readingOf({ ledger }: Collaborators, { map, pigeonhole, workspace }: ImportFolder): Promise<string> {
+async function settingsFor({ ledger }: Collaborators, entry: ImportFolder): Promise<string> {
+  const { map, pigeonhole, workspace } = entry;
   const columns =
     typeof map === 'string' ? ((await findMapping(ledger, workspace, map))?.columns ?? null) : (map ?? {});
-  // After an erasure, every file is processed again, so that reports are rewritten without the person.
-  const cleared = await countCleared(ledger);
-  return JSON.stringify([
-    columns,
-    typeof pigeonhole === 'number' ? null : pigeonhole.name,
-    ...(cleared > 0 ? [cleared] : []),
-  ]);
+  return JSON.stringify([columns, typeof pigeonhole === 'number' ? null : pigeonhole.name]);
 }
 
 /** Refuses a sub-folder whose pigeonhole does not match the pattern. @throws {ImportRefusal} */

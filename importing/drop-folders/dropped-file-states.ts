@@ -1,4 +1,8 @@
 import type { Ledger } from '../../ledger/ledger.js';
+import { firstChunkSize } from '../staging.js';
+
+/** `requestedBy` of an import from a drop folder. */
+export const requester = 'drop folder';
 
 /** A file of a drop folder, by its content. */
 export interface DroppedFile {
@@ -12,7 +16,7 @@ type DroppedState =
   /** Another process imports it. */
   | { readonly state: 'elsewhere' }
   | { readonly state: 'importing' | 'reported'; readonly importId: string }
-  | { readonly state: 'unusable'; readonly problem: string };
+  | { readonly state: 'unusable'; readonly importId: string; readonly problem: string };
 
 /** If a claim is older than this, its process counts as dead. Longer than staging any file takes. */
 const claimMs = 15 * 60_000;
@@ -48,7 +52,7 @@ export async function claimDroppedFile(
   if (claim !== undefined && claim.claims <= maxClaims) return { state: 'claimed', importId: claim.import };
   if (claim !== undefined) {
     await settleDroppedFile(ledger, { ref, contentHash }, { state: 'unusable', problem: endsItsReaders });
-    return { state: 'unusable', problem: endsItsReaders };
+    return { state: 'unusable', importId: claim.import, problem: endsItsReaders };
   }
   const [row] = await ledger.db.query<{ import: string; state: string; problem: string | null }>(
     'select import, state, problem from dropped_files where ref = $1 and content_hash = $2',
@@ -59,7 +63,7 @@ export async function claimDroppedFile(
     case 'reported':
       return { state: row.state, importId: row.import };
     case 'unusable':
-      return { state: 'unusable', problem: row.problem ?? '' };
+      return { state: 'unusable', importId: row.import, problem: row.problem ?? '' };
     default: // claimed by another process, or just released: checked again soon
       return { state: 'elsewhere' };
   }
@@ -77,6 +81,20 @@ export async function settleDroppedFile(
     now.state,
     'problem' in now ? now.problem : null,
   ]);
+}
+
+/**
+ * Lists an unusable file as an import that has ended without a row, so that people see it where they look for the
+ * import. `readImport` adds the problem. If the file is claimed again, the import is discarded. Safe to run twice.
+ */
+export async function listUnusableFile(ledger: Ledger, { ref, contentHash }: DroppedFile, name: string): Promise<void> {
+  await ledger.db.query(
+    `insert into imports (id, ref, file, mapping, requested_by, state, ended_at, chunk_size)
+     select import, ref, $3, '{"columns":[]}', '${requester}', 'cancelled', now(), ${firstChunkSize}
+     from dropped_files where ref = $1 and content_hash = $2 and state = 'unusable'
+     on conflict (id) do nothing`,
+    [ref, contentHash, name],
+  );
 }
 
 /** Releases a claim: the file could not be imported now and is tried again. */

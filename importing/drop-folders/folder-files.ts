@@ -1,3 +1,4 @@
+import { codeOf } from '../../base/errors.js';
 import { constants, createWriteStream } from 'node:fs';
 import { open, readdir, stat, access, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -13,20 +14,20 @@ export interface DropPlace {
   readonly pigeonhole: string;
 }
 
-/**
- * Returns the configured folders; for an entry with a name pattern, each of its sub-folders whose name is an ID.
- * @param onMissing called for a folder that cannot be read
- */
+/** Called for a folder that cannot be read. */
+type OnMissing = (folder: string, code: string, entry: ImportFolder) => void;
+
+/** Returns the configured folders; for an entry with a name pattern, each of its sub-folders whose name is an ID. */
 export async function findDropPlaces(
   config: Pick<Config, 'imports' | 'folder'>,
-  onMissing: (folder: string, code: string) => void,
+  onMissing: OnMissing,
 ): Promise<DropPlace[]> {
   const places = await Promise.all(
     config.imports.map(async (entry): Promise<DropPlace[]> => {
       const folder = resolve(config.folder, entry.folder);
       const { workspace, pigeonhole } = entry;
       if (typeof pigeonhole === 'number') return [{ entry, folder, pigeonhole: `${workspace}/${pigeonhole}` }];
-      const inside = await entriesOf(folder, onMissing);
+      const inside = await entriesOf(folder, entry, onMissing);
       return inside
         .filter((each) => each.isDirectory() && /^[1-9]\d{0,14}$/.test(each.name))
         .map(({ name }) => ({ entry, folder: join(folder, name), pigeonhole: `${workspace}/${name}` }));
@@ -36,11 +37,8 @@ export async function findDropPlaces(
 }
 
 /** Returns the files of a folder that may be lists of registrants, sorted by name. */
-export async function findDroppedFiles(
-  { folder }: DropPlace,
-  onMissing: (folder: string, code: string) => void,
-): Promise<FileLook[]> {
-  const names = (await entriesOf(folder, onMissing))
+export async function findDroppedFiles({ entry, folder }: DropPlace, onMissing: OnMissing): Promise<FileLook[]> {
+  const names = (await entriesOf(folder, entry, onMissing))
     .filter((each) => each.isFile() && isDroppedName(each.name))
     .map(({ name }) => name)
     .toSorted();
@@ -63,11 +61,11 @@ export async function* readDroppedFile(path: string): AsyncGenerator<Buffer, voi
   for await (const piece of file.createReadStream()) yield piece as Buffer;
 }
 
-async function entriesOf(folder: string, onMissing: (folder: string, code: string) => void) {
+async function entriesOf(folder: string, entry: ImportFolder, onMissing: OnMissing) {
   try {
     return await readdir(folder, { withFileTypes: true });
   } catch (error) {
-    onMissing(folder, (error as NodeJS.ErrnoException).code ?? 'unknown error');
+    onMissing(folder, codeOf(error), entry);
     return [];
   }
 }

@@ -194,27 +194,24 @@ function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<
   for (const [name, property] of Object.entries(wishes)) {
     const column = columns.find((each) => each === name) ?? columns.find((each) => foldWord(each) === foldWord(name));
     if (column === undefined) {
-      throw new RegistrantFileError(
-        'mapping',
+      throw mappingError(
         `The mapping names a column ${JSON.stringify(name)}, which the file does not have; correct the name.`,
       );
     }
     if (byColumn.has(column)) {
-      throw new RegistrantFileError(
-        'mapping',
-        `The mapping names the column ${JSON.stringify(column)} twice; leave one out.`,
-      );
+      throw mappingError(`The mapping names the column ${JSON.stringify(column)} twice; leave one out.`);
     }
     if (property !== null && properties.has(property)) {
-      throw new RegistrantFileError(
-        'mapping',
-        `The mapping sends two columns as ${JSON.stringify(property)}; leave one of them out.`,
-      );
+      throw mappingError(`The mapping sends two columns as ${JSON.stringify(property)}; leave one of them out.`);
     }
     if (property !== null) properties.add(property);
     byColumn.set(column, property);
   }
   return byColumn;
+}
+
+function mappingError(message: string): RegistrantFileError {
+  return new RegistrantFileError('mapping', message);
 }
 
 /** Part of the message of `checkMapping` by which the command line recognizes it, to add its own options. */
@@ -236,12 +233,9 @@ export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'genera
     );
   }
   if (codes === 'required') {
-    throw new RegistrantFileError(
-      'mapping',
-      `${noCodeColumn}; rename that column to "${codeProperty}", or map it to that field.`,
-    );
+    throw mappingError(`${noCodeColumn}; rename that column to "${codeProperty}", or map it to that field.`);
   }
-  if (sent.length === 0) throw new RegistrantFileError('mapping', 'No column is sent; map at least one.');
+  if (sent.length === 0) throw mappingError('No column is sent; map at least one.');
 }
 
 /**
@@ -275,16 +269,10 @@ export function parseMapping(flags: readonly string[]): MappingWishes {
     const at = flag.lastIndexOf('=');
     const column = flag.slice(0, Math.max(at, 0)).trim();
     if (column === '') {
-      throw new RegistrantFileError(
-        'mapping',
-        `The mapping ${JSON.stringify(flag)} is not of the form "column=field".`,
-      );
+      throw mappingError(`The mapping ${JSON.stringify(flag)} is not of the form "column=field".`);
     }
     if (wishes.has(column)) {
-      throw new RegistrantFileError(
-        'mapping',
-        `The mapping names the column ${JSON.stringify(column)} twice; leave one out.`,
-      );
+      throw mappingError(`The mapping names the column ${JSON.stringify(column)} twice; leave one out.`);
     }
     const property = flag.slice(at + 1).trim();
     wishes.set(column, property === '' ? null : property);

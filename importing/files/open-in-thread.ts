@@ -19,8 +19,6 @@ export interface ReadingBounds {
   readonly stepMs: number;
 }
 
-const usualBounds: ReadingBounds = { heapMegabytes: readLimits.heapMegabytes, stepMs: readLimits.stepMs };
-
 /**
  * Opens a file like `openRegistrantFile`, in a worker thread. A file that exhausts memory or time ends only that thread
  * and is refused; this process continues.
@@ -29,7 +27,7 @@ const usualBounds: ReadingBounds = { heapMegabytes: readLimits.heapMegabytes, st
 export async function openInThread(
   source: AsyncIterable<Uint8Array>,
   options: FileOptions,
-  bounds: ReadingBounds = usualBounds,
+  bounds: ReadingBounds = readLimits,
 ): Promise<RegistrantFile> {
   const reader = new ThreadReader(source, options, bounds);
   try {
@@ -46,9 +44,7 @@ function opened(file: OpenedFile, reader: ThreadReader): RegistrantFile {
   let { encoding } = file;
   return {
     ...file,
-    get encoding() {
-      return encoding;
-    },
+    encoding: () => encoding,
     rows: (async function* (): AsyncGenerator<readonly RawRow[], void, undefined> {
       try {
         for (;;) {
@@ -80,10 +76,9 @@ class ThreadReader {
   constructor(source: AsyncIterable<Uint8Array>, options: FileOptions, bounds: ReadingBounds) {
     this.#source = source[Symbol.asyncIterator]();
     this.#bounds = bounds;
-    const data: ReadThreadData = { ...options };
     // No environment, because it contains secrets.
     this.#thread = new Worker(program(), {
-      workerData: data,
+      workerData: options,
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: bounds.heapMegabytes, maxYoungGenerationSizeMb: 32 },
@@ -167,15 +162,14 @@ function program(): string {
   return join(packageRoot(), 'dist/importing/files/read-thread.js');
 }
 
-/** Start data of the thread that reads a file. */
-export type ReadThreadData = FileOptions;
-
 /** Messages to the thread: the requested bytes (null: end of file), or a request for the next rows. */
 export type ToReadThread =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array | null }
   | { readonly kind: 'next-rows' };
 
-export type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'columns' | 'encoding'>;
+type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'columns'> & {
+  readonly encoding: string | null;
+};
 
 /**
  * Messages from the thread: `more` requests bytes; `opened` reports that the file is open; `rows` answers a

@@ -57,11 +57,6 @@ describe('an unusable file', () => {
       `The delimiter ${JSON.stringify(delimiter)} cannot separate cells; use a single character, such as , or ;, or leave it out.`,
     ]);
   });
-
-  it('is refused if the user specifies another format', async () => {
-    expect((await refusalOf('Code\nA1', { format: 'json' })).kind).toBe('not-a-table');
-    expect((await refusalOf('Code\nA1', { format: 'xlsx' })).kind).toBe('not-a-table');
-  });
 });
 
 describe('the format of a file', () => {

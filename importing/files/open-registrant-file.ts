@@ -2,7 +2,7 @@ import { delimiterHint, findDelimiter, readCsv } from './read-csv.js';
 import { type JsonKind, readJson } from './read-json.js';
 import { RegistrantFileError, type FileOptions, type RegistrantFile } from './registrant-file.js';
 import { rowsBelowHeader } from './table.js';
-import { utf8Bytes, encodingOfMark } from './utf8-bytes.js';
+import { knownEncoding, utf8Bytes } from './utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
 
 /** Common files that are not tables, by their first bytes. */
@@ -16,13 +16,16 @@ const strangers: readonly { readonly starts: readonly number[]; readonly sentenc
   { starts: [0x1f, 0x8b], sentence: 'The file is compressed (gzip); unpack it and import what is in it.' },
 ];
 
-/** Whether the bytes are an archive (XLSX) or text. Throws for other known formats. */
-function findContainer(head: Buffer): 'archive' | 'text' {
+/**
+ * Whether the bytes are an archive (XLSX) or text. Throws for other known formats.
+ * @param label name of the text's encoding; undefined: to be detected
+ */
+function findContainer(head: Buffer, label: string | undefined): 'archive' | 'text' {
   if (head.length === 0) throw new RegistrantFileError('empty', 'The file is empty; export it again.');
   const stranger = strangers.find(({ starts }) => starts.every((byte, index) => head[index] === byte));
   if (stranger !== undefined) throw new RegistrantFileError('not-a-table', stranger.sentence);
   if (head[0] === 0x50 && head[1] === 0x4b && head[2]! < 0x09) return 'archive'; // PK, then a small number
-  if (head.includes(0) && !encodingOfMark(head)?.startsWith('utf-16')) {
+  if (head.includes(0) && !knownEncoding(head, label)?.startsWith('utf-16')) {
     throw new RegistrantFileError(
       'not-a-table',
       'The file is neither text nor XLSX; export the list as CSV, XLSX or JSON.',
@@ -101,25 +104,21 @@ export async function openRegistrantFile(
 ): Promise<RegistrantFile> {
   const peeked = await peek(source, headBytes);
   try {
-    const isArchive = findContainer(peeked.head) === 'archive';
+    const isArchive = findContainer(peeked.head, options.encoding) === 'archive';
     const parts = await (isArchive ? openWorkbook(peeked.bytes, options) : openText(peeked, options));
-    return opened(parts, peeked.release);
+    return { ...parts, close: peeked.release };
   } catch (error) {
     await peeked.release();
     throw error;
   }
 }
 
+type Parts = Omit<RegistrantFile, 'close'>;
+
 async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<Parts> {
-  if (options.format === 'xlsx') {
-    throw new RegistrantFileError(
-      'not-a-table',
-      'The file is text, not an XLSX workbook; omit the format, so that it is detected.',
-    );
-  }
   const text = utf8Bytes(bytes, head, options.encoding);
   const start = await peek(text.bytes, headBytes);
-  const kind = textKind(start.head, options);
+  const kind = findTextKind(start.head, options.name);
   const shared = { encoding: text.encoding, sheet: null };
   if (kind === 'csv') {
     const form = csvForm(start.head, options.delimiter);
@@ -131,28 +130,9 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
 }
 
 async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<Parts> {
-  if (options.format !== undefined && options.format !== 'xlsx') {
-    throw new RegistrantFileError(
-      'not-a-table',
-      `The file is an archive, not ${options.format.toUpperCase()}; omit the format, so that it is detected.`,
-    );
-  }
   const sheet = await readXlsx(bytes, options.sheet);
   const table = await rowsBelowHeader(sheet.rows, 'padded');
-  const { name, all } = sheet;
-  return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: { name, all }, ...table };
-}
-
-/** Uses the format that a person names if the text allows it; the form of JSON is still detected. */
-function textKind(head: Buffer, { name, format }: FileOptions): TextKind {
-  if (format === undefined) return findTextKind(head, name);
-  if (format === 'csv') return 'csv';
-  const kind = findTextKind(head, '');
-  if (kind !== 'csv') return kind;
-  throw new RegistrantFileError(
-    'not-a-table',
-    'The file is not JSON: it begins with neither [ nor {; omit the format, so that it is detected.',
-  );
+  return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: sheet.name, ...table };
 }
 
 function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string; skipFirstLine: boolean } {
@@ -165,19 +145,6 @@ function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string;
     );
   }
   return { delimiter: wanted ?? hint ?? findDelimiter(text), skipFirstLine: hint !== undefined };
-}
-
-type Parts = Omit<RegistrantFile, 'encoding' | 'close'> & { readonly encoding: () => string | null };
-
-/** Reads `encoding` on each access, because the first byte beyond ASCII may be late in the file. */
-function opened({ encoding, ...rest }: Parts, close: () => Promise<void>): RegistrantFile {
-  return {
-    ...rest,
-    close,
-    get encoding() {
-      return encoding();
-    },
-  };
 }
 
 interface Peeked {

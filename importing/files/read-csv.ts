@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
-import { RowBatch } from './table.js';
+import { inBatches } from './table.js';
 
 interface CsvForm {
   readonly delimiter: string;
@@ -16,10 +16,17 @@ interface CsvForm {
  * @param bytes UTF-8 without a byte order mark
  * @throws {RegistrantFileError} kind `damaged` for an unclosed quotation mark, `too-large` for a huge row
  */
-export async function* readCsv(
+export function readCsv(
+  bytes: AsyncIterable<Buffer>,
+  form: CsvForm,
+): AsyncGenerator<readonly RawRow[], void, undefined> {
+  return inBatches(rowsOf(bytes, form));
+}
+
+async function* rowsOf(
   bytes: AsyncIterable<Buffer>,
   { delimiter, skipFirstLine }: CsvForm,
-): AsyncGenerator<readonly RawRow[], void, undefined> {
+): AsyncGenerator<RawRow, void, undefined> {
   const source = Readable.from(bytes, { objectMode: false });
   const parser = parse({
     delimiter,
@@ -32,12 +39,10 @@ export async function* readCsv(
   source.on('error', (error) => parser.destroy(error));
   source.pipe(parser);
   let row = 0;
-  const batch = new RowBatch();
   try {
     for await (const values of parser as AsyncIterable<string[]>) {
       row++;
-      const full = batch.add({ row, values });
-      if (full !== undefined) yield full;
+      yield { row, values };
     }
   } catch (error) {
     throw translated(error);
@@ -45,7 +50,6 @@ export async function* readCsv(
     source.destroy();
     parser.destroy();
   }
-  yield batch.take();
 }
 
 /**

@@ -1,4 +1,4 @@
-import { columnsOf, type Table, RowBatch, plainDecimal } from './table.js';
+import { columnsOf, type Table, inBatches, plainDecimal } from './table.js';
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from './registrant-file.js';
 
 /**
@@ -41,7 +41,7 @@ export async function readJson(bytes: AsyncIterable<Buffer>, kind: JsonKind): Pr
       'The JSON list holds no objects with fields; give one object for each registrant.',
     );
   const fields = [...names];
-  return { columns: columnsOf(named(fields)), rows: batches(fields, first, source) };
+  return { columns: columnsOf(named(fields)), rows: inBatches(rowsOf(fields, first, source)) };
 }
 
 /** Gives a name to each field whose name is empty, because `columnsOf` drops empty names at the end. */
@@ -76,27 +76,18 @@ function fieldsOf(text: Buffer, number: number): Readonly<Record<string, unknown
     : undefined;
 }
 
-async function* batches(
+async function* rowsOf(
   fields: readonly string[],
   first: Element[],
   rest: AsyncGenerator<{ element: Element; size: number }, void, undefined>,
-): AsyncGenerator<readonly RawRow[], void, undefined> {
+): AsyncGenerator<RawRow, void, undefined> {
   const known = new Set(fields);
-  const batch = new RowBatch();
   try {
-    for (const element of first.splice(0)) {
-      const full = batch.add(rowOf(element, fields, known));
-      if (full !== undefined) yield full;
-    }
-    for await (const { element } of rest) {
-      const full = batch.add(rowOf(element, fields, known));
-      if (full !== undefined) yield full;
-    }
+    for (const element of first.splice(0)) yield rowOf(element, fields, known);
+    for await (const { element } of rest) yield rowOf(element, fields, known);
   } finally {
     await rest.return();
   }
-  const last = batch.take();
-  if (last.length > 0) yield last;
 }
 
 function rowOf(element: Element, fields: readonly string[], known: ReadonlySet<string>): RawRow {

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openRegistrantFile } from './open-registrant-file.js';
-import type { FromReadThread, ReadThreadData, ToReadThread } from './open-in-thread.js';
-import { RegistrantFileError } from './registrant-file.js';
+import type { FromReadThread, ToReadThread } from './open-in-thread.js';
+import { type FileOptions, RegistrantFileError } from './registrant-file.js';
 
 /**
  * The thread that reads one file of registrants. A malicious file may exhaust its reader, so the thread has its own
@@ -23,16 +23,16 @@ async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
 }
 
 async function run(): Promise<void> {
-  const file = await openRegistrantFile(source(), workerData as ReadThreadData);
-  const { format, delimiter, sheet, columns, encoding } = file;
+  const file = await openRegistrantFile(source(), workerData as FileOptions);
+  const { format, delimiter, sheet, columns } = file;
   const rows = file.rows[Symbol.asyncIterator]();
   let asked = new Promise<void>((resolve) => (onNextRows = resolve));
-  post({ kind: 'opened', file: { format, delimiter, sheet, columns, encoding } });
+  post({ kind: 'opened', file: { format, delimiter, sheet, columns, encoding: file.encoding() } });
   for (;;) {
     await asked;
     asked = new Promise((resolve) => (onNextRows = resolve));
     const next = await rows.next();
-    post({ kind: 'rows', rows: next.done === true ? null : next.value, encoding: file.encoding });
+    post({ kind: 'rows', rows: next.done === true ? null : next.value, encoding: file.encoding() });
     if (next.done === true) return;
   }
 }

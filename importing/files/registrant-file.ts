@@ -1,27 +1,24 @@
-type FileFormat = 'csv' | 'xlsx' | 'json' | 'ndjson';
-
-/** Options for reading a file; the defaults are detected. */
+/** Options for reading a file; the defaults are detected, and the format always is. */
 export interface FileOptions {
   /** The file's name without a folder: its suffix helps if the content is ambiguous. */
   readonly name: string;
-  readonly format?: FileFormat;
   /** A name of the WHATWG Encoding Standard, such as `windows-1252` or `shift_jis`. By default detected. */
-  readonly encoding?: string;
+  readonly encoding?: string | undefined;
   /** The character between the cells of a CSV file. By default detected. */
-  readonly delimiter?: string;
+  readonly delimiter?: string | undefined;
   /** The name of a sheet of an XLSX file. By default the first visible one. */
-  readonly sheet?: string;
+  readonly sheet?: string | undefined;
 }
 
 /** A file that is read once, in order. Its properties never quote a cell below the header. */
 export interface RegistrantFile {
-  readonly format: FileFormat;
-  /** The text's encoding, judging by the rows read so far (`utf-8` for plain ASCII); null for XLSX. */
-  readonly encoding: string | null;
+  readonly format: 'csv' | 'xlsx' | 'json' | 'ndjson';
+  /** Returns the text's encoding, judging by the rows read so far (`utf-8` for plain ASCII); null for XLSX. */
+  readonly encoding: () => string | null;
   /** Delimiter of a CSV file; null for other formats. */
   readonly delimiter: string | null;
-  /** The sheet that is read, and the names of all; null for other formats. */
-  readonly sheet: { readonly name: string; readonly all: readonly string[] } | null;
+  /** Name of the sheet that is read; null for other formats. */
+  readonly sheet: string | null;
   /** The trimmed, unique names of the header. */
   readonly columns: readonly string[];
   /**
@@ -126,3 +123,94 @@ export const readLimits = {
   /** Characters of one cell of XLSX: Excel's own limit. */
   cellLength: 32_767,
 } as const;
+
+/** Characters of a value. The service documents no maximum; 255 is what most databases allow for a name. */
+export const maxValueLength = 255;
+
+/** A registrant as sent: texts by field, in the order of the columns. */
+export interface Profile {
+  readonly attendeeCode: string;
+  readonly [field: string]: string;
+}
+
+/** A problem or note about a row. The message is one sentence and never contains the cell's text. */
+export interface Problem {
+  /** See `RawRow`. */
+  readonly row: number;
+  /** Name of the column in the file; null: the whole row. */
+  readonly column: string | null;
+  readonly code: PlainCode | 'duplicate-code' | 'duplicate-row' | 'similar-code';
+  readonly message: string;
+}
+
+/** A row that may be sent. */
+export interface SendableRow {
+  readonly row: number;
+  readonly profile: Profile;
+  readonly notes: readonly Problem[];
+}
+
+/** A row that is not sent. */
+export interface InvalidRow {
+  readonly row: number;
+  /**
+   * The cells by field for the report; cells beyond the header under the names that `unnamedColumn` gives them.
+   * Characters that PostgreSQL cannot store are replaced by U+FFFD, and values are cut after 1,000 characters.
+   */
+  readonly values: Readonly<Record<string, string>>;
+  /** At least one. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Problems that the text of a row in a CSV does not show: without a mark, the service would accept the uncorrected row
+ * of the report.
+ */
+export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
+  'control-character',
+  'too-few-cells',
+  'error-cell',
+  'date-in-code',
+  'digits-lost',
+  'nested-value',
+  'not-an-object',
+  'late-field',
+]);
+
+export type CheckedRow = SendableRow | InvalidRow;
+
+export function isSendable(row: CheckedRow): row is SendableRow {
+  return 'profile' in row;
+}
+
+/**
+ * Messages without the cell's text, of problems and of notes about values that are sent. `RowCheck` builds the messages
+ * that refer to an earlier row.
+ */
+const problemWords = {
+  'missing-code': 'The attendee code is missing; enter one, or have codes generated.',
+  'empty-name': 'The name is empty; enter it.',
+  'control-character': 'There is a character that cannot be seen (a control character); type the value again.',
+  'too-long': `The value is longer than ${maxValueLength} characters; shorten it.`,
+  'no-email-address': 'The value is not an e-mail address such as ada@example.com; correct it, or leave it empty.',
+  'too-few-cells': 'The row has fewer cells than the header; look for a missing delimiter or a broken line.',
+  'too-many-cells':
+    'The row has more cells than the header; put values that hold the delimiter into quotation marks, and delete cells beyond the last column.',
+  'error-cell': 'The cell holds an error or a formula without a result; enter the value.',
+  'date-in-code': 'The spreadsheet holds this code as a date; format the column as text and enter the code again.',
+  'digits-lost':
+    'The number has more than 15 digits, of which the last may be lost; format the column as text and enter it again.',
+  'nested-value': 'The value is a list or an object; enter text.',
+  'not-an-object': 'The element is not an object; give one object for each registrant.',
+  'late-field':
+    'The element has a field that no element at the start of the file has; give the first element all fields, empty if necessary.',
+  trimmed: 'White space around the value was removed.',
+  'apostrophe-removed': 'The apostrophe that protects the value from spreadsheets was removed.',
+  'code-generated': 'A code was generated.',
+} as const;
+
+type PlainCode = keyof typeof problemWords;
+
+export function plainProblem(row: number, column: string | null, code: PlainCode): Problem {
+  return { row, column, code, message: problemWords[code] };
+}

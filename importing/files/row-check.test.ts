@@ -1,6 +1,5 @@
-import { isSendable, type CheckedRow } from './checked-row.js';
 import { guessMapping } from './column-mapping.js';
-import type { Finding, RawRow } from './registrant-file.js';
+import { type Finding, type RawRow, isSendable, type CheckedRow } from './registrant-file.js';
 import { RowCheck } from './row-check.js';
 
 const columns = ['Code', 'Full name', 'Note'];

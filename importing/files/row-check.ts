@@ -1,6 +1,13 @@
 import { codeProperty, isEmailField, isNameField, type ColumnMapping } from './column-mapping.js';
-import { type CheckedRow, type Problem, type Profile, plainProblem, maxValueLength } from './checked-row.js';
-import type { Finding, RawRow } from './registrant-file.js';
+import {
+  type Finding,
+  type RawRow,
+  type CheckedRow,
+  type Problem,
+  type Profile,
+  plainProblem,
+  maxValueLength,
+} from './registrant-file.js';
 import { asWritten, unnamedColumn } from './table.js';
 import { createHmac, createHash } from 'node:crypto';
 

@@ -134,26 +134,19 @@ const charactersPerBatch = 2 * 1024 * 1024;
 /** Counted for each cell in addition to its text, because a row may have a million empty cells. */
 const charactersPerCell = 8;
 
-/** Collects rows into batches. */
-export class RowBatch {
-  #rows: RawRow[] = [];
-  #characters = 0;
-
-  /** @returns the batch if this row completes it */
-  add(row: RawRow): readonly RawRow[] | undefined {
-    this.#rows.push(row);
-    for (const value of row.values) this.#characters += value.length + charactersPerCell;
-    const isFull = this.#rows.length >= rowsPerBatch || this.#characters >= charactersPerBatch;
-    return isFull ? this.take() : undefined;
+/** Collects rows into batches; the last one may be small. */
+export async function* inBatches(rows: AsyncIterable<RawRow>): AsyncGenerator<readonly RawRow[], void, undefined> {
+  let batch: RawRow[] = [];
+  let characters = 0;
+  for await (const row of rows) {
+    batch.push(row);
+    for (const value of row.values) characters += value.length + charactersPerCell;
+    if (batch.length < rowsPerBatch && characters < charactersPerBatch) continue;
+    yield batch;
+    batch = [];
+    characters = 0;
   }
-
-  /** Returns the collected rows, possibly none. */
-  take(): readonly RawRow[] {
-    const rows = this.#rows;
-    this.#rows = [];
-    this.#characters = 0;
-    return rows;
-  }
+  if (batch.length > 0) yield batch;
 }
 
 /** Digits that spreadsheets and JSON readers preserve; longer numbers lose their last digits. */

@@ -51,6 +51,17 @@ describe('the encoding of a text file', () => {
     expect((await readAll(windows1252, { encoding: 'iso-8859-1' })).rows[0]?.values[1]).toBe('Zoë “Z” €'); // the encoding standard decodes iso-8859-1 as windows-1252
   });
 
+  it('can be UTF-16 without a byte order mark if the user says so', async () => {
+    for (const [little, encoding] of [
+      [true, 'utf-16le'],
+      [false, 'utf-16be'],
+    ] as const) {
+      const file = await readAll(utf16(little).subarray(2), { encoding });
+      expect([file.encoding, file.rows[0]?.values[1]]).toEqual([encoding, 'Zoë “Z” €']);
+    }
+    expect((await refusalOf(utf16(true).subarray(2))).kind).toBe('not-a-table');
+  });
+
   it('is refused if its name is unknown', async () => {
     expect((await refusalOf(text, { encoding: 'ebcdic' })).message).toBe(
       'The encoding "ebcdic" is not known; give utf-8, windows-1252, or leave it out.',

@@ -19,7 +19,7 @@ interface Utf8Text {
  * @throws {RegistrantFileError} kind `encoding`: immediately for an unknown label, while reading for invalid bytes
  */
 export function utf8Bytes(source: AsyncIterable<Buffer>, head: Buffer, label?: string): Utf8Text {
-  const encoding = label === undefined ? encodingOfMark(head) : canonicalLabel(label);
+  const encoding = knownEncoding(head, label);
   if (encoding === undefined) return guessed(source);
   return {
     bytes: encoding === 'windows-1252' ? windows(source) : decoded(source, encoding),
@@ -27,8 +27,15 @@ export function utf8Bytes(source: AsyncIterable<Buffer>, head: Buffer, label?: s
   };
 }
 
-/** Returns the encoding of a byte order mark at the start. */
-export function encodingOfMark(head: Buffer): string | undefined {
+/**
+ * Returns the encoding that the label names, otherwise that of a byte order mark at the start.
+ * @throws {RegistrantFileError} kind `encoding` for an unknown label
+ */
+export function knownEncoding(head: Buffer, label?: string): string | undefined {
+  return label === undefined ? encodingOfMark(head) : canonicalLabel(label);
+}
+
+function encodingOfMark(head: Buffer): string | undefined {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';

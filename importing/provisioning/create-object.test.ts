@@ -1,5 +1,5 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind } from '../../pigeonhole/api-error.js';
-import { PermitRefusal } from '../../work/requests/permit-refusal.js';
+import { PermitRefusal } from '../../work/requests/quota-rules.js';
 import {
   judgeRequestFailure,
   claimedIds,

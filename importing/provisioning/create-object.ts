@@ -1,10 +1,8 @@
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Collaborators } from '../../work/collaborators.js';
-import { confirmAfterMs } from '../../base/lease-watch.js';
-import { whileHeld } from '../../base/while-held.js';
-import { PermitRefusal } from '../../work/requests/permit-refusal.js';
-import { Stopwatch } from '../../base/stopwatch.js';
+import { confirmAfterMs, Stopwatch, whileHeld } from '../../base/lease.js';
+import { PermitRefusal } from '../../work/requests/quota-rules.js';
 import { type Looks, type Shown, priority } from './object-states.js';
 import type { SqlValue } from '../../ledger/drivers/sql-values.js';
 import type { Ledger } from '../../ledger/ledger.js';

@@ -2,8 +2,7 @@ import type { Provisioned } from './create-object.js';
 import type { ListRef } from '../../pigeonhole/lists.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { walkPages } from '../../pigeonhole/client.js';
-import { requestPage } from '../../work/requests/request-page.js';
-import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
+import { requestPage, requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators } from '../../work/collaborators.js';
 
 /** A pigeonhole or a session as the service shows it. */

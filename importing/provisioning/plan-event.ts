@@ -87,12 +87,11 @@ async function planPigeonhole(
   const { key, fields } = event.pigeonhole;
   const byId = decisions.use[key] ?? known?.remoteId ?? undefined;
   const isLost = known?.state === 'sending' && known.sentMsAgo < lookUpAfterMs;
-  const shown =
-    byId !== undefined
-      ? await findOne(deps, workspace, byId).then((one) => (one === undefined ? [] : [one]))
-      : isLost
-        ? []
-        : await listAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
+  const listed = (): Promise<Shown[]> => listAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
+  const found = byId === undefined ? undefined : await findOne(deps, workspace, byId);
+  // If the operator recreates a deleted one, the list shows which others have its name: a look-up must not find those.
+  const isRecreated = found === undefined && decisions.use[key] === undefined && decisions.create.includes(key);
+  const shown = found !== undefined ? [found] : isLost || (byId !== undefined && !isRecreated) ? [] : await listed();
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(deps.ledger, workspace, 0);
   const objectState = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(

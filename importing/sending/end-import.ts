@@ -26,21 +26,22 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
   let claimed = 0;
   let waiting = 0;
   let round: number | undefined;
-  for (let after = -1; ;) {
-    const page = await ledger.db.query<HashedRow>(
-      `select row_number as "row", code_hash as "codeHash", data_hash as "dataHash", profile from import_rows
-       where import = $1 and outcome = 'waiting' and row_number > $2 order by row_number limit ${reviewRows}`,
-      [lease.number, after],
-    );
-    if (page.length === 0) return { claimed, waiting };
-    after = page.at(-1)!.row;
-    const rows = page.toSorted((a, b) => Buffer.compare(a.codeHash, b.codeHash));
+  for (let after: number | null = -1; after !== null;) {
+    const from: number = after;
     const result = await ledger.db.transaction(async (tx) => {
       const [held] = await tx.query<{ round: number }>(
         `select round from imports where number = $1 and epoch = $2 and state = 'running' for update`,
         [lease.number, lease.epoch],
       );
       if (held === undefined) throw staleImport(lease.number);
+      // Read under the lock: an erasure locks the import, too, so no row of a person who was erased since is claimed.
+      const page = await tx.query<HashedRow>(
+        `select row_number as "row", code_hash as "codeHash", data_hash as "dataHash", profile from import_rows
+         where import = $1 and outcome = 'waiting' and row_number > $2 order by row_number limit ${reviewRows}`,
+        [lease.number, from],
+      );
+      if (page.length === 0) return { claimed: 0, waiting: 0, last: null };
+      const rows = page.toSorted((a, b) => Buffer.compare(a.codeHash, b.codeHash));
       const next = round ?? held.round + 1;
       const claimer = { ref: lease.ref, number: lease.number, round: next };
       // No import holds these codes any longer, because the one that did was abandoned during staging.
@@ -61,11 +62,13 @@ export async function reviewWaiting(ledger: Ledger, lease: ImportLease): Promise
         `select count(*) as waiting from import_rows where import = $1 and outcome = 'waiting' and row_number = any($2::int4[])`,
         [lease.number, page.map(({ row }) => row)],
       );
-      return { claimed: taken, waiting: left!.waiting };
+      return { claimed: taken, waiting: left!.waiting, last: page.at(-1)!.row };
     });
     claimed += result.claimed;
     waiting += result.waiting;
+    after = result.last;
   }
+  return { claimed, waiting };
 }
 
 /**

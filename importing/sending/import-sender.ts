@@ -1,17 +1,15 @@
 import { pause } from '../../ledger/pauses.js';
-import { beginChunk } from './begin-chunk.js';
-import { type StartedChunk, confirmImport, type ImportLease, type NothingStarted } from './chunks.js';
+import { type StartedChunk, confirmImport, type ImportLease, type NothingStarted, beginChunk } from './chunks.js';
 import { type ChunkSettlement, type RefusalBehavior, settleChunk } from './settle-chunk.js';
 import { waitWorkspace } from '../../ledger/workspaces.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countToSend, maxUnknowns, type Answer, settleAnswer, type Settlement } from './settle-answer.js';
-import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
+import { requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { isRequestFailure, pauseForKey } from '../../work/failures.js';
 import { type ImportVerdict, judgeImportFailure } from './judge-import-failure.js';
-import { LeaseWatch } from '../../base/lease-watch.js';
-import { whileHeld } from '../../base/while-held.js';
-import { PermitRefusal } from '../../work/requests/permit-refusal.js';
+import { LeaseWatch, whileHeld } from '../../base/lease.js';
+import { PermitRefusal } from '../../work/requests/quota-rules.js';
 
 /** The reason why sending stopped. */
 type Halt = NothingStarted | { readonly kind: 'waits'; readonly reason: string; readonly waitMs: number };
@@ -30,6 +28,8 @@ export class ImportSender {
   rows = 0;
   /** Number of requests made. */
   requests = 0;
+  /** Whether the service has created or refused registrants, which shows that it accepts the key and the request rate. */
+  hasAnswer = false;
   halt: Halt | undefined;
   #failures: number;
   #indexBase: 0 | 1 | null;
@@ -73,7 +73,7 @@ export class ImportSender {
         async (client) =>
           await whileHeld(
             () => this.#watch.confirm(),
-            () => client.createRegistrants(lease.pigeonholeId, { elements: chunk.elements }, { signal: this.signal }),
+            () => client.createRegistrants(lease.pigeonholeId, chunk.elements, { signal: this.signal }),
           ),
         ({ quota }) => quota,
       ));
@@ -83,6 +83,7 @@ export class ImportSender {
       return undefined;
     }
     this.requests += 1;
+    this.hasAnswer = true;
     const { id, workspace, pigeonholeId: pigeonhole } = lease;
     deps.log.info({ import: id, workspace, pigeonhole, rows: chunk.count, requestId }, 'registrants created');
     const beginsNext = this.halt === undefined && shouldContinue();
@@ -153,6 +154,7 @@ export class ImportSender {
     if (indexBase !== null) this.#indexBase = indexBase;
     if (answer.kind === 'refused' || answer.kind === 'tooMany') {
       this.#failures = 0;
+      this.hasAnswer = true;
       this.deps.log.info(line, 'registrants refused');
     } else {
       this.#failures += 1;

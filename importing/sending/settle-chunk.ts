@@ -1,8 +1,19 @@
+import { readableJson } from '../../ledger/sql-expressions.js';
 import type { Queryable } from '../../ledger/drivers/database.js';
 import type { Settlement } from './settle-answer.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { type CountToSend, beginChunk, isPaused, type NextRows, nextChunk } from './begin-chunk.js';
-import { type StartedChunk, type ImportLease, type NothingStarted, openRows, staleImport } from './chunks.js';
+import {
+  type StartedChunk,
+  type ImportLease,
+  type NothingStarted,
+  openRows,
+  staleImport,
+  type CountToSend,
+  beginChunk,
+  isPaused,
+  type NextRows,
+  nextChunk,
+} from './chunks.js';
 import { revertUncertainRows, settleRows } from '../row-states.js';
 import { firstChunkSize } from '../staging.js';
 
@@ -55,9 +66,9 @@ export async function settleChunk(
     ]);
     const { withoutEffect, refusesWhole } = settlement;
     if (withoutEffect !== null || refusesWhole) await noteWithoutEffect(tx, lease, withoutEffect, refusesWhole);
-    if (refusesWhole) await learnWhole(tx, lease);
-    if (settlement.smaller === 'refused' && chunk.count > 1) await learnSize(tx, lease, Math.floor(chunk.count / 2));
-    if (settlement.indexBase !== null) await learnIndexBase(tx, lease, settlement.indexBase);
+    const size = settlement.smaller === 'refused' && chunk.count > 1 ? Math.floor(chunk.count / 2) : null;
+    const learned = { size, indexBase: settlement.indexBase, refusesWhole };
+    if (size !== null || learned.indexBase !== null || refusesWhole) await learn(tx, lease, learned);
   });
   return undefined;
 }
@@ -88,6 +99,7 @@ async function noteRequest(
        retry_at = case when $4 then null when $3 or failures = 0 then retry_at
          else now() + $7::float8 * interval '1 millisecond' end,
        chunk_size = case
+         when $5 = 'refused' and $8::int > 1 then least(chunk_size, $8::int / 2)
          when $5 = 'unanswered' then greatest(least(chunk_size, ${minUnanswered}), least(chunk_size, $8::int / 2))
          when $4 and $5 is null then ${grownSize('$9')}
          else chunk_size end
@@ -114,9 +126,9 @@ async function replaceChunk(
   { pieces, requestId, failing }: ChunkSettlement,
 ): Promise<void> {
   let from = 0;
-  const ranges = pieces.map(({ rows }) => {
-    const range = { first: open[from]!, last: open[from + rows - 1]! };
-    from += rows;
+  const ranges = pieces.map((piece) => {
+    const range = { ...piece, first_row: open[from]!, last_row: open[from + piece.rows - 1]! };
+    from += piece.rows;
     return range;
   });
   const key = [number, chunk.round, chunk.firstRow];
@@ -125,28 +137,11 @@ async function replaceChunk(
   await tx.query(
     `insert into import_chunks (import, round, first_row, last_row, state, row_count, sent, origin, suspects, next_count,
        fruitful, unknowns, request_id, due_at)
-     select $1, $2, n.first_row, n.last_row, case when n.created then 'created' else 'open' end, n.row_count, n.sent, n.origin,
-       n.suspects, n.next_count, n.fruitful, n.unknowns, case when n.created then $3 end,
-       now() + $4::float8 * interval '1 millisecond'
-     from unnest($5::int4[], $6::int4[], $7::boolean[], $8::int4[], $9::text[], $10::int4[], $11::int4[], $12::int4[],
-       $13::boolean[], $14::int4[])
-       as n (first_row, last_row, created, row_count, sent, origin, suspects, next_count, fruitful, unknowns)`,
-    [
-      number,
-      chunk.round,
-      requestId,
-      failing?.retryInMs ?? 0,
-      ranges.map(({ first }) => first),
-      ranges.map(({ last }) => last),
-      pieces.map(({ created }) => created),
-      pieces.map(({ rows }) => rows),
-      pieces.map(({ sent }) => sent),
-      pieces.map(({ origin }) => origin),
-      pieces.map(({ suspects }) => suspects),
-      pieces.map(({ next }) => next),
-      pieces.map(({ fruitful }) => fruitful),
-      pieces.map(({ unknowns }) => unknowns),
-    ],
+     select $1, $2, n.first_row, n.last_row, case when n.created then 'created' else 'open' end, n.rows, n.sent, n.origin,
+       n.suspects, n.next, n.fruitful, n.unknowns, case when n.created then $3 end, now() + $4::float8 * interval '1 millisecond'
+     from json_to_recordset(${readableJson('$5::json')}) as n (first_row int4, last_row int4, created boolean, rows int4, sent text, origin int4,
+       suspects int4, next int4, fruitful boolean, unknowns int4)`,
+    [number, chunk.round, requestId, failing?.retryInMs ?? 0, JSON.stringify(ranges)],
   );
 }
 
@@ -171,29 +166,18 @@ async function noteWithoutEffect(
   );
 }
 
-async function learnSize(tx: Queryable, lease: ImportLease, size: number): Promise<void> {
-  await tx.query('update imports set chunk_size = least(chunk_size, $2::int) where number = $1', [lease.number, size]);
+/** Remembers what an answer showed about the service, for all imports into the workspace. */
+async function learn(
+  tx: Queryable,
+  { workspace }: ImportLease,
+  { size, indexBase, refusesWhole }: RefusalBehavior & { readonly size: number | null },
+): Promise<void> {
   await tx.query(
-    `insert into workspaces (name, registrants_at_once) values ($1, $2)
-     on conflict (name) do update set registrants_at_once = least(workspaces.registrants_at_once, excluded.registrants_at_once)`,
-    [lease.workspace, size],
-  );
-}
-
-async function learnIndexBase(tx: Queryable, lease: ImportLease, base: 0 | 1): Promise<void> {
-  await tx.query(
-    `insert into workspaces (name, registrant_index_base) values ($1, $2)
-     on conflict (name) do update set registrant_index_base = excluded.registrant_index_base
-     where workspaces.registrant_index_base is distinct from excluded.registrant_index_base`,
-    [lease.workspace, base],
-  );
-}
-
-async function learnWhole(tx: Queryable, lease: ImportLease): Promise<void> {
-  await tx.query(
-    `insert into workspaces (name, refuses_whole) values ($1, true)
-     on conflict (name) do update set refuses_whole = true where not workspaces.refuses_whole`,
-    [lease.workspace],
+    `insert into workspaces as w (name, registrants_at_once, registrant_index_base, refuses_whole) values ($1, $2, $3, $4)
+     on conflict (name) do update set registrants_at_once = least(w.registrants_at_once, excluded.registrants_at_once),
+       registrant_index_base = coalesce(excluded.registrant_index_base, w.registrant_index_base),
+       refuses_whole = w.refuses_whole or excluded.refuses_whole`,
+    [workspace, size, indexBase, refusesWhole],
   );
 }
 

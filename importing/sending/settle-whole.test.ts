@@ -11,9 +11,8 @@ import { eraseRegistrants } from '../../people/erase-registrants.js';
 import type { ErasureNames } from '../../people/erasures.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { requestCancellation } from '../read-import.js';
-import { beginChunk } from './begin-chunk.js';
 import { beginImport, startImport, stageRows } from '../staging.js';
-import { type StartedChunk, type ImportLease, type NothingStarted, takeImport } from './chunks.js';
+import { type StartedChunk, type ImportLease, type NothingStarted, takeImport, beginChunk } from './chunks.js';
 import { settleWhole } from './settle-chunk.js';
 
 const databases = useBothDatabases();

@@ -2,12 +2,11 @@ import { createHash } from 'node:crypto';
 import type { ClientBase } from 'pg';
 import type { Queryable } from './database.js';
 import { type SqlValue, toSqlParameter } from './sql-values.js';
-import type { StoreError } from './store-error.js';
-import { breaksConnection, isOfStalePlan, toStoreError } from './translate-error.js';
+import { type StoreError, breaksConnection, isOfStalePlan, toStoreError } from './store-error.js';
 
 /**
  * Settings that both drivers apply to every new connection:
- * - The text forms that `result-values.ts` can read, whatever the defaults of the server or the user are.
+ * - The text forms that `resultTypes` can read, whatever the defaults of the server or the user are.
  * - A new plan for each run of a statement. A plan kept from the first runs would suit tables that were empty then.
  *   With such plans, a first walk compared each page by reading all earlier pages (measured: 25 ms per page grew to 43
  *   ms within 30,000 items). Planning again costs 0.1 ms; the statement's text is still parsed only once.

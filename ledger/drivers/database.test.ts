@@ -266,10 +266,12 @@ describe.each(kinds)('a store with a limit of 200 ms for idle transactions on %s
   it('rolls back a transaction that is left idle, so that it blocks no other', async () => {
     const db = impatientStores.of(kind);
     await db.script('create table item (id integer)');
-    const transaction = db.transaction(async (tx) => {
+    const work = async (tx: Queryable): Promise<void> => {
       await tx.query('insert into item (id) values (1)');
       await new Promise(() => undefined); // waits forever for something other than the database
-    });
+    };
+    // Sends the first statement together with `begin`. A pause of this process between them would be idle time too.
+    const transaction = db.transaction(work, { beginsByLocking: true });
     expect(await storeErrorOf(transaction)).toMatchObject({
       kind: 'conflict',
       message: expect.stringContaining('0.2 s'),

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
+import { codeOf } from '../../base/errors.js';
+import { existsSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { cp, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../../base/package-root.js';
 import { StoreError } from './store-error.js';
-import { syncFolder } from './sync-folder.js';
 
 /**
  * The major version of PostgreSQL in PGlite 0.5.16, as in the file PG_VERSION of its folder. Files of another major
@@ -74,7 +74,7 @@ async function make(storeFolder: string, folder: string): Promise<void> {
     syncFolder(storeFolder);
   } catch (error) {
     await removeUnfinished(storeFolder);
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     throw code === 'ENOSPC' || code === 'EDQUOT'
       ? new StoreError('full', `no space is left for an embedded store in ${storeFolder}: a new store needs 100 MB`)
       : new StoreError(
@@ -103,5 +103,15 @@ async function syncAll(folder: string): Promise<void> {
 async function removeUnfinished(storeFolder: string): Promise<void> {
   for (const name of await readdir(storeFolder)) {
     if (name.startsWith(unfinishedPrefix)) await rm(join(storeFolder, name), { recursive: true, force: true });
+  }
+}
+
+/** Makes created, renamed and deleted names in a folder survive a power cut. */
+export function syncFolder(path: string): void {
+  const fd = openSync(path, 'r');
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
   }
 }

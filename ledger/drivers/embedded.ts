@@ -1,21 +1,27 @@
+import { codeOf } from '../../base/errors.js';
 import { constants, existsSync } from 'node:fs';
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { Client } from 'pg';
 import { packageRoot } from '../../base/package-root.js';
-import { analyzeGrownTables, tablesToVacuum } from './analyze-grown.js';
+import {
+  analyzeGrownTables,
+  tablesToVacuum,
+  type Database,
+  type Queryable,
+  type Session,
+  type TransactionOptions,
+} from './database.js';
 import { Connection, sessionSettings } from './connection.js';
-import type { Database, Queryable, Session, TransactionOptions } from './database.js';
 import { embeddedFolder } from './embedded-folder.js';
 import { type FromThread, type ThreadData, threadExitCodes, type ToThread, EmbeddedStream } from './embedded-stream.js';
 import { type FolderLock, lockFolder } from './folder-lock.js';
-import { resultTypes } from './result-values.js';
+import { resultTypes, type SqlValue } from './sql-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
-import type { SqlValue } from './sql-values.js';
 import { StoreError } from './store-error.js';
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   /** The folder with `postgres/` and the lock; created if needed. It may also hold other data of the same process. */
   readonly folder: string;
   readonly idleInTransactionTimeoutMs?: number;
@@ -124,7 +130,7 @@ class EmbeddedDatabase implements Database {
       try {
         await cp(join(this.lock.folder, 'postgres'), folder, { recursive: true, mode: constants.COPYFILE_FICLONE });
       } catch (error) {
-        const { code = 'unknown' } = error as NodeJS.ErrnoException;
+        const code = codeOf(error);
         const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
         throw new StoreError(
           kind,

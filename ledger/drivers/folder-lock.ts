@@ -1,3 +1,4 @@
+import { codeOf } from '../../base/errors.js';
 import { spawn } from 'node:child_process';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -64,7 +65,7 @@ async function openLockFile(folder: string): Promise<FileHandle> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return await open(join(folder, 'lock'), 'a+', 0o600);
   } catch (error) {
-    const { code = 'unknown' } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
     throw new StoreError(
       kind,

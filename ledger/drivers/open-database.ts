@@ -3,7 +3,7 @@ import { openEmbedded } from './embedded.js';
 import { openPostgres } from './postgres.js';
 
 /** Location of the store: a folder of this machine, or a PostgreSQL server. */
-export type StoreLocation =
+type StoreLocation =
   | { readonly kind: 'embedded'; readonly folder: string }
   | { readonly kind: 'postgres'; readonly url: string; readonly maxConnections?: number };
 

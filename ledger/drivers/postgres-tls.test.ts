@@ -7,8 +7,7 @@ import { localhostCertificate, localhostKey } from '../../sinks/network/localhos
 import { hasPostgres, startPostgres, type TestPostgres } from '../../test/postgres.js';
 import { until } from '../../test/until.js';
 import { storeErrorOf } from './both-databases.test-kit.js';
-import { openPostgres } from './postgres.js';
-import { storeTls } from './postgres-tls.js';
+import { openPostgres, storeTls } from './postgres.js';
 
 /** Node's own object. Jest gives tests a copy, which Node's TLS never reads. */
 const { env: environment } = runInThisContext('process') as NodeJS.Process;

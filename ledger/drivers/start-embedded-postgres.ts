@@ -1,7 +1,7 @@
 import { fdatasyncSync } from 'node:fs';
 import { PGlite } from '@electric-sql/pglite';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
-import { syncFolder } from './sync-folder.js';
+import { syncFolder } from './embedded-folder.js';
 
 /**
  * PGlite's own start parameters without `-F` (which turns fsync off), plus:

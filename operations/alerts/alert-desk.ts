@@ -1,13 +1,14 @@
+import { messageOf } from '../../base/errors.js';
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../work/collaborators.js';
-import { LeaseWatch } from '../../base/lease-watch.js';
-import { type Clocks, Stopwatch, systemClocks } from '../../base/stopwatch.js';
+import { LeaseWatch, type Clocks, Stopwatch, systemClocks, whileHeld } from '../../base/lease.js';
 import type { StatusSources } from '../read-status.js';
 import type { Config, AlertReceiver } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
   dropOldMessages,
   endReceiverLeases,
+  forgetRaised,
   knowReceivers,
   noteDelivered,
   noteFailed,
@@ -18,20 +19,19 @@ import {
 } from './alert-store.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import { currentConfiguration } from '../../ledger/configurations.js';
-import { whileHeld } from '../../base/while-held.js';
 import { problemCodes } from '../problem.js';
 import { alertText, testText } from './alert-text.js';
-import { type RecoveryDelays, defaultRecoveryDelays, type RateLimit, defaultRateLimit } from './judge-alert.js';
+import { defaultRecoveryDelays, defaultRateLimit } from './judge-alert.js';
 import { checkAlerts } from './check-alerts.js';
 import {
   type OpenReceiver,
   receiverKey,
-  receiverTimes,
+  receiverTimeoutMs,
   openSlackReceiver,
   openWebhookReceiver,
   openSmtpReceiver,
 } from './receivers.js';
-import { networkSettings } from '../../work/open-sinks.js';
+import { networkSettings } from '../../work/open-connections.js';
 import { z } from '@hono/zod-openapi';
 import { instant } from '../../base/printable.js';
 
@@ -75,17 +75,11 @@ export const alertsSchema = z
 export type AlertsView = z.infer<typeof alertsSchema>;
 
 /** Duration of the lease with which one process sends to a receiver; longer than any attempt. */
-const leaseMs = receiverTimes.requestTimeoutMs * 3;
+const leaseMs = receiverTimeoutMs * 3;
 /** An alert that a receiver has not accepted within this time is dropped. */
 const giveUpAfterMs = 24 * 60 * 60_000;
 
-interface AlertTimes {
-  readonly checkEveryMs: number;
-  readonly calm: RecoveryDelays;
-  readonly pace: RateLimit;
-}
-
-const defaultAlertTimes: AlertTimes = {
+const defaultAlertTimes = {
   checkEveryMs: 5000,
   calm: defaultRecoveryDelays,
   pace: defaultRateLimit,
@@ -93,7 +87,7 @@ const defaultAlertTimes: AlertTimes = {
 
 interface AlertDeskOptions {
   /** The current sources: another configuration may have other receivers. */
-  readonly sources: () => StatusSources & { readonly config: Config };
+  readonly sources: () => StatusSources;
   /** Name of this process among those that use the ledger. */
   readonly owner: string;
   /** No other process uses the ledger. */
@@ -101,7 +95,7 @@ interface AlertDeskOptions {
   /** Public address of this installation, without a final slash; null: not known. */
   readonly publicUrl: () => string | null;
   readonly log: Log;
-  readonly times?: AlertTimes;
+  readonly times?: typeof defaultAlertTimes;
   /** The system's, unless a test passes others. */
   readonly clocks?: Clocks;
 }
@@ -122,6 +116,7 @@ interface TestedReceiver {
 export class AlertDesk {
   readonly #stopping = new AbortController();
   #opened: { readonly config: Config; readonly receivers: readonly OpenReceiver[] } | undefined;
+  #opening: Promise<unknown> = Promise.resolve();
   readonly #sending = new Map<string, Promise<void>>();
   #checking: Promise<void> | undefined;
   /** Closes receivers that another configuration has replaced. */
@@ -137,8 +132,7 @@ export class AlertDesk {
       // No check starts while the previous one is in progress.
       this.#checking ??= this.check()
         .catch((error: unknown) => {
-          const message = error instanceof Error ? error.message : String(error);
-          this.options.log.warn({ error: message }, 'alert check failed');
+          this.options.log.warn({ error: messageOf(error) }, 'alert check failed');
         })
         .finally(() => {
           this.#checking = undefined;
@@ -151,9 +145,10 @@ export class AlertDesk {
     const sources = this.options.sources();
     const receivers = await this.#receivers(sources.config);
     const { alerts } = sources.config;
-    if (alerts === undefined) return;
     // A process with another configuration would forget the alerts of conditions that it does not check.
     if ((await currentConfiguration(sources.ledger)) !== sources.configuration) return;
+    await this.#giveUpOldOnes(sources.ledger); // including messages for receivers that are no longer configured
+    if (alerts === undefined) return await forgetRaised(sources.ledger); // nothing would find that their conditions are over
     const { checkEveryMs, calm, pace } = this.options.times ?? defaultAlertTimes;
     const keys = receivers.map((receiver) => receiverKey(sources.ledger, receiver));
     const written = await checkAlerts(sources, alerts, {
@@ -164,7 +159,6 @@ export class AlertDesk {
     });
     if (written > 0) {
       this.options.log.info({ alerts: written, receivers: keys.length }, 'alerts written');
-      await this.#giveUpOldOnes(sources.ledger); // including messages for receivers that are no longer configured
     }
     for (const receiver of receivers) this.#send(sources.ledger, receiver);
   }
@@ -191,14 +185,22 @@ export class AlertDesk {
     this.#stopping.abort();
     await this.#checking;
     await this.sent();
+    await this.#opening;
     await this.#closing;
     const opened = this.#opened;
     this.#opened = undefined;
     await closeAll(opened?.receivers ?? []);
   }
 
-  /** Returns the receivers of this configuration, opened once. Messages in progress to the previous receivers finish first. */
-  async #receivers(config: Config): Promise<readonly OpenReceiver[]> {
+  /** Returns the receivers of this configuration. One call after another, so that each receiver is opened and closed once. */
+  #receivers(config: Config): Promise<readonly OpenReceiver[]> {
+    const mine = this.#opening.then(() => this.#open(config));
+    this.#opening = mine.catch(() => undefined);
+    return mine;
+  }
+
+  /** Opens the receivers unless they are open. Messages in progress to the previous receivers finish first. */
+  async #open(config: Config): Promise<readonly OpenReceiver[]> {
     if (this.#opened?.config === config) return this.#opened.receivers;
     const before = this.#opened;
     const { ledger } = this.options.sources();
@@ -216,8 +218,7 @@ export class AlertDesk {
     if (this.#sending.has(key) || this.#stopping.signal.aborted) return;
     const sending = this.#sendAll(ledger, receiver, key)
       .catch((error: unknown) => {
-        const message = error instanceof Error ? error.message : String(error);
-        this.options.log.warn({ receiver: receiver.name, error: message }, 'sending alerts failed');
+        this.options.log.warn({ receiver: receiver.name, error: messageOf(error) }, 'sending alerts failed');
       })
       .finally(() => this.#sending.delete(key));
     this.#sending.set(key, sending);
@@ -355,6 +356,6 @@ export async function testAlerts(config: Config): Promise<TestedReceiver[]> {
   try {
     return await testReceivers(receivers, config.server.publicUrl ?? null, new AbortController().signal);
   } finally {
-    await Promise.all(receivers.map((receiver) => receiver.close()));
+    await closeAll(receivers);
   }
 }

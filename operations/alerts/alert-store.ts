@@ -1,3 +1,5 @@
+import { isInFuture } from '../../ledger/database-clock.js';
+import { readableJson } from '../../ledger/sql-expressions.js';
 import type { Ledger } from '../../ledger/ledger.js';
 
 /** Reasons for an alert, named as in `alerts.when` of the configuration. */
@@ -58,7 +60,8 @@ export async function startCheck(ledger: Ledger, everyMs: number): Promise<Alert
   await ledger.db.query('insert into alert_watch default values on conflict (singleton) do nothing');
   const [row] = await ledger.db.query<{ look: number; looked_at: Date; since: Date }>(
     `update alert_watch set look = look + 1, looked_at = now()
-     where looked_at <= now() - $1::float8 * interval '1 millisecond' returning look, looked_at, since`,
+     where looked_at <= now() - $1::float8 * interval '1 millisecond' or ${isInFuture('looked_at')}
+     returning look, looked_at, since`,
     [everyMs],
   );
   return row === undefined ? undefined : { number: row.look, at: row.looked_at, watchingSince: row.since };
@@ -111,47 +114,28 @@ export async function recordCheck(ledger: Ledger, check: AlertCheck, found: Chec
         forgotten.map(({ subject }) => subject),
       ]);
     }
-    if (rows.length > 0) {
+    const limits = [...paces].map(([subject, since]) => {
+      return { occasion: paceOccasion, subject, holds: false, since, told: false, raises: 0, facts: {} };
+    });
+    if (rows.length + limits.length > 0) {
       await tx.query(
         `insert into alerts (occasion, subject, holds, since, told, raises, facts)
-         select o, s, h, at, t, r, f::json from unnest($1::text[], $2::text[], $3::bool[], $4::timestamptz[], $5::bool[],
-           $6::int4[], $7::text[]) as n (o, s, h, at, t, r, f)
+         select occasion, subject, holds, since, told, raises, facts from json_to_recordset(${readableJson('$1::json')}) as n (occasion text,
+           subject text, holds bool, since timestamptz, told bool, raises int4, facts json)
          on conflict (occasion, subject) do update set holds = excluded.holds, since = excluded.since,
            told = excluded.told, raises = excluded.raises, facts = excluded.facts`,
-        [
-          rows.map(({ occasion }) => occasion),
-          rows.map(({ subject }) => subject),
-          rows.map(({ holds }) => holds),
-          rows.map(({ since }) => since),
-          rows.map(({ told }) => told),
-          rows.map(({ raises }) => raises),
-          rows.map(({ facts }) => JSON.stringify(facts)),
-        ],
-      );
-    }
-    if (paces.size > 0) {
-      await tx.query(
-        `insert into alerts (occasion, subject, holds, since, told, raises, facts)
-         select $1, s, false, at, false, 0, '{}' from unnest($2::text[], $3::timestamptz[]) as n (s, at)
-         on conflict (occasion, subject) do update set since = excluded.since`,
-        [paceOccasion, [...paces.keys()], [...paces.values()]],
+        [JSON.stringify([...rows, ...limits])],
       );
     }
     if (messages.length > 0) {
       await tx.query(
         `insert into alert_messages (id, receiver, occasion, subject, kind, since, facts)
-         select n.id, r.receiver, n.o, n.s, n.k, n.at, n.f::json
-         from (select gen_random_uuid() as id, u.* from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[],
-             $5::text[]) with ordinality as u (o, s, k, at, f, position)) n
-           cross join unnest($6::text[]) as r (receiver) order by n.position`,
-        [
-          messages.map(({ occasion }) => occasion),
-          messages.map(({ subjects }) => subjects.join(' ')),
-          messages.map(({ kind }) => kind),
-          messages.map(({ since }) => since),
-          messages.map(({ facts }) => JSON.stringify(facts)),
-          receivers,
-        ],
+         select n.id, r.receiver, n.occasion, n.subject, n.kind, n.since, n.facts
+         from (select gen_random_uuid() as id, u.* from rows from (json_to_recordset(${readableJson('$1::json')}) as (occasion text,
+             subject text, kind text, since timestamptz, facts json)) with ordinality
+             as u (occasion, subject, kind, since, facts, position)) n
+           cross join unnest($2::text[]) as r (receiver) order by n.position`,
+        [JSON.stringify(messages.map((each) => ({ ...each, subject: each.subjects.join(' ') }))), receivers],
       );
     }
     return true;
@@ -159,7 +143,7 @@ export async function recordCheck(ledger: Ledger, check: AlertCheck, found: Chec
 }
 
 /** A message that waits for one receiver. */
-export interface AlertMessage extends NewAlertMessage {
+interface AlertMessage extends NewAlertMessage {
   readonly number: number;
   /** ID of the message, the same at every receiver and every attempt. */
   readonly id: string;
@@ -169,13 +153,17 @@ export interface AlertMessage extends NewAlertMessage {
 }
 
 /** Delivery state of one receiver. */
-export interface AlertReceiverState {
+interface ReceiverState {
   readonly receiver: string;
   readonly waiting: number;
-  readonly failures: number;
   readonly failingSince: Date | null;
   readonly failure: string | null;
   readonly deliveredAt: Date | null;
+}
+
+/** Forgets all alerts that last until their condition is over. */
+export async function forgetRaised(ledger: Ledger): Promise<void> {
+  await ledger.db.query(`delete from alerts where occasion <> 'import-ended'`);
 }
 
 /** Registers receivers, so that they can be leased. A second call changes nothing. */
@@ -203,8 +191,10 @@ export async function takeMessage(
   return await ledger.db.transaction(async (tx) => {
     const [lease] = await tx.query<{ failures: number }>(
       `update alert_receivers r set owner = $2, leased_until = now() + $3::float8 * interval '1 millisecond'
-       where receiver = $1 and (owner is null or owner = $2 or leased_until <= now())
-         and (retry_at is null or retry_at <= now())
+       where receiver = $1
+         and (owner is null or owner = $2 or leased_until <= now()
+           or ${isInFuture(`leased_until - $3::float8 * interval '1 millisecond'`)})
+         and (retry_at is null or retry_at <= now() or ${isInFuture('failing_since')})
          and exists (select 1 from alert_messages m where m.receiver = r.receiver) returning failures`,
       [receiver, owner, leaseMs],
     );
@@ -258,7 +248,7 @@ export async function noteFailed(
   { detail, retryInMs, owner }: { readonly detail: string; readonly retryInMs: number; readonly owner: string },
 ): Promise<boolean> {
   const rows = await ledger.db.query(
-    `update alert_receivers set failures = failures + 1, failing_since = coalesce(failing_since, now()), failure = $2,
+    `update alert_receivers set failures = failures + 1, failing_since = least(failing_since, now()), failure = $2,
        retry_at = now() + $3::float8 * interval '1 millisecond', owner = null, leased_until = null
      where receiver = $1 and owner = $4 returning receiver`,
     [receiver, detail, retryInMs, owner],
@@ -283,9 +273,9 @@ export async function dropOldMessages(ledger: Ledger, olderThanMs: number): Prom
   return rows.length;
 }
 
-export async function receiverStates(ledger: Ledger, receivers: readonly string[]): Promise<AlertReceiverState[]> {
-  return await ledger.db.query<AlertReceiverState>(
-    `select r.receiver, (select count(*)::int from alert_messages m where m.receiver = r.receiver) as waiting, r.failures,
+export async function receiverStates(ledger: Ledger, receivers: readonly string[]): Promise<ReceiverState[]> {
+  return await ledger.db.query<ReceiverState>(
+    `select r.receiver, (select count(*)::int from alert_messages m where m.receiver = r.receiver) as waiting,
        r.failing_since as "failingSince", r.failure, r.delivered_at as "deliveredAt"
      from alert_receivers r where r.receiver = any($1::text[])`,
     [receivers],

@@ -176,6 +176,13 @@ describe('the text of a message', () => {
       '/',
     ],
     [
+      message('import-ended', '7', { pigeonhole: 'acme/101', state: 'unusable', created: 0 }, 'happened'),
+      'A file in a drop folder of pigeonhole acme/101 cannot be used',
+      /^No registrant of it was sent\.$/,
+      /"pigeonpost import status 7" says why/,
+      '/imports/7',
+    ],
+    [
       message('import-ended', '7', { pigeonhole: 'acme/101', state: 'cancelled', cancelled: 40 }, 'happened'),
       'An import into pigeonhole acme/101 was cancelled',
       /^0 registrants created, 40 cancelled\.$/,

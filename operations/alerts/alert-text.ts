@@ -101,6 +101,13 @@ function overWords({ occasion, subject, since }: ToldOfOne): Words {
 const unsettled = ['rejected', 'invalid', 'conflict', 'unknown', 'cancelled'] as const;
 
 function importWords(id: string, facts: AlertFacts): Words {
+  if (facts['state'] === 'unusable') {
+    return {
+      title: `A file in a drop folder of pigeonhole ${String(facts['pigeonhole'])} cannot be used`,
+      says: 'No registrant of it was sent.',
+      todo: `"pigeonpost import status ${id}" says why: correct the file and put it into the folder again.`,
+    };
+  }
   const made = Number(facts['created'] ?? 0) + Number(facts['confirmed'] ?? 0);
   const left = unsettled.flatMap((outcome) => (facts[outcome] ? [`${grouped(facts[outcome])} ${outcome}`] : []));
   const there = facts['existing']
@@ -120,10 +127,8 @@ function importWords(id: string, facts: AlertFacts): Words {
 /** Names in one message; the page and the command line show all. */
 const maxNames = 10;
 
-type Several = Pick<NewAlertMessage, 'occasion' | 'subjects' | 'kind' | 'facts'>;
-
 /** Returns the text of a message about several subjects: their number, a common cause, the first names. Pure. */
-export function severalWords(message: Several): Words {
+function severalWords(message: Told): Words {
   const { occasion, kind, subjects } = message;
   const title = kind === 'recovered' ? overTitle(message) : raisedTitle(message);
   const common = kind === 'raised' ? commonReason(message) : [];
@@ -144,36 +149,24 @@ const commands: Partial<Readonly<Record<Occasion, string>>> = {
   'import-ended': 'pigeonpost import list',
 };
 
-function raisedTitle({ occasion, subjects: { length: n }, facts }: Several): string {
-  switch (occasion) {
-    case 'service-down':
-      return `The service does not answer ${grouped(n)} workspaces`;
-    case 'sink-paused':
-      return `${grouped(n)} sinks are paused`;
-    case 'workspace-paused':
-      return `${grouped(n)} workspaces are paused`;
-    case 'behind':
-      return `${grouped(n)} sinks ${facts['problem'] === 'sink-failing' ? 'accept nothing' : 'are behind'}`;
-    case 'dead-letters':
-      return `${grouped(n)} sinks have refused ${counted(facts['letters'], 'change')}`;
-    case 'withholding':
-      return `${grouped(n)} sinks withhold what they should probably send`;
-    case 'reading-late':
-      return `Lists of ${grouped(n)} pigeonholes are not read in time`;
-    case 'deletions-held':
-      return `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for an operator`;
-    case 'quota-used-up':
-      return `The request quotas of ${grouped(n)} workspaces are used up`;
-    case 'quota-short':
-      return `The request quotas of ${grouped(n)} workspaces will not last`;
-    case 'import-ended':
-      return `${grouped(n)} imports have ended`;
-    default:
-      return occasion satisfies never;
-  }
+function raisedTitle({ occasion, subjects: { length: n }, facts }: Told): string {
+  const titles: Readonly<Record<Occasion, string>> = {
+    'service-down': `The service does not answer ${grouped(n)} workspaces`,
+    'sink-paused': `${grouped(n)} sinks are paused`,
+    'workspace-paused': `${grouped(n)} workspaces are paused`,
+    behind: `${grouped(n)} sinks ${facts['problem'] === 'sink-failing' ? 'accept nothing' : 'are behind'}`,
+    'dead-letters': `${grouped(n)} sinks have refused ${counted(facts['letters'], 'change')}`,
+    withholding: `${grouped(n)} sinks withhold what they should probably send`,
+    'reading-late': `Lists of ${grouped(n)} pigeonholes are not read in time`,
+    'deletions-held': `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for an operator`,
+    'quota-used-up': `The request quotas of ${grouped(n)} workspaces are used up`,
+    'quota-short': `The request quotas of ${grouped(n)} workspaces will not last`,
+    'import-ended': `${grouped(n)} imports have ended`,
+  };
+  return titles[occasion];
 }
 
-function overTitle({ occasion, subjects: { length: n } }: Several): string {
+function overTitle({ occasion, subjects: { length: n } }: Told): string {
   const titles: Readonly<Record<LastingOccasion, string>> = {
     'service-down': `The service answers ${grouped(n)} workspaces again`,
     'sink-paused': `${grouped(n)} sinks are no longer paused`,
@@ -190,7 +183,7 @@ function overTitle({ occasion, subjects: { length: n } }: Several): string {
 }
 
 /** Returns the cause that all subjects share: one fix may resolve all of them. */
-function commonReason({ occasion, facts }: Several): string[] {
+function commonReason({ occasion, facts }: Told): string[] {
   if (occasion === 'quota-used-up') return [`pigeonpost reads nothing of them ${quotaReturns(facts)}.`];
   const { pausedBy, cause } = facts;
   if (occasion === 'behind') return cause == null ? [] : [`The destination of each ${failureWords(String(cause))}.`];

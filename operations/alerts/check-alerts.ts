@@ -75,8 +75,8 @@ export async function checkAlerts(
 async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
   // The quota forecast is expensive, so it is left out if no alert uses it.
   const needed = when.quotaShort ? sources : { ...sources, quotas: async () => new Map() };
-  const { snapshot } = await readSnapshot(needed, false, null);
-  return findConditions(snapshot, when);
+  const { status, lanes, now } = await readSnapshot(needed, null);
+  return findConditions({ ...status, lanes, folders: [], now }, when);
 }
 
 /** Result of a check before pacing. `rows` need no message. */
@@ -140,16 +140,22 @@ async function judgeImports(
   const oldestMs = at.getTime() - tellImportsWithinMs;
   const after = new Date(Math.max(oldestMs, watchingSince.getTime()));
   const imports = await endedImports(ledger, { after, known: told.map(({ subject }) => Number(subject)) });
-  const pending = imports.map(({ number, workspace, pigeonholeId, state, endedAt, counts }): PendingMessage => {
-    const subject = String(number);
-    const facts = { pigeonhole: `${workspace}/${pigeonholeId}`, state, ...counts };
-    const ended = { occasion: 'import-ended', since: endedAt ?? at, facts } as const;
-    return {
-      row: { ...ended, subject, holds: false, told: true, raises: 1 },
-      message: { ...ended, subjects: [subject], kind: 'happened' },
-      rowIfLater: undefined, // without a row, the next check finds the import again
-    };
-  });
+  const pending = imports.map(
+    ({ number, workspace, pigeonholeId, state, unusable, endedAt, counts }): PendingMessage => {
+      const subject = String(number);
+      const facts = {
+        pigeonhole: `${workspace}/${pigeonholeId}`,
+        state: unusable === null ? state : 'unusable',
+        ...counts,
+      };
+      const ended = { occasion: 'import-ended', since: endedAt ?? at, facts } as const;
+      return {
+        row: { ...ended, subject, holds: false, told: true, raises: 1 },
+        message: { ...ended, subjects: [subject], kind: 'happened' },
+        rowIfLater: undefined, // without a row, the next check finds the import again
+      };
+    },
+  );
   return {
     rows: [],
     // Twice the time for which ended imports are searched, so that a removed record cannot be found again.
@@ -193,34 +199,23 @@ export function findConditions(snapshot: WorkSnapshot, when: AlertsConfig['when'
   });
 }
 
-/** Says whether the configuration wants alerts of an occasion. Pure. */
+const whenKeys: Readonly<Record<Occasion, keyof AlertsConfig['when']>> = {
+  'service-down': 'serviceDown',
+  'reading-late': 'readingLate',
+  'sink-paused': 'sinkPaused',
+  'workspace-paused': 'workspacePaused',
+  behind: 'behindMs',
+  'dead-letters': 'deadLetters',
+  withholding: 'withholding',
+  'deletions-held': 'deletionsHeld',
+  'quota-used-up': 'quotaUsedUp',
+  'quota-short': 'quotaShort',
+  'import-ended': 'importEnded',
+};
+
+/** Says whether the configuration wants alerts of an occasion. A limit that is not set selects none. Pure. */
 function isWanted(occasion: Occasion, when: AlertsConfig['when']): boolean {
-  switch (occasion) {
-    case 'service-down':
-      return when.serviceDown;
-    case 'reading-late':
-      return when.readingLate;
-    case 'sink-paused':
-      return when.sinkPaused;
-    case 'workspace-paused':
-      return when.workspacePaused;
-    case 'behind':
-      return when.behindMs !== undefined;
-    case 'dead-letters':
-      return when.deadLetters !== undefined;
-    case 'withholding':
-      return when.withholding;
-    case 'deletions-held':
-      return when.deletionsHeld;
-    case 'quota-used-up':
-      return when.quotaUsedUp;
-    case 'quota-short':
-      return when.quotaShort;
-    case 'import-ended':
-      return when.importEnded;
-    default:
-      return occasion satisfies never;
-  }
+  return (when[whenKeys[occasion]] ?? false) !== false;
 }
 
 /**

@@ -1,9 +1,8 @@
+import { freshnessOf, pigeonholeOf, quotaOf, sinkOf, workspaceOf } from '../../cli/status/status.test-kit.js';
+import { ago, laneOf, now } from '../snapshot.test-kit.js';
 import type { AlertsConfig } from '../../config/config.js';
 import type { WorkSnapshot } from '../find-problems.js';
 import { findConditions } from './check-alerts.js';
-
-const now = new Date('2026-11-21T10:00:00Z');
-const ago = (ms: number): Date => new Date(now.getTime() - ms);
 
 /** Selects every occasion of `alerts.when`. */
 const everything: AlertsConfig['when'] = {
@@ -30,14 +29,7 @@ const nothing: AlertsConfig['when'] = {
   quotaShort: false,
   importEnded: false,
 };
-const quota = {
-  limit: 1000,
-  left: 400,
-  reserved: 50,
-  nextHour: { live: 1, idle: 1, sweep: 1, all: 3 },
-  lastsUntil: null,
-  resetAt: '2026-11-22T00:00:00.000Z',
-};
+const quota = quotaOf({ limit: 1000, left: 400, reserved: 50, lastsUntil: null, resetAt: '2026-11-22T00:00:00.000Z' });
 
 interface Given {
   readonly sink?: object;
@@ -50,68 +42,18 @@ interface Given {
 }
 
 function snapshot({ sink = {}, workspace = {}, held = 0, lateSeconds = 0, waitMs = [] }: Given): WorkSnapshot {
+  const late = freshnessOf(lateSeconds === 0 ? {} : { lateLists: 1, lateSeconds, late: 'votes' });
+  const pigeonholes = [pigeonholeOf({ heldDeletions: held, freshness: late }), pigeonholeOf({ id: 102 })];
   return {
     trouble: null,
-    workspaces: [
-      {
-        name: 'acme',
-        state: 'working',
-        reason: 'unread: Person 1',
-        until: null,
-        pause: null,
-        unanswered: null,
-        waitingLists: 13,
-        quota: null,
-        pigeonholes: [
-          {
-            id: 101,
-            pause: null,
-            failing: 0,
-            reason: null,
-            goneAt: null,
-            heldDeletions: held,
-            foreignRows: 0,
-            freshness: { lateLists: lateSeconds === 0 ? 0 : 1, lateSeconds, late: lateSeconds === 0 ? null : 'votes' },
-          },
-          {
-            id: 102,
-            pause: null,
-            failing: 0,
-            reason: null,
-            goneAt: null,
-            heldDeletions: 0,
-            foreignRows: 0,
-            freshness: { lateLists: 0, lateSeconds: 0, late: null },
-          },
-        ],
-        ...workspace,
-      },
-    ],
-    sinks: [
-      { ...idle, name: 'hooks', backlog: 3, ...sink },
-      { ...idle, name: 'other' },
-    ],
-    lanes: waitMs.map((ms) => ({
-      sink: 'hooks',
-      waitsSince: ago(ms),
-      waitsFor: null,
-      failingSince: null,
-      retryAt: null,
-    })),
+    workspaces: [workspaceOf({ reason: 'unread: Person 1', waitingLists: 13, pigeonholes, ...workspace })],
+    sinks: [sinkOf({ backlog: 3, ...sink }), sinkOf({ name: 'other' })],
+    lanes: waitMs.map((ms) => laneOf({ waitsSince: ago(ms) })),
+    folders: [],
     now,
   };
 }
 
-const idle = {
-  state: 'working',
-  reason: null,
-  pause: null,
-  backlog: 0,
-  dead: {},
-  withholding: [],
-  observation: null,
-  approval: null,
-};
 const pause = {
   pausedBy: 'cause',
   cause: 'credential',

@@ -42,11 +42,13 @@ export const defaultRecoveryDelays: RecoveryDelays = {
  * - *recovered* → *none*: the condition has not held for two hours.
  */
 export function judgeAlert(
-  before: AlertState | null,
+  stored: AlertState | null,
   found: Found,
   now: Date,
   delays: RecoveryDelays = defaultRecoveryDelays,
 ): Judgement {
+  // If the clock was set back, the quiet time counts from now.
+  const before = stored !== null && stored.since > now ? { ...stored, since: now } : stored;
   if (found === 'unknown') return { state: before, tell: null };
   if (found === 'holds') {
     if (before === null) return { state: { holds: true, since: now, told: true, raises: 1 }, tell: 'raised' };
@@ -129,7 +131,9 @@ export function limitMessages(
   const spent = new Map<string, Date>();
   for (const key of new Set(pending.map(({ message }) => rateLimitKey(message)))) {
     const group = pending.filter(({ message }) => rateLimitKey(message) === key);
-    const fullAtMs = Math.max(paces.get(key)?.getTime() ?? 0, at.getTime());
+    // No limit lasts longer than the refill of a full burst, except after the clock was set back.
+    const latestMs = at.getTime() + pace.burst * pace.everyMs;
+    const fullAtMs = Math.min(Math.max(paces.get(key)?.getTime() ?? 0, at.getTime()), latestMs);
     const allowed = pace.burst - Math.ceil((fullAtMs - at.getTime()) / pace.everyMs);
     if (allowed <= 0) {
       rows.push(...group.flatMap(({ rowIfLater }) => rowIfLater ?? []));

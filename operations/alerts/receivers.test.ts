@@ -2,6 +2,7 @@ import { whileOldTlsIsAllowed } from '../../test/kit/old-tls.js';
 import { runInThisContext } from 'node:vm';
 import { Secret } from '../../config/secret.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
+import { whileHeld } from '../../base/lease.js';
 import { startHookServer } from './hook-server.test-kit.js';
 import { localhostCertificate, localhostKey } from '../../sinks/network/localhost-certificate.test-kit.js';
 import { startMailServer } from './mail-server.test-kit.js';
@@ -167,6 +168,27 @@ describe('a mail receiver', () => {
     stopping.abort();
     expect(await sending).toEqual({ kind: 'failed', detail: expect.stringContaining('mail server 127.0.0.1') });
   });
+
+  it('fails at once if the connection ends while the lease is confirmed', async () => {
+    const { server, receiver } = await open();
+    const outcomeAfter = async (end: (stopping: AbortController) => unknown) => {
+      const stopping = new AbortController();
+      let isConnected = false;
+      const confirm = async (): Promise<void> => {
+        if (isConnected) await end(stopping);
+        isConnected = true; // the first confirmation comes before the connection
+      };
+      return await whileHeld(confirm, () => receiver.send(alert, stopping.signal));
+    };
+    const failed = { kind: 'failed', detail: expect.stringContaining('mail server 127.0.0.1') };
+    const aborted = async (stopping: AbortController): Promise<void> => {
+      stopping.abort();
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    };
+    expect(await outcomeAfter(aborted)).toEqual(failed);
+    expect(await outcomeAfter(() => server.close())).toEqual(failed);
+    expect(server.taken).toEqual([]);
+  }, 20_000); // without waiting for a greeting
 
   it.each(['0', undefined])(
     'sends nothing to a server with an untrusted certificate (NODE_TLS_REJECT_UNAUTHORIZED=%s)',

@@ -5,18 +5,15 @@ import type { AlertReceiver } from '../../config/config.js';
 import { RestClient } from '../../sinks/rest/rest-client.js';
 import { callSlack } from '../../sinks/slack/client.js';
 import type { NetworkSettings } from '../../sinks/sink.js';
-import { request } from 'undici';
-import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
-import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
-import { answeredAtMs, headerText, retryAfterMs } from '../../sinks/network/read-answer.js';
+import { retryAfterMs } from '../../sinks/network/read-answer.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import { Signer } from '../../sinks/webhook/sign.js';
 import { AsyncResource } from 'node:async_hooks';
 import { connect, isIP, type Socket } from 'node:net';
 import { rootCertificates } from 'node:tls';
-import { isLoopback } from '../../config/loopback.js';
-import { strictTls } from '../../sinks/network/guarded-connector.js';
-import { confirmHeld } from '../../base/while-held.js';
+import { isLoopback } from '../../base/loopback.js';
+import { strictTls } from '../../sinks/network/address-policy.js';
+import { confirmHeld } from '../../base/lease.js';
 
 /** An alert as it is sent. */
 export interface OutgoingAlert extends AlertText {
@@ -52,8 +49,8 @@ export function receiverKey(ledger: Ledger, { type, place }: OpenReceiver): stri
   return ledger.hash.fingerprint(JSON.stringify(['alerts', type, ...place]));
 }
 
-/** Timeouts of a receiver; shorter than the lease by which one process sends to it. */
-export const receiverTimes = { connectTimeoutMs: 10_000, requestTimeoutMs: 20_000 } as const;
+/** Time limit of one attempt; shorter than the lease by which one process sends to a receiver. */
+export const receiverTimeoutMs = 20_000;
 
 /** Posts alerts to a channel by chat.postMessage. */
 export function openSlackReceiver(
@@ -61,12 +58,7 @@ export function openSlackReceiver(
   network: NetworkSettings,
   now: () => number,
 ): OpenReceiver {
-  const rest = new RestClient({
-    url: new URL(baseUrl),
-    environment: { network, now, requestTimeoutMs: receiverTimes.requestTimeoutMs },
-    allowPrivateAddresses: true,
-    connections: 1,
-  });
+  const rest = openRest(new URL(baseUrl), { network, now });
   const api = { baseUrl, token, rest, wallNow: now };
   return {
     type: 'slack',
@@ -77,16 +69,13 @@ export function openSlackReceiver(
       const reply = await callSlack(api, 'chat.postMessage', message, signal);
       if (reply.kind === 'no-answer') return { kind: 'failed', detail: reply.detail };
       if (reply.body?.['ok'] === true) return { kind: 'delivered' };
-      return failed(reply.body?.['error'], reply.status, reply.retryAfterMs);
+      const error = reply.body?.['error'];
+      const code = typeof error === 'string' && /^[a-z_]{1,60}$/.test(error) ? error : `HTTP ${reply.status}`;
+      const detail = `Slack did not accept the alert (${code}): check the token, the channel, and that the bot is in the channel`;
+      return failed(detail, reply.retryAfterMs);
     },
     close: () => rest.close(),
   };
-}
-
-function failed(error: unknown, status: number, afterMs: number | undefined): AlertOutcome {
-  const code = typeof error === 'string' && /^[a-z_]{1,60}$/.test(error) ? error : `HTTP ${status}`;
-  const detail = `Slack did not accept the alert (${code}): check the token, the channel, and that the bot is in the channel`;
-  return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
 /** Source: docs.slack.dev, "Formatting message text": the three characters that have to be escaped. */
@@ -99,8 +88,6 @@ function slackText({ title, says, todo, link }: OutgoingAlert): string {
   return lines.join('\n');
 }
 
-const maxAnswerBytes = 64 * 1024;
-
 /** Posts alerts as JSON, signed according to Standard Webhooks. Redirects are not followed. */
 export function openWebhookReceiver(
   { url: written, secret }: Extract<AlertReceiver, { type: 'webhook' }>,
@@ -109,42 +96,44 @@ export function openWebhookReceiver(
 ): OpenReceiver {
   const url = new URL(written);
   const signer = new Signer([secret]);
-  const { connectTimeoutMs, requestTimeoutMs: timeoutMs } = receiverTimes;
-  const dispatcher = createDispatcher(url, network, { allowPrivateAddresses: true, connectTimeoutMs, connections: 1 });
-  const post = async (alert: OutgoingAlert, signal: AbortSignal): Promise<AlertOutcome> => {
-    const body = JSON.stringify(alertBody(alert));
-    const message = { id: alert.id, timestampSeconds: Math.floor(now() / 1000), body };
-    const answer = await request(url, {
-      method: 'POST',
-      dispatcher,
-      signal,
-      headers: {
-        'content-type': 'application/json',
-        'user-agent': 'pigeonpost',
-        ...signer.headers(message),
-      },
-      body,
-    });
-    await answer.body.dump({ limit: maxAnswerBytes, signal }).catch(() => undefined);
-    const { statusCode: status } = answer;
-    if (status >= 200 && status < 300) return { kind: 'delivered' };
-    const afterMs = retryAfterMs(headerText(answer.headers['retry-after']), answeredAtMs(answer.headers.date, now));
-    const detail = `${url.host} did not accept the alert (HTTP ${status}): check its url, its secret and the clocks of both sides`;
-    return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
-  };
+  const rest = openRest(url, { network, now }, 'the receiver');
   return {
     type: 'webhook',
     name: `webhook ${url.host}`, // a path or a query may hold a token
     place: [url.href],
     async send(alert, signal) {
-      try {
-        return await withinDeadline(signal, timeoutMs, (own) => post(alert, own));
-      } catch (error) {
-        return { kind: 'failed', detail: noAnswerSentence(error, { host: url.host, name: 'the receiver', timeoutMs }) };
-      }
+      const body = JSON.stringify(alertBody(alert));
+      const message = { id: alert.id, timestampSeconds: Math.floor(now() / 1000), body };
+      const headers = { 'content-type': 'application/json', ...signer.headers(message) };
+      const answer = await rest.call({ method: 'POST', url, headers, body, statusDecides: true }, signal);
+      if (answer.kind === 'no-answer') return { kind: 'failed', detail: answer.detail };
+      const { status } = answer;
+      if (status >= 200 && status < 300) return { kind: 'delivered' };
+      const detail = `${url.host} did not accept the alert (HTTP ${status}): check its url, its secret and the clocks of both sides`;
+      return failed(detail, retryAfterMs(answer.retryAfter, answer.answeredAtMs));
     },
-    close: () => dispatcher.close(),
+    close: () => rest.close(),
   };
+}
+
+/** @param name the receiver's name in messages; the host by default */
+function openRest(
+  url: URL,
+  connection: { readonly network: NetworkSettings; readonly now: () => number },
+  name = url.host,
+): RestClient {
+  return new RestClient({
+    url,
+    name,
+    environment: { ...connection, requestTimeoutMs: receiverTimeoutMs },
+    allowPrivateAddresses: true,
+    connections: 1,
+    maxAnswerBytes: 64 * 1024,
+  });
+}
+
+function failed(detail: string, afterMs: number | undefined): AlertOutcome {
+  return { kind: 'failed', detail, ...(afterMs === undefined ? {} : { afterMs }) };
 }
 
 /** Returns type, timestamp and data, as Standard Webhooks proposes for payloads. */
@@ -168,14 +157,13 @@ type SmtpSettings = Extract<AlertReceiver, { type: 'smtp' }>;
  */
 export function openSmtpReceiver(settings: SmtpSettings, network: Pick<NetworkSettings, 'ca'>): OpenReceiver {
   const { host, port, to } = settings;
-  const { requestTimeoutMs: timeoutMs } = receiverTimes;
   return {
     type: 'smtp',
     name: `smtp ${host}:${port}`,
     place: [host, String(port), to],
     async send(alert, signal) {
       try {
-        await withinDeadline(signal, timeoutMs, (own) => mail(settings, network, alert, own));
+        await withinDeadline(signal, receiverTimeoutMs, (own) => mail(settings, network, alert, own));
         return { kind: 'delivered' };
       } catch (error) {
         return { kind: 'failed', detail: smtpSentence(error, `${host}:${port}`) };
@@ -215,8 +203,12 @@ async function mail(
         // Connecting may have taken so long that another process has the lease; confirm it before the mail is sent.
         const confirmed = AsyncResource.bind(confirmHeld);
         socket.once('connect', () => {
-          socket.off('error', callback);
-          Promise.resolve(confirmed()).then(() => callback(null, { connection: socket }), callback);
+          Promise.resolve(confirmed()).then(() => {
+            socket.off('error', callback);
+            // nodemailer waits half a minute for the greeting of a connection that has ended meanwhile
+            if (socket.destroyed) callback(Object.assign(new Error('closed'), { code: 'ECONNECTION' }));
+            else callback(null, { connection: socket });
+          }, callback);
         });
       },
       disableFileAccess: true,

@@ -4,7 +4,7 @@ import { join, dirname, resolve } from 'node:path';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
 import { BackupError } from './backup-error.js';
 import { open, rename, rm, mkdtemp, writeFile, readFile, readdir } from 'node:fs/promises';
-import { syncFolder } from '../../ledger/drivers/sync-folder.js';
+import { syncFolder } from '../../ledger/drivers/embedded-folder.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { z } from 'zod';
 import { packageVersion } from '../../base/package-root.js';

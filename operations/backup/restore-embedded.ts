@@ -3,11 +3,9 @@ import { lstat, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openEmbedded } from '../../ledger/drivers/embedded.js';
-import { restoredName } from '../../ledger/drivers/embedded-folder.js';
+import { restoredName, syncFolder } from '../../ledger/drivers/embedded-folder.js';
 import { lockFolder } from '../../ledger/drivers/folder-lock.js';
-import { syncFolder } from '../../ledger/drivers/sync-folder.js';
-import { ledgerKeyFile, readKeyFile, writeKeyFile } from '../../ledger/key-place.js';
-import type { LedgerKey } from '../../ledger/ledger-key.js';
+import { ledgerKeyFile, readKeyFile, writeKeyFile, type LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from './restore-store.js';
 import { type ErasureList, takeOverErasures, readErasureList } from '../../people/erasure-list.js';

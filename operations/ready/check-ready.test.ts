@@ -1,4 +1,9 @@
-import { shareAnswers } from './check-ready.js';
+import type { ReadingPlan } from '../../work/reading-plan.js';
+import { judgeQuota, judgeSink, shareAnswers } from './check-ready.js';
+
+const hour = 3_600_000;
+const today = Date.parse('2026-11-21T00:00:00Z');
+const now = today + 18 * hour;
 
 function asking() {
   const asked: string[] = [];
@@ -30,5 +35,54 @@ describe('a shared answer', () => {
     await expect(ask('bad')).rejects.toThrow('not now');
     await expect(ask('bad')).rejects.toThrow('not now');
     expect(asked).toHaveLength(2);
+  });
+});
+
+describe('the check of a destination', () => {
+  it('is ok if all its lines are, and otherwise reports the failed lines', () => {
+    const good = { ok: true, text: 'the token is taken' };
+    const bad = { ok: false, text: 'there is no property "eventId"' };
+    expect(judgeSink('crm', 'hubspot', [good])).toMatchObject({ id: 'sink:crm', state: 'ok', says: good.text });
+    expect(judgeSink('crm', 'hubspot', [good, bad])).toMatchObject({ state: 'failed', says: bad.text });
+  });
+});
+
+describe('the quota on the days of an event', () => {
+  const everyMs = { live: 10_000, new: hour, upcoming: hour, ended: 6 * hour, sweep: hour, lists: {} };
+  const plan = { lists: ['attendees'], everyMs, drop: {}, sinks: new Map() } as unknown as ReadingPlan;
+  const days = (from: number, to: number) => ({ startsAt: today + from * 24 * hour, endsAt: today + to * 24 * hour });
+  const planned = (event: { startsAt: number; endsAt: number }) => ({
+    status: 'upcoming',
+    event,
+    sessions: new Map(),
+    expectedParticipants: null,
+    plan,
+  });
+  const facts = { event: days(1, 2), pigeonholes: [planned(days(1, 2))], workspacePlans: [], reserve: 0.1, now };
+
+  it.each<[string, Partial<Parameters<typeof judgeQuota>[0]>, string, RegExp]>([
+    ['is ok if it suffices', { limit: 20_000 }, 'ok', /2026-11-22, needs about 8,640 .* it fits/],
+    ['fails if it does not suffice', { limit: 9000 }, 'failed', /reading may use 8,100 of 9,000/],
+    [
+      'gets a warning if the service does not report it',
+      { limit: null },
+      'warning',
+      /needs about 8,640 requests; the service does not report/,
+    ],
+    ['gets a warning if the event has no days', { event: { startsAt: null, endsAt: null } }, 'warning', /not known/],
+    ['is ok if the event is over', { event: days(-3, -1) }, 'ok', /is over/],
+  ])('%s', (_, given, state, says) => {
+    const check = judgeQuota({ ...facts, limit: 20_000, ...given });
+    expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
+  });
+
+  it('counts only the days of the event, not the demand of later events', () => {
+    const others = Array.from({ length: 20 }, () => planned(days(9, 10)));
+    expect(judgeQuota({ ...facts, limit: 20_000, pigeonholes: [...facts.pigeonholes, ...others] }).state).toBe('ok');
+  });
+
+  it('includes the demand of another event on the same day', () => {
+    const other = planned(days(1, 2));
+    expect(judgeQuota({ ...facts, limit: 15_000, pigeonholes: [...facts.pigeonholes, other] }).state).toBe('failed');
   });
 });

@@ -1,11 +1,10 @@
 import type { PigeonholeName } from '../../work/cycle-results.js';
-import { requestPigeonhole } from '../../work/requests/request-pigeonhole.js';
+import { requestPigeonhole } from '../../work/requests/service-requests.js';
 import type { Collaborators, OpenSink } from '../../work/collaborators.js';
 import { eventTimes, sessionItems, readSchedules } from '../../reading/stream-facts.js';
 import { plannedLanes } from '../../delivering/lane-plans.js';
-import { PermitRefusal } from '../../work/requests/permit-refusal.js';
-import { reserveOf } from '../../work/requests/service-gate.js';
-import { checkOf, type EventChecks, type ReadyCheck } from './readiness.js';
+import { PermitRefusal, reserveOf } from '../../work/requests/quota-rules.js';
+import { checkOf, type EventChecks, type ReadyCheck, judgeService, judgeSessions } from './readiness.js';
 import type { Config } from '../../config/config.js';
 import { ownRecords } from '../../ledger/visibility.js';
 import { countRegistrants, judgeConsent, judgeRegistrants, judgeFields } from './judge-people.js';
@@ -15,7 +14,6 @@ import { readQuotas } from '../../work/requests/quota.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { countDeliverable } from '../count-deliverable.js';
 import { fieldsSeen } from '../field-notes.js';
-import { judgeService, judgeSessions } from './judge-event.js';
 import type { CheckLine } from '../../sinks/sink.js';
 import { allNeeds } from '../../reading/demand.js';
 import { type ReadingPlan, planReading, syncsOf } from '../../work/reading-plan.js';
@@ -148,7 +146,7 @@ async function checkConsent(
       .flatMap((lane) => lane.lists)
       .filter((list) => ownRecords.has(list) && list !== 'engagement');
     if (lists.length === 0) return [];
-    const of = { ref, lists, since: null, until: null, withoutRowOf: null, selected: [] };
+    const of = { ref, lists, selected: [] };
     return [judgeConsent(name, [...accepts], await countDeliverable(ledger, config.sinks[name]!, of))];
   });
   return (await Promise.all(checks)).flat();

@@ -1,4 +1,12 @@
-import { type RegistrantCounts, judgeRegistrants, type RegistrantSettings } from './judge-people.js';
+import type { Config } from '../../config/config.js';
+import { Expression } from '../../sinks/mapping/expression.js';
+import {
+  judgeConsent,
+  judgeFields,
+  judgeRegistrants,
+  type RegistrantCounts,
+  type RegistrantSettings,
+} from './judge-people.js';
 
 const on: RegistrantSettings = { registrants: true, attendeeCodeRequired: false, expectedParticipants: 25_000 };
 const nobody: RegistrantCounts = {
@@ -67,5 +75,65 @@ describe('the registrants of an event', () => {
     const check = judgeRegistrants({ ...on, ...settings }, { ...nobody, ...counts });
     expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
     expect(check.todo === undefined).toBe(state === 'ok');
+  });
+});
+
+describe('the consent check of a sink', () => {
+  it.each<[string, { list: string; items: number; withheld: Record<string, number> }[], string, string]>([
+    [
+      'counts the people whom the sink accepts',
+      [{ list: 'attendees', items: 20_000, withheld: {} }],
+      'ok',
+      'will send 20,000 attendees, withhold 0',
+    ],
+    [
+      'counts the people who refused',
+      [{ list: 'attendees', items: 1, withheld: { 'consent-refused': 1200 } }],
+      'ok',
+      'will send 1 attendee, withhold 1,200 (1,200 have refused)',
+    ],
+    [
+      'warns if nobody has answered yet',
+      [{ list: 'registrants', items: 0, withheld: { 'consent-not-known': 20_000 } }],
+      'warning',
+      'will send 0 registrants, withhold 20,000 (20,000 have not said yet); it accepts consent obtained',
+    ],
+    ['is ok if no attendee was read yet', [], 'ok', 'no attendee has been read yet; it accepts consent obtained'],
+  ])('%s', (_, counts, state, says) => {
+    expect(judgeConsent('crm', ['obtained'], counts)).toMatchObject({ id: 'consent:crm', state, says });
+  });
+});
+
+describe('the profile fields of an event', () => {
+  const configWith = (text: string): Config => {
+    const email = new Expression(text);
+    email.standsAt({ line: 34, key: 'sinks.crm.records[0].properties.email' });
+    return {
+      syncs: { all: { workspace: 'acme', pigeonholes: {}, sinks: ['crm'] } },
+      sinks: {
+        crm: {
+          type: 'hubspot',
+          settings: { records: [{ from: 'attendees', properties: { email: { value: email } } }] },
+        },
+      },
+    } as unknown as Config;
+  };
+  const known = { workspace: 'acme', pigeonholeId: 101, profile: ['E-mail', 'Name'], seen: new Map() };
+
+  it.each<[string, string, readonly string[], string, RegExp]>([
+    ['are ok if mappings read them', 'item.Name', known.profile, 'ok', /"E-mail", "Name"; the mappings find all/],
+    [
+      'get a warning if they have another name',
+      'item.Email',
+      known.profile,
+      'warning',
+      /reads item.Email.*seen: "E-mail"/,
+    ],
+    ['are ok if the service sets them', 'item.consent.obtained', known.profile, 'ok', /find all/],
+    ['get a warning if none is known', 'item.Email', [], 'warning', /nobody was imported/],
+    ['are ok if no mapping reads any', '"constant"', [], 'ok', /no mapping reads any/],
+  ])('%s', (_, text, profile, state, says) => {
+    const check = judgeFields(configWith(text), { ...known, profile });
+    expect([check.state, check.says]).toEqual([state, expect.stringMatching(says)]);
   });
 });

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.js';
 import type { SeenFields } from '../../ledger/seen-fields.js';
 import { fieldNotes, mentionedLists, type SeenByList } from '../field-notes.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import { codeStatus } from '../../ledger/code-status.js';
+import { codeStatus } from '../../ledger/sql-expressions.js';
 
 /** Registrant settings of the pigeonhole; undefined: not stated. */
 export interface RegistrantSettings {
@@ -198,7 +198,8 @@ export async function countRegistrants(ledger: Pick<Ledger, 'db'>, ref: number):
       [ref],
     ),
     ledger.db.query<{ number: number; open: boolean }>(
-      `select number, state in ('staging', 'running') as open from imports where ref = $1 order by number`,
+      `select number, state in ('staging', 'running') as open from imports
+       where ref = $1 and (state = 'staging' or started_at is not null) order by number`,
       [ref],
     ),
   ]);

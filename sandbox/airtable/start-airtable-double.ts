@@ -3,7 +3,7 @@ import { RollingLimit } from '../serve/call-limit.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
-export interface AirtableOptions extends ServeOptions {
+interface AirtableOptions extends ServeOptions {
   /**
    * Number of requests that the base accepts in a second. After one more, it refuses every request until none has
    * arrived for 30 seconds.
@@ -24,7 +24,7 @@ export const freshAccount = { perSecond: 5, perMonth: 1000 } as const satisfies 
 
 type Cell = string | number | null;
 
-export interface AirtableRow {
+interface AirtableRow {
   readonly id: string;
   readonly fields: Readonly<Record<string, Cell>>;
 }

@@ -3,7 +3,7 @@ import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
-export interface BigQueryOptions extends ServeOptions {
+interface BigQueryOptions extends ServeOptions {
   /** Whether billing is enabled. Without it, the project is a sandbox, which refuses to stream. */
   readonly billing?: boolean;
   /** Number of requests that streaming answers with 404, because it does not know a newly created table yet. */
@@ -18,7 +18,6 @@ export const freshAccount = { billing: true, unknownFor: 0 } as const satisfies 
 
 export interface BigQueryDouble extends RunningDouble {
   readonly rows: Record<string, unknown>[];
-  /** PEM of the service account. */
   readonly privateKey: string;
 }
 

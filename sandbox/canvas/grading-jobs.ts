@@ -1,5 +1,4 @@
-import type { Parameters } from './read-parameters.js';
-import { text } from './read-parameters.js';
+import { type Parameters, text } from './read-parameters.js';
 import type { Assignment, Course, School } from './school.js';
 
 /** A Progress object with Canvas's field names. */
@@ -14,7 +13,7 @@ export interface Progress {
 }
 
 /** The failure of a job: it `fails` after a number of students, or is `stuck` and never finishes. */
-export type JobFault = { readonly kind: 'fails'; readonly afterStudents: number } | { readonly kind: 'stuck' };
+type JobFault = { readonly kind: 'fails'; readonly afterStudents: number } | { readonly kind: 'stuck' };
 
 interface Job {
   readonly progress: Progress;
@@ -55,7 +54,6 @@ export class GradingJobs {
     this.faults.push(...faults);
   }
 
-  /** Lets stuck jobs finish. */
   releaseStuck(): void {
     for (const job of this.jobs) if (job.fault?.kind === 'stuck') job.fault = undefined;
   }

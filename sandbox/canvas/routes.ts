@@ -104,7 +104,6 @@ function refuse(parameters: readonly string[]): void {
   if (parameters.length > 0) throw new CanvasRefusal(400, `not needed: ${parameters.join(', ')}`);
 }
 
-/** Starts a job that grades many students of one assignment. */
 function updateGrades(call: Call): DoubleAnswer {
   const course = courseOf(call);
   const { grade_data: data, ...more } = parametersOf(call);

@@ -4,7 +4,7 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
 
-export interface DynamicsOptions extends ServeOptions {
+interface DynamicsOptions extends ServeOptions {
   /** Maximum number of characters of each column that requests may set. */
   readonly maxLengths?: Readonly<Record<string, number>>;
 }

@@ -1,16 +1,6 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import type { Account } from './account.js';
-import {
-  inputsOf,
-  isDated,
-  jsonBody,
-  onlyFields,
-  requiredText,
-  type Call,
-  type Route,
-  invalidInput,
-  notFound,
-} from './call.js';
+import { isDated, onlyInputs, requiredText, type Call, type Route, invalidInput, notFound } from './call.js';
 import type { ObjectType } from './object-type.js';
 import type { CrmRecord } from './portal.js';
 
@@ -56,7 +46,7 @@ export function associateNew(account: Account, record: CrmRecord, associations: 
 function associateBatch(call: Call): DoubleAnswer {
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[1]!);
-  const results = documentedInputs(call, MAX_CREATED, ['from', 'to']).map((input) => {
+  const results = onlyInputs(call, MAX_CREATED, ['from', 'to']).map((input) => {
     const [fromId, toId] = [idOf(input.from), idOf(input.to)];
     associate(call.account, from, fromId, to, toId, requiredTypeId(from, to));
     return { fromObjectId: Number(fromId), toObjectId: Number(toId), labels: [] };
@@ -67,21 +57,12 @@ function associateBatch(call: Call): DoubleAnswer {
 function dissociateBatch(call: Call): DoubleAnswer {
   const from = call.account.type(call.parts[0]!);
   const to = call.account.type(call.parts[1]!);
-  for (const input of documentedInputs(call, MAX_CREATED, ['from', 'to'])) {
+  for (const input of onlyInputs(call, MAX_CREATED, ['from', 'to'])) {
     const others = Array.isArray(input.to) ? input.to : [];
     for (const other of others)
       call.account.associations.removeBetween(from.name, idOf(input.from), to.name, idOf(other));
   }
   return isDated(call) ? { status: 200, json: {} } : { status: 204 };
-}
-
-/** Returns the inputs of a batch that has only the documented fields. */
-function documentedInputs(call: Call, max: number, allowed: readonly string[]): Record<string, unknown>[] {
-  const body = jsonBody(call);
-  onlyFields(body, ['inputs']);
-  const inputs = inputsOf(body, max);
-  for (const input of inputs) onlyFields(input, allowed);
-  return inputs;
 }
 
 function associatedBatch(call: Call): DoubleAnswer {
@@ -90,7 +71,7 @@ function associatedBatch(call: Call): DoubleAnswer {
   const { associationsPerPage } = call.account;
   const results: unknown[] = [];
   const errors: unknown[] = [];
-  for (const input of documentedInputs(call, MAX_READ, ['id', 'after'])) {
+  for (const input of onlyInputs(call, MAX_READ, ['id', 'after'])) {
     const id = requiredText(input, 'id');
     const start = input.after === undefined ? 0 : Number(input.after);
     const all = resultsOf(call.account, from, id, to);

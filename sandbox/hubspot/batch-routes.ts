@@ -7,6 +7,7 @@ import {
   isDated,
   jsonBody,
   onlyFields,
+  onlyInputs,
   propertyValues,
   requiredText,
   texts,
@@ -136,10 +137,7 @@ function readBatch(call: Call): DoubleAnswer {
 
 function archiveBatch(call: Call): DoubleAnswer {
   const type = call.account.type(call.parts[0]!);
-  const body = jsonBody(call);
-  onlyFields(body, ['inputs']);
-  for (const input of inputsOf(body, MAX_INPUTS)) {
-    onlyFields(input, ['id']);
+  for (const input of onlyInputs(call, MAX_INPUTS, ['id'])) {
     const record = call.account.portal.byId(type, requiredText(input, 'id'));
     if (record === undefined) continue; // archiving an archived record is not an error
     call.account.portal.archive(record);
@@ -150,13 +148,8 @@ function archiveBatch(call: Call): DoubleAnswer {
 
 /** Reads inputs whose properties are all text. Refuses invalid ones before it reads any record. */
 function writableInputs(call: Call, allowed: readonly string[]): Record<string, unknown>[] {
-  const body = jsonBody(call);
-  onlyFields(body, ['inputs']);
-  const inputs = inputsOf(body, MAX_INPUTS);
-  for (const input of inputs) {
-    onlyFields(input, allowed);
-    propertyValues(input);
-  }
+  const inputs = onlyInputs(call, MAX_INPUTS, allowed);
+  for (const input of inputs) propertyValues(input);
   return inputs;
 }
 

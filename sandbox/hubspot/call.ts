@@ -1,4 +1,4 @@
-import { isObject } from '../json.js';
+import { isObject, parsedObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import type { Account } from './account.js';
 
@@ -46,14 +46,21 @@ export function jsonBody(call: Call): Record<string, unknown> {
   const contentType = call.request.headers['content-type'] ?? '';
   if (!contentType.includes('application/json'))
     throw invalidInput('Invalid input: Content-Type must be application/json');
-  let json: unknown;
-  try {
-    json = JSON.parse(call.request.body);
-  } catch {
-    throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
-  }
-  if (!isObject(json)) throw invalidInput('Invalid input JSON on line 1, column 1: an object is expected');
+  const json = parsedObject(call.request.body);
+  if (json === undefined) throw invalidInput('Invalid input JSON on line 1, column 1: an object is expected');
   return json;
+}
+
+/**
+ * Returns the inputs of a batch whose body and inputs have only the documented fields.
+ * @throws {HubSpotRefusal} 400
+ */
+export function onlyInputs(call: Call, max: number, allowed: readonly string[]): Record<string, unknown>[] {
+  const body = jsonBody(call);
+  onlyFields(body, ['inputs']);
+  const inputs = inputsOf(body, max);
+  for (const input of inputs) onlyFields(input, allowed);
+  return inputs;
 }
 
 /** Returns a batch's inputs. @throws {HubSpotRefusal} 400 for none, for more than `max`, and for a non-object */

@@ -1,3 +1,4 @@
+import { parsed } from '../json.js';
 import type { DoubleAnswer } from '../serve/double-request.js';
 import { type Call, type Route, invalidInput, notFound, jsonBody, requiredText } from './call.js';
 import type { ContactList } from './account.js';
@@ -74,12 +75,7 @@ function memberships(call: Call): { list: ContactList; known: string[]; missing:
   if (list.processingType === 'DYNAMIC') {
     throw invalidInput('Manual memberships cannot be changed in a list whose processing type is DYNAMIC');
   }
-  let ids: unknown;
-  try {
-    ids = JSON.parse(call.request.body);
-  } catch {
-    throw invalidInput('Invalid input JSON on line 1, column 1: the body is not JSON');
-  }
+  const ids = parsed(call.request.body);
   if (!Array.isArray(ids) || ids.some((id) => typeof id !== 'string')) {
     throw invalidInput('Invalid input JSON: the body is not a list of record ids');
   }

@@ -284,6 +284,8 @@ describe('a list', () => {
     expect((await add('7')).json).toMatchObject({ recordsIdsAdded: [id], recordIdsMissing: ['1'] });
     expect((await add('7')).json).toMatchObject({ recordsIdsAdded: [] });
     expect([(await add('8')).status, (await add('9')).status]).toEqual([400, 404]);
+    const noJson = { method: 'PUT', headers: { authorization: 'Bearer hubspot-token' }, body: 'no JSON' };
+    expect((await fetch(`${double.url}/crm/lists/2026-09/7/memberships/add`, noJson)).status).toBe(400);
     expect(double.account.lists.get('7')?.members.size).toBe(1);
   });
 });

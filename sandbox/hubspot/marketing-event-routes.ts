@@ -1,9 +1,9 @@
 import type { DoubleAnswer } from '../serve/double-request.js';
 import {
   enforcesRules,
-  inputsOf,
   jsonBody,
   onlyFields,
+  onlyInputs,
   propertyValues,
   requiredText,
   type Call,
@@ -46,7 +46,8 @@ function route(method: string, path: string, access: 'read' | 'write', answer: (
 }
 
 function upsert(call: Call): DoubleAnswer {
-  const inputs = onlyInputs(call).map(eventOf);
+  const fields = [...DETAILS, ...FLAGS, 'customProperties', 'externalAccountId', 'externalEventId'];
+  const inputs = onlyInputs(call, MAX_INPUTS, fields).map(eventOf);
   const keys = new Set(inputs.map(({ accountId, eventId }) => JSON.stringify([accountId, eventId])));
   if (keys.size < inputs.length) throw invalidInput('Duplicate externalEventId found in batch input');
   return {
@@ -87,8 +88,8 @@ function attendByEmail(call: Call): DoubleAnswer {
   const event = byId(call);
   const state = stateOf(call.parts[1]!);
   const { account } = call;
-  const inputs = onlyInputs(call).map((input) => {
-    onlyFields(input, ['email', 'interactionDateTime', 'properties', 'contactProperties']);
+  const fields = ['email', 'interactionDateTime', 'properties', 'contactProperties'];
+  const inputs = onlyInputs(call, MAX_INPUTS, fields).map((input) => {
     const email = requiredText(input, 'email');
     const contactProperties = propertyValues(input, 'contactProperties');
     return { email, ...interactionOf(input, state), contactProperties };
@@ -109,8 +110,7 @@ function attendByEmail(call: Call): DoubleAnswer {
 function attendById(call: Call): DoubleAnswer {
   const event = byId(call);
   const state = stateOf(call.parts[1]!);
-  const results = onlyInputs(call).map((input) => {
-    onlyFields(input, ['vid', 'interactionDateTime', 'properties']);
+  const results = onlyInputs(call, MAX_INPUTS, ['vid', 'interactionDateTime', 'properties']).map((input) => {
     const { vid } = input;
     if (typeof vid !== 'number') throw invalidInput('Some required fields were not set: [vid]');
     const contact = call.account.portal.byId(call.account.contacts, String(vid));
@@ -118,13 +118,6 @@ function attendById(call: Call): DoubleAnswer {
     return { contact, email: contact.values.get('email'), ...interactionOf(input, state) };
   });
   return recorded(call, event, state, results);
-}
-
-/** Returns the inputs of a body that has no other field. */
-function onlyInputs(call: Call): Record<string, unknown>[] {
-  const body = jsonBody(call);
-  onlyFields(body, ['inputs']);
-  return inputsOf(body, MAX_INPUTS);
 }
 
 function recorded(
@@ -164,7 +157,6 @@ function eventOf(input: Readonly<Record<string, unknown>>): {
   const eventId = requiredText(input, 'externalEventId');
   requiredText(input, 'eventName');
   requiredText(input, 'eventOrganizer');
-  onlyFields(input, [...DETAILS, ...FLAGS, 'customProperties', 'externalAccountId', 'externalEventId']);
   customPropertiesOf(input);
   const { externalAccountId: _account, externalEventId: _event, ...fields } = input;
   return { accountId, eventId, fields };

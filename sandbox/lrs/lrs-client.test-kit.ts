@@ -18,7 +18,7 @@ export interface LrsAnswer {
   readonly body: unknown;
 }
 
-export interface LrsRequest {
+interface LrsRequest {
   readonly method?: 'GET' | 'POST';
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;

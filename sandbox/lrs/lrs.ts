@@ -1,4 +1,3 @@
-/** Credentials for basic authentication. */
 export interface LrsAccount {
   readonly username: string;
   readonly password: string;

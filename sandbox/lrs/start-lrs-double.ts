@@ -26,11 +26,9 @@ export interface LrsDouble extends RunningDouble {
   readonly store: StatementStore;
   /** Returns the same plain data as `GET /_double/state`. */
   state(): LrsState;
-  /** Makes the LRS refuse the account's credentials from now on. */
   revoke(username: string): void;
   /** Token endpoint for OAuth 2 client credentials. An account is the client id and secret. */
   readonly tokenUrl: string;
-  /** Makes the LRS refuse all tokens issued so far. */
   expireTokens(): void;
 }
 
@@ -126,7 +124,7 @@ export const lrsFaults: NamedFaults = Object.fromEntries(
 const MAX_SHOWN = 300;
 
 /** Renders the statements as sentences, newest first. Voided statements are struck through. */
-export function lrsPage(store: StatementStore): string {
+function lrsPage(store: StatementStore): string {
   const { all } = store;
   const voided = all.filter(({ id }) => store.voiderOf(id) !== undefined).length;
   const rows = all

@@ -4,7 +4,7 @@ import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 import { clientCredentialsRule, TokenEndpoint } from '../serve/token-endpoint.js';
 
-export interface MarketoOptions extends ServeOptions {
+interface MarketoOptions extends ServeOptions {
   /** Number of calls that the subscription accepts in 20 seconds, from all integrations together. */
   readonly per20s?: number;
   /** Number of calls that it accepts in a day. */

@@ -3,7 +3,7 @@ import { RollingLimit } from '../serve/call-limit.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
-export interface PipedriveOptions extends ServeOptions {
+interface PipedriveOptions extends ServeOptions {
   /** Number of requests that a token may make in 2 seconds. */
   readonly per2s?: number;
   /** Number of these requests that may be searches. */

@@ -7,7 +7,7 @@ export interface AccessKey {
   readonly sessionToken?: string;
 }
 
-export interface SignatureProblem {
+interface SignatureProblem {
   readonly status: number;
   readonly code: string;
 }

@@ -1,6 +1,6 @@
 import { parsedObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
-import type { SaveOptions } from './record-faults.js';
+import type { SaveOptions } from './record-rules.js';
 import type { SalesforceOrg } from './salesforce-org.js';
 import type { SObjectType } from './sobject-type.js';
 

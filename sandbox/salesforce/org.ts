@@ -1,11 +1,11 @@
-import { checkRecord } from './check-record.js';
 import {
   type AssignmentRule,
   byHand,
+  checkRecord,
   type DuplicateRule,
   type SaveOptions,
   type ValidationRule,
-} from './record-faults.js';
+} from './record-rules.js';
 import { readValues, type Values, recordId, normalisedId } from './read-values.js';
 import { SalesforceRefusal } from './call.js';
 import { fieldNamed, typeNamed, type SObjectType, type FieldDefinition } from './sobject-type.js';
@@ -48,9 +48,11 @@ export class Org {
     private readonly now: () => number,
   ) {}
 
-  /** Returns the live records of a type, oldest first. */
-  all(type: SObjectType): OrgRecord[] {
-    return [...this.index.all(type)];
+  /** Returns the records of a type, oldest first. @param withDeleted whether to include those in the recycle bin */
+  all(type: SObjectType, { withDeleted = false }: { readonly withDeleted?: boolean } = {}): OrgRecord[] {
+    return withDeleted
+      ? [...this.records.values()].filter((record) => record.type === type)
+      : [...this.index.all(type)];
   }
 
   /** @throws {SalesforceRefusal} 404 if the org has no object with this name */
@@ -66,7 +68,7 @@ export class Org {
   }
 
   /**
-   * Returns the live records with this value in a field. Ignores the case of texts unless the field is case-sensitive.
+   * Returns the live records with this value in a field. Ignores the case of texts.
    */
   having(type: SObjectType, fieldName: string, value: unknown): OrgRecord[] {
     const definition = fieldNamed(type, fieldName)!;
@@ -86,7 +88,7 @@ export class Org {
     const defaults = [...type.fields.values()].flatMap(({ name, defaultValue }) =>
       defaultValue === undefined ? [] : [[name, defaultValue] as const],
     );
-    const values: Values = { ...Object.fromEntries(defaults), ...this.read(type, sent, 'create') };
+    const values: Values = { ...Object.fromEntries(defaults), ...readValues(type, sent, 'create') };
     this.lastNumber += 1;
     const record: OrgRecord = { id: recordId(type.keyPrefix, this.lastNumber), type, values: {}, deleted: false };
     checkRecord(this, record, values, undefined, save.allowDuplicates);
@@ -106,7 +108,7 @@ export class Org {
     if (record.values.IsConverted === true) {
       throw new SalesforceRefusal('CANNOT_UPDATE_CONVERTED_LEAD', 'cannot reference converted lead');
     }
-    const values = { ...record.values, ...this.read(record.type, sent, 'update') };
+    const values = { ...record.values, ...readValues(record.type, sent, 'update') };
     checkRecord(this, record, values, record.values, save.allowDuplicates);
     this.change(record, () => {
       record.values = values;
@@ -162,7 +164,7 @@ export class Org {
     gone.values.MasterRecordId = kept.id;
   }
 
-  /** Returns the state for `restore`, which a collection with `allOrNone` needs. */
+  /** Returns the state for `restore`. */
   snapshot(): readonly (readonly [OrgRecord, Values, boolean])[] {
     return [...this.records.values()].map((record) => [record, { ...record.values }, record.deleted] as const);
   }
@@ -176,19 +178,6 @@ export class Org {
       record.deleted = deleted;
       if (!deleted) this.index.add(record);
     }
-  }
-
-  private read(type: SObjectType, sent: Readonly<Record<string, unknown>>, on: 'create' | 'update'): Values {
-    return readValues(type, sent, on, (typeName, externalField, value) => {
-      const referenced = this.type(typeName);
-      const definition = fieldNamed(referenced, externalField);
-      const found = definition === undefined ? [] : this.having(referenced, definition.name, value);
-      if (found.length === 1) return found[0]!.id;
-      throw new SalesforceRefusal(
-        'INVALID_FIELD',
-        `Foreign key external ID not found for field ${externalField} in entity ${typeName}`,
-      );
-    });
   }
 
   private change(record: OrgRecord, change: () => void): void {
@@ -281,10 +270,9 @@ class RecordIndex {
   }
 }
 
-/** Returns a value for comparison: texts in lower case unless the field is case-sensitive. */
+/** Returns a value for comparison: texts in lower case. */
 function comparable(definition: FieldDefinition, value: unknown): unknown {
-  const matters = definition.caseSensitive || definition.type === 'reference';
-  return typeof value === 'string' && !matters ? value.toLowerCase() : value;
+  return typeof value === 'string' && definition.type !== 'reference' ? value.toLowerCase() : value;
 }
 
 function isKept({ externalId, unique, type }: FieldDefinition): boolean {

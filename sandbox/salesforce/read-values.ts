@@ -5,12 +5,6 @@ import { SalesforceRefusal } from './call.js';
 export type Values = Record<string, string | number | boolean | null>;
 
 /**
- * Finds the record of a reference such as `{"Campaign": {"Event_Id__c": "101"}}`. @throws {SalesforceRefusal} if there
- * is none
- */
-type FindReferenced = (type: string, externalField: string, value: unknown) => string;
-
-/**
  * Reads the values of a sent record. Empty texts become null.
  * @throws {SalesforceRefusal} for an unknown or read-only field, and for a value of another JSON type
  */
@@ -18,13 +12,12 @@ export function readValues(
   type: SObjectType,
   sent: Readonly<Record<string, unknown>>,
   on: 'create' | 'update',
-  findReferenced: FindReferenced,
 ): Values {
   const values: Values = {};
   const readOnly: string[] = [];
   for (const [name, value] of Object.entries(sent)) {
     if (name === 'attributes') continue;
-    const definition = fieldNamed(type, name) ?? referenceNamed(type, name, value);
+    const definition = fieldNamed(type, name);
     if (definition === undefined) {
       throw new SalesforceRefusal('INVALID_FIELD', `No such column '${name}' on sobject of type ${type.name}`);
     }
@@ -32,9 +25,7 @@ export function readValues(
       readOnly.push(definition.name);
       continue;
     }
-    values[definition.name] = isNested(value)
-      ? referenced(definition, value, findReferenced)
-      : readValue(definition, value);
+    values[definition.name] = readValue(definition, value);
   }
   if (readOnly.length > 0) {
     throw new SalesforceRefusal(
@@ -75,27 +66,6 @@ function isDateTime(value: string): boolean {
   return (
     /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:?\d{2})$/.test(value) && !Number.isNaN(Date.parse(value))
   );
-}
-
-function isNested(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
-function referenceNamed(type: SObjectType, name: string, value: unknown): FieldDefinition | undefined {
-  if (!isNested(value)) return undefined;
-  return [...type.fields.values()].find((each) => each.relationshipName?.toLowerCase() === name.toLowerCase());
-}
-
-function referenced(
-  definition: FieldDefinition,
-  value: Readonly<Record<string, unknown>>,
-  findReferenced: FindReferenced,
-): string {
-  const [[externalField, wanted] = [], ...more] = Object.entries(value).filter(([name]) => name !== 'attributes');
-  if (externalField === undefined || more.length > 0 || definition.type !== 'reference') {
-    throw new SalesforceRefusal('INVALID_FIELD', `${definition.name} is not set by exactly one external id`);
-  }
-  return findReferenced(definition.referenceTo[0]!, externalField, wanted);
 }
 
 const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ012345';

@@ -93,34 +93,25 @@ function deleteAll(call: Call): DoubleAnswer {
   };
 }
 
-/** Writes each record and returns the results in the same order. With `allOrNone`, one refusal reverts the others. */
+/** Writes each record and returns the results in the same order. No sink sets `allOrNone`. */
 function written(call: Call, write: (sent: Sent) => Result): DoubleAnswer {
   const body = jsonBody(call);
   const records = recordsOf(body);
-  const { allOrNone = false } = body;
-  if (typeof allOrNone !== 'boolean') throw new SalesforceRefusal('JSON_PARSER_ERROR', 'allOrNone is true or false');
+  if ((body.allOrNone ?? false) !== false) throw new SalesforceRefusal('JSON_PARSER_ERROR', 'allOrNone is not false');
   const wholeRequest = call.org.unreadableRecord === 'refuses-request';
-  const before = allOrNone || wholeRequest ? call.org.org.snapshot() : [];
+  const before = wholeRequest ? call.org.org.snapshot() : [];
   const results = records.map((sent): Result => {
     try {
       call.org.recordFaults.apply(typeOf(call, sent).name);
       return write(sent);
     } catch (error) {
       if (!(error instanceof SalesforceRefusal)) throw error;
-      if (UNREADABLE.has(error.code) && wholeRequest) {
-        call.org.org.restore(before);
-        throw error;
-      }
-      return error.result();
+      if (!UNREADABLE.has(error.code) || !wholeRequest) return error.result();
+      call.org.org.restore(before);
+      throw error;
     }
   });
-  if (!allOrNone || results.every(({ success }) => success === true)) return { status: 200, json: results };
-  call.org.org.restore(before);
-  const rolledBack = new SalesforceRefusal(
-    'ALL_OR_NONE_OPERATION_ROLLED_BACK',
-    'Record rolled back because not all records were valid and the request was using AllOrNone header',
-  ).result();
-  return { status: 200, json: results.map((result) => (result.success === true ? rolledBack : result)) };
+  return { status: 200, json: results };
 }
 
 function recordsOf({ records }: Sent): Sent[] {

@@ -8,7 +8,7 @@ import {
   standardDuplicateRules,
   type ValidationRule,
   RecordFaults,
-} from './record-faults.js';
+} from './record-rules.js';
 
 export interface SalesforceOptions {
   /**
@@ -23,8 +23,6 @@ export interface SalesforceOptions {
    */
   readonly app?: 'external' | 'connected';
   readonly clientId?: string;
-  /** Users who may use the connected app; `integration@example.com` by default. */
-  readonly usernames?: readonly string[];
   /**
    * PEM of the certificate or the public key. Without it, the stand-in creates a key pair and shows the private key.
    */
@@ -59,7 +57,7 @@ export interface SalesforceOptions {
 export class SalesforceOrg {
   readonly now: () => number;
   readonly clientId: string;
-  readonly username: string;
+  readonly username = 'integration@example.com';
   /** The key to sign assertions with, if the stand-in created it. */
   readonly privateKey: string | undefined;
   readonly org: Org;
@@ -78,8 +76,6 @@ export class SalesforceOrg {
   constructor(options: SalesforceOptions) {
     this.now = options.now ?? Date.now;
     this.clientId = options.clientId ?? 'salesforce-client';
-    const usernames = options.usernames ?? ['integration@example.com'];
-    this.username = usernames[0] ?? '';
     const own = options.publicKey === undefined ? ownKeyPair() : undefined;
     this.privateKey = own?.privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
     const publicKey: KeyObject = own?.publicKey ?? createPublicKey(options.publicKey!);
@@ -90,7 +86,7 @@ export class SalesforceOrg {
       {
         clientId: this.clientId,
         clientSecret: this.clientSecret,
-        usernames,
+        username: this.username,
         publicKey,
         kind: options.app ?? (isFresh ? 'external' : 'connected'),
         loginHost: options.sandbox === true ? 'https://test.salesforce.com' : 'https://login.salesforce.com',
@@ -123,13 +119,13 @@ export class SalesforceOrg {
   }
 }
 
-/** An app: the key that verifies its assertions, and the users that may use it. */
+/** An app: the key that verifies its assertions, and the user that may use it. */
 interface App {
   readonly kind: 'external' | 'connected';
   readonly clientId: string;
   readonly clientSecret: string;
   readonly publicKey: KeyObject;
-  readonly usernames: readonly string[];
+  readonly username: string;
   /** The login host of production or of sandboxes. */
   readonly loginHost: string;
 }
@@ -216,7 +212,7 @@ function refusalOf(app: App, assertion: string, myDomain: string, nowSeconds: nu
   if (typeof exp !== 'number' || exp <= nowSeconds || exp > nowSeconds + MAX_VALIDITY_SECONDS) {
     return { error: 'invalid_grant', description: 'assertion is expired or its expiration is not within 3 minutes' };
   }
-  if (typeof claims.sub !== 'string' || !app.usernames.includes(claims.sub)) {
+  if (claims.sub !== app.username) {
     return { error: 'invalid_app_access', description: 'user is not admin approved to access this app' };
   }
   return undefined;

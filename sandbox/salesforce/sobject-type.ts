@@ -11,15 +11,12 @@ export interface FieldDefinition {
   readonly required: boolean;
   readonly externalId: boolean;
   readonly unique: boolean;
-  readonly caseSensitive: boolean;
   readonly picklist: readonly string[];
   readonly restrictedPicklist: boolean;
   /** Default value of a new record. */
   readonly defaultValue: string | boolean | undefined;
   /** Objects that a reference can refer to. */
   readonly referenceTo: readonly string[];
-  /** Key under which a record refers to the other one by its external id: `Campaign` for `CampaignId`. */
-  readonly relationshipName: string | undefined;
 }
 
 type FieldType =
@@ -59,12 +56,10 @@ export function field(name: string, parts: Partial<Omit<FieldDefinition, 'name'>
     required: false,
     externalId: false,
     unique: false,
-    caseSensitive: false,
     picklist: [],
     restrictedPicklist: false,
     defaultValue: type === 'boolean' ? false : undefined,
     referenceTo: [],
-    relationshipName: undefined,
     ...parts,
     name,
     type,
@@ -81,7 +76,6 @@ export function fieldJson(definition: FieldDefinition): Record<string, unknown> 
     nillable: !required && definition.type !== 'boolean' && definition.type !== 'id',
     defaultedOnCreate: defaultValue !== undefined,
     defaultValue: defaultValue ?? null,
-    relationshipName: definition.relationshipName ?? null,
     picklistValues: picklist.map((value) => ({
       value,
       label: value,
@@ -127,14 +121,14 @@ export function standardTypes(own: Readonly<Record<string, readonly FieldDefinit
         defaultValue: 'Open - Not Contacted',
       }),
       field('IsConverted', { type: 'boolean', label: 'Converted', ...SYSTEM }),
-      reference('ConvertedContactId', 'Contact', 'ConvertedContact', SYSTEM),
-      reference('ConvertedAccountId', 'Account', 'ConvertedAccount', SYSTEM),
+      reference('ConvertedContactId', 'Contact', SYSTEM),
+      reference('ConvertedAccountId', 'Account', SYSTEM),
     ]),
     sObject('Contact', '003', own, [
       ...PERSON,
-      reference('AccountId', 'Account', 'Account'),
+      reference('AccountId', 'Account'),
       owner(),
-      reference('MasterRecordId', 'Contact', 'MasterRecord', SYSTEM),
+      reference('MasterRecordId', 'Contact', SYSTEM),
     ]),
     sObject('Account', '001', own, [field('Name', { required: true }), owner()]),
     sObject('Campaign', '701', own, [
@@ -148,22 +142,22 @@ export function standardTypes(own: Readonly<Record<string, readonly FieldDefinit
       field('Description', { type: 'textarea' }),
     ]),
     sObject('CampaignMember', '00v', own, [
-      reference('CampaignId', 'Campaign', 'Campaign', { updateable: false, required: true }),
-      reference('LeadId', 'Lead', 'Lead', { updateable: false }),
-      reference('ContactId', 'Contact', 'Contact', { updateable: false }),
+      reference('CampaignId', 'Campaign', { updateable: false, required: true }),
+      reference('LeadId', 'Lead', { updateable: false }),
+      reference('ContactId', 'Contact', { updateable: false }),
       field('Status', { length: 40, picklist: ['Sent', 'Responded'] }),
       field('HasResponded', { type: 'boolean', label: 'Responded', ...SYSTEM }),
     ]),
     sObject('CampaignMemberStatus', '01Y', own, [
-      reference('CampaignId', 'Campaign', 'Campaign', { updateable: false, required: true }),
+      reference('CampaignId', 'Campaign', { updateable: false, required: true }),
       field('Label', { length: 765, required: true }),
       field('HasResponded', { type: 'boolean', label: 'Responded' }),
       field('IsDefault', { type: 'boolean', label: 'Default' }),
       field('SortOrder', { type: 'int', label: 'Sort Order' }),
     ]),
     sObject('Task', '00T', own, [
-      field('WhoId', { type: 'reference', referenceTo: ['Contact', 'Lead'], relationshipName: 'Who' }),
-      field('WhatId', { type: 'reference', referenceTo: ['Account', 'Campaign'], relationshipName: 'What' }),
+      field('WhoId', { type: 'reference', referenceTo: ['Contact', 'Lead'] }),
+      field('WhatId', { type: 'reference', referenceTo: ['Account', 'Campaign'] }),
       owner(),
       field('Subject'),
       field('Description', { type: 'textarea' }),
@@ -221,11 +215,6 @@ function sObject(
   return { name, keyPrefix, fields: new Map(all.map((each) => [each.name, each])) };
 }
 
-function reference(
-  name: string,
-  to: string,
-  relationshipName: string,
-  parts: Partial<Omit<FieldDefinition, 'name'>> = {},
-): FieldDefinition {
-  return field(name, { type: 'reference', referenceTo: [to], relationshipName, ...parts });
+function reference(name: string, to: string, parts: Partial<Omit<FieldDefinition, 'name'>> = {}): FieldDefinition {
+  return field(name, { type: 'reference', referenceTo: [to], ...parts });
 }

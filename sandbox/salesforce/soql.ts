@@ -10,37 +10,41 @@ const MAX_QUERY_CHARACTERS = 100_000;
 /** Routes for queries and their pages. */
 export const queryRoutes: readonly Route[] = [
   { method: 'GET', path: /^\/query$/, answer: (call) => page(call, call.request.query.get('q') ?? '', 0) },
+  { method: 'GET', path: /^\/queryAll$/, answer: (call) => page(call, call.request.query.get('q') ?? '', 0, true) },
   { method: 'GET', path: /^\/query\/([^/]+)$/, answer: nextPage },
 ];
 
-function page(call: Call, soql: string, from: number): DoubleAnswer {
+/** @param withDeleted whether the query also finds records in the recycle bin (`queryAll`) */
+function page(call: Call, soql: string, from: number, withDeleted = false): DoubleAnswer {
   if (soql.length > MAX_QUERY_CHARACTERS) throw new SalesforceRefusal('QUERY_TOO_COMPLICATED', 'the query is too long');
   const query = parseQuery(soql);
   if ([...call.org.withheldObjects].some((name) => name.toLowerCase() === query.from.toLowerCase())) {
     throw new SalesforceRefusal('INVALID_TYPE', `sObject type '${query.from}' is not supported.`);
   }
-  const found = runQuery(call.org.org, query);
+  const found = runQuery(call.org.org, query, withDeleted);
   const until = from + call.org.queryPage;
   return {
     status: 200,
     json: {
       totalSize: found.length,
       done: until >= found.length,
-      ...(until < found.length && { nextRecordsUrl: `/services/data/${call.version}/query/${locator(soql, until)}` }),
+      ...(until < found.length && {
+        nextRecordsUrl: `/services/data/${call.version}/query/${locator(soql, until, withDeleted)}`,
+      }),
       records: found.slice(from, until).map((record) => selected(record, query.fields, call.version)),
     },
   };
 }
 
 /** Encodes the query in its locator, so that the server needs no state. */
-function locator(soql: string, from: number): string {
-  return `${Buffer.from(soql).toString('base64url')}-${from}`;
+function locator(soql: string, from: number, withDeleted: boolean): string {
+  return `${Buffer.from(soql).toString('base64url')}-${withDeleted ? 'all' : ''}${from}`;
 }
 
 function nextPage(call: Call): DoubleAnswer {
-  const [, query, from] = /^(.+)-(\d+)$/.exec(call.parts[0]!) ?? [];
+  const [, query, all, from] = /^(.+)-(all)?(\d+)$/.exec(call.parts[0]!) ?? [];
   if (query === undefined) throw notFound();
-  return page(call, Buffer.from(query, 'base64url').toString('utf8'), Number(from));
+  return page(call, Buffer.from(query, 'base64url').toString('utf8'), Number(from), all !== undefined);
 }
 
 type Literal = string | number | boolean | null;
@@ -176,8 +180,8 @@ function malformed(column: number, problem: string): SalesforceRefusal {
   return new SalesforceRefusal('MALFORMED_QUERY', `ERROR at Row:1:Column:${column}\n${problem}`);
 }
 
-/** Returns matching live records, oldest first. @throws {SalesforceRefusal} for an invalid name or literal */
-function runQuery(org: Org, query: Query): OrgRecord[] {
+/** Returns matching records, oldest first. @throws {SalesforceRefusal} for an invalid name or literal */
+function runQuery(org: Org, query: Query, withDeleted: boolean): OrgRecord[] {
   const type = typeNamed(org.types, query.from);
   if (type === undefined) {
     throw new SalesforceRefusal('INVALID_TYPE', `sObject type '${query.from}' is not supported.`);
@@ -188,7 +192,7 @@ function runQuery(org: Org, query: Query): OrgRecord[] {
     const wanted = new Set(values.map((value) => comparable(definition, value)));
     return ({ values: own }: OrgRecord) => wanted.has(comparable(definition, own[definition.name] ?? null));
   });
-  return org.all(type).filter((record) => conditions.every((fits) => fits(record)));
+  return org.all(type, { withDeleted }).filter((record) => conditions.every((fits) => fits(record)));
 }
 
 /** Returns a record with only the selected fields, as a query does. */
@@ -211,7 +215,7 @@ function column(type: SObjectType, name: string): FieldDefinition {
 }
 
 /** @throws {SalesforceRefusal} if the type of a literal does not match the field: only texts have quotes */
-function comparable({ type, name, caseSensitive }: FieldDefinition, value: Literal): Literal {
+function comparable({ type, name }: FieldDefinition, value: Literal): Literal {
   if (value === null) return null;
   const kind = type === 'boolean' ? 'boolean' : type === 'double' || type === 'int' ? 'number' : 'string';
   if (typeof value !== kind) {
@@ -226,5 +230,5 @@ function comparable({ type, name, caseSensitive }: FieldDefinition, value: Liter
     if (id === undefined) throw new SalesforceRefusal('INVALID_QUERY_FILTER_OPERATOR', `invalid ID field: ${name}`);
     return id;
   }
-  return caseSensitive ? value : value.toLowerCase();
+  return value.toLowerCase();
 }

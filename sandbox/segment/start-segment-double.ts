@@ -2,7 +2,7 @@ import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
 import { type RunningDouble, serveDouble, type ServeOptions } from '../serve/serve-double.js';
 
-export interface SegmentOptions extends ServeOptions {
+interface SegmentOptions extends ServeOptions {
   readonly maxRequestBytes?: number;
   readonly maxEventBytes?: number;
 }
@@ -13,7 +13,7 @@ export const freshAccount = { maxRequestBytes: 500 * 1024, maxEventBytes: 32 * 1
   keyof ServeOptions
 >;
 
-export interface SegmentEvent {
+interface SegmentEvent {
   readonly type: string;
   readonly messageId: string;
   readonly userId: string;

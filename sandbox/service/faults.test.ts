@@ -1,7 +1,6 @@
 import { subjectOf } from './serve-request.js';
 import { closeSandboxes, idsOf, startTestSandbox } from '../sandbox-client.test-kit.js';
-import type { FaultSubject } from './faults.js';
-import { Faults, faultSchema, parseFault } from './faults.js';
+import { type FaultSubject, Faults, faultSchema, parseFault } from './faults.js';
 
 afterEach(closeSandboxes);
 

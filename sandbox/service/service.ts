@@ -84,17 +84,19 @@ function perform(
   const { conference, knobs } = state;
   const resource = resourceOf(request.path);
   if (resource === undefined) throw new ServiceError(4502);
-  const route = request.method === 'GET' ? resource.GET : request.method === 'POST' ? resource.POST : undefined;
-  if (route === undefined) throw new ServiceError(9000, { message: 'Method not supported here' });
+  const { list, GET, POST } = resource;
+  const pigeonholeId = resource.pigeonholeId!; // used only for resources of a pigeonhole
+  const operation = request.method === 'GET' ? GET : request.method === 'POST' ? POST : undefined;
+  if (operation === undefined) throw new ServiceError(9000, { message: 'Method not supported here' });
   const nowMs = state.now();
   const body = (): JsonObject => parseBody(request.body, request.contentType);
-  switch (route.kind) {
+  switch (operation) {
     case 'list':
-      return json(200, listPage(state, route, request, faults));
+      return json(200, listPage(state, { list: list!, pigeonholeId: resource.pigeonholeId }, request, faults));
     case 'readPigeonhole': {
-      const item = conference.pigeonholes.item(route.pigeonholeId);
+      const item = conference.pigeonholes.item(pigeonholeId);
       if (item === undefined) throw new ServiceError(4504);
-      const expectedParticipants = conference.space(route.pigeonholeId)?.expectedParticipants ?? 0;
+      const expectedParticipants = conference.space(pigeonholeId)?.expectedParticipants ?? 0;
       return json(
         200,
         singleBody({ ...item, expectedParticipants: item['expectedParticipants'] ?? expectedParticipants }),
@@ -106,9 +108,9 @@ function perform(
       return json(201, singleBody(createPigeonhole(conference, body(), { workspaceKind, subscriptionField })));
     }
     case 'createSession':
-      return json(201, singleBody(createSession(conference, route.pigeonholeId, body(), nowMs)));
+      return json(201, singleBody(createSession(conference, pigeonholeId, body(), nowMs)));
     case 'createRegistrants':
-      createRegistrants(conference, route.pigeonholeId, body(), knobs);
+      createRegistrants(conference, pigeonholeId, body(), knobs);
       return { status: 204, headers: {}, body: '' };
   }
 }
@@ -183,20 +185,13 @@ export class PageCache {
   }
 }
 
-/** One of the fifteen operations, with its parameters. */
-type Route =
-  | { kind: 'list'; list: ListName; pigeonholeId: number | null }
-  | { kind: 'createPigeonhole' }
-  | { kind: 'readPigeonhole'; pigeonholeId: number }
-  | { kind: 'createSession'; pigeonholeId: number }
-  | { kind: 'createRegistrants'; pigeonholeId: number };
-
-/** The operations of a path, by method. */
+/** A resource of the service with its operations, by method. */
 interface Resource {
-  pigeonholeId: number | null;
   list: ListName | null;
-  GET?: Route;
-  POST?: Route;
+  /** Null for the resources of the workspace. */
+  pigeonholeId: number | null;
+  GET?: 'list' | 'readPigeonhole';
+  POST?: 'createPigeonhole' | 'createSession' | 'createRegistrants';
 }
 
 const READABLE: readonly ListName[] = [
@@ -217,30 +212,16 @@ const READABLE: readonly ListName[] = [
 export function resourceOf(path: string): Resource | undefined {
   const [empty, version, first, id, ...rest] = path.split('/');
   if (empty !== '' || version !== 'v2') return undefined;
-  if (first === 'subscriptions' && id === undefined) {
-    return {
-      pigeonholeId: null,
-      list: 'subscriptions',
-      GET: { kind: 'list', list: 'subscriptions', pigeonholeId: null },
-    };
-  }
+  if (first === 'subscriptions' && id === undefined) return { list: first, pigeonholeId: null, GET: 'list' };
   if (first !== 'pigeonholes') return undefined;
-  if (id === undefined) {
-    const GET: Route = { kind: 'list', list: 'pigeonholes', pigeonholeId: null };
-    return { pigeonholeId: null, list: 'pigeonholes', GET, POST: { kind: 'createPigeonhole' } };
-  }
+  if (id === undefined) return { list: first, pigeonholeId: null, GET: 'list', POST: 'createPigeonhole' };
   const below = rest.join('/');
   const readable = READABLE.find((list) => list === below);
   if (readable === undefined && !['', 'sessions', 'registrants/bulk'].includes(below)) return undefined;
   if (!/^\d{1,15}$/.test(id)) throw new ServiceError(4504);
   const pigeonholeId = Number(id);
-  if (readable !== undefined) {
-    return { pigeonholeId, list: readable, GET: { kind: 'list', list: readable, pigeonholeId } };
-  }
-  if (below === 'sessions') {
-    const GET: Route = { kind: 'list', list: 'sessions', pigeonholeId };
-    return { pigeonholeId, list: 'sessions', GET, POST: { kind: 'createSession', pigeonholeId } };
-  }
-  if (below === '') return { pigeonholeId, list: null, GET: { kind: 'readPigeonhole', pigeonholeId } };
-  return { pigeonholeId, list: 'registrants', POST: { kind: 'createRegistrants', pigeonholeId } };
+  if (readable !== undefined) return { list: readable, pigeonholeId, GET: 'list' };
+  if (below === 'sessions') return { list: below, pigeonholeId, GET: 'list', POST: 'createSession' };
+  if (below === '') return { list: null, pigeonholeId, GET: 'readPigeonhole' };
+  return { list: 'registrants', pigeonholeId, POST: 'createRegistrants' };
 }

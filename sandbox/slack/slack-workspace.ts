@@ -1,6 +1,5 @@
-import type { AllowedTargets } from './misuses.js';
+import type { RateLimits } from './slack-call.js';
 import { type RotatingApp, TokenRotation } from './token-rotation.js';
-import type { RateLimits } from './rate-limits.js';
 
 /** A stored message, exactly as it was sent. Slack would clean it up. */
 export interface SlackMessage {
@@ -160,7 +159,7 @@ export class SlackWorkspace {
   richTextStays = false;
   /** The token rotation of the app; undefined if it has none. */
   readonly rotation: TokenRotation | undefined;
-  /** User groups that the app may mention, and origins that it may link to (misuses.ts). */
+  /** User groups that the app may mention, and origins that it may link to (`misusesOf`). */
   allowed: AllowedTargets = { userGroups: [], origins: [] };
   readonly misuses: string[] = [];
   private lastMicros = 0;
@@ -248,4 +247,10 @@ export function slackState(workspace: SlackWorkspace, limits: RateLimits): Slack
     limits: Object.fromEntries(uses),
     violations: uses.reduce((sum, [, { refused }]) => sum + refused, 0),
   };
+}
+
+/** The user groups that an app may mention, and the origins that it may link to. */
+export interface AllowedTargets {
+  readonly userGroups: readonly string[];
+  readonly origins: readonly string[];
 }

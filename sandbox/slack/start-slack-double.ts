@@ -1,6 +1,6 @@
 import { serveDouble, type RunningDouble, type ServeOptions } from '../serve/serve-double.js';
 import { answerWebApi, rateLimited, answerWebhook } from './answer-web-api.js';
-import { DOCUMENTED_LIMITS, RateLimits, type SlackLimits } from './rate-limits.js';
+import { DOCUMENTED_LIMITS, RateLimits, type SlackLimits } from './slack-call.js';
 import {
   type ChannelOptions,
   slackState,

@@ -1,10 +1,9 @@
 import { isObject, parsedObject } from '../json.js';
 import type { DoubleAnswer, DoubleRequest } from '../serve/double-request.js';
 import { anything, type RequestRule } from '../serve/request-rules.js';
-import type { RunningDouble, ServeOptions } from '../serve/serve-double.js';
-import { serveDouble } from '../serve/serve-double.js';
+import { type RunningDouble, type ServeOptions, serveDouble } from '../serve/serve-double.js';
 
-export interface TeamsOptions extends ServeOptions {
+interface TeamsOptions extends ServeOptions {
   /** The trigger's setting "Who can trigger the flow?". With `tenant`, a request needs a token of Microsoft Entra. */
   readonly mayTrigger?: 'anyone' | 'tenant';
   readonly maxBytes?: number;
@@ -17,7 +16,7 @@ export const freshAccount = { mayTrigger: 'anyone', maxBytes: 28 * 1024 } as con
 >;
 
 /** A message that a workflow posted to its channel. */
-export interface TeamsMessage {
+interface TeamsMessage {
   /** The lines that a reader sees, in their order. */
   readonly texts: readonly string[];
   /** Addresses that a reader can click: links that Teams renders from Markdown. */

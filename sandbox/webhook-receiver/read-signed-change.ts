@@ -40,20 +40,50 @@ const receivedChangeSchema = z
 
 export type ReceivedChange = z.output<typeof receivedChangeSchema>;
 
-type SignedChange =
+const text = z.string().min(1);
+
+/** Messages that are about no change: alerts (docs/operations.md) and the test of a sink (docs/sinks/webhook.md). */
+const noticeSchema = z.union([
+  z.strictObject({
+    id: text,
+    type: z.templateLiteral(['alert.', z.enum(['raised', 'recovered', 'happened', 'test'])]),
+    timestamp: z.iso.datetime(),
+    data: z.strictObject({
+      occasion: text,
+      problem: text.nullable(),
+      subject: z.string(),
+      subjects: z.array(text),
+      title: text,
+      says: text,
+      todo: text.nullable(),
+      link: text.nullable(),
+    }),
+  }),
+  z.strictObject({
+    id: text,
+    type: z.literal('pigeonpost.test'),
+    timestamp: z.iso.datetime(),
+    data: z.strictObject({ message: text }),
+  }),
+]);
+
+export type Notice = z.output<typeof noticeSchema>;
+
+type SignedMessage =
   | { readonly change: ReceivedChange }
+  | { readonly notice: Notice }
   /** The status to answer with, and the reason, which names fields but never their values. */
   | { readonly refusedWith: number; readonly reason: string };
 
 /**
  * Accepts a request only if its signature is valid for one of the secrets (checked by the `standardwebhooks` library),
- * its body is a change, and its id is the change's id.
+ * its body is a change or a notice, and its id is that of the body.
  */
-export function readSignedChange(
+export function readSignedMessage(
   body: Buffer,
   headers: IncomingHttpHeaders,
   verifiers: readonly Webhook[],
-): SignedChange {
+): SignedMessage {
   if (!verifiers.some((verifier) => isSigned(verifier, body, headers))) {
     return { refusedWith: 401, reason: 'no valid signature' };
   }
@@ -61,14 +91,16 @@ export function readSignedChange(
     return { refusedWith: 415, reason: 'content-type is not application/json' };
   }
   const value = parsed(body);
-  const result = receivedChangeSchema.safeParse(value);
+  const notice = noticeSchema.safeParse(value);
+  const result = notice.success ? notice : receivedChangeSchema.safeParse(value);
   if (!result.success) {
     const problems = result.error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`);
     return { refusedWith: 400, reason: problems.join('; ') };
   }
   if (headers['webhook-id'] !== result.data.id) {
-    return { refusedWith: 400, reason: 'webhook-id is not the id of the change' };
+    return { refusedWith: 400, reason: 'webhook-id is not the id of the body' };
   }
+  if (notice.success) return { notice: notice.data };
   return { change: value as ReceivedChange }; // not result.data, which would lack a field named __proto__
 }
 

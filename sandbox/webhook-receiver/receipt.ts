@@ -3,7 +3,10 @@ import type { ReceivedChange } from './read-signed-change.js';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /** One accepted request. A change that is sent again has a receipt for each request. */
-export interface Receipt {
+export interface Receipt extends Pick<
+  ReceivedChange,
+  'workspace' | 'pigeonholeId' | 'list' | 'key' | 'type' | 'revision' | 'sequence' | 'timestamp'
+> {
   /** 1, 2, 3… in the order of arrival, across restarts with the same log. */
   readonly number: number;
   /** ISO 8601, UTC. */
@@ -12,15 +15,6 @@ export interface Receipt {
   readonly id: string;
   /** SHA-256 of the body, in hex. */
   readonly sha256: string;
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  readonly list: string;
-  readonly key: string;
-  readonly type: string;
-  readonly revision: number;
-  readonly sequence: number;
-  /** The change's timestamp: the instant at which the sender found it. ISO 8601, UTC. */
-  readonly timestamp: string;
   /** The replay that the change belongs to, or null. */
   readonly replay: string | null;
   /** The status of the answer, or `dropped` if the connection was closed after the receipt was stored. */
@@ -100,25 +94,27 @@ function* receiptsIn(content: Buffer): Generator<Receipt> {
   }
 }
 
-/** Counts for one list, over all pigeonholes. */
-export interface ListTally {
+/** Counts for one list, over all pigeonholes, before the first request. */
+const noDeliveries = {
   /** Items with at least one change. */
-  items: number;
+  items: 0,
   /** Accepted requests. */
-  deliveries: number;
+  deliveries: 0,
   /** Distinct change ids. */
-  changes: number;
+  changes: 0,
   /** Requests whose change id had arrived before. */
-  repeats: number;
+  repeats: 0,
   /** Repeats with a different body. A repeat must be the same byte for byte. */
-  differingRepeats: number;
+  differingRepeats: 0,
   /** New changes that arrived after one with the same or a higher revision of the item. Excludes replays. */
-  outOfOrder: number;
+  outOfOrder: 0,
   /** Revisions missing between two changes of an item that arrived in order. */
-  missingRevisions: number;
+  missingRevisions: 0,
   /** New changes that belong to a replay. */
-  replays: number;
-}
+  replays: 0,
+};
+
+export type ListTally = typeof noDeliveries;
 
 /** Counts changes, so that a test or a person can see which ones arrived twice, out of order or not at all. */
 export class DeliveryTally {
@@ -157,20 +153,8 @@ export class DeliveryTally {
   }
 
   #tallyOf(list: string): ListTally {
-    let tally = this.#lists.get(list);
-    if (tally === undefined) {
-      tally = {
-        items: 0,
-        deliveries: 0,
-        changes: 0,
-        repeats: 0,
-        differingRepeats: 0,
-        outOfOrder: 0,
-        missingRevisions: 0,
-        replays: 0,
-      };
-      this.#lists.set(list, tally);
-    }
+    const tally = this.#lists.get(list) ?? { ...noDeliveries };
+    this.#lists.set(list, tally);
     return tally;
   }
 }

@@ -4,7 +4,7 @@ import { runWebhookReceiver, type WebhookReceiverOptions } from './run-webhook-r
 
 const USAGE = 'usage: webhook-receiver --secret whsec_… [--secret whsec_…] [--port N] [--log FILE] [--help]';
 
-export interface CommandOutput {
+interface CommandOutput {
   readonly line: (text: string) => void;
   readonly error: (text: string) => void;
 }

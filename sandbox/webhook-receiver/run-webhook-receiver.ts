@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import { DeliveryTally, type ListTally, receiptOf, type Receipt, ReceiptLog } from './receipt.js';
-import { readSignedChange } from './read-signed-change.js';
+import { type Notice, readSignedMessage } from './read-signed-change.js';
 import { z } from 'zod';
 
 const MAX_BODY_BYTES = 4 * 1024 * 1024;
@@ -24,6 +24,8 @@ export interface WebhookReceiver {
   /** The URL to send changes to. Every other path outside `/_control/` works too. */
   readonly url: string;
   readonly receipts: () => readonly Receipt[];
+  /** Alerts and tests of sinks in the order of arrival. Not kept across restarts. */
+  readonly notices: () => readonly Notice[];
   readonly summary: () => ReceiverSummary;
   /** Stops the receiver and closes open connections. */
   readonly close: () => Promise<void>;
@@ -38,10 +40,11 @@ interface ReceiverSummary {
 
 /**
  * Starts a webhook receiver on loopback, written as a careful customer would write one. It accepts changes with a valid
- * signature, records each, and fails on demand.
+ * signature, records each, and fails on demand. It also accepts and records alerts and the tests of sinks.
  *
  * - `POST /_control/answers` plans answers (`plannedAnswerSchema`), `DELETE` removes them, `GET` shows the remaining ones
  * - `GET /_control/receipts` returns all receipts as NDJSON, `GET /_control/summary` counts them by list
+ * - `GET /_control/notices` returns the alerts and the tests of sinks
  *
  * @throws if the port is in use or the log cannot be opened
  */
@@ -49,6 +52,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
   const verifiers = options.secrets.map((secret) => new Webhook(secret));
   const log = options.logFile === undefined ? undefined : new ReceiptLog(options.logFile);
   const receipts: Receipt[] = [...(log?.earlier ?? [])];
+  const notices: Notice[] = [];
   const tally = new DeliveryTally();
   receipts.forEach((receipt) => tally.add(receipt));
   const refused: Record<string, number> = {};
@@ -73,8 +77,12 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
     if (request.method !== 'POST') return answer(response, 405, 'send changes with POST\n');
     const body = await bodyOf(request);
     if (body === undefined) return refuse(response, 413, 'the body is too large');
-    const signed = readSignedChange(body, request.headers, verifiers);
+    const signed = readSignedMessage(body, request.headers, verifiers);
     if ('refusedWith' in signed) return refuse(response, signed.refusedWith, signed.reason);
+    if ('notice' in signed) {
+      notices.push(signed.notice);
+      return answer(response, 204);
+    }
 
     const { change } = signed;
     const plan = plans.take(change) ?? plannedAnswerSchema.parse({});
@@ -101,6 +109,8 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
       case 'GET /_control/receipts':
         response.setHeader('content-type', 'application/x-ndjson');
         return pipeline(Readable.from(linesOf(receipts)), response);
+      case 'GET /_control/notices':
+        return answer(response, 200, `${JSON.stringify(notices)}\n`);
       case 'GET /_control/answers':
         return answer(response, 200, `${JSON.stringify(plans.all())}\n`);
       case 'DELETE /_control/answers':
@@ -113,7 +123,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
         return answer(response, 204);
       }
       default:
-        return answer(response, 404, 'unknown path; the control API has answers, receipts and summary\n');
+        return answer(response, 404, 'unknown path; the control API has answers, notices, receipts and summary\n');
     }
   }
 
@@ -132,6 +142,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
     receipts: () => receipts,
+    notices: () => notices,
     summary,
     async close() {
       closing.abort();
@@ -173,13 +184,11 @@ function* linesOf(receipts: readonly Receipt[]): Generator<string> {
 }
 
 /**
- * An answer to the next matching requests, instead of accepting them with 204. Applies only to requests with a valid
- * signature and body.
+ * An answer to the next matching requests, instead of accepting them with 204. Applies only to changes with a valid
+ * signature, not to alerts and tests of sinks.
  */
 const plannedAnswerSchema = z.strictObject({
-  /** The number of requests to answer this way. */
   count: z.int().min(1).default(1),
-  /** The status to answer with. */
   status: z.int().min(200).max(599).default(204),
   /** Closes the connection instead of answering. */
   drop: z.boolean().default(false),
@@ -187,7 +196,6 @@ const plannedAnswerSchema = z.strictObject({
   store: z.boolean().optional(),
   /** Waits between storing and answering. */
   delayMs: z.int().min(0).max(600_000).default(0),
-  /** The answer's Retry-After header, verbatim. */
   retryAfter: z.string().optional(),
   /** The answer's body, for example one that is too long or not JSON. */
   body: z.string().default(''),
@@ -227,7 +235,6 @@ class PlannedAnswers {
   }
 }
 
-/** Whether a change answered by this plan counts as received. */
 function isStored(plan: PlannedAnswer): boolean {
   return plan.store ?? (!plan.drop && plan.status < 300);
 }

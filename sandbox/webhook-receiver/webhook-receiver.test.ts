@@ -106,6 +106,37 @@ describe('the webhook receiver', () => {
     expect(receiver.receipts()).toEqual([]);
   });
 
+  const alert = {
+    id: randomUUID(),
+    type: 'alert.raised',
+    timestamp: '2026-11-21T09:30:00.000Z',
+    data: {
+      occasion: 'sink-failing',
+      problem: 'sink-failing',
+      subject: 'crm',
+      subjects: ['crm'],
+      title: 'Sink crm accepts nothing',
+      says: 'It answers HTTP 503.',
+      todo: null,
+      link: null,
+    },
+  };
+  const test = { ...alert, type: 'pigeonpost.test', data: { message: 'A test from pigeonpost.' } };
+
+  it('accepts and records signed alerts and tests of sinks, and does not count them as changes', async () => {
+    expect((await post(alert)).status).toBe(204);
+    expect((await post(test)).status).toBe(204);
+    expect(receiver.notices()).toEqual([alert, test]);
+    expect(await (await fetch(`${receiver.url}_control/notices`)).json()).toEqual([alert, test]);
+    expect(receiver.summary()).toEqual({ deliveries: 0, refused: {}, lists: {} });
+  });
+
+  it('refuses an alert with a wrong signature or an additional field', async () => {
+    expect((await post(alert, { 'webhook-signature': `v1,${randomBytes(32).toString('base64')}` })).status).toBe(401);
+    expect((await post({ ...alert, data: { ...alert.data, attendee: 'Ada' } })).status).toBe(400);
+    expect(receiver.notices()).toEqual([]);
+  });
+
   it('refuses a body without the content type of JSON', async () => {
     expect((await post(changeOf('9001', 1), { 'content-type': 'text/plain' })).status).toBe(415);
   });

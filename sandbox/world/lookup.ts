@@ -1,4 +1,6 @@
 import type { JsonObject } from '../json.js';
+import { ID_STRIDE } from '../store/id-order.js';
+import type { ItemSource } from '../store/item-table.js';
 import { instantAt } from './attendee-source.js';
 import { draw } from './random.js';
 import type { SessionType } from './conference-plan.js';
@@ -44,20 +46,46 @@ export function distinctIndex(turn: number, start: number, count: number): numbe
   return (start + turn * (count % STEP === 0 ? 1 : STEP)) % count;
 }
 
-/** Returns the session of a list index and the index within it, for blocks of equal length. */
-export function placeInBlocks(
-  sessions: readonly ActiveSession[],
-  perSession: number,
-  index: number,
-): { session: ActiveSession; turn: number } {
-  const session = sessions[Math.floor(index / perSession)];
-  if (session === undefined) throw new RangeError(`item ${index} lies beyond the generated sessions`);
-  return { session, turn: index % perSession };
+/** A generated response: its session, its number within the session, and its index in the whole list. */
+export interface ResponsePlace {
+  session: ActiveSession;
+  turn: number;
+  index: number;
 }
 
-/** Returns the instant of the `turn`-th of `count` responses in a session. */
-export function instantInSession(seed: number, session: ActiveSession, turn: number, count: number): number {
-  return instantAt(draw(seed, 12, session.id), turn, count, session.fromMs, session.toMs);
+/** Creates the source of a list of responses, with the same number in each session. */
+export function createResponseSource<Own extends object>(
+  { seed, sessions, attendees }: ResponsePlan,
+  { firstId, perSession }: { firstId: number; perSession: number },
+  {
+    person,
+    own,
+    render,
+  }: {
+    /** Returns the index of the attendee. */
+    person: (place: ResponsePlace) => number;
+    /** Returns the facts that only this list has. */
+    own: (place: ResponsePlace) => Own;
+    render: (id: number, facts: ResponseFacts & Own) => JsonObject;
+  },
+): ItemSource<ResponseFacts & Own> {
+  return {
+    firstId,
+    blocks: sessions.map((session) => ({ sessionId: session.id, count: perSession })),
+    facts(index) {
+      const session = sessions[Math.floor(index / perSession)];
+      if (session === undefined) throw new RangeError(`item ${index} lies beyond the generated sessions`);
+      const turn = index % perSession;
+      const place = { session, turn, index };
+      return {
+        sessionId: session.id,
+        attendeeId: attendees.firstId + person(place) * ID_STRIDE,
+        createdAtMs: instantAt(draw(seed, 12, session.id), turn, perSession, session.fromMs, session.toMs),
+        ...own(place),
+      };
+    },
+    render,
+  };
 }
 
 export function isoInstant(atMs: number): string {

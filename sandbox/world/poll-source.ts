@@ -1,14 +1,12 @@
 import type { JsonObject } from '../json.js';
-import { ID_STRIDE } from '../store/id-order.js';
 import type { ItemSource } from '../store/item-table.js';
 import {
+  createResponseSource,
   distinctIndex,
-  instantInSession,
   isoInstant,
-  placeInBlocks,
+  sessionCopy,
   type ResponseFacts,
   type ResponsePlan,
-  sessionCopy,
 } from './lookup.js';
 import { draw, pick } from './random.js';
 import { SUBJECTS, CLOUD_WORDS } from './word-pools.js';
@@ -37,26 +35,20 @@ interface PollLayout {
 /** Creates the source of votes in polls and quizzes. Every voter of a session votes once on each question, in order. */
 export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): ItemSource<PollVoteFacts> {
   const { seed, attendees, lookup } = plan;
-  const { list, perSession } = layout;
+  const { list } = layout;
   const questions = POLL_QUESTIONS[list];
   const purpose = list === 'poll-mcq-votes' ? 60 : 70;
-  return {
-    firstId: layout.firstId,
-    blocks: plan.sessions.map((session) => ({ sessionId: session.id, count: perSession })),
-    facts(index) {
-      const { session, turn } = placeInBlocks(plan.sessions, perSession, index);
+  return createResponseSource<Omit<PollVoteFacts, keyof ResponseFacts>>(plan, layout, {
+    person({ session, turn }) {
       const start = draw(seed, purpose, session.id) % attendees.count;
-      const person = distinctIndex(Math.floor(turn / questions), start, attendees.count);
-      return {
-        sessionId: session.id,
-        attendeeId: attendees.firstId + person * ID_STRIDE,
-        createdAtMs: instantInSession(seed, session, turn, perSession),
-        question: turn % questions,
-        option: draw(seed, purpose + 1, index) % POLL_OPTIONS,
-        anonymous: session.anonymousResponses && draw(seed, purpose + 2, index) % 2 === 0,
-        timeTaken: 1 + (draw(seed, purpose + 3, index) % 30),
-      };
+      return distinctIndex(Math.floor(turn / questions), start, attendees.count);
     },
+    own: ({ session, turn, index }) => ({
+      question: turn % questions,
+      option: draw(seed, purpose + 1, index) % POLL_OPTIONS,
+      anonymous: session.anonymousResponses && draw(seed, purpose + 2, index) % 2 === 0,
+      timeTaken: 1 + (draw(seed, purpose + 3, index) % 30),
+    }),
     render(id, facts) {
       const attendee: JsonObject = { id: facts.attendeeId, anonymous: facts.anonymous };
       const item: JsonObject = {
@@ -72,7 +64,7 @@ export function createPollVoteSource(plan: ResponsePlan, layout: PollLayout): It
       }
       return item;
     },
-  };
+  });
 }
 
 function pollQuestionId(sessionId: number, question: number): number {
@@ -107,17 +99,11 @@ export function createCloudAnswerSource(
   layout: { firstId: number; perSession: number },
 ): ItemSource<CloudAnswerFacts> {
   const { seed, attendees, lookup } = plan;
-  return {
-    firstId: layout.firstId,
-    blocks: plan.sessions.map((session) => ({ sessionId: session.id, count: layout.perSession })),
-    facts(index) {
-      const { session, turn } = placeInBlocks(plan.sessions, layout.perSession, index);
-      const person = distinctIndex(turn, draw(seed, 50, session.id) % attendees.count, attendees.count);
+  return createResponseSource<Omit<CloudAnswerFacts, keyof ResponseFacts>>(plan, layout, {
+    person: ({ session, turn }) => distinctIndex(turn, draw(seed, 50, session.id) % attendees.count, attendees.count),
+    own({ index }) {
       const moderated = draw(seed, 51, index) % 20;
       return {
-        sessionId: session.id,
-        attendeeId: attendees.firstId + person * ID_STRIDE,
-        createdAtMs: instantInSession(seed, session, turn, layout.perSession),
         content: pick(CLOUD_WORDS, draw(seed, 52, index)),
         status: moderated < 18 ? 'approved' : moderated === 18 ? 'pending' : 'filtered',
       };
@@ -128,5 +114,5 @@ export function createCloudAnswerSource(
       session: sessionCopy(lookup, facts.sessionId),
       answer: { id, content: facts.content, status: facts.status },
     }),
-  };
+  });
 }

@@ -2,13 +2,13 @@ import type { JsonObject } from '../json.js';
 import { ID_STRIDE } from '../store/id-order.js';
 import type { ItemSource } from '../store/item-table.js';
 import {
+  createResponseSource,
   distinctIndex,
-  instantInSession,
   isoInstant,
-  placeInBlocks,
   sessionCopy,
   type Lookup,
   type ResponseFacts,
+  type ResponsePlace,
   type ResponsePlan,
 } from './lookup.js';
 import { draw, pick } from './random.js';
@@ -66,26 +66,16 @@ export function createQuestionSource(
   layout: { firstId: number; perSession: number; list: 'questions' | 'qna-questions' },
 ): ItemSource<QuestionFacts> {
   const { seed, attendees, lookup } = plan;
-  const { perSession } = layout;
   const render = layout.list === 'questions' ? questionItem : qnaQuestionItem;
-  return {
-    firstId: layout.firstId,
-    blocks: plan.sessions.map((session) => ({ sessionId: session.id, count: perSession })),
-    facts(index) {
-      const { session, turn } = placeInBlocks(plan.sessions, perSession, index);
-      const drawn = draw(seed, 20, index);
-      const person = distinctIndex(turn, draw(seed, 21, session.id) % attendees.count, attendees.count);
-      return {
-        sessionId: session.id,
-        attendeeId: attendees.firstId + person * ID_STRIDE,
-        createdAtMs: instantInSession(seed, session, turn, perSession),
-        content: questionText(drawn),
-        status: drawnStatus(draw(seed, 22, index)),
-        anonymous: session.anonymousResponses && draw(seed, 23, index) % 2 === 0,
-      };
-    },
+  return createResponseSource<Omit<QuestionFacts, keyof ResponseFacts>>(plan, layout, {
+    person: ({ session, turn }) => distinctIndex(turn, draw(seed, 21, session.id) % attendees.count, attendees.count),
+    own: ({ session, index }) => ({
+      content: questionText(draw(seed, 20, index)),
+      status: drawnStatus(draw(seed, 22, index)),
+      anonymous: session.anonymousResponses && draw(seed, 23, index) % 2 === 0,
+    }),
     render: (id, facts) => render(id, facts, lookup),
-  };
+  });
 }
 
 function questionItem(id: number, facts: QuestionFacts, lookup: Lookup): JsonObject {
@@ -135,24 +125,19 @@ export function createReactionSource(plan: ResponsePlan, layout: ReactionLayout)
   const { perSession, questions } = layout;
   const purpose = layout.list === 'votes' ? 30 : 40;
   const render = layout.list === 'votes' ? voteItem : ratingItem;
-  return {
-    firstId: layout.firstId,
-    blocks: plan.sessions.map((session) => ({ sessionId: session.id, count: perSession })),
-    facts(index) {
-      const { session, turn } = placeInBlocks(plan.sessions, perSession, index);
-      const question = ((index - turn) / perSession) * questions.perSession + (turn % questions.perSession);
-      const start = draw(seed, purpose, question) % attendees.count;
-      const person = distinctIndex(Math.floor(turn / questions.perSession), start, attendees.count);
-      return {
-        sessionId: session.id,
-        attendeeId: attendees.firstId + person * ID_STRIDE,
-        createdAtMs: instantInSession(seed, session, turn, perSession),
-        questionId: questions.firstId + question * ID_STRIDE,
-        rate: 1 + (draw(seed, purpose + 1, index) % 5),
-      };
+  const questionOf = ({ turn, index }: ResponsePlace): number =>
+    ((index - turn) / perSession) * questions.perSession + (turn % questions.perSession);
+  return createResponseSource<Omit<ReactionFacts, keyof ResponseFacts>>(plan, layout, {
+    person(place) {
+      const start = draw(seed, purpose, questionOf(place)) % attendees.count;
+      return distinctIndex(Math.floor(place.turn / questions.perSession), start, attendees.count);
     },
+    own: (place) => ({
+      questionId: questions.firstId + questionOf(place) * ID_STRIDE,
+      rate: 1 + (draw(seed, purpose + 1, place.index) % 5),
+    }),
     render: (id, facts) => render(id, facts, lookup),
-  };
+  });
 }
 
 /** Renders a vote, which shows no id. */

@@ -1,22 +1,14 @@
 import { isJsonObject, type JsonObject } from '../json.js';
 import type { SpaceListName } from '../list-name.js';
 import type { Conference } from './conference.js';
-import {
-  bringBack,
-  deleteAnything,
-  deleteFrom,
-  type Happening,
-  moveToAnotherSession,
-  renameSession,
-} from './departures.js';
 import { mutate } from './mutations.js';
 import { addNewItem, idAtRandom, lateId } from './new-item.js';
-import type { PigeonholeSpace } from './pigeonhole-space.js';
-import { draw, fraction, pick } from './random.js';
+import type { PigeonholeSpace, SessionNow } from './pigeonhole-space.js';
+import { draw, fraction, pick, below } from './random.js';
 import { COMPANIES, JOB_TITLES } from './word-pools.js';
 
 /** Kinds of live events with their relative frequencies. */
-export const DEFAULT_WEIGHTS = {
+const DEFAULT_WEIGHTS = {
   signIn: 18,
   question: 12,
   vote: 24,
@@ -36,22 +28,22 @@ export const DEFAULT_WEIGHTS = {
   renameSession: 1,
 } as const;
 
-export type EventKind = keyof typeof DEFAULT_WEIGHTS;
+type EventKind = keyof typeof DEFAULT_WEIGHTS;
 
 export const EVENT_KINDS = Object.keys(DEFAULT_WEIGHTS) as EventKind[];
 
-const LIST_OF_EVENT: Partial<Record<EventKind, SpaceListName>> = {
+const LIST_OF_EVENT = {
   question: 'questions',
   vote: 'votes',
   rating: 'answer_ratings',
   answer: 'answers',
   mcqVote: 'poll-mcq-votes',
   quizVote: 'poll-quiz-votes',
-};
+} as const;
 
 const TICK_MS = 50;
 
-export interface TrafficOptions {
+interface TrafficOptions {
   conference: Conference;
   seed: number;
   /** Milliseconds since 1970. */
@@ -115,7 +107,9 @@ export class Traffic {
       this.#emitted += 1;
       const live = this.#liveSpaces();
       if (live.length === 0) continue;
-      this.#happen(pick(live, draw(drawn, 30)), kind ?? this.#drawnKind(draw(drawn, 31)), drawn);
+      const space = pick(live, draw(drawn, 30));
+      const happening = { conference: this.#options.conference, space, drawn, nowMs: this.#options.now() };
+      this.#happen(kind ?? this.#drawnKind(draw(drawn, 31)), happening);
     }
   }
 
@@ -124,47 +118,41 @@ export class Traffic {
     return conference.spaces().filter((space) => conference.pigeonholes.item(space.id)?.['status'] === 'live');
   }
 
-  #happen(space: PigeonholeSpace, kind: EventKind, drawn: number): void {
-    const nowMs = this.#options.now();
+  #happen(kind: EventKind, happening: Happening): void {
+    const { space, drawn, nowMs } = happening;
     switch (kind) {
       case 'signIn':
-        return this.#signIn(space, drawn, nowMs);
+        return this.#signIn(happening);
       case 'moderation':
-        return this.#moderate(space, drawn, nowMs);
-      case 'editQuestion':
-        return this.#patchQuestion(space, drawn, (item) => ({ content: `${contentOf(item)} (edited)` }), nowMs);
+        return this.#moderate(happening);
       case 'withdrawal':
-        return this.#withdraw(space, drawn, nowMs);
-      case 'editProfile':
-        return this.#patchAttendee(
-          space,
-          drawn,
-          () => ({ Company: pick(COMPANIES, draw(drawn, 32)), 'Job title': pick(JOB_TITLES, draw(drawn, 33)) }),
-          nowMs,
-        );
+        return this.#options.settings().withdrawal === 'status'
+          ? patchQuestion(happening, () => ({ status: 'withdrawn' }))
+          : deleteFrom('questions', happening, 36);
+      case 'editQuestion':
+        return patchQuestion(happening, (item) => ({ content: `${contentOf(item)} (edited)` }));
+      case 'editProfile': {
+        const item = { Company: pick(COMPANIES, draw(drawn, 32)), 'Job title': pick(JOB_TITLES, draw(drawn, 33)) };
+        return patchAttendee(happening, () => item);
+      }
       case 'consent':
-        return this.#patchAttendee(space, drawn, (item) => ({ consent: otherConsent(item, nowMs) }), nowMs);
+        return patchAttendee(happening, (item) => ({ consent: otherConsent(item, nowMs) }));
       case 'voteWithdrawal':
-        return deleteFrom('votes', this.#happening(space, drawn, nowMs));
+        return deleteFrom('votes', happening);
       case 'deletion':
-        return deleteAnything(this.#happening(space, drawn, nowMs));
+        return deleteAnything(happening);
       case 'reappearance':
-        return bringBack(this.#happening(space, drawn, nowMs));
+        return bringBack(happening);
       case 'move':
-        return moveToAnotherSession(this.#happening(space, drawn, nowMs));
+        return moveToAnotherSession(happening);
       case 'renameSession':
-        return renameSession(this.#happening(space, drawn, nowMs));
+        return renameSession(happening);
       default: {
         const list = LIST_OF_EVENT[kind];
-        if (list === undefined) return;
         const id = addNewItem({ space, list, drawn, nowMs, id: this.#lateId(space, list, drawn) });
         if (kind === 'question' && id !== undefined) this.#noteIfPending(space, id);
       }
     }
-  }
-
-  #happening(space: PigeonholeSpace, drawn: number, nowMs: number): Happening {
-    return { conference: this.#options.conference, space, drawn, nowMs };
   }
 
   #drawnKind(drawn: number): EventKind {
@@ -184,7 +172,7 @@ export class Traffic {
   }
 
   /** Signs a person in. Half of them are registrants, as long as some have not signed in. */
-  #signIn(space: PigeonholeSpace, drawn: number, nowMs: number): void {
+  #signIn({ space, drawn, nowMs }: Happening): void {
     const expected = draw(drawn, 35) % 2 === 0 ? space.desk.longestAwaiting() : undefined;
     if (expected !== undefined) space.desk.signIn(expected, nowMs);
     else addNewItem({ space, list: 'attendees', drawn, nowMs, id: this.#lateId(space, 'attendees', drawn) });
@@ -198,57 +186,34 @@ export class Traffic {
   }
 
   /** Approves the question that has waited longest. If none is waiting, archives or restores a question. */
-  #moderate(space: PigeonholeSpace, drawn: number, nowMs: number): void {
-    const waiting = this.#pending.get(space.id)?.shift();
-    if (waiting !== undefined && space.qnaQuestions.has(waiting)) {
-      this.#mutateQuestion(space, waiting, { status: 'allowed' }, nowMs);
-      return;
-    }
-    this.#patchQuestion(
-      space,
-      drawn,
-      ({ status }) => ({ status: status === 'allowed' ? 'archived' : 'allowed' }),
-      nowMs,
-    );
+  #moderate(happening: Happening): void {
+    const waiting = this.#pending.get(happening.space.id)?.shift();
+    if (waiting !== undefined && happening.space.qnaQuestions.has(waiting)) {
+      patchItem('qna-questions', happening, waiting, { status: 'allowed' });
+    } else patchQuestion(happening, ({ status }) => ({ status: status === 'allowed' ? 'archived' : 'allowed' }));
   }
+}
 
-  #withdraw(space: PigeonholeSpace, drawn: number, nowMs: number): void {
-    if (this.#options.settings().withdrawal === 'status') {
-      this.#patchQuestion(space, drawn, () => ({ status: 'withdrawn' }), nowMs);
-      return;
-    }
-    const id = idAtRandom(space.questions.order(null, 'byId'), draw(drawn, 36));
-    if (id === undefined) return;
-    mutate(this.#options.conference, { op: 'delete', list: 'questions', pigeonholeId: space.id, id }, nowMs);
-  }
+type Patch = (item: JsonObject) => JsonObject;
 
-  #patchQuestion(
-    space: PigeonholeSpace,
-    drawn: number,
-    patchOf: (item: JsonObject) => JsonObject,
-    nowMs: number,
-  ): void {
-    const id = idAtRandom(space.qnaQuestions.order(null, 'byId'), draw(drawn, 36));
-    const item = id === undefined ? undefined : space.qnaQuestions.item(id);
-    if (id !== undefined && item !== undefined) this.#mutateQuestion(space, id, patchOf(item), nowMs);
-  }
+function patchQuestion(happening: Happening, patchOf: Patch): void {
+  patchAtRandom('qna-questions', happening, draw(happening.drawn, 36), patchOf);
+}
 
-  #mutateQuestion(space: PigeonholeSpace, id: number, item: JsonObject, nowMs: number): void {
-    mutate(this.#options.conference, { op: 'patch', list: 'qna-questions', pigeonholeId: space.id, id, item }, nowMs);
-  }
+function patchAttendee(happening: Happening, patchOf: Patch): void {
+  patchAtRandom('attendees', happening, draw(happening.drawn, 37), patchOf);
+}
 
-  #patchAttendee(
-    space: PigeonholeSpace,
-    drawn: number,
-    patchOf: (item: JsonObject) => JsonObject,
-    nowMs: number,
-  ): void {
-    const id = idAtRandom(space.attendees.order(null, 'byId'), draw(drawn, 37));
-    const item = id === undefined ? undefined : space.attendees.item(id);
-    if (id === undefined || item === undefined) return;
-    const { conference } = this.#options;
-    mutate(conference, { op: 'patch', list: 'attendees', pigeonholeId: space.id, id, item: patchOf(item) }, nowMs);
-  }
+/** Patches a random item of a list. No effect if the list is empty. */
+function patchAtRandom(list: SpaceListName, happening: Happening, drawn: number, patchOf: Patch): void {
+  const table = happening.space.table(list);
+  const id = idAtRandom(table.order(null, 'byId'), drawn);
+  const item = id === undefined ? undefined : table.item(id);
+  if (id !== undefined && item !== undefined) patchItem(list, happening, id, patchOf(item));
+}
+
+function patchItem(list: SpaceListName, { conference, space, nowMs }: Happening, id: number, item: JsonObject): void {
+  mutate(conference, { op: 'patch', list, pigeonholeId: space.id, id, item }, nowMs);
 }
 
 function contentOf(item: JsonObject): string {
@@ -259,4 +224,69 @@ function contentOf(item: JsonObject): string {
 function otherConsent({ consent }: JsonObject, nowMs: number): JsonObject {
   if (isJsonObject(consent) && consent['obtained'] === true) return { obtained: false, obtainedAt: null };
   return { obtained: true, obtainedAt: new Date(nowMs).toISOString() };
+}
+
+/** Place of an event, and the seed of its random choices. */
+interface Happening {
+  readonly conference: Conference;
+  readonly space: PigeonholeSpace;
+  readonly drawn: number;
+  readonly nowMs: number;
+}
+
+/** Lists that a deletion may affect; a question leaves both of its lists. */
+const DELETABLE = ['questions', 'answers', 'answer_ratings', 'poll-mcq-votes', 'poll-quiz-votes', 'attendees'] as const;
+
+/** Removes a random item from a list. No effect if the list is empty. */
+function deleteFrom(list: SpaceListName, { conference, space, drawn, nowMs }: Happening, purpose = 40): void {
+  const id = idAtRandom(space.table(list).order(null, 'byId'), draw(drawn, purpose));
+  if (id !== undefined) mutate(conference, { op: 'delete', list, pigeonholeId: space.id, id }, nowMs);
+}
+
+/** Removes one item from a random list. */
+function deleteAnything(happening: Happening): void {
+  deleteFrom(pick(DELETABLE, draw(happening.drawn, 41)), happening);
+}
+
+/** Restores a deleted item unchanged. If none is deleted, deletes one. */
+function bringBack(happening: Happening): void {
+  const { conference, space, drawn, nowMs } = happening;
+  const gone = conference.absences.openIn(space.id);
+  if (gone.length === 0) return deleteAnything(happening);
+  const { list, id } = pick(gone, draw(drawn, 42));
+  mutate(conference, { op: 'restore', list, pigeonholeId: space.id, id }, nowMs);
+}
+
+/** Moves a question, or occasionally an answer, to another session of the same kind. No effect if there is only one. */
+function moveToAnotherSession(happening: Happening): void {
+  const { space, drawn } = happening;
+  const answers = sessionsOf(space, 'poll_word_cloud');
+  const list = draw(drawn, 43) % 3 === 0 && answers.length > 1 ? 'answers' : 'questions';
+  const sessions = list === 'answers' ? answers : sessionsOf(space, 'qna');
+  const id = idAtRandom(space.table(list).order(null, 'byId'), draw(drawn, 44));
+  if (id === undefined) return;
+  const from = space.table(list).fields(id)?.sessionId;
+  const others = sessions.filter((session) => session.id !== from);
+  const to = others[below(draw(drawn, 45), others.length)];
+  if (to === undefined) return;
+  patchItem(list, happening, id, { session: { id: to.id, name: to.name, type: to.type } });
+}
+
+/** Renames a session. The name is part of the session, and every item created in it contains a copy. */
+function renameSession(happening: Happening): void {
+  const { space, drawn } = happening;
+  const id = idAtRandom(space.sessions.order(null, 'byId'), draw(drawn, 46));
+  if (id === undefined) return;
+  const name = `${nameOf(space.sessions.item(id))} (room ${1 + (draw(drawn, 47) % 90)})`;
+  patchItem('sessions', happening, id, { name });
+}
+
+function sessionsOf(space: PigeonholeSpace, type: SessionNow['type']): SessionNow[] {
+  return [...space.sessionsNow().values()].filter((session) => session.type === type);
+}
+
+/** Drops the room that an earlier event added to the name. */
+function nameOf(session: JsonObject | undefined): string {
+  const name = isJsonObject(session) ? session['name'] : undefined;
+  return typeof name === 'string' ? name.replace(/ \(room \d+\)$/, '') : '';
 }

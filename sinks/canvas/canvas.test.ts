@@ -6,11 +6,11 @@ import type { Change } from '../change.js';
 import { hurriedClock } from '../network/hurried-clock.test-kit.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
-import type { Fields, Lane, Outcome, Planned, SendResult, Sink, OnForget } from '../sink.js';
+import type { Fields, Outcome, Planned, SendResult, Sink, OnForget } from '../sink.js';
 import { createCanvasSink } from './canvas.js';
 import { canvasConfigSchema } from './config.js';
-import type { CanvasOperation } from './operation.js';
-import { environmentOf } from '../sink-environment.test-kit.js';
+import type { CanvasOperation } from './plan.js';
+import { environmentOf, laneOf } from '../sink-environment.test-kit.js';
 
 const signal = new AbortController().signal;
 let double: CanvasDouble;
@@ -38,13 +38,7 @@ function schoolWith(changed: Partial<Assignment>): SchoolPlan {
   return { ...school, courses };
 }
 
-const lane = (): Lane => ({
-  workspace: 'acme',
-  pigeonholeId: 101,
-  ledgerId: 'ledger-1',
-  memory: { ...memory },
-  remember: (more) => Promise.resolve(void Object.assign(memory, more)),
-});
+const lane = () => laneOf(memory);
 
 interface Options {
   readonly record?: Record<string, unknown>;
@@ -309,6 +303,42 @@ describe('a person who withdraws consent', () => {
     const operations = planned?.kind === 'send' ? [planned.operation] : [];
     expect(await commit(sink.send(operations, lane(), signal))).toMatchObject([{ kind: 'delivered', object: null }]);
     expect(scoreOf(1)).toBeNull();
+  });
+
+  it.each(['dropAfter', 'dropBefore'] as const)('loses a grade whose job was not answered: %s', async (kind) => {
+    double.faults.add({ path: 'update_grades', effect: { kind } });
+    const sink = newSink();
+    const [lost] = await send(sink, [{ student: 1, points: 80 }]);
+    expect(lost).toMatchObject({ kind: 'unknown', object: { grades: [{ mayExist: { userId: idOf(1) } }] } });
+    expect(scoreOf(1)).toBe(kind === 'dropAfter' ? 80 : null);
+    const [planned] = await withdrawn(sink, lost!.object!);
+    const operations = planned?.kind === 'send' ? [planned.operation] : [];
+    expect(operations).toHaveLength(1);
+    await commit(sink.recover!(operations, lane(), signal));
+    expect(await commit(sink.send(operations, lane(), signal))).toMatchObject([{ kind: 'delivered', object: null }]);
+    expect(scoreOf(1)).toBeNull();
+  });
+
+  it('keeps a grade that a teacher set after a job that was not answered, and an operator decides', async () => {
+    double.faults.add({ path: 'update_grades', effect: { kind: 'dropBefore' } });
+    const sink = newSink();
+    const [lost] = await send(sink, [{ student: 1, points: 80 }]);
+    memory = {};
+    teacherGrades(1, '70');
+    const [planned] = await withdrawn(sink, lost!.object!);
+    const operations = planned?.kind === 'send' ? [planned.operation] : [];
+    expect(await commit(sink.send(operations, lane(), signal))).toMatchObject([{ cause: 'graded-by-somebody-else' }]);
+    expect(scoreOf(1)).toBe(70);
+  });
+
+  it('has a grade in doubt replaced by the next one', async () => {
+    double.faults.add({ path: 'update_grades', effect: { kind: 'dropAfter' } });
+    const sink = newSink();
+    const [lost] = await send(sink, [{ student: 1, points: 80 }]);
+    const [found] = await recover(sink, [{ student: 1, points: 80, object: lost!.object! }]);
+    const next = { student: 1, points: 90, object: found!.object! };
+    expect(await plan(sink, [{ ...next, points: 80 }])).toMatchObject([{ reason: 'same-grade' }]);
+    expect(kinds(await send(sink, [next]))).toEqual(['delivered']);
   });
 
   it('keeps the grade if an operator has to remove it, and if only the item was deleted', async () => {

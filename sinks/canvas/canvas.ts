@@ -1,5 +1,6 @@
-import { planEach } from '../mapping/plan-each.js';
-import { groupBy } from '../../base/group-by.js';
+import { planEach } from '../mapping/mapping-error.js';
+import { groupBy } from '../../base/grouping.js';
+import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock, RollingLimiter } from '../network/rolling-limiter.js';
@@ -8,9 +9,8 @@ import type { Lane, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.
 import { checkCanvas } from './check.js';
 import { CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
-import { type CanvasOperation, GradeTask, outcomeOf } from './operation.js';
 import type { Creations } from './find-assignment.js';
-import { Planner } from './plan.js';
+import { type CanvasOperation, GradeTask, outcomeOf, Planner } from './plan.js';
 import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
 
 /**
@@ -33,7 +33,6 @@ interface CanvasTuning {
   readonly patienceMs?: number;
 }
 
-/** Creates the sink that sets grades in Canvas. */
 export function createCanvasSink(
   config: CanvasConfig,
   environment: SinkEnvironment,
@@ -117,16 +116,7 @@ export const canvasSinkType: SinkType<CanvasConfig> = {
   configSchema: canvasConfigSchema,
   acceptsByDefault: ['obtained'],
   lists: ({ records }) => [...new Set(records.map(({ from }) => from))],
-  joins: ({ records }) =>
-    joinsOf(
-      records.flatMap(({ when, course, assignment, user, grade }) => [
-        course,
-        assignment,
-        user,
-        grade,
-        ...(when === undefined ? [] : [when]),
-      ]),
-    ),
+  joins: ({ records }) => joinsOf(expressionsIn(records).map(({ expression }) => expression)),
   destination: ({ baseUrl }) => baseUrl,
   create: createCanvasSink,
 };

@@ -1,7 +1,8 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import { mentionedFields } from '../mapping/mentioned-fields.js';
 import type { GradeKeys } from './config.js';
-import type { CanvasClient, Reply } from './client.js';
+import type { Reply } from './classify.js';
+import type { CanvasClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { type Assignment, findAssignment, type Target } from './find-assignment.js';
 import { nameValue, pathPart, referenceValue } from './grade-rules.js';
@@ -89,10 +90,6 @@ async function lineFor(
   const found = await findAssignment(client, { course, assignment }, budget);
   const name = `assignment ${assignment} of course ${course}`;
   switch (found.kind) {
-    case 'failed':
-      return { ok: false, text: sentenceFor({ ...found, processed: 'no' }, `${name} cannot be read`) };
-    case 'refused':
-      return { ok: false, text: sentenceFor(found.reply, `${name} cannot be read`) };
     case 'missing':
       if (keys.createAssignment !== undefined) {
         return { ok: true, text: `${name} does not exist yet: the first grade creates it` };
@@ -103,6 +100,8 @@ async function lineFor(
         return { ok: false, text: `${name} is not published: publish it in Canvas` };
       }
       return { ok: true, text: `${name} can be graded${worthOf(found.assignment)}${visibilityOf(found.assignment)}` };
+    default:
+      return { ok: false, text: sentenceFor(found, `${name} cannot be read`) };
   }
 }
 

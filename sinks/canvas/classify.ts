@@ -1,33 +1,30 @@
-import { fieldsOf, type Result } from '../sink.js';
+import { type Fields, fieldsOf, type Result } from '../sink.js';
 import { refusesContent, retryAfterMs } from '../network/read-answer.js';
+import type { RestAnswer } from '../rest/rest-client.js';
 
-export interface CanvasAnswer {
-  readonly status: number;
-  /** Parsed JSON; undefined if it is not JSON. */
-  readonly body: unknown;
-  /** The unparsed body, to detect throttling. */
-  readonly text: string;
-  readonly retryAfter: string | undefined;
-  /** Canvas' id of the request, which its support needs to find the request. */
-  readonly requestId: string | undefined;
-  /** Unix time in ms. */
-  readonly answeredAtMs: number;
-}
+export type CanvasAnswer = Pick<RestAnswer, 'status' | 'body' | 'text' | 'retryAfter' | 'requestId' | 'answeredAtMs'>;
 
-type Verdict =
-  | { readonly kind: 'ok' }
-  /** Canvas limits the rate. The bucket must empty before the next request. */
-  | { readonly kind: 'throttled'; readonly afterMs: number; readonly detail: string }
-  | { readonly kind: 'not-found' }
-  /** The token's user lacks the right. */
-  | { readonly kind: 'forbidden' }
-  /** Canvas refuses this request. */
-  | { readonly kind: 'refused' }
+export type Reply =
+  /** `list` has the items if the answer is a list. */
+  | { readonly kind: 'ok'; readonly body: Fields; readonly list: readonly unknown[] }
+  /** `forbidden`: the token's user lacks the right. `refused`: Canvas refuses this request. */
+  | {
+      readonly kind: 'not-found' | 'forbidden' | 'refused';
+      readonly status: number;
+      readonly requestId: string | undefined;
+    }
   /**
    * A failure of Canvas or the token, which would affect any request. `processed` says whether the request may have
    * taken effect nevertheless.
    */
   | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
+
+/** Canvas limits the rate. The bucket must empty before the next request. */
+interface Throttled {
+  readonly kind: 'throttled';
+  readonly afterMs: number;
+  readonly detail: string;
+}
 
 /** Wait after throttling. The bucket loses ten units per second, so dozens of requests fit again after this time. */
 const THROTTLED_WAIT_MS = 15_000;
@@ -37,12 +34,14 @@ const THROTTLED_WAIT_MS = 15_000;
  * and answers 401 both to an unknown token and to a user who lacks a right. Sources: Canvas LMS, "Throttling",
  * "Errors".
  */
-export function classifyAnswer(answer: CanvasAnswer): Verdict {
+export function classifyAnswer(answer: CanvasAnswer): Reply | Throttled {
   const { status, body, requestId } = answer;
   const said = (sentence: string): string => `${sentence}${requestId === undefined ? '' : ` (request ${requestId})`}`;
-  if (status >= 200 && status < 300 && body !== undefined) return { kind: 'ok' };
+  if (status >= 200 && status < 300 && body !== undefined) {
+    return { kind: 'ok', body: fieldsOf(body), list: Array.isArray(body) ? body : [] };
+  }
   const wait = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
-  const throttled = status === 403 && /Rate Limit Exceeded/i.test(answer.text.slice(0, 200));
+  const throttled = status === 403 && /Rate Limit Exceeded/i.test((answer.text ?? '').slice(0, 200));
   if (throttled || status === 429) {
     const detail = said(`Canvas limits the requests of this token (HTTP ${status})`);
     return { kind: 'throttled', afterMs: wait ?? THROTTLED_WAIT_MS, detail };
@@ -51,19 +50,19 @@ export function classifyAnswer(answer: CanvasAnswer): Verdict {
     const detail = said('Canvas refused the token (HTTP 401): put a valid access token into "token"');
     return { kind: 'failed', processed: 'no', result: { kind: 'pause', cause: 'credential', detail } };
   }
-  if (status === 401 || status === 403) return { kind: 'forbidden' };
+  if (status === 401 || status === 403) return { kind: 'forbidden', status, requestId };
   // an HTML page comes from another server, or from Canvas for an unknown path
-  if (status === 404 && body !== undefined) return { kind: 'not-found' };
+  if (status === 404 && body !== undefined) return { kind: 'not-found', status, requestId };
   if (status === 408 || status >= 500) {
     const result = { kind: 'retry', detail: said(`Canvas answered HTTP ${status}`) } as const;
     return { kind: 'failed', processed: 'maybe', result: wait === undefined ? result : { ...result, afterMs: wait } };
   }
-  if (refusesContent(status)) return { kind: 'refused' };
+  if (refusesContent(status)) return { kind: 'refused', status, requestId };
   if (body === undefined || status < 400) {
     const detail = said(`the server that answered is not the Canvas API (HTTP ${status}): correct "baseUrl"`);
     return { kind: 'failed', processed: 'maybe', result: { kind: 'retry', detail } };
   }
-  return { kind: 'refused' };
+  return { kind: 'refused', status, requestId };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Secret } from '../../config/secret.js';
 import { fieldsOf, type Result } from '../sink.js';
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import type { CallBudget, RestAnswer, RestClient } from '../rest/rest-client.js';
-import { classifyAnswer, holdBackMs } from './classify.js';
+import { classifyAnswer, holdBackMs, type Reply } from './classify.js';
 import { type Submission, pathPart } from './grade-rules.js';
 
 interface ClientOptions {
@@ -13,17 +13,6 @@ interface ClientOptions {
   /** Shared by all lanes, because Canvas has one bucket per token. */
   readonly limiter: RollingLimiter;
 }
-
-export type Reply =
-  /** `list` has the items if the answer is a list. */
-  | { readonly kind: 'ok'; readonly body: Readonly<Record<string, unknown>>; readonly list: readonly unknown[] }
-  | {
-      readonly kind: 'not-found' | 'forbidden' | 'refused';
-      readonly status: number;
-      readonly requestId: string | undefined;
-    }
-  /** `processed` says whether the call may have taken effect nevertheless. */
-  | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 const NO_ROOM_WAIT_MS = 5_000;
 
@@ -68,20 +57,11 @@ export class CanvasClient {
   #judge(answer: RestAnswer): Reply {
     const waitMs = holdBackMs(answer.headers['x-rate-limit-remaining']);
     if (waitMs > 0) this.options.limiter.close(waitMs);
-    const verdict = classifyAnswer({ ...answer, text: answer.text ?? '' });
-    switch (verdict.kind) {
-      case 'ok':
-        return { kind: 'ok', body: fieldsOf(answer.body), list: Array.isArray(answer.body) ? answer.body : [] };
-      case 'throttled': {
-        const { afterMs, detail } = verdict;
-        this.options.limiter.close(afterMs);
-        return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs, detail } };
-      }
-      case 'failed':
-        return verdict;
-      default:
-        return { kind: verdict.kind, status: answer.status, requestId: answer.requestId };
-    }
+    const reply = classifyAnswer(answer);
+    if (reply.kind !== 'throttled') return reply;
+    const { afterMs, detail } = reply;
+    this.options.limiter.close(afterMs);
+    return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs, detail } };
   }
 }
 

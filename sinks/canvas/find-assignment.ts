@@ -1,5 +1,6 @@
-import { fieldsOf, type Fields, type Result } from '../sink.js';
-import type { CanvasClient, Reply } from './client.js';
+import { fieldsOf, type Fields } from '../sink.js';
+import type { Reply } from './classify.js';
+import type { CanvasClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { type Scale, namePrefix, pathPart } from './grade-rules.js';
 import type { CreateKeys } from './config.js';
@@ -17,8 +18,7 @@ type FoundAssignment =
   | { readonly kind: 'found'; readonly assignment: Assignment }
   /** The course exists, but none of its assignments has this name. */
   | { readonly kind: 'missing' }
-  | { readonly kind: 'refused'; readonly reply: Exclude<Reply, { kind: 'ok' | 'failed' }> }
-  | { readonly kind: 'failed'; readonly result: Result };
+  | Exclude<Reply, { kind: 'ok' }>;
 
 export interface Target {
   readonly course: string;
@@ -38,11 +38,15 @@ const PAGE_SIZE = 100;
  * list.
  */
 const MAX_PAGES = 50;
-const tooManySimilar: Result = {
-  kind: 'rejected',
-  cause: 'too-many-assignments',
-  detail: `Canvas lists more than ${MAX_PAGES * PAGE_SIZE} assignments whose names contain this one: name the assignment by its id`,
-};
+const tooManySimilar = {
+  kind: 'failed',
+  processed: 'no',
+  result: {
+    kind: 'rejected',
+    cause: 'too-many-assignments',
+    detail: `Canvas lists more than ${MAX_PAGES * PAGE_SIZE} assignments whose names contain this one: name the assignment by its id`,
+  },
+} as const;
 
 /**
  * Finds an assignment by its id, or by `name:` and its whole name. If several assignments have the name, the oldest is
@@ -61,10 +65,10 @@ export async function findAssignment(
   const name = target.assignment.slice(namePrefix.length);
   const similar: unknown[] = [];
   for (let page = 1, isLast = false; !isLast; page += 1) {
-    if (page > MAX_PAGES) return { kind: 'failed', result: tooManySimilar };
+    if (page > MAX_PAGES) return tooManySimilar;
     const query = new URLSearchParams({ search_term: name, per_page: String(PAGE_SIZE), page: String(page) });
     const reply = await client.get(`${course}/assignments?${query.toString()}`, budget);
-    if (reply.kind !== 'ok') return notFound(reply);
+    if (reply.kind !== 'ok') return reply;
     similar.push(...reply.list);
     isLast = reply.list.length < PAGE_SIZE;
   }
@@ -116,18 +120,13 @@ async function create(
     const { id } = reply.body;
     if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return foundIn(`${path}/${id}`, reply);
     const detail = `${client.host} created an assignment but did not return its id: correct "baseUrl"`;
-    return { kind: 'failed', result: { kind: 'retry', detail } };
+    return { kind: 'failed', processed: 'maybe', result: { kind: 'retry', detail } };
   }
-  if (reply.kind !== 'failed') return { kind: 'refused', reply };
-  return { kind: 'failed', result: reply.result }; // the assignment may have been created; the next attempt searches for it first
+  return reply; // the assignment may have been created; the next attempt searches for it first
 }
 
 function foundIn(path: string, reply: Reply): FoundAssignment {
-  return reply.kind === 'ok' ? { kind: 'found', assignment: assignmentOf(path, reply.body) } : notFound(reply);
-}
-
-function notFound(reply: Exclude<Reply, { kind: 'ok' }>): FoundAssignment {
-  return reply.kind === 'failed' ? { kind: 'failed', result: reply.result } : { kind: 'refused', reply };
+  return reply.kind === 'ok' ? { kind: 'found', assignment: assignmentOf(path, reply.body) } : reply;
 }
 
 function assignmentOf(path: string, found: Fields): Assignment {

@@ -1,5 +1,5 @@
 import { decideGrade, isSet, stateHash, type Submission, gradeValue, pathPart, referenceValue } from './grade-rules.js';
-import type { GradeStep } from './operation.js';
+import type { GradeStep } from './plan.js';
 
 const found = (more: Partial<Submission> = {}): Submission => ({
   userId: 1,

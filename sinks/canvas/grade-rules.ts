@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { GradeStep } from './operation.js';
+import type { GradeStep } from './plan.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 
 /** The submission of one student for one assignment. Source: Canvas LMS, "Submissions", Submission object. */
@@ -25,13 +25,8 @@ export interface Scale {
 const noScale: Scale = { points: null, isPercent: false };
 
 /** Returns a hash of a grade that must be set. If it is equal to the last one, the grade is not sent again. */
-export function sentHash({
-  course,
-  assignment,
-  user,
-  grade,
-}: Pick<GradeStep, 'course' | 'assignment' | 'user' | 'grade'>) {
-  return hashOf([course, assignment, user, grade]);
+export function sentHash(step: Pick<GradeStep, 'course' | 'assignment' | 'user' | 'grade'>): string {
+  return hashOf([step.course, step.assignment, step.user, step.grade]);
 }
 
 /** Returns a hash of a submission, which shows whether someone else has changed it. */

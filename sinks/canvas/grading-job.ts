@@ -8,7 +8,6 @@ type JobState =
   | { readonly kind: 'completed' }
   /** `names` has the ids of the students that the job could not find. */
   | { readonly kind: 'failed'; readonly names: ReadonlySet<string> }
-  /** Canvas did not answer. */
   | { readonly kind: 'no-answer'; readonly result: Result };
 
 /** Waits between two reads of a job's state; the last wait repeats. Small jobs take about a second. */
@@ -46,7 +45,6 @@ export async function followJob(
   }
 }
 
-/** Waits for `waitMs`, or until the signal is aborted. */
 export async function wait(waitMs: number, signal: AbortSignal, clock: Clock): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => {

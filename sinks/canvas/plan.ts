@@ -1,8 +1,17 @@
-import { forgetsPerson, type Planned, type SinkEnvironment, type Subject, type OnForget } from '../sink.js';
+import {
+  type Fields,
+  forgetsPerson,
+  type OnForget,
+  type Operation,
+  type Outcome,
+  type Planned,
+  type Result,
+  type SinkEnvironment,
+  type Subject,
+} from '../sink.js';
 import { mappingView, type MappingView } from '../mapping/expression.js';
-import type { GradeKeys } from './config.js';
+import type { CreateKeys, GradeKeys } from './config.js';
 import { sentHash, gradeValue, nameValue, referenceValue } from './grade-rules.js';
-import { type CanvasOperation, type GradeStep, isSameAssignment, type MadeGrade, madeGrades } from './operation.js';
 
 /** Plans the grades of changes. Pure. */
 export class Planner {
@@ -36,8 +45,8 @@ export class Planner {
     if (made.length === 0) return { kind: 'nothing', reason: 'nothing-made' };
     if (!forgetsPerson(removal)) return { kind: 'nothing', reason: 'grade-stays' };
     if (this.#onForget === 'manual') return { kind: 'nothing', reason: 'forget-by-hand' };
-    const steps = made.map(({ course, assignment, left }): GradeStep => {
-      const step = { course, assignment, user: String(left.userId), grade: '' };
+    const steps = made.map(({ course, assignment, left, mayExist }): GradeStep => {
+      const step = { course, assignment, user: String(mayExist?.userId ?? left?.userId), grade: '' };
       return { ...step, sent: sentHash(step), left, overwrite: false };
     });
     return { kind: 'send', operation: { changeId: change.id, steps, made } };
@@ -67,4 +76,118 @@ async function stepFor(
   if (before?.sent === sent) return 'same-grade';
   const step = { ...target, sent, left: before?.left ?? null, overwrite: keys.overwrite };
   return createAssignment === undefined ? step : { ...step, create: createAssignment };
+}
+
+interface Left {
+  /** The student's id in Canvas. */
+  readonly userId: number;
+  /** `stateHash` of the submission as this sink left it. */
+  readonly state: string;
+}
+
+/** One grade of one student. */
+export interface GradeStep {
+  readonly course: string;
+  readonly assignment: string;
+  /** The student's reference from the mapping, or the student's id in Canvas if only that is known. */
+  readonly user: string;
+  /** The grade in Canvas' format; empty to remove the grade. */
+  readonly grade: string;
+  /** `sentHash` of this grade. */
+  readonly sent: string;
+  /** The submission as this sink last left it in this assignment; null if this sink has set no grade there. */
+  readonly left: Left | null;
+  readonly overwrite: boolean;
+  /** The settings with which the assignment is created if none has this name. Absent: it is not created. */
+  readonly create?: CreateKeys | undefined;
+}
+
+export interface CanvasOperation extends Operation {
+  readonly steps: readonly GradeStep[];
+  /** The grades that this sink has already set for the item. */
+  readonly made: readonly MadeGrade[];
+}
+
+/**
+ * A grade that this sink has set, as the ledger stores it. It contains references, ids and hashes, never the grade or
+ * the name of a person.
+ */
+export interface MadeGrade {
+  readonly course: string;
+  readonly assignment: string;
+  /** Null: the outcome of the last grade is unknown. */
+  readonly sent: string | null;
+  /** Null: no grade is known to be set. */
+  readonly left: Left | null;
+  /** The student whose grade may have been set without an answer. */
+  readonly mayExist?: Pick<Left, 'userId'>;
+}
+
+/** Reads the grades from the object that an outcome of this sink stored. */
+function madeGrades(object: Fields | null): MadeGrade[] {
+  const grades = object?.['grades'];
+  return Array.isArray(grades) ? (grades as MadeGrade[]) : [];
+}
+
+function isSameAssignment(
+  one: Pick<MadeGrade, 'course' | 'assignment'>,
+  other: Pick<MadeGrade, 'course' | 'assignment'>,
+): boolean {
+  return one.course === other.course && one.assignment === other.assignment;
+}
+
+/** One grade in progress, with its result so far. */
+export class GradeTask {
+  #result: Result | undefined;
+  /** The grade that Canvas now has, once it is delivered. */
+  made: MadeGrade | undefined;
+  /** The id of the student for whom a job was started in this attempt. */
+  startedFor: number | undefined;
+
+  constructor(readonly step: GradeStep) {}
+
+  get isSettled(): boolean {
+    return this.#result !== undefined;
+  }
+
+  /** Sets the result; only the first call has an effect. */
+  settle(result: Result): void {
+    this.#result ??= result;
+  }
+
+  deliver(made: MadeGrade, detail: string): void {
+    this.made = made;
+    this.settle({ kind: 'delivered', detail });
+  }
+
+  /** Returns the grade that the operation leaves; undefined if nothing is known to have changed. */
+  get left(): MadeGrade | undefined {
+    if (this.made !== undefined || this.#result?.kind !== 'unknown' || this.startedFor === undefined) return this.made;
+    const { course, assignment, left } = this.step;
+    const userId = this.startedFor;
+    return { course, assignment, sent: null, left: left?.userId === userId ? left : null, mayExist: { userId } };
+  }
+
+  get result(): Result {
+    return this.#result ?? { kind: 'unsent' };
+  }
+}
+
+/** The kinds of results, worst first. If an operation has several grades, its outcome is the worst result. */
+const order: readonly Result['kind'][] = ['pause', 'unknown', 'retry', 'unsent', 'rejected', 'delivered'];
+
+export function outcomeOf(operation: CanvasOperation, tasks: readonly GradeTask[]): Outcome {
+  const results = tasks.map(({ result }) => result);
+  const worst = order.flatMap((kind) => results.filter((result) => result.kind === kind))[0] ?? { kind: 'unsent' };
+  const fresh = tasks.flatMap(({ left }) => left ?? []);
+  if (fresh.length === 0) return worst;
+  return { ...worst, object: objectOf(operation, tasks, fresh) };
+}
+
+function objectOf({ made }: CanvasOperation, tasks: readonly GradeTask[], fresh: readonly MadeGrade[]): Fields | null {
+  const cleared = tasks.flatMap((task) => (task.step.grade === '' && task.made !== undefined ? [task.made] : []));
+  const grades = [...made.filter((old) => !fresh.some((each) => isSameAssignment(each, old))), ...fresh].filter(
+    (each) => !cleared.includes(each),
+  );
+  return grades.length === 0 ? null : { grades };
 }

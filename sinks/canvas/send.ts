@@ -1,11 +1,12 @@
 import { fieldsOf, type Lane, type Result } from '../sink.js';
 import type { Clock } from '../network/rolling-limiter.js';
-import { type CanvasClient, type Reply, readSubmission } from './client.js';
+import type { Reply } from './classify.js';
+import { type CanvasClient, readSubmission } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
 import { followJob, readJob, wait, type StartedJob, startedJob, jobKey, withoutUsers } from './grading-job.js';
 import { decideGrade, isSet, stateHash, type Submission } from './grade-rules.js';
 import { type Assignment, type Creations, findAssignment, findOrCreate } from './find-assignment.js';
-import type { MadeGrade, GradeTask } from './operation.js';
+import type { MadeGrade, GradeTask } from './plan.js';
 
 export interface GradingRun {
   readonly client: CanvasClient;
@@ -87,11 +88,9 @@ async function assignmentFor(
       const detail = 'no assignment in this course has that name: create it in Canvas, or set "createAssignment"';
       return { kind: 'rejected', cause: 'assignment-not-found', detail };
     }
-    case 'refused': {
+    case 'not-found': {
       const sentence = 'the assignment does not exist in this Canvas course, or the course does not exist';
-      return found.reply.kind === 'not-found'
-        ? rejected('assignment-not-found', sentence, found.reply)
-        : refused(found.reply);
+      return rejected('assignment-not-found', sentence, found);
     }
     case 'found':
       if (found.assignment.isPublished) return found.assignment;
@@ -100,6 +99,8 @@ async function assignmentFor(
         cause: 'assignment-not-published',
         detail: 'the assignment is not published: publish it in Canvas',
       };
+    default:
+      return refused(found);
   }
 }
 
@@ -158,6 +159,7 @@ async function runJob(
   const gradedBefore = group.map(({ before }) => [String(before.userId), before.gradedAt] as const);
   const users = { ...earlierJob?.users, ...Object.fromEntries(gradedBefore) };
   await lane.remember({ [key]: { progress: null, users } satisfies StartedJob });
+  for (const { task, before } of group) task.startedFor = before.userId;
   delete memory[key]; // keeps the intent that was just stored, unless its outcome is known below
   const reply = await client.post(
     `${assignment.path}/submissions/update_grades`,

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { randomUUID } from 'node:crypto';
 import { basename, dirname, join } from 'node:path';
-import { confirmHeld } from '../../base/while-held.js';
+import { confirmHeld } from '../../base/lease.js';
 import {
   DestinationChanged,
   errorCode,
@@ -19,7 +19,7 @@ const NEWLINE = 0x0a;
 const copyPieceBytes = 1024 * 1024;
 
 /** A file, and its length at the last commit. */
-interface DayFileOptions {
+export interface DayFileOptions {
   readonly root: string;
   /** The path relative to `root`. */
   readonly path: string;
@@ -298,7 +298,6 @@ export function toFileOperation({ change, dataJson }: Subject): FileOperation {
   };
 }
 
-/** Returns the bytes of an operation's line. */
 export function lineBytes(operation: FileOperation): Buffer {
   return linesBytes([operation]);
 }

@@ -1,14 +1,12 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Change } from '../change.js';
+import { type Change, type ErasedItems, rewriteLine } from '../change.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { operationsFor } from '../plan-of.test-kit.js';
-import type { ErasedItems, Lane } from '../sink.js';
 import { createFileSink } from './file.js';
 import { type FileAccess, nodeFileAccess } from './file-access.js';
-import { rewriteLine } from '../rewrite-line.js';
-import { environmentOf } from '../sink-environment.test-kit.js';
+import { environmentOf, laneOf } from '../sink-environment.test-kit.js';
 
 const QUESTIONS = 'acme/101/questions/2026-11-21.ndjson';
 const VOTES = 'acme/101/votes/2026-11-21.ndjson';
@@ -24,13 +22,7 @@ beforeEach(() => {
 afterEach(() => rmSync(base, { recursive: true, force: true }));
 
 /** A lane whose memory is committed immediately and outlives its holder. */
-const lane = (): Lane => ({
-  workspace: 'acme',
-  pigeonholeId: 101,
-  ledgerId: 'ledger-1',
-  memory: { ...memory },
-  remember: async (more) => void Object.assign(memory, more),
-});
+const lane = () => laneOf(memory);
 
 const sinkWith = (access?: FileAccess) =>
   createFileSink({ folder: 'archive' }, environmentOf('archive', { baseFolder: base }), access);

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { EraseResult, ErasedItems, Lane } from '../sink.js';
-import { committedLength, DayFile, isSafePath, writeAll } from './day-file.js';
+import { type ErasedItems, rewriteLine } from '../change.js';
+import type { EraseResult, Lane } from '../sink.js';
+import { committedLength, DayFile, type DayFileOptions, isSafePath, writeAll } from './day-file.js';
 import { FILE_MODE, type FileAccess, type Folder, syncFolder, errorCode } from './file-access.js';
-import { rewriteLine } from '../rewrite-line.js';
-import { confirmHeld } from '../../base/while-held.js';
+import { confirmHeld } from '../../base/lease.js';
 
 const pieceBytes = 1024 * 1024;
 
@@ -29,7 +29,7 @@ export async function eraseFiles(
     const length = committedLength(lane.memory, path);
     if (length === 0 || !concerns(path, erased)) continue;
     // One after another, because each file changes the lane's memory.
-    const done = await eraseFile({ root, path, length }, erased, lane, access);
+    const done = await eraseFile({ root, path, committedLength: length, access }, erased, lane);
     if (done === 'missing') missing += 1;
     else count += done;
   }
@@ -42,21 +42,9 @@ function concerns(path: string, { keys, questions }: ErasedItems): boolean {
   return keys.has(list) || questions.size > 0;
 }
 
-/** A file of a lane, with its committed length in bytes. Bytes beyond that length are ignored. */
-interface CommittedFile {
-  readonly root: string;
-  /** Relative to the root. */
-  readonly path: string;
-  readonly length: number;
-}
-
-async function eraseFile(
-  { root, path, length }: CommittedFile,
-  erased: ErasedItems,
-  lane: Lane,
-  access: FileAccess,
-): Promise<number | 'missing'> {
-  const file = await DayFile.openForRecovery({ root, path, committedLength: length, access });
+async function eraseFile(source: DayFileOptions, erased: ErasedItems, lane: Lane): Promise<number | 'missing'> {
+  const { root, path, access } = source;
+  const file = await DayFile.openForRecovery(source);
   if (file === undefined) return 'missing';
   const place = newVersionOf(join(root, path));
   let changed = 0;
@@ -102,7 +90,7 @@ async function eraseFile(
 }
 
 /** Key of a pending replacement in the lane's memory. It cannot be the path of a file. */
-export const pendingKey = 'erasing';
+const pendingKey = 'erasing';
 
 /** Returns the path of the new version of a file. It does not have the form of a data file's path (`isSafePath`). */
 function newVersionOf(place: string): string {

@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { nodeFileAccess, type FileAccess } from './file-access.js';
 
 /** The calls on an open file that a test can let fail. */
-export type FallibleCall = 'write' | 'sync' | 'truncate';
+type FallibleCall = 'write' | 'sync' | 'truncate';
 
 export interface Fault {
   readonly call: FallibleCall;

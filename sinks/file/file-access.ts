@@ -17,7 +17,6 @@ export interface FileAccess {
   readonly statfs: typeof statfs;
 }
 
-/** The sink's folder. */
 export interface Folder {
   readonly root: string;
   readonly access: FileAccess;
@@ -73,16 +72,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENFILE: 'the machine has too many files open: raise its limit',
 };
 
-/** The action that failed, by its system call. All other calls write. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  open: 'opened',
-  read: 'read',
-  scandir: 'read',
-  stat: 'read',
-  lstat: 'read',
-  fstat: 'read',
-  statfs: 'read',
-};
+const READING_CALLS = new Set(['read', 'scandir', 'stat', 'lstat', 'fstat', 'statfs']);
 
 /**
  * Classifies a failed file-system call. `retry`: the condition is temporary, or an operator can fix it on the machine.
@@ -95,7 +85,8 @@ export function classifyFailure(error: unknown, folder: string): Extract<Outcome
     const detail = `${folder} holds a link, a file or a folder where something else is expected (${code}): remove it`;
     return { kind: 'pause', cause: 'destination', detail };
   }
-  const action = ACTIONS[systemCall(error) ?? ''] ?? 'written';
+  const call = systemCall(error) ?? '';
+  const action = call === 'open' ? 'opened' : READING_CALLS.has(call) ? 'read' : 'written';
   return { kind: 'retry', detail: `${folder} could not be ${action}: ${SENTENCES[code] ?? code}` };
 }
 

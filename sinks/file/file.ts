@@ -9,15 +9,12 @@ import { claimFolder, inspectFolder } from './marker.js';
 import { z } from 'zod';
 import { folder } from '../../config/values.js';
 
-/** The keys of a `file` sink in pigeonpost.yaml, without those that all sinks share. */
-interface FileConfig {
-  /** The path as configured. A relative path starts at the folder of pigeonpost.yaml. */
-  readonly folder: string;
-}
-
-const fileConfigSchema: z.ZodType<FileConfig> = z.strictObject({
+const fileConfigSchema = z.strictObject({
   folder: folder().describe('The folder for the files. It is created if necessary, and belongs only to this sink.'),
 });
+
+/** `folder` is the path as configured. A relative path starts at the folder of pigeonpost.yaml. */
+type FileConfig = Readonly<z.infer<typeof fileConfigSchema>>;
 
 const BATCH_SIZE = 1000;
 

@@ -1,5 +1,5 @@
 import type { Lane, Outcome, SendResult } from '../sink.js';
-import { confirmHeld } from '../../base/while-held.js';
+import { confirmHeld } from '../../base/lease.js';
 import { classifyFailure, errorCode, type FileAccess, type Folder } from './file-access.js';
 import { committedLength, DayFile, type FileOperation, isSafePath, lineBytes, linesBytes } from './day-file.js';
 import { join } from 'node:path';

@@ -17,6 +17,14 @@ async function warnings(
 const post = { url: '"/items"', body: '{ "text": item.text }' };
 const remove = { url: '"/items/" & change.key' };
 
+it('says that a check without a "check" request does not test the credentials', async () => {
+  const [line] = await open(records({ create: post })).check(new AbortController().signal);
+  const text = expect.stringMatching(
+    / is reached; the check does not test the credentials: add a "check" request/,
+  ) as string;
+  expect(line).toEqual({ ok: true, text });
+});
+
 describe('a check without a request that removes records', () => {
   const staying = /^questions: there is no "delete" request, so what was sent stays at 127\.0\.0\.1:\d+ when /;
 

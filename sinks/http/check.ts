@@ -37,7 +37,7 @@ export async function checkReceiver(
 async function reached(client: HttpClient, signal: AbortSignal): Promise<CheckLine> {
   const answer = await client.reach(signal);
   if (answer.kind === 'none') return { ok: false, text: detailOf(answer.result) };
-  const later = 'the first request will show whether it accepts the credentials';
+  const later = 'the check does not test the credentials: add a "check" request to the configuration to test them';
   return reachedLine(client.host, answer.status, { key: 'baseUrl', later });
 }
 

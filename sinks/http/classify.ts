@@ -24,7 +24,6 @@ export interface Reading {
   readonly isLog: boolean;
 }
 
-/** The request to which an answer belongs. */
 export interface Asked {
   readonly purpose: Purpose | 'check';
   /** Whether the request removes a record, so that nothing is left to do if there is none. */
@@ -48,7 +47,7 @@ export async function classifyAnswer(answer: Answer, asked: Asked, reading: Read
     const verdict = found.kind === 'missing' ? missing(found, asked, answer, reading) : found;
     if (verdict.kind !== 'delivered') return everyItem(verdict);
     if (reading.results !== undefined && asked.purpose !== 'find' && asked.purpose !== 'check') {
-      return await itemByItem(answer, { view, asked, reading, results: reading.results });
+      return itemByItem(await reading.results.evaluate(view, `${reading.name}.results`), answer, asked, reading);
     }
     if (asked.idFrom === undefined || asked.items.length !== 1) return everyItem(verdict);
     const id = idOf(await asked.idFrom.evaluate(view, `${reading.name}.idFrom`));
@@ -85,7 +84,7 @@ export function isReadable({ body, headers }: Answer): boolean {
 }
 
 /** Returns a value if it can be an id; otherwise undefined. */
-export function idOf(value: unknown): string | number | undefined {
+function idOf(value: unknown): string | number | undefined {
   const isId = (typeof value === 'string' && value !== '' && value.length <= 500) || typeof value === 'number';
   return isId ? value : undefined;
 }
@@ -186,16 +185,9 @@ function byStatus(answer: Answer, { purpose, removes }: Asked, { host, isLog }: 
   }
 }
 
-interface ItemByItem {
-  readonly view: MappingView;
-  readonly asked: Asked;
-  readonly reading: Reading;
-  readonly results: Expression;
-}
-
-async function itemByItem(answer: Answer, { view, asked, reading, results }: ItemByItem): Promise<Verdict[]> {
-  const { name, host } = reading;
-  const found = await results.evaluate(view, `${name}.results`);
+/** Returns the meaning of an answer for each item. @param found the value of `results` */
+function itemByItem(found: unknown, answer: Answer, asked: Asked, reading: Reading): Verdict[] {
+  const { host } = reading;
   // if a list has only one entry, JSONata returns the entry instead of the list
   const list: readonly unknown[] = Array.isArray(found) ? found : found === undefined ? [] : [found];
   return asked.items.map((_, at): Verdict => {

@@ -1,13 +1,12 @@
 import type { Dispatcher } from 'undici';
 import { mayReachPrivate } from '../network/address-policy.js';
 import { parsedJson, retryAfterMs } from '../network/read-answer.js';
-import { type Permit, RollingLimiter } from '../network/rolling-limiter.js';
+import { ownLimitReached, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
 import { type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { Result, SinkEnvironment } from '../sink.js';
 import type { HttpConfig } from './config.js';
-import type { PlannedRequest } from './operation.js';
-import { addressOf, bodyText } from './write-request.js';
+import { addressOf, bodyText, type PlannedRequest } from './write-request.js';
 
 export const CONNECTIONS = 8;
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -27,6 +26,8 @@ export interface Answer {
 export type NoAnswer = {
   readonly kind: 'none';
   readonly result: Extract<Result, { kind: 'retry' | 'pause' | 'unsent' }>;
+  /** Whether the receiver may have carried out the request. */
+  readonly mayHaveArrived?: boolean;
 };
 
 /**
@@ -64,7 +65,7 @@ export class HttpClient {
       this.#tokens = new TokenSource({
         tokenUrl,
         grant: auth.grant,
-        dispatcher: this.#tokenHost.dispatcher,
+        rest: this.#tokenHost,
         name: tokenUrl.host,
         keys:
           auth.grant.kind === 'jwt-bearer'
@@ -90,6 +91,12 @@ export class HttpClient {
     return await this.#exchange(head, signal);
   }
 
+  /** Milliseconds for which `limits` allow no request, if that is too long to wait for; otherwise 0. */
+  get usedUpForMs(): number {
+    const forMs = Math.max(0, ...this.#limiters.map((limiter) => limiter.usedUpForMs));
+    return forMs > MAX_PERMIT_WAIT_MS ? forMs : 0;
+  }
+
   tryNow(): void {
     this.#quietUntilMs = Number.NEGATIVE_INFINITY;
     this.#tokens?.tryNow();
@@ -110,6 +117,8 @@ export class HttpClient {
     if (quietForMs > 0) {
       return noAnswer({ kind: 'retry', afterMs: quietForMs, detail: `${this.host} requested a pause` });
     }
+    const { usedUpForMs } = this;
+    if (usedUpForMs > 0) return noAnswer({ kind: 'retry', afterMs: Math.ceil(usedUpForMs), detail: ownLimitReached });
     let token: Token | undefined;
     try {
       token = await this.#tokens?.get(signal);
@@ -159,7 +168,10 @@ export class HttpClient {
 
   async #exchange(exchange: Exchange, signal: AbortSignal): Promise<Answer | NoAnswer> {
     const answer = await this.#rest.call(exchange, signal);
-    if (answer.kind === 'no-answer') return noAnswer({ kind: 'retry', detail: answer.detail });
+    if (answer.kind === 'no-answer') {
+      const { detail, mayHaveArrived } = answer;
+      return { ...noAnswer({ kind: 'retry', detail }), mayHaveArrived };
+    }
     const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, value ?? '']));
     const body = bodyOf(answer);
     const afterMs = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
@@ -205,16 +217,14 @@ function limitersOf(config: HttpConfig, environment: SinkEnvironment): RollingLi
     credential: credentialOf(auth),
     limits,
   };
-  const limiter = (kind: string, limit: number | undefined, windowMs: number): RollingLimiter[] => {
+  return Object.entries(windowsMs).flatMap(([kind, windowMs]) => {
+    const limit = limits[kind as keyof typeof windowsMs];
     if (limit === undefined) return [];
     return [environment.accounts.share(account, kind, () => new RollingLimiter({ limit, windowMs }, limit))];
-  };
-  return [
-    ...limiter('perSecond', limits.perSecond, 1000),
-    ...limiter('per10s', limits.per10s, 10_000),
-    ...limiter('perDay', limits.perDay, 24 * 60 * 60 * 1000),
-  ];
+  });
 }
+
+const windowsMs = { perSecond: 1000, per10s: 10_000, perDay: 24 * 60 * 60 * 1000 } as const;
 
 function credentialOf(auth: HttpConfig['auth']) {
   switch (auth.type) {

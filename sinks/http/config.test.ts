@@ -1,6 +1,5 @@
 import { Secret } from '../../config/secret.js';
-import type { HttpConfig } from './config.js';
-import { httpConfigSchema } from './config.js';
+import { type HttpConfig, httpConfigSchema } from './config.js';
 
 const valid = { baseUrl: 'https://api.example.com', records: [{ from: 'questions', create: {} }] };
 

@@ -1,42 +1,17 @@
 import { z } from 'zod';
-import type { ListName } from '../../base/list-names.js';
 import { nearestWord } from '../../config/nearest-word.js';
 import type { Secret } from '../../config/secret.js';
-import type { Expression } from '../mapping/expression.js';
 import { mayReachPrivate, type NetworkKeys, plainHttpProblem } from '../network/address-policy.js';
 import type { Grant } from '../rest/oauth.js';
-import {
-  type authTypes,
-  type Method,
-  type RecordTemplate,
-  type UserKeys,
-  userKeys,
-  type VendorLimits,
-} from './keys.js';
-import { allPresets } from './presets/all-presets.js';
+import { type authTypes, type Method, type Preset, type RecordTemplate, type UserKeys, userKeys } from './keys.js';
+import { bigquery, segment, teams } from './presets/events.js';
+import { airtable, dynamics, marketo, moodle, pipedrive } from './presets/records.js';
 
 /**
  * The keys of an `http` sink in pigeonpost.yaml, without those that all sinks share. They are merged with the preset
  * and have all defaults.
  */
-export interface HttpConfig {
-  readonly preset?: string | undefined;
-  /** A Secret if the file refers to a variable, because the address may contain a token. */
-  readonly baseUrl: string | Secret;
-  readonly allowPrivateAddresses: boolean;
-  readonly auth: Auth;
-  readonly headers: Readonly<Record<string, Expression>>;
-  readonly revisions: 'latest' | 'every';
-  readonly batch: { readonly size: number; readonly maxAgeMs: number };
-  readonly maxBytes: number;
-  readonly idempotencyHeader?: string | undefined;
-  readonly accept: readonly AcceptRule[];
-  readonly results?: Expression | undefined;
-  readonly check?: RequestKeys | undefined;
-  readonly records: readonly RecordKeys[];
-  /** The vendor's limits, from the preset; `limits` of the sink replaces them. */
-  readonly limits?: VendorLimits | undefined;
-}
+export type HttpConfig = Readonly<NonNullable<ReturnType<typeof completeConfig>>>;
 
 type Auth =
   | { readonly type: 'none' }
@@ -45,28 +20,18 @@ type Auth =
   | { readonly type: 'header' | 'parameter'; readonly name: string; readonly value: Secret }
   | { readonly type: 'oauth'; readonly tokenUrl: string; readonly grant: Grant };
 
-export interface RequestKeys {
-  readonly method: Method | Expression;
-  readonly url?: Expression | undefined;
-  readonly headers: Readonly<Record<string, Expression>>;
-  readonly body?: Expression | undefined;
-  readonly encoding: 'json' | 'form';
-  readonly batch?: Expression | undefined;
-  readonly idFrom?: Expression | undefined;
-}
+export type RecordKeys = Readonly<NonNullable<ReturnType<typeof recordOf>>>;
 
-/** The purpose of a request. */
-export type Purpose = 'find' | 'create' | 'update' | 'delete' | 'forget';
+export type RequestKeys = Readonly<ReturnType<typeof requestOf>>;
 
-export type RecordKeys = {
-  readonly name: string;
-  readonly from: ListName;
-  readonly when?: Expression | undefined;
-  readonly properties: Readonly<Record<string, Expression>>;
-  readonly requires: readonly string[];
-} & { readonly [purpose in Purpose]?: RequestKeys | undefined };
+export type Purpose = keyof typeof standardMethods;
 
 export type AcceptRule = NonNullable<UserKeys['accept']>[number];
+
+/** All presets, by the value of the key `preset`. */
+export const allPresets: ReadonlyMap<string, Preset> = new Map(
+  Object.entries({ airtable, bigquery, dynamics, marketo, moodle, pipedrive, segment, teams }),
+);
 
 const defaultMaxBytes = 1024 * 1024;
 
@@ -81,7 +46,7 @@ export const httpConfigSchema: z.ZodType<HttpConfig> = userKeys.transform((found
 type TellProblem = (path: readonly (string | number)[], message: string) => void;
 
 /** Merges the keys with the preset and with defaults. @returns undefined if a problem was reported */
-function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefined {
+function completeConfig(found: UserKeys, tell: TellProblem) {
   let problems = 0;
   const problem: TellProblem = (path, message) => {
     problems += 1;
@@ -115,6 +80,7 @@ function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefi
   if (problems > 0 || auth === undefined || keys.baseUrl === undefined) return undefined;
   return {
     preset: found.preset,
+    /** A Secret if the file refers to a variable, because the address may contain a token. */
     baseUrl: keys.baseUrl,
     allowPrivateAddresses: keys.allowPrivateAddresses ?? false,
     auth,
@@ -127,6 +93,7 @@ function completeConfig(found: UserKeys, tell: TellProblem): HttpConfig | undefi
     results: keys.results,
     check: keys.check === undefined ? undefined : requestOf(keys.check, 'GET'),
     records: records.filter((each) => each !== undefined),
+    /** The vendor's limits, from the preset; `limits` of the sink replaces them. */
     limits: preset?.limits,
   };
 }
@@ -144,7 +111,7 @@ function checkScheme(
 
 const standardMethods = { find: 'GET', create: 'POST', update: 'PATCH', delete: 'DELETE', forget: 'PATCH' } as const;
 
-function recordOf(keys: RecordTemplate, problem: TellProblem): RecordKeys | undefined {
+function recordOf(keys: RecordTemplate, problem: TellProblem) {
   const { from, create, find, on = ['create', 'update', 'delete'] } = keys;
   if (from === undefined) problem(['from'], 'allowed: the name of a list such as questions');
   if (create === undefined) problem(['create'], 'allowed: a request, such as { body: properties }');
@@ -169,7 +136,7 @@ function recordOf(keys: RecordTemplate, problem: TellProblem): RecordKeys | unde
   };
 }
 
-function requestOf(keys: NonNullable<UserKeys['check']> & Partial<RequestKeys>, method: Method): RequestKeys {
+function requestOf(keys: NonNullable<RecordTemplate['create']>, method: Method) {
   const { headers = {}, encoding = 'json' } = keys;
   return { ...keys, method: keys.method ?? method, headers, encoding };
 }

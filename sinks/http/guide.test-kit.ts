@@ -2,11 +2,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { createSink } from '../../work/open-sinks.js';
+import { createSink } from '../../work/open-connections.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
+import { laneOf } from '../sink-environment.test-kit.js';
 import type { Change } from '../change.js';
-import type { CheckLine, Fields, Lane, Outcome, Planned, Sink, Subject } from '../sink.js';
+import type { CheckLine, Fields, Outcome, Planned, Sink, Subject } from '../sink.js';
 
 /** The configuration in a preset's guide as a user copies it, with the addresses and variables of a test. */
 export interface Guide {
@@ -63,7 +64,7 @@ syncs: { events: { workspace: acme, sinks: [${name}] } }
       const planned = await this.plan(open);
       const sent = open.filter((_, at) => planned[at]!.kind === 'send');
       const operations = planned.flatMap((each) => (each.kind === 'send' ? [each.operation] : []));
-      const { outcomes } = await this.sink.send(operations, lane, new AbortController().signal);
+      const { outcomes } = await this.sink.send(operations, laneOf(), new AbortController().signal);
       open.forEach((subject, at) => {
         const found = planned[at]!;
         if (found.kind !== 'send') settled.set(subject, found);
@@ -90,14 +91,6 @@ syncs: { events: { workspace: acme, sinks: [${name}] } }
   }
 }
 
-const lane: Lane = {
-  workspace: 'acme',
-  pigeonholeId: 101,
-  ledgerId: 'ledger-1',
-  memory: {},
-  remember: () => Promise.resolve(),
-};
-
 function keyOf({ list, key }: Change): string {
   return `${list} ${key}`;
 }
@@ -121,6 +114,25 @@ export function question(
   const pigeonhole = { id: 101, name: 'Summit', timezone: 'Europe/Berlin' };
   const attendee = { id: 4711, Name: 'Ann Ray', Email: 'Ann@Example.com', attendeeCode: '00123' };
   return subjectOf(change, { session, pigeonhole, attendee, ...around });
+}
+
+/** Returns a change of a person's own record. Each revision has its own id. */
+export function attendee(
+  key: string,
+  data: Fields | null,
+  { revision = 1, ...around }: Partial<Subject> & { readonly revision?: number } = {},
+): Subject {
+  const change = sampleChange({
+    id: `change-${key}-${revision}`,
+    type: `attendees.${data === null ? 'deleted' : 'updated'}`,
+    list: 'attendees',
+    key,
+    revision,
+    data,
+    timestamp: '2026-11-21T09:30:00.000Z',
+  });
+  const pigeonhole = { id: 101, name: 'Summit', timezone: 'Europe/Berlin' };
+  return subjectOf(change, { pigeonhole, attendee: data, ...around });
 }
 
 /** Returns a change of an attendee's `engagement`. */

@@ -5,7 +5,7 @@ import type { DoubleAnswer, DoubleRequest } from '../../sandbox/serve/double-req
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import { GuideSink, kinds, question } from './guide.test-kit.js';
-import { allPresets } from './presets/all-presets.js';
+import { allPresets } from './config.js';
 import { bodies, item, open, send, stage } from './receiver-stage.test-kit.js';
 
 /** The examples of docs/sinks/http.md as printed, sent to receivers that already contain records. */

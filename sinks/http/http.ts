@@ -1,5 +1,5 @@
 import { withCallBudget } from '../rest/rest-client.js';
-import { planEach } from '../mapping/plan-each.js';
+import { planEach } from '../mapping/mapping-error.js';
 import { Secret } from '../../config/secret.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
@@ -7,8 +7,7 @@ import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkReceiver } from './check.js';
 import { HttpClient } from './client.js';
 import { type HttpConfig, httpConfigSchema } from './config.js';
-import type { HttpOperation } from './operation.js';
-import { Planner } from './plan.js';
+import { type HttpOperation, Planner } from './plan.js';
 import { sendOperations } from './send.js';
 
 /** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
@@ -17,7 +16,6 @@ const START_WINDOW_MS = 30_000;
 const REQUESTS_PER_SEND = 64;
 const MAX_PER_SEND = 2_000;
 
-/** Creates the sink that sends the requests that its configuration describes. */
 export function createHttpSink(config: HttpConfig, environment: SinkEnvironment): Sink<HttpOperation> {
   const client = new HttpClient(config, environment);
   const planner = new Planner(config, environment);

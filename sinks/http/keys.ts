@@ -105,17 +105,9 @@ const auth = z.strictObject({
 });
 
 /** Headers that users cannot set, because the sink or the connection sets them. */
-const ownHeaders = new Set([
-  'authorization',
-  'connection',
-  'content-length',
-  'content-type',
-  'cookie',
-  'host',
-  'keep-alive',
-  'transfer-encoding',
-  'upgrade',
-]);
+const ownHeaders = new Set(
+  'authorization connection content-length content-type cookie host keep-alive transfer-encoding upgrade'.split(' '),
+);
 
 const headerName = () =>
   text('the name of a header that the sink does not set itself; credentials belong to "auth"', (found) =>
@@ -271,12 +263,11 @@ export const userKeys = z.strictObject({
 });
 
 export type UserKeys = z.output<typeof userKeys>;
-/** The keys as written in a file or a preset. */
-export type WrittenKeys = z.input<typeof userKeys>;
+type WrittenKeys = z.input<typeof userKeys>;
 export type RecordTemplate = NonNullable<UserKeys['records']>[number];
 
 /** Maximum numbers of requests in any period of these lengths. */
-export interface VendorLimits {
+interface VendorLimits {
   /** Prevents a burst, for vendors that count by the second. The sink's own `limits.per10s` replaces it as well. */
   readonly perSecond?: number;
   readonly per10s?: number;
@@ -288,14 +279,9 @@ export interface VendorLimits {
  * http"), so users can do in pigeonpost.yaml whatever a preset does. sinks/http/README.md explains how to add a preset.
  */
 export interface Preset {
-  /** The value of `preset`. */
-  readonly name: string;
-  /** The vendor's product. */
-  readonly title: string;
   /** Defaults of the sink's keys. Its `records` are used if the user writes none. */
   readonly settings: WrittenKeys;
   /** Defaults of every entry of `records`. */
   readonly record?: NonNullable<WrittenKeys['records']>[number];
-  /** The limits that the vendor gives to an account. */
   readonly limits?: VendorLimits;
 }

@@ -1,7 +1,6 @@
 import { Secret } from '../../config/secret.js';
-import { Accounts } from '../network/accounts.js';
-import type { RollingLimiter } from '../network/rolling-limiter.js';
-import type { Planned, Sink } from '../sink.js';
+import { Accounts, type RollingLimiter } from '../network/rolling-limiter.js';
+import type { Outcome, Planned, Sink } from '../sink.js';
 import { item, lane, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
 
 /** Keeps the limiters that a sink creates. */
@@ -47,10 +46,19 @@ describe('the limits of an http sink', () => {
     async (limits) => {
       const sink = open(records({}), { limits });
       expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'delivered']);
-      expect(await kindWithoutPermit(sink)).toBe('unsent');
+      expect(await kindWithoutPermit(sink)).toBe('perDay' in limits && limits.perDay === 2 ? 'retry' : 'unsent');
       expect(stage.api.requests).toHaveLength(2);
     },
   );
+
+  it('state the reason and the wait if the requests of a day are used up, and leave the rest of the batch unsent', async () => {
+    const sink = open(records({}), { limits: { perDay: 1 } });
+    expect((await send(sink, item('1'), item('2'))).map(({ kind }) => kind)).toEqual(['delivered', 'unsent']);
+    const [outcome] = (await send(sink, item('2'))) as Extract<Outcome, { kind: 'retry' }>[];
+    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('limits.perDay') });
+    expect(outcome!.afterMs! / 3_600_000).toBeCloseTo(24, 1);
+    expect(stage.api.requests).toHaveLength(1);
+  });
 
   it('use windows of 10 seconds and 24 hours', () => {
     const accounts = new SeenAccounts();

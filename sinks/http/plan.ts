@@ -1,9 +1,62 @@
 import { createHash } from 'node:crypto';
-import { forgetsPerson, type Planned, type SinkEnvironment, type Subject, type OnForget } from '../sink.js';
+import {
+  type Fields,
+  fieldsOf,
+  forgetsPerson,
+  type OnForget,
+  type Operation,
+  type Planned,
+  type SinkEnvironment,
+  type Subject,
+} from '../sink.js';
 import { mappingView } from '../mapping/expression.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
-import { type HttpOperation, type MadeRecord, madeRecords, type PlannedRequest, type Step } from './operation.js';
-import { needsId, type RequestView, writeRequest } from './write-request.js';
+import { needsId, type PlannedRequest, type RequestView, writeRequest } from './write-request.js';
+
+/** The requests of one entry of `records` for one change. */
+export interface Step {
+  readonly record: string;
+  readonly purpose: Exclude<Purpose, 'find'>;
+  readonly request: PlannedRequest;
+  /** Sent first. If it finds a record, the engine plans the change again with that record. */
+  readonly find?: PlannedRequest;
+  /** Hash of `request`. */
+  readonly sent: string;
+}
+
+export interface HttpOperation extends Operation {
+  /** Steps of the same item are carried out in order. */
+  readonly itemKey: string;
+  /** Time at which pigeonpost found the change, Unix time in ms. */
+  readonly foundAtMs: number;
+  readonly steps: readonly Step[];
+  readonly made: MadeRecords;
+  /**
+   * Set if an attendee must be forgotten and a record of theirs cannot be removed. After its steps, the operation is
+   * rejected with this cause, so that an operator acts.
+   */
+  readonly notForgotten?: { readonly cause: string; readonly detail: string };
+}
+
+/** The receiver's record for one entry of `records`, as the ledger stores it. */
+export interface MadeRecord {
+  /** The receiver's id of the record; absent if no answer contained one. */
+  readonly id?: string | number;
+  /** Set if `find` found the record, so that this sink did not create it. */
+  readonly found?: true;
+  /** Hash of the last request for this record; absent if none was sent. */
+  readonly sent?: string;
+  /** Set if the receiver did not answer `create`, so the record may exist. The other fields are absent then. */
+  readonly mayExist?: boolean;
+}
+
+/** The records by the name of their entry. Contains only ids and hashes, because the ledger stores it. */
+type MadeRecords = Readonly<Record<string, MadeRecord>>;
+
+function madeRecords(object: Fields | null): MadeRecords {
+  const entries = Object.entries(fieldsOf(object)).filter(([, made]) => typeof made === 'object' && made !== null);
+  return Object.fromEntries(entries) as Record<string, MadeRecord>;
+}
 
 /**
  * Cause of the dead letter if an attendee must be forgotten, but the configuration has no request for that. An operator
@@ -67,6 +120,8 @@ export class Planner {
     const around = mappingView(subject);
     const isLog = this.#config.revisions === 'every';
     const isGone = removal !== null || change.data === null;
+    // A log has no objects, so only the deliveries show whether it received the item.
+    if (isLog && removal === 'deleted' && subject.neverSent === true) return 'never-sent';
     if (isGone) return await this.#removal(record, key, subject, made);
     if (record.when !== undefined && !(await record.when.holds(around, `${key}.when`))) {
       const left = made === undefined ? 'condition' : await this.#removal(record, key, subject, made);
@@ -79,7 +134,7 @@ export class Planner {
       properties[name] = (await expression.evaluate(around, `${key}.properties.${name}`)) ?? null;
     }
     if (record.requires.some((name) => (properties[name] ?? '') === '')) return 'no-value';
-    const isNew = isLog ? change.revision === 1 : made === undefined;
+    const isNew = isLog ? change.revision === 1 : made === undefined || made.mayExist === true;
     const purpose = isNew ? 'create' : 'update';
     const keys = record[purpose];
     if (keys === undefined) return isNew ? 'not-created' : 'not-updated';

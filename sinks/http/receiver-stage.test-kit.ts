@@ -2,9 +2,9 @@ import type { DoubleAnswer, DoubleRequest } from '../../sandbox/serve/double-req
 import { type RunningDouble, serveDouble } from '../../sandbox/serve/serve-double.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
-import type { Lane, Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
+import type { Operation, Outcome, Planned, Sink, SinkEnvironment, Subject } from '../sink.js';
 import { createHttpSink, httpSinkType } from './http.js';
-import { environmentOf } from '../sink-environment.test-kit.js';
+import { environmentOf, laneOf } from '../sink-environment.test-kit.js';
 
 /** A receiver with scripted responses, reset before each test, and the sinks that the test has opened. */
 interface Stage {
@@ -40,13 +40,7 @@ export function open(keys: object, environment: Partial<SinkEnvironment> = {}): 
   return sink;
 }
 
-export const lane: Lane = {
-  workspace: 'acme',
-  pigeonholeId: 1,
-  ledgerId: 'l',
-  memory: {},
-  remember: () => Promise.resolve(),
-};
+export const lane = laneOf();
 
 export const item = (key: string, text: unknown = 'hello', around: Partial<Subject> = {}): Subject =>
   subjectOf(sampleChange({ id: `id-${key}`, list: 'questions', key, data: text === null ? null : { text } }), around);

@@ -1,3 +1,4 @@
+import type { FaultEffect } from '../../sandbox/serve/faults.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import type { Fields, Subject } from '../sink.js';
 import { bodies, create, item, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
@@ -49,6 +50,25 @@ describe('a record at the receiver', () => {
     expect(await requestFor(erased, undefined, { ...all, forget: undefined })).toBe('cannot-forget');
     expect(await requestFor(erased, undefined, { ...all, forget: undefined, delete: undefined })).toBe('cannot-forget');
     expect(await requestFor(item('1', null), undefined, all)).toBe('nothing-made');
+  });
+
+  it.each<[string, FaultEffect]>([
+    ['the answer was lost', { kind: 'dropAfter' }],
+    ['a gateway failed', { kind: 'answerAfter', answer: { status: 502, json: {} } }],
+  ])('is left to an operator if %s after its creation', async (_, effect) => {
+    const sink = open(records({ ...all, find: undefined }));
+    stage.api.faults.add({ method: 'POST', effect });
+    const [lost] = await send(sink, item('1'));
+    expect(lost).toMatchObject({ kind: 'retry', object: { questions: { mayExist: true } } });
+    const { object } = lost!;
+    expect(await planOne(sink, item('1', null, { removal: 'erased', object: object! }))).toMatchObject({
+      kind: 'unplannable',
+      cause: 'cannot-forget',
+    });
+    stage.answers = [() => ({ status: 200, json: { id: 'r1' } })];
+    const [created] = await send(sink, item('1', 'hello', { object: object! }));
+    expect(created).toMatchObject({ kind: 'delivered', object: { questions: { id: 'r1' } } });
+    expect(created!.object!.questions).not.toHaveProperty('mayExist');
   });
 
   it('is left to an operator if its id was never read', async () => {
@@ -106,6 +126,13 @@ describe('a record at the receiver', () => {
     const outcomes = await send(sink, revision(1, 'a'), revision(2, 'b'), revision(3, null));
     expect(outcomes.map((each) => [each.kind, each.object])).toEqual(Array(3).fill(['delivered', undefined]));
     expect(bodies()).toEqual(['{"key":"1","text":"a"}', '{"key":"1","text":"b"}', '"gone"']);
+  });
+
+  it('is not deleted in a log that never received the item', async () => {
+    const sink = open({ revisions: 'every', ...records({ delete: { ...create, method: 'POST', body: '"gone"' } }) });
+    const gone = (neverSent: boolean) => planOne(sink, item('1', null, { removal: 'deleted', neverSent }));
+    expect(await gone(true)).toEqual({ kind: 'nothing', reason: 'never-sent' });
+    expect((await gone(false)).kind).toBe('send');
   });
 
   it.each([

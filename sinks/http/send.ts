@@ -1,14 +1,13 @@
 import { createHash } from 'node:crypto';
-import { chunksOf } from '../../base/chunks-of.js';
-import { groupBy } from '../../base/group-by.js';
+import { chunksOf, groupBy } from '../../base/grouping.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import type { MappingView } from '../mapping/expression.js';
 import type { SendResult, Outcome } from '../sink.js';
 import { classifyAnswer, isReadable, type Reading, type Verdict } from './classify.js';
 import { CONNECTIONS, type HttpClient } from './client.js';
 import type { HttpConfig, RequestKeys } from './config.js';
-import type { HttpOperation, PlannedRequest, MadeRecord, Step } from './operation.js';
-import { bodyText } from './write-request.js';
+import type { HttpOperation, MadeRecord, Step } from './plan.js';
+import { bodyText, type PlannedRequest } from './write-request.js';
 
 interface Sending {
   readonly config: HttpConfig;
@@ -40,7 +39,8 @@ export async function sendOperations(operations: readonly HttpOperation[], sendi
       for (const group of groups) {
         if (!mayBegin()) return;
         await sendGroup(group, { ...sending, mayBegin });
-        if (group.some(({ verdict }) => verdict?.kind === 'pause')) isPaused = true;
+        // Once the day's requests are used up, the rest stays unsent, so that it uses up no attempts.
+        if (group.some(({ verdict }) => verdict?.kind === 'pause') || sending.client.usedUpForMs > 0) isPaused = true;
       }
     };
     await Promise.all(Array.from({ length: CONNECTIONS }, work));
@@ -103,6 +103,8 @@ async function sendGroup(group: readonly Task[], sending: Sending): Promise<void
   }
   const { purpose } = first.step;
   const answer = await client.call(request, signal, idempotencyKeyOf(wanted));
+  const mayBeDone = answer.kind === 'none' ? answer.mayHaveArrived === true : answer.status >= 500;
+  if (purpose === 'create') for (const task of wanted) task.mayExist = mayBeDone;
   if (answer.kind === 'none') {
     for (const task of wanted) task.verdict = answer.result;
     return;
@@ -218,6 +220,8 @@ class Task {
   foundId: string | number | undefined;
   /** Whether `find` was sent and answered. */
   isLookedUp = false;
+  /** Whether the receiver may have created the record without an answer that says so. */
+  mayExist = false;
 
   constructor(
     readonly operation: HttpOperation,
@@ -254,7 +258,8 @@ function outcomeOf({ made, notForgotten }: HttpOperation, tasks: readonly Task[]
 }
 
 /** Updates the receiver's records with the result of a step. @param records changed by this function */
-function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: Task): void {
+function note(records: Record<string, MadeRecord>, { step, verdict, foundId, mayExist }: Task): void {
+  if (mayExist) records[step.record] = { mayExist };
   if (foundId !== undefined) records[step.record] = { id: foundId, found: true };
   if (verdict?.kind === 'missing') delete records[step.record];
   if (verdict?.kind !== 'delivered') return;
@@ -262,8 +267,8 @@ function note(records: Record<string, MadeRecord>, { step, verdict, foundId }: T
     delete records[step.record];
     return;
   }
-  const before = records[step.record];
-  const id = verdict.id ?? before?.id;
+  const { mayExist: _, ...before } = records[step.record] ?? {};
+  const id = verdict.id ?? before.id;
   records[step.record] = { ...before, sent: step.sent, ...(id !== undefined && { id }) };
 }
 

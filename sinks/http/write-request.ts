@@ -3,13 +3,25 @@ import type { Expression, MappingView } from '../mapping/expression.js';
 import { nodesOf, type SyntaxNode } from '../mapping/check-syntax.js';
 import type { RequestKeys } from './config.js';
 import { type Method, methods } from './keys.js';
-import type { PlannedRequest } from './operation.js';
 
 /** The data that the expressions of a request can read. */
 export interface RequestView extends MappingView {
   readonly properties: Readonly<Record<string, unknown>>;
-  /** The receiver's record for the item. */
   readonly record: { readonly id: string | number | undefined };
+}
+
+/**
+ * A planned request. It contains neither the base address nor credentials, so that a preview can show it. In a batch,
+ * it is one item's part of the request.
+ */
+export interface PlannedRequest {
+  readonly method: Method;
+  /** Appended to `baseUrl`; may be empty. */
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly encoding: 'json' | 'form';
+  /** Absent if there is no body. In a batch, the item's part of the body. */
+  readonly body?: unknown;
 }
 
 /**
@@ -108,7 +120,6 @@ function endsInText(tree: SyntaxNode): boolean {
   return last?.type === 'string';
 }
 
-/** Returns the operands of `&`, from left to right. */
 function operandsOf(node: SyntaxNode & { readonly lhs?: unknown; readonly rhs?: unknown }): SyntaxNode[] {
   if (node.type !== 'binary' || node.value !== '&') return [node];
   return [...operandsOf(node.lhs as SyntaxNode), ...operandsOf(node.rhs as SyntaxNode)];
@@ -125,7 +136,6 @@ export function addressOf(baseUrl: string, url: string): URL {
   return address;
 }
 
-/** Serializes the body. */
 export function bodyText(body: unknown, encoding: 'json' | 'form'): string {
   return encoding === 'json' ? JSON.stringify(body) : formOf(body).toString();
 }

@@ -1,6 +1,7 @@
 import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { property } from '../../sandbox/hubspot/object-type.js';
 import { hubSpotFaults } from '../../sandbox/hubspot/start-hubspot-double.js';
+import { SteppedClock } from '../../test/kit/stepped-clock.js';
 import type { Subject } from '../sink.js';
 import { Desk, type DeskOptions, kinds, people } from './desk.test-kit.js';
 
@@ -73,8 +74,10 @@ describe('the account', () => {
   }, 20_000);
 
   it('leaves the permit to other lanes if it is not granted in time', async () => {
-    await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, sendBudgetMs: 200 } });
+    const clock = new SteppedClock();
+    await openDesk({ tuning: { limit: { limit: 1, windowMs: 60_000 }, sendBudgetMs: 200, clock } });
     expect(await desk.deliver([ann])).toEqual([{ kind: 'unsent' }]); // reading the time zone used the only permit
+    clock.close();
     expect(desk.paths()).toHaveLength(1);
   });
 
@@ -127,6 +130,13 @@ describe('the check', () => {
     });
     const written = desk.hubspot.requests.filter(({ method }) => method !== 'GET');
     expect(written.map(({ path }) => path)).toEqual(['/oauth/v2/private-apps/get/access-token-info']);
+  });
+
+  it('reads literals as the mapping does', async () => {
+    const kind = property('kind', { options: ['say "hi"'] });
+    const properties = { ...contacts.properties, kind: `'say "hi"'` };
+    await openDesk({ contactProperties: [kind] }, [{ ...contacts, properties }]);
+    expect((await desk.check()).failing).toEqual([]);
   });
 
   it('names each property that is missing, read-only, not unique, or does not accept a literal', async () => {

@@ -1,9 +1,9 @@
-import { chunksOf } from '../../base/chunks-of.js';
-import { fieldsOf, type Result, type Fields, type Outcome } from '../sink.js';
-import { held, listOf, type Problem, problemOf, withCorrelationId, isHeld } from './classify.js';
+import { chunksOf } from '../../base/grouping.js';
+import { fieldsOf } from '../sink.js';
+import { type Failed, held, listOf, type Problem, problemOf, type Reply, withCorrelationId } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
-import type { HubSpotClient, Reply } from './client.js';
-import type { HubSpotOperation, Step } from './operation.js';
+import type { HubSpotClient } from './client.js';
+import type { EventTimes } from './decide-writes.js';
 
 /** One record of a batch call. */
 export interface BatchInput {
@@ -15,7 +15,7 @@ export interface BatchInput {
    */
   readonly key: string;
   /** The property whose value is the key. Absent if the key is the record's id. */
-  readonly keyProperty?: string;
+  readonly keyProperty?: string | undefined;
 }
 
 /** The result for one record. */
@@ -24,22 +24,30 @@ export type RecordReply =
   /** The record does not exist. */
   | { readonly kind: 'missing' }
   | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string }
-  /** The whole call failed. `processed` says whether it may have taken effect nevertheless. */
-  | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
+  | Failed;
 
-export interface BatchCall {
+/** The parts that the steps of one `send` share. */
+export interface Sending {
+  readonly client: HubSpotClient;
+  readonly times: EventTimes;
+  readonly budget: CallBudget;
+  /** Unix time in ms. */
+  readonly now: () => number;
+}
+
+interface BatchCall {
   readonly path: string;
   /** The fields of the call's body besides `inputs`. */
   readonly fields?: Readonly<Record<string, unknown>>;
   /** Maximum number of records in one call; 100 unless HubSpot's reference says less. */
   readonly max?: number;
   /** Adds `objectWriteTraceId` to each input, so that an answer without a key can be matched. */
-  readonly traced: boolean;
+  readonly traced?: boolean;
   /**
-   * How to interpret an answer that does not mention a record. Some versions of the API omit records that they do not
-   * find.
+   * How to interpret an answer that does not mention a record; `failed` by default. Some versions of the API omit
+   * records that they do not find.
    */
-  readonly silence: 'missing' | 'failed';
+  readonly silence?: 'missing' | 'failed';
   /**
    * How to interpret a 404 for the whole call. `one`: one of the records is missing. `all`: the parent of all records
    * is missing, so every record is missing as well. Absent: HubSpot has no such endpoint or kind of record. That is the
@@ -49,6 +57,55 @@ export interface BatchCall {
 }
 
 const MAX_RECORDS = 100;
+/** Maximum number of records in a read that includes the history of properties. Source: HubSpot, "Contacts", "Read". */
+const MAX_WITH_HISTORY = 50;
+
+/** The properties that a read returns. */
+interface Wanted {
+  readonly properties?: readonly string[];
+  readonly withHistory?: readonly string[];
+  /** The unique property whose values are the keys. Absent: the keys are ids. */
+  readonly idProperty?: string | undefined;
+}
+
+/** Reads records. Returns one reply per key, in their order. Equal keys share one read. */
+export async function readRecords(
+  sending: Sending,
+  objectType: string,
+  keys: readonly string[],
+  { properties = [], withHistory = [], idProperty }: Wanted = {},
+): Promise<RecordReply[]> {
+  const unique = [...new Set(keys)];
+  const own = idProperty === undefined ? [] : [idProperty];
+  if (idProperty === 'email') own.push('hs_additional_emails');
+  const call: BatchCall = {
+    path: sending.client.path('objects', `${objectType}/batch/read`),
+    fields: {
+      properties: [...new Set([...properties, ...own])],
+      propertiesWithHistory: withHistory, // HubSpot's specification requires both lists, even if they are empty
+      ...(idProperty !== undefined && { idProperty }),
+    },
+    max: withHistory.length > 0 ? MAX_WITH_HISTORY : MAX_RECORDS,
+    silence: 'missing',
+  };
+  const inputs = unique.map((key) => ({ body: { id: key }, key, keyProperty: idProperty }));
+  const replies = await runBatch(sending, call, inputs);
+  return keys.map((key) => replies[unique.indexOf(key)]!);
+}
+
+/** Writes records, and returns one reply per input, in their order. */
+export async function writeRecords(
+  sending: Sending,
+  objectType: string,
+  how: 'create' | 'update' | 'upsert',
+  inputs: readonly BatchInput[],
+): Promise<RecordReply[]> {
+  return await runBatch(
+    sending,
+    { path: sending.client.path('objects', `${objectType}/batch/${how}`), traced: true },
+    inputs,
+  );
+}
 
 /**
  * Makes a call for many records, in as many requests as necessary, and returns one reply per record, in the order of
@@ -57,66 +114,34 @@ const MAX_RECORDS = 100;
  * must be harmless when repeated after a refusal.
  */
 export async function runBatch(
-  client: HubSpotClient,
+  sending: Sending,
   call: BatchCall,
   inputs: readonly BatchInput[],
-  budget: CallBudget,
 ): Promise<RecordReply[]> {
   const chunks = chunksOf(inputs, call.max ?? MAX_RECORDS);
-  return (await Promise.all(chunks.map((chunk) => runChunk(client, call, chunk, budget)))).flat();
+  return (await Promise.all(chunks.map((chunk) => runChunk(sending, call, chunk)))).flat();
 }
 
-async function runChunk(
-  client: HubSpotClient,
-  call: BatchCall,
-  inputs: readonly BatchInput[],
-  budget: CallBudget,
-): Promise<RecordReply[]> {
+async function runChunk(sending: Sending, call: BatchCall, inputs: readonly BatchInput[]): Promise<RecordReply[]> {
   const bodies = inputs.map(({ body }, index) => (call.traced ? { ...body, objectWriteTraceId: String(index) } : body));
-  const reply = await client.post(call.path, { ...call.fields, inputs: bodies }, budget);
+  const reply = await sending.client.call('POST', call.path, { ...call.fields, inputs: bodies }, sending.budget);
   if (reply.kind === 'failed') return inputs.map(() => reply);
-  const inHalvesOf = (part: readonly BatchInput[]): Promise<RecordReply[]> => inHalves(client, call, part, budget);
-  if (reply.kind === 'ok') return await settle(replyByInput(reply, inputs, call.silence), inputs, inHalvesOf);
-  const all = refusedForAll(reply, inputs);
-  if (all !== undefined) return await settle(all, inputs, inHalvesOf);
-  if (reply.status === 404 && call.notFound !== 'one') {
-    return inputs.map(() => (call.notFound === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
-  }
-  if (inputs.length === 1) return [rejectedBy(reply)];
-  return await inHalvesOf(inputs);
-}
-
-/** Repeats the call, in smaller parts, for the records to which no result could be matched. */
-async function settle(
-  replies: readonly (RecordReply | 'unmatched')[],
-  inputs: readonly BatchInput[],
-  repeat: (inputs: readonly BatchInput[]) => Promise<RecordReply[]>,
-): Promise<RecordReply[]> {
+  const replies = reply.kind === 'ok' ? replyByInput(reply, inputs, call.silence) : refusedByInput(reply, inputs, call);
+  // The call is repeated, in smaller parts, for the records to which no result could be matched.
   const unmatched = inputs.filter((_, index) => replies[index] === 'unmatched');
-  const asked = unmatched.length === 0 ? [] : await repeat(unmatched);
-  let next = 0;
-  return replies.map((reply) => (reply === 'unmatched' ? asked[next++]! : reply));
+  const repeated = await inHalves(sending, call, unmatched);
+  return replies.map((each) => (each === 'unmatched' ? repeated.shift()! : each));
 }
 
-async function inHalves(
-  client: HubSpotClient,
-  call: BatchCall,
-  inputs: readonly BatchInput[],
-  budget: CallBudget,
-): Promise<RecordReply[]> {
-  const middle = Math.ceil(inputs.length / 2);
-  const first = await runChunk(client, call, inputs.slice(0, middle), budget);
-  const rest = inputs.slice(middle);
-  if (rest.length === 0) return first;
-  // If the account or HubSpot failed, the other half would fail too, so it is not sent.
-  const failed = first.find((reply) => reply.kind === 'failed');
-  if (failed?.kind === 'failed' && failed.result.kind !== 'rejected') {
-    return [
-      ...first,
-      ...rest.map((): RecordReply => ({ kind: 'failed', result: { kind: 'unsent' }, processed: 'no' })),
-    ];
+async function inHalves(sending: Sending, call: BatchCall, inputs: readonly BatchInput[]): Promise<RecordReply[]> {
+  const replies: RecordReply[] = [];
+  for (const half of chunksOf(inputs, Math.max(1, Math.ceil(inputs.length / 2)))) {
+    // If the account or HubSpot failed, the other half would fail too, so it is not sent.
+    const isOver = replies.some(({ kind }) => kind === 'failed');
+    const unsent = { kind: 'failed', processed: 'no', result: { kind: 'unsent' } } as const;
+    replies.push(...(isOver ? half.map(() => unsent) : await runChunk(sending, call, half)));
   }
-  return [...first, ...(await runChunk(client, call, rest, budget))];
+  return replies;
 }
 
 /**
@@ -125,47 +150,49 @@ async function inHalves(
  */
 const aboutProperties = new Set(['PROPERTY_DOESNT_EXIST', 'READ_ONLY_VALUE', 'READ_ONLY_PROPERTY']);
 
-function refusedForAll(
+/** Reads the result of each record from a refusal of the whole call. */
+function refusedByInput(
   reply: Extract<Reply, { kind: 'refused' }>,
   inputs: readonly BatchInput[],
-): (RecordReply | 'unmatched')[] | undefined {
+  { notFound }: BatchCall,
+): (RecordReply | 'unmatched')[] {
   const { code, properties } = reply.problem;
-  if (!aboutProperties.has(code) || properties.length === 0) return undefined;
-  const holds = inputs.map(({ body }) => properties.some((name) => Object.hasOwn(fieldsOf(body.properties), name)));
-  return holds.includes(true) ? holds.map((held) => (held ? rejectedBy(reply) : 'unmatched')) : undefined;
+  if (aboutProperties.has(code)) {
+    const holds = inputs.map(({ body }) => properties.some((name) => Object.hasOwn(fieldsOf(body.properties), name)));
+    if (holds.includes(true)) return holds.map((isAtFault) => (isAtFault ? rejectedBy(reply) : 'unmatched'));
+  }
+  if (reply.status === 404 && notFound !== 'one') {
+    return inputs.map(() => (notFound === 'all' ? { kind: 'missing' } : noEndpoint(reply)));
+  }
+  return inputs.map(() => (inputs.length === 1 ? rejectedBy(reply) : 'unmatched'));
 }
 
 function rejectedBy({ status, problem, correlationId }: Extract<Reply, { kind: 'refused' }>): RecordReply {
   if (status === 404 || problem.category === 'OBJECT_NOT_FOUND') return { kind: 'missing' };
-  return rejected(problem, status, correlationId);
+  return rejected(problem, `http-${status}`, correlationId);
 }
 
 function noEndpoint({ correlationId }: Extract<Reply, { kind: 'refused' }>): RecordReply {
   const detail = 'HubSpot has no such endpoint or kind of record (HTTP 404): check "object" and "apiVersion"';
-  return { kind: 'failed', processed: 'no', result: held(withCorrelationId(detail, correlationId)) };
+  return { kind: 'failed', processed: 'no', result: held(detail, correlationId) };
 }
 
-/** Sentences for the codes with which HubSpot reports that a required value is missing. */
-const required: Readonly<Record<string, string>> = {
+/** Advice for the codes with which HubSpot reports that a required value is missing. */
+const advice: Readonly<Record<string, string>> = {
   MISSING_REQUIRED_PROPERTY: 'The account requires it when a record is created',
   MISSING_CONDITIONAL_REQUIRED_PROPERTY: 'A conditional rule of the account requires it',
 };
 
-function rejected(problem: Problem, status: number | undefined, correlationId: string | undefined): RecordReply {
-  const what = problem.code || problem.category || (status === undefined ? 'error' : `http-${status}`);
-  const where = problem.properties.join(', ');
+function rejected(problem: Problem, otherwise: string, correlationId: string | undefined): RecordReply {
+  const { code, category, properties } = problem;
+  const what = code || category || otherwise;
+  const where = properties.length === 0 ? '' : ` for ${properties.join(', ')}`;
+  const rule = code in advice ? `. ${advice[code]}: map a value for it, or change the rule in HubSpot` : '';
   return {
     kind: 'rejected',
-    cause: ['hubspot', what, ...(where === '' ? [] : [where.replaceAll(', ', '+')])].join(':'),
-    detail: withCorrelationId(
-      `HubSpot refused the record: ${what}${where === '' ? '' : ` for ${where}`}${ruleOf(problem.code)}`,
-      correlationId,
-    ),
+    cause: ['hubspot', what, ...(properties.length === 0 ? [] : [properties.join('+')])].join(':'),
+    detail: withCorrelationId(`HubSpot refused the record: ${what}${where}${rule}`, correlationId),
   };
-}
-
-function ruleOf(code: string): string {
-  return code in required ? `. ${required[code]}: map a value for it, or change the rule in HubSpot` : '';
 }
 
 /**
@@ -175,7 +202,7 @@ function ruleOf(code: string): string {
 function replyByInput(
   { body }: Extract<Reply, { kind: 'ok' }>,
   inputs: readonly BatchInput[],
-  silence: BatchCall['silence'],
+  silence: BatchCall['silence'] = 'failed',
 ): (RecordReply | 'unmatched')[] {
   const replies: (RecordReply | undefined)[] = inputs.map(() => undefined);
   for (const found of listOf(body.results).map(fieldsOf)) {
@@ -248,111 +275,5 @@ function replyOfError(error: Readonly<Record<string, unknown>>): RecordReply {
   if (passing.has(problem.category)) {
     return { kind: 'failed', processed: 'no', result: { kind: 'retry', detail: `HubSpot: ${problem.category}` } };
   }
-  return rejected(problem, undefined, undefined);
-}
-
-/** An operation in progress. It collects the results of the operation's steps, and the result that ended it, if any. */
-export class Task {
-  readonly #made: Record<string, Fields | null> = {};
-  readonly #details: string[] = [];
-  /**
-   * The entries of `records` that are held back because HubSpot refuses all records of their kind, each with the result
-   * that says why.
-   */
-  readonly #held = new Map<string, Result>();
-  #end: Result | undefined;
-
-  constructor(readonly operation: HubSpotOperation) {}
-
-  /**
-   * Whether the step of this entry may continue. A failed step ends the operation, and later steps wait for the next
-   * attempt. An entry that is held back delays no other entry.
-   */
-  isOpen(record: string): boolean {
-    return this.#end === undefined && !this.#held.has(record);
-  }
-
-  /** Returns the open steps of one kind. */
-  steps<Kind extends Step['kind']>(kind: Kind): Extract<Step, { kind: Kind }>[] {
-    return this.operation.steps.filter(
-      (step): step is Extract<Step, { kind: Kind }> => step.kind === kind && this.isOpen(step.record),
-    );
-  }
-
-  /** Sets an entry's part of the item's object. Null: HubSpot has nothing of this entry any more. */
-  made(record: string, object: Fields | null): void {
-    this.#made[record] = object;
-  }
-
-  /** Returns the id of the record that an entry created or found in this attempt. */
-  madeId(record: string): string | undefined {
-    const id = this.#made[record]?.id;
-    return typeof id === 'string' ? id : undefined;
-  }
-
-  /** Returns an entry's part of the item's object, as this attempt or an earlier one left it. */
-  has(record: string): Fields {
-    const before = this.operation.object?.[record];
-    return this.#made[record] ?? (typeof before === 'object' && before !== null ? (before as Fields) : {});
-  }
-
-  /** Adds a detail for the operator. */
-  note(detail: string): void {
-    this.#details.push(detail);
-  }
-
-  /**
-   * Ends the operation with this result. If the result holds back the entry, ends only the entry's steps.
-   * @param record the step's entry of `records`
-   */
-  end(result: Result, record: string): void {
-    if (!isHeld(result)) this.#end ??= result;
-    else if (!this.#held.has(record)) this.#held.set(record, result);
-  }
-
-  /**
-   * Ends the operation with a record's reply. A caller for which `missing` is not an error must handle that reply
-   * itself.
-   */
-  endBy(reply: Exclude<RecordReply, { kind: 'done' }>, record: string): void {
-    switch (reply.kind) {
-      case 'missing':
-        return this.end(
-          { kind: 'rejected', cause: 'hubspot:not-found', detail: 'HubSpot has no such record', about: 'record' },
-          record,
-        );
-      case 'rejected':
-        return this.end(reply, record);
-      case 'failed':
-        return this.end(reply.result, record);
-    }
-  }
-
-  outcome(): Outcome {
-    const held = this.#end === undefined ? this.#held.values().next().value : undefined;
-    const result: Result = this.#end ??
-      held ?? {
-        kind: 'delivered',
-        detail: this.#details.length === 0 ? 'HubSpot accepted it' : this.#details.join('; '),
-      };
-    const before = this.operation.object ?? {};
-    const wasHeld = Object.values(before).some((made) => fieldsOf(made).heldAt !== undefined);
-    if (Object.keys(this.#made).length === 0 && (held !== undefined || !wasHeld)) return result;
-    const object = Object.fromEntries(
-      Object.entries({ ...before, ...this.#made })
-        .filter(([, made]) => made !== null)
-        .map(([record, made]) => [record, this.#marked(record, fieldsOf(made), held !== undefined)]),
-    );
-    return { ...result, object: Object.keys(object).length === 0 ? null : object };
-  }
-
-  /**
-   * While one entry is held back, marks the results of the other entries with this change's id. The next attempt, ten
-   * minutes later, then skips these entries and does not overwrite edits that people have made since.
-   */
-  #marked(record: string, { heldAt, ...made }: Fields, isHeldBack: boolean): Fields {
-    const { changeId } = this.operation;
-    const isDone = this.#made[record] != null ? !this.#held.has(record) : heldAt === changeId;
-    return isHeldBack && isDone ? { ...made, heldAt: changeId } : made;
-  }
+  return rejected(problem, 'error', undefined);
 }

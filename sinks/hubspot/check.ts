@@ -1,9 +1,9 @@
 import { fieldsOf, type CheckLine } from '../sink.js';
 import type { Expression } from '../mapping/expression.js';
 import { emptyWhen, nameWarnings } from '../mapping/probe.js';
-import { isHeld, listOf } from './classify.js';
+import { isHeld, listOf, type Reply } from './classify.js';
 import type { CallBudget } from '../rest/rest-client.js';
-import type { HubSpotClient, Reply } from './client.js';
+import type { HubSpotClient } from './client.js';
 import type { RecordKeys } from './config.js';
 import { propertyValue } from './property-value.js';
 
@@ -30,7 +30,7 @@ export async function checkAccount(
   sinkName: string,
   budget: CallBudget,
 ): Promise<CheckLine[]> {
-  const account = await client.get(client.paths.accountDetails, budget);
+  const account = await client.get(client.path('account', 'details'), budget);
   if (account.kind === 'failed' && !isHeld(account.result))
     return [{ ok: false, text: failureOf(account, 'the account') }];
   const portal = account.kind === 'ok' ? account.body.portalId : undefined;
@@ -47,12 +47,13 @@ export async function checkAccount(
   }
   for (const [index, keys] of records.entries()) {
     const path = `${sinkName}.records[${index}]`;
+    const requirements = await requirementLines(creationsOf(keys, records), path, objects);
     const problems = [
-      ...(await problemsOf(keys, path, objects)),
-      ...creationProblems(keys, path, { records, objects }),
+      ...problemsOf(keys, path, objects),
+      ...requirements.flatMap(({ ok, text }) => (ok ? [] : [text])),
       ...(await listProblems(client, keys, path, budget)),
     ];
-    lines.push(...(await emptyWarnings(keys, path, { records, objects })).map((text) => ({ ok: true, text })));
+    lines.push(...requirements.filter(({ ok }) => ok));
     if (keys.object === 'contacts' && keys.match?.includes('email') === true && objects.has('contacts')) {
       lines.push(...nameWarnings(keys.properties ?? {}, path).map((text) => ({ ok: true, text })));
     }
@@ -94,10 +95,10 @@ async function readObject(
   objectType: string,
   budget: CallBudget,
 ): Promise<ObjectFacts | { readonly failure: string }> {
-  const reply = await client.get(client.paths.properties(objectType), budget);
+  const reply = await client.get(client.path('properties', objectType), budget);
   if (reply.kind !== 'ok') return { failure: failureOf(reply, `the properties of ${objectType}`) };
   const found = listOf(reply.body.results).map(fieldsOf);
-  const schema = await client.get(client.paths.schema(objectType), budget);
+  const schema = await client.get(client.path('schemas', `schemas/${objectType}`), budget);
   const required = schema.kind === 'ok' ? listOf(schema.body.requiredProperties).map(String) : undefined;
   return { definitions: new Map(found.map((each) => [String(each.name), each])), required };
 }
@@ -126,58 +127,58 @@ function typesOf(keys: RecordKeys): string[] {
   return namesContacts ? [...own, 'contacts'] : own;
 }
 
-/**
- * Returns a problem for each property that HubSpot requires of a new record and that the mapping does not set. From API
- * version 2026-09 on, HubSpot refuses such a record with HTTP 400. The API does not show rules that require a property
- * only if another property has a certain value. A record that breaks such a rule becomes a dead letter.
- */
-function creationProblems(
-  keys: RecordKeys,
-  path: string,
-  { records, objects }: { records: readonly RecordKeys[]; objects: ReadonlyMap<string, Pick<ObjectFacts, 'required'>> },
-): string[] {
-  const lacking = (objectType: string, given: readonly string[], key: string): string[] =>
-    (objects.get(objectType)?.required ?? [])
-      .filter((name) => !given.includes(name) && name !== 'hs_timestamp')
-      .map((name) => {
-        const at = `${path}.${key}`;
-        return `${at}: HubSpot requires ${name} of new ${objectType}, and the mapping does not give it: add it`;
-      });
-  const own = keys.create ? lacking(keys.object, Object.keys(keys.properties ?? {}), 'properties') : [];
-  const given = ['email', ...Object.keys({ ...keys.contact, ...keys.contactProperties })];
-  return createsContacts(keys, records) ? [...own, ...lacking('contacts', given, 'contactProperties')] : own;
+/** New records that an entry of `records` creates. */
+interface Creation {
+  readonly objectType: string;
+  /** The key of the entry whose properties a new record has. */
+  readonly key: 'properties' | 'contactProperties';
+  /** The properties that are always set, because they identify the record. */
+  readonly identifying: readonly string[];
+  readonly properties: Readonly<Record<string, Expression>>;
+}
+
+function creationsOf(keys: RecordKeys, records: readonly RecordKeys[]): Creation[] {
+  const { object: objectType, match = [], contact, contactProperties = {} } = keys;
+  const values = Object.entries(keys.properties ?? {}).filter(([name]) => !match.includes(name));
+  const properties = Object.fromEntries(values.map(([name, { value }]) => [name, value]));
+  const own: Creation = { objectType, key: 'properties', identifying: match, properties };
+  const contacts: Creation = {
+    objectType: 'contacts',
+    key: 'contactProperties',
+    identifying: ['email', ...Object.keys(contact ?? {})],
+    properties: contactProperties,
+  };
+  return [...(keys.create ? [own] : []), ...(createsContacts(keys, records) ? [contacts] : [])];
 }
 
 /**
- * Warns of required properties for which the mapping can return nothing, so that some new records would become dead
- * letters. To find them, it evaluates the mapping for an item whose fields contain one word each, and for an item
- * without fields.
+ * Checks the properties that HubSpot requires of new records. From API version 2026-09 on, HubSpot refuses a record
+ * without one of them with HTTP 400, so a property that the mapping does not set is a problem. A property for which the
+ * mapping can return nothing is a warning: some new records become dead letters. To find such properties, evaluates the
+ * mapping for an item whose fields contain one word each, and for an item without fields. The API does not show rules
+ * that require a property only if another property has a certain value.
  */
-async function emptyWarnings(
-  keys: RecordKeys,
+async function requirementLines(
+  creations: readonly Creation[],
   path: string,
-  { records, objects }: { records: readonly RecordKeys[]; objects: ReadonlyMap<string, Pick<ObjectFacts, 'required'>> },
-): Promise<string[]> {
-  const warned = async (objectType: string, given: Readonly<Record<string, Expression>>, key: string) => {
-    const warnings: string[] = [];
+  objects: ReadonlyMap<string, ObjectFacts>,
+): Promise<CheckLine[]> {
+  const lines: CheckLine[] = [];
+  for (const { objectType, key, identifying, properties } of creations) {
     for (const name of objects.get(objectType)?.required ?? []) {
-      const value = given[name];
+      const value = properties[name];
       const when = value === undefined ? undefined : await emptyWhen(value, propertyValue);
-      if (when === undefined) continue;
-      warnings.push(
-        `warning: ${path}.${key}.${name}: HubSpot requires ${name} of new ${objectType}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
-      );
+      if (value === undefined && !['hs_timestamp', ...identifying].includes(name)) {
+        const text = `${path}.${key}: HubSpot requires ${name} of new ${objectType}, and the mapping does not give it: add it`;
+        lines.push({ ok: false, text });
+      }
+      if (when !== undefined) {
+        const text = `warning: ${path}.${key}.${name}: HubSpot requires ${name} of new ${objectType}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`;
+        lines.push({ ok: true, text });
+      }
     }
-    return warnings;
-  };
-  const values = Object.entries(keys.properties ?? {}).filter(([name]) => keys.match?.includes(name) !== true);
-  const own = Object.fromEntries(values.map(([name, { value }]) => [name, value]));
-  return [
-    ...(keys.create ? await warned(keys.object, own, 'properties') : []),
-    ...(createsContacts(keys, records)
-      ? await warned('contacts', keys.contactProperties ?? {}, 'contactProperties')
-      : []),
-  ];
+  }
+  return lines;
 }
 
 /**
@@ -207,7 +208,7 @@ async function listProblems(
   for (const [index, expression] of lists.entries()) {
     const id = /^\s*"?(\d+)"?\s*$/.exec(expression.text)?.[1];
     if (id === undefined) continue;
-    const reply = await client.get(client.paths.list(id, ''), budget);
+    const reply = await client.get(client.path('lists', id), budget);
     const { objectTypeId, processingType } = reply.kind === 'ok' ? fieldsOf(reply.body.list) : {};
     if (reply.kind !== 'ok') problems.push(`${path}.lists[${index}]: ${failureOf(reply, `list ${id}`)}`);
     else if (processingType === 'DYNAMIC') {
@@ -221,38 +222,37 @@ async function listProblems(
   return problems;
 }
 
-async function problemsOf(
-  keys: RecordKeys,
+function problemsOf(
+  { object, properties = {}, match = [], contact = {}, contactProperties = {} }: RecordKeys,
   path: string,
-  objects: ReadonlyMap<string, Pick<ObjectFacts, 'definitions'>>,
-): Promise<string[]> {
-  const own = objects.get(keys.object)?.definitions;
-  const problems: string[] = [];
-  for (const [name, { value }] of Object.entries(own === undefined ? {} : (keys.properties ?? {}))) {
-    problems.push(...(await propertyProblems(own!.get(name), value, `${path}.properties.${name}`, keys.object)));
-  }
+  objects: ReadonlyMap<string, ObjectFacts>,
+): string[] {
+  const own = objects.get(object)?.definitions;
   const contacts = objects.get('contacts')?.definitions;
-  for (const [name, value] of Object.entries(contacts === undefined ? {} : (keys.contactProperties ?? {}))) {
-    const at = `${path}.contactProperties.${name}`;
-    problems.push(...(await propertyProblems(contacts!.get(name), value, at, 'contacts')));
+  const problems: string[] = [];
+  if (own !== undefined) {
+    for (const [name, { value }] of Object.entries(properties)) {
+      problems.push(...propertyProblems(own.get(name), value, `${path}.properties.${name}`, object));
+    }
   }
-  problems.push(
-    ...(own === undefined
-      ? []
-      : (keys.match ?? []).flatMap((name) => uniqueProblems(own.get(name), name, `${path}.match`))),
-    ...(contacts === undefined
-      ? []
-      : Object.keys(keys.contact ?? {}).flatMap((name) => uniqueProblems(contacts.get(name), name, `${path}.contact`))),
-  );
-  return problems;
+  if (contacts !== undefined) {
+    for (const [name, value] of Object.entries(contactProperties)) {
+      problems.push(...propertyProblems(contacts.get(name), value, `${path}.contactProperties.${name}`, 'contacts'));
+    }
+  }
+  return [
+    ...problems,
+    ...match.flatMap((name) => uniqueProblems(own?.get(name), name, `${path}.match`)),
+    ...Object.keys(contact).flatMap((name) => uniqueProblems(contacts?.get(name), name, `${path}.contact`)),
+  ];
 }
 
-async function propertyProblems(
+function propertyProblems(
   definition: PropertyDefinition | undefined,
   value: Expression,
   path: string,
   objectType: string,
-): Promise<string[]> {
+): string[] {
   if (definition === undefined) {
     return [`${path}: ${objectType} have no such property: create it in HubSpot, or correct its internal name`];
   }
@@ -265,7 +265,7 @@ async function propertyProblems(
   if (readOnlyValue === true || definition.calculated === true) {
     return [`${path}: HubSpot computes this property, so it cannot be written: choose another property`];
   }
-  const literal = await literalOf(value);
+  const literal = literalOf(value);
   if (literal === undefined) return [];
   return literalProblems(definition, literal).map((problem) => `${path}: ${problem}`);
 }
@@ -296,10 +296,8 @@ function literalProblems({ type, fieldType, options }: PropertyDefinition, liter
 /**
  * Returns the value of an expression that is only a literal (a text, a number, true or false); undefined for any other.
  */
-async function literalOf(expression: Expression): Promise<unknown> {
-  return /^\s*("[^"]*"|'[^']*'|-?\d+(\.\d+)?|true|false)\s*$/.test(expression.text)
-    ? JSON.parse(expression.text.trim().replace(/^'(.*)'$/, '"$1"'))
-    : undefined;
+function literalOf({ tree: { type = '', value } }: Expression): unknown {
+  return ['string', 'number', 'value'].includes(type) ? (value ?? undefined) : undefined;
 }
 
 function uniqueProblems(definition: PropertyDefinition | undefined, name: string, path: string): string[] {

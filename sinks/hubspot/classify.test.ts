@@ -1,18 +1,18 @@
-import { classifyAnswer, type HubSpotAnswer, problemOf } from './classify.js';
+import { classifyAnswer, problemOf } from './classify.js';
 
-const verdictOf = (status: number, more: Partial<HubSpotAnswer> = {}) =>
+const verdictOf = (status: number, more: Partial<Parameters<typeof classifyAnswer>[0]> = {}) =>
   classifyAnswer({
     status,
     body: {},
     retryAfter: undefined,
-    correlationId: 'c-1',
+    requestId: 'c-1',
     answeredAtMs: Date.parse('2026-11-21T09:30:00Z'),
     ...more,
   });
 
 describe('a response from HubSpot', () => {
   it.each([200, 201, 202, 204, 207])('with HTTP %d is read record by record', (status) => {
-    expect(verdictOf(status)).toEqual({ kind: 'ok' });
+    expect(verdictOf(status)).toEqual({ kind: 'ok', status, body: {} });
   });
 
   it.each([

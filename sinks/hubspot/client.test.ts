@@ -88,6 +88,30 @@ describe('the daily limit', () => {
     expect(daily.closedForMs()).toBe(0);
   });
 
+  it('does not stop requests for another day if HubSpot refuses one just after midnight', () => {
+    const { clock, now } = at('2026-11-21T23:00:00Z');
+    const daily = new DailyLimit(undefined, now);
+    daily.timeZone = 'UTC';
+    daily.refused(undefined);
+    clock.nowMs += daily.closedForMs() + 500; // HubSpot's clock is a second behind
+    daily.refused(undefined);
+    expect(daily.closedForMs()).toBe(5 * 60_000);
+    clock.nowMs += daily.closedForMs();
+    daily.refused(undefined);
+    expect(daily.reason).toMatch(/delivery continues at midnight/);
+  });
+
+  it('does not apply the count of yesterday to a new day', () => {
+    const { clock, now } = at('2026-11-21T23:59:59Z');
+    const daily = new DailyLimit(100, now);
+    daily.timeZone = 'UTC';
+    daily.spend();
+    clock.nowMs += 2000;
+    daily.spend();
+    daily.learnUsed(100);
+    expect(daily.closedForMs()).toBe(0);
+  });
+
   it('includes the requests of other apps', () => {
     const daily = new DailyLimit(100, at('2026-11-21T23:00:00Z').now);
     daily.timeZone = 'UTC';

@@ -1,9 +1,9 @@
 import { isTimezone } from '../../base/zoned-instant.js';
 import { mayReachPrivate } from '../network/address-policy.js';
-import { RollingLimiter } from '../network/rolling-limiter.js';
-import { fieldsOf, type Result, type SinkEnvironment } from '../sink.js';
+import { type Clock, ownLimitReached, RollingLimiter } from '../network/rolling-limiter.js';
+import type { SinkEnvironment } from '../sink.js';
 import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-client.js';
-import { classifyAnswer, isHeld, type Problem, withCorrelationId } from './classify.js';
+import { classifyAnswer, isHeld, type Reply, withCorrelationId } from './classify.js';
 import type { HubSpotConfig } from './config.js';
 
 /** Maximum number of open connections, and so of requests in progress. */
@@ -17,24 +17,14 @@ const DEFAULT_LIMIT = { limit: 100, windowMs: 10_000 };
 export interface ClientTuning {
   /** The account's limit until an answer reports one. */
   readonly limit?: { readonly limit: number; readonly windowMs: number };
+  /** The clock of the limit and of the time for one `send`. */
+  readonly clock?: Clock;
 }
-
-export type Reply =
-  | { readonly kind: 'ok'; readonly status: number; readonly body: Readonly<Record<string, unknown>> }
-  | {
-      readonly kind: 'refused';
-      readonly status: number;
-      readonly problem: Problem;
-      readonly correlationId: string | undefined;
-    }
-  /** `processed` says whether the call may have taken effect nevertheless. */
-  | { readonly kind: 'failed'; readonly result: Result; readonly processed: 'no' | 'maybe' };
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH';
 
 /** Calls HubSpot's API within the limits of the account, which all sinks with this account share. Never throws. */
 export class HubSpotClient {
-  readonly paths: Paths;
   readonly host: string;
   readonly #config: HubSpotConfig;
   readonly #rest: RestClient;
@@ -44,7 +34,6 @@ export class HubSpotClient {
 
   constructor(config: HubSpotConfig, environment: SinkEnvironment, tuning: ClientTuning = {}) {
     this.#config = config;
-    this.paths = new Paths(config.apiVersion);
     const url = new URL(config.baseUrl);
     this.host = url.host;
     this.#rest = new RestClient({
@@ -61,31 +50,36 @@ export class HubSpotClient {
     this.#limiter = accounts.share(
       account,
       'requests',
-      () => new RollingLimiter(tuning.limit ?? { ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit }, per10s),
+      () =>
+        new RollingLimiter(
+          tuning.limit ?? { ...DEFAULT_LIMIT, limit: per10s ?? DEFAULT_LIMIT.limit },
+          per10s,
+          tuning.clock,
+        ),
     );
     this.#daily = accounts.share(account, 'day', () => new DailyLimit(perDay, environment.now));
   }
 
+  /** Returns the path of a call. @param call the rest of the path, e.g. `contacts/batch/upsert` */
+  path(resource: keyof typeof resources, call: string): string {
+    const { apiVersion } = this.#config;
+    const { dated, v3 } = resources[resource];
+    return `${apiVersion === 'v3' ? v3 : `${dated}/${apiVersion}`}/${call}`;
+  }
+
   async get(path: string, budget: CallBudget): Promise<Reply> {
-    return await this.#call('GET', path, undefined, budget);
+    return await this.#request('GET', path, undefined, budget);
   }
 
-  async post(path: string, body: object, budget: CallBudget): Promise<Reply> {
-    return await this.#write('POST', path, body, budget);
-  }
-
-  async put(path: string, body: object, budget: CallBudget): Promise<Reply> {
-    return await this.#write('PUT', path, body, budget);
-  }
-
-  async patch(path: string, body: object, budget: CallBudget): Promise<Reply> {
-    return await this.#write('PATCH', path, body, budget);
+  async call(method: Exclude<Method, 'GET'>, path: string, body: object, budget: CallBudget): Promise<Reply> {
+    if (!this.#daily.knowsTimeZone) await this.#readTimeZone(budget);
+    return await this.#request(method, path, body, budget);
   }
 
   /** Returns the scopes of a private app's token; undefined if HubSpot does not list them, as for a service key. */
   async scopes(budget: CallBudget): Promise<ReadonlySet<string> | undefined> {
     const body = { tokenKey: this.#config.token.reveal() };
-    const reply = await this.#call('POST', '/oauth/v2/private-apps/get/access-token-info', body, budget);
+    const reply = await this.#request('POST', '/oauth/v2/private-apps/get/access-token-info', body, budget);
     if (reply.kind !== 'ok' || !Array.isArray(reply.body.scopes)) return undefined;
     return new Set(reply.body.scopes.filter((scope) => typeof scope === 'string'));
   }
@@ -100,18 +94,9 @@ export class HubSpotClient {
     await this.#rest.close();
   }
 
-  async #write(method: Method, path: string, body: object, budget: CallBudget): Promise<Reply> {
-    await this.#readTimeZone(budget);
-    return await this.#call(method, path, body, budget);
-  }
-
-  /**
-   * Reads the account's time zone once, before the first write. After the daily limit is reached, HubSpot would refuse
-   * this request too.
-   */
+  /** Reads the account's time zone once. After the daily limit is reached, HubSpot would refuse this request too. */
   async #readTimeZone(budget: CallBudget): Promise<void> {
-    if (this.#daily.knowsTimeZone) return;
-    this.#account ??= this.#call('GET', this.paths.accountDetails, undefined, budget).then((reply) => {
+    this.#account ??= this.#request('GET', this.path('account', 'details'), undefined, budget).then((reply) => {
       if (reply.kind === 'ok' && typeof reply.body.timeZone === 'string') {
         this.#daily.timeZone = reply.body.timeZone;
       } else if (reply.kind === 'failed' && reply.result.kind !== 'pause' && !isHeld(reply.result)) {
@@ -121,24 +106,21 @@ export class HubSpotClient {
     await this.#account;
   }
 
-  async #call(method: Method, path: string, json: object | undefined, budget: CallBudget): Promise<Reply> {
-    if (this.#daily.closedForMs() > 0) return dailyLimitReached(this.#daily);
+  async #request(method: Method, path: string, json: object | undefined, budget: CallBudget): Promise<Reply> {
+    if (this.#daily.closedForMs() > 0) return limited(this.#daily.reason, this.#daily.closedForMs());
     const remainingMs = budget.remainingMs();
     const pausedForMs = this.#limiter.closedForMs;
     // If HubSpot requested a longer pause than this call may wait, the outcome names it, so that the status does too.
     if (remainingMs > 0 && pausedForMs > Math.max(remainingMs, this.#limiter.windowMs)) {
-      return rateLimitExceeded(pausedForMs);
+      return limited(accountLimitExceeded, pausedForMs);
     }
     const permit = remainingMs > 0 ? await this.#limiter.take(budget.signal, remainingMs) : undefined;
-    if (permit === undefined) return { kind: 'failed', result: { kind: 'unsent' }, processed: 'no' };
+    if (permit === undefined) return { kind: 'failed', processed: 'no', result: { kind: 'unsent' } };
     try {
       this.#daily.spend();
       if (budget.signal.aborted) {
-        return {
-          kind: 'failed',
-          processed: 'no',
-          result: { kind: 'retry', detail: 'stopped before the request to HubSpot' },
-        };
+        const detail = 'stopped before the request to HubSpot';
+        return { kind: 'failed', processed: 'no', result: { kind: 'retry', detail } };
       }
       const url = `${this.#config.baseUrl}${path}`;
       const headers = { authorization: `Bearer ${this.#config.token.reveal()}` };
@@ -153,26 +135,16 @@ export class HubSpotClient {
 
   #judge(answer: RestAnswer): Reply {
     this.#learnLimits(answer.headers);
-    const id = fieldsOf(answer.body).correlationId ?? answer.requestId;
-    const correlationId = typeof id === 'string' && /^[\w-]{1,64}$/.test(id) ? id : undefined;
-    const verdict = classifyAnswer({ ...answer, correlationId });
-    switch (verdict.kind) {
-      case 'ok':
-        return { kind: 'ok', status: answer.status, body: fieldsOf(answer.body) };
-      case 'refused':
-        return { kind: 'refused', status: answer.status, problem: verdict.problem, correlationId };
-      case 'limited': {
-        if (verdict.limit === 'daily') {
-          this.#daily.refused(verdict.retryAfterMs);
-          return dailyLimitReached(this.#daily, correlationId);
-        }
-        const waitMs = verdict.retryAfterMs ?? this.#limiter.windowMs;
-        this.#limiter.close(waitMs);
-        return rateLimitExceeded(waitMs, correlationId);
-      }
-      case 'failed':
-        return verdict;
+    const verdict = classifyAnswer(answer);
+    if (verdict.kind !== 'limited') return verdict;
+    const { limit, retryAfterMs, correlationId } = verdict;
+    if (limit === 'daily') {
+      this.#daily.refused(retryAfterMs);
+      return limited(this.#daily.reason, this.#daily.closedForMs(), correlationId);
     }
+    const waitMs = retryAfterMs ?? this.#limiter.windowMs;
+    this.#limiter.close(waitMs);
+    return limited(accountLimitExceeded, waitMs, correlationId);
   }
 
   /** Reads the account's limits from the headers. Source: HubSpot, "Usage guidelines", "Rate limit headers". */
@@ -192,83 +164,45 @@ export class HubSpotClient {
   }
 }
 
-function rateLimitExceeded(afterMs: number, correlationId?: string): Reply {
-  const detail = withCorrelationId("HubSpot's rate limit for this account was exceeded (HTTP 429)", correlationId);
-  return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs, detail } };
-}
+const accountLimitExceeded = "HubSpot's rate limit for this account was exceeded (HTTP 429)";
 
-function dailyLimitReached(daily: DailyLimit, correlationId?: string): Reply {
-  const detail = withCorrelationId(daily.reason, correlationId);
-  return { kind: 'failed', processed: 'no', result: { kind: 'retry', afterMs: daily.closedForMs(), detail } };
+function limited(detail: string, afterMs: number, correlationId?: string): Reply {
+  const result = { kind: 'retry', afterMs, detail: withCorrelationId(detail, correlationId) } as const;
+  return { kind: 'failed', processed: 'no', result };
 }
 
 /**
- * Returns the path of each call in HubSpot's API. In dated versions (`2026-09`), the version comes after the name of
- * the resource; in v3, before it. Source: HubSpot, "API versioning", and the reference of each endpoint.
+ * The beginnings of the paths of HubSpot's API. In dated versions (`2026-09`), the version follows; in v3, it is part of
+ * the path. Source: HubSpot, "API versioning", and the reference of each endpoint.
  */
-export class Paths {
-  constructor(private readonly version: string) {}
-
-  /** @param inV3 the beginning of the path in v3 */
-  #start(resource: string, inV3: string): string {
-    return this.version === 'v3' ? inV3 : `${resource}/${this.version}`;
-  }
-
-  /** @param call e.g. `batch/upsert` */
-  objects(objectType: string, call: string): string {
-    return `${this.#start('/crm/objects', '/crm/v3/objects')}/${objectType}/${call}`;
-  }
-
-  properties(objectType: string): string {
-    return `${this.#start('/crm/properties', '/crm/v3/properties')}/${objectType}`;
-  }
-
-  /**
-   * Returns the path of a call for associations between two kinds of records.
-   * @param call `batch/associate/default`, `batch/archive` or `batch/read`
-   */
-  associations(from: string, to: string, call: string): string {
-    return `${this.#start('/crm/associations', '/crm/v4/associations')}/${from}/${to}/${call}`;
-  }
-
-  /** Returns the path of an object's definition, which lists the properties that a new record requires. */
-  schema(objectType: string): string {
-    return `${this.#start('/crm-object-schemas', '/crm/v3')}/schemas/${objectType}`;
-  }
-
-  /** @param call empty, or e.g. `/memberships/add` */
-  list(listId: string, call: string): string {
-    return `${this.#start('/crm/lists', '/crm/v3/lists')}/${listId}${call}`;
-  }
-
-  /** @param call e.g. `events/upsert` */
-  marketingEvents(call: string): string {
-    return `${this.#start('/marketing/marketing-events', '/marketing/v3/marketing-events')}/${call}`;
-  }
-
-  get accountDetails(): string {
-    return `${this.#start('/account-info', '/account-info/v3')}/details`;
-  }
-}
+const resources = {
+  objects: { dated: '/crm/objects', v3: '/crm/v3/objects' },
+  properties: { dated: '/crm/properties', v3: '/crm/v3/properties' },
+  associations: { dated: '/crm/associations', v3: '/crm/v4/associations' },
+  /** Definitions of objects, which list the properties that a new record requires. */
+  schemas: { dated: '/crm-object-schemas', v3: '/crm/v3' },
+  lists: { dated: '/crm/lists', v3: '/crm/v3/lists' },
+  marketingEvents: { dated: '/marketing/marketing-events', v3: '/marketing/v3/marketing-events' },
+  account: { dated: '/account-info', v3: '/account-info/v3' },
+} as const;
 
 /** Enforces the account's daily request limit. The day starts at midnight in the account's time zone. */
 export class DailyLimit {
-  readonly #max: number | undefined;
-  readonly #now: () => number;
   #timeZone: string | undefined;
   #day: string | undefined;
   #count = 0;
   #closedUntilMs = 0;
-  #reason = '';
+  /** The reason why requests are stopped. */
+  reason = '';
 
   /**
    * @param max requests per day; undefined: requests stop only when HubSpot reports that the daily limit is reached
    * @param now Unix time in ms
    */
-  constructor(max: number | undefined, now: () => number) {
-    this.#max = max;
-    this.#now = now;
-  }
+  constructor(
+    private readonly max: number | undefined,
+    private readonly now: () => number,
+  ) {}
 
   /** Sets the account's time zone; ignores an unknown name. */
   set timeZone(timeZone: string) {
@@ -279,34 +213,36 @@ export class DailyLimit {
     return this.#timeZone !== undefined;
   }
 
-  /** The reason why requests are stopped. */
-  get reason(): string {
-    return this.#reason;
-  }
-
   /** Returns the number of milliseconds until a request may start; 0 if one may start now. */
   closedForMs(): number {
-    return Math.max(0, this.#closedUntilMs - this.#now());
+    return Math.max(0, this.#closedUntilMs - this.now());
   }
 
   /** Counts a request. */
   spend(): void {
-    const day = dayOf(this.#now(), this.#timeZone ?? 'UTC');
+    const day = dayOf(this.now(), this.#timeZone ?? 'UTC');
     if (day !== this.#day) this.#count = 0;
     this.#day = day;
-    this.#count += 1;
-    if (this.#max !== undefined && this.#count >= this.#max) this.#close(ownLimitReached);
+    this.#use(this.#count + 1);
   }
 
   /** Applies the number of requests that HubSpot has counted today, which includes those of other clients. */
   learnUsed(used: number): void {
-    this.#count = Math.max(this.#count, used);
-    if (this.#max !== undefined && this.#count >= this.#max) this.#close(ownLimitReached);
+    if (!this.#mayStillBeYesterday()) this.#use(used);
   }
 
-  /** Stops requests after HubSpot reported that the limit is reached. @param afterMs the wait that HubSpot requested */
+  #use(used: number): void {
+    this.#count = Math.max(this.#count, used);
+    if (this.max !== undefined && this.#count >= this.max) this.#close(ownLimitReached);
+  }
+
+  /**
+   * Stops requests after HubSpot reported that the limit is reached. Just after midnight, stops them only for some
+   * minutes, because that may be the limit of yesterday.
+   * @param afterMs the wait that HubSpot requested
+   */
   refused(afterMs: number | undefined): void {
-    this.#close(accountLimitReached, afterMs);
+    this.#close(accountLimitReached, afterMs ?? (this.#mayStillBeYesterday() ? midnightToleranceMs : undefined));
   }
 
   /**
@@ -314,12 +250,22 @@ export class DailyLimit {
    * time zone is not known. Does not shorten an earlier stop: the answers of concurrent requests can arrive after it.
    */
   #close(reason: string, afterMs?: number): void {
-    const nowMs = this.#now();
+    const nowMs = this.now();
     const endsAtMidnight = afterMs === undefined && this.#timeZone !== undefined;
     const untilMs = endsAtMidnight ? nextMidnight(this.#timeZone!, nowMs) : nowMs + (afterMs ?? hourMs);
     if (untilMs < this.#closedUntilMs) return;
     this.#closedUntilMs = untilMs;
-    this.#reason = endsAtMidnight ? `${reason}; delivery continues at midnight in the account's time zone` : reason;
+    this.reason = endsAtMidnight ? `${reason}; delivery continues at midnight in the account's time zone` : reason;
+  }
+
+  /**
+   * Whether the day started so recently that HubSpot may still have counted a request as one of yesterday: the request
+   * was sent before midnight, or our clock is ahead of HubSpot's.
+   */
+  #mayStillBeYesterday(): boolean {
+    if (this.#timeZone === undefined) return false;
+    const nowMs = this.now();
+    return dayOf(nowMs - midnightToleranceMs, this.#timeZone) !== dayOf(nowMs, this.#timeZone);
   }
 
   /** Allows requests again, because the limit may be higher now. */
@@ -329,9 +275,10 @@ export class DailyLimit {
 }
 
 const hourMs = 3_600_000;
+/** Maximum duration of a request and difference between our clock and HubSpot's, together. */
+const midnightToleranceMs = 5 * 60_000;
 /** Alerts name the cause by the status code (`failureCode`). */
 const accountLimitReached = "the account's daily request limit is reached (HTTP 429)";
-const ownLimitReached = 'the daily request limit of this sink (limits.perDay) is reached';
 
 /**
  * Returns the start of the next day in a time zone, Unix time in ms. It is also correct on days when clocks change or

@@ -64,11 +64,9 @@ const recordKeys = z.strictObject({
 /** An entry of `records` in the configuration. */
 export type RecordKeys = Readonly<z.infer<typeof recordKeys>>;
 
-const record = recordKeys.superRefine((keys, context) => {
-  for (const { path, message } of recordProblems(keys)) {
-    context.issues.push({ code: 'custom', input: keys, path: [path], message });
-  }
-});
+const record = recordKeys.superRefine((keys, context) =>
+  findProblems(keys, (path, message) => context.issues.push({ code: 'custom', input: keys, path: [path], message })),
+);
 
 const allowedVersion = 'a version by date such as 2026-09, or v3';
 
@@ -117,68 +115,40 @@ const optional = recordKeys.omit({ from: true, object: true, when: true, create:
 /** Properties whose values HubSpot assigns. The service does not know them, so `match` cannot use them. */
 const unmatchable = new Set(['hs_object_id', 'id']);
 
-/** Checks which keys an entry of `records` has, because each kind of object needs other keys. Returns the problems. */
-function recordProblems(keys: RecordKeys): { readonly path: Key; readonly message: string }[] {
+/** Checks which keys an entry of `records` has, because each kind of object needs other keys. */
+function findProblems(keys: RecordKeys, problem: (path: Key, message: string) => void): void {
   const kind = keys.object in takes ? (keys.object as keyof typeof takes) : 'custom';
-  const problems: { path: Key; message: string }[] = [];
-  for (const key of needs[kind]) {
-    if (keys[key] === undefined) problems.push({ path: key, message: `is missing: ${keys.object} needs it` });
-  }
+  const { email, contact, contactProperties, properties } = keys;
+  for (const key of needs[kind]) if (keys[key] === undefined) problem(key, `is missing: ${keys.object} needs it`);
   for (const key of optional) {
     if (keys[key] !== undefined && !takes[kind].includes(key)) {
-      problems.push({ path: key, message: `does not belong to ${keys.object}; remove it` });
+      problem(key, `does not belong to ${keys.object}; remove it`);
     }
   }
-  if (keys.email !== undefined && keys.contact !== undefined) {
-    problems.push({ path: 'contact', message: 'cannot be used together with "email"; remove one of the two' });
+  const namesContact = email !== undefined || contact !== undefined;
+  if (email !== undefined && contact !== undefined) {
+    problem('contact', 'cannot be used together with "email"; remove one of the two');
   }
-  if (keys.contactProperties !== undefined && kind === 'custom' && keys.email === undefined && !keys.contact) {
-    problems.push({ path: 'contactProperties', message: 'needs "email" or "contact", which name the contact' });
+  if (contactProperties !== undefined && kind === 'custom' && !namesContact) {
+    problem('contactProperties', 'needs "email" or "contact", which name the contact');
   }
-  if (keys.contactProperties !== undefined && Object.hasOwn(keys.contactProperties, 'email')) {
-    problems.push({
-      path: 'contactProperties',
-      message: 'must not contain "email": use the key "email" or "contact" for it',
-    });
+  if (contactProperties !== undefined && Object.hasOwn(contactProperties, 'email')) {
+    problem('contactProperties', 'must not contain "email": use the key "email" or "contact" for it');
   }
-  if (kind === 'notes') problems.push(...noteProblems(keys));
+  if (kind === 'notes') {
+    if (!namesContact) problem('email', 'is missing: a note belongs to a contact (or write "contact")');
+    if (properties !== undefined && !Object.hasOwn(properties, 'hs_note_body')) {
+      problem('properties', 'has to give hs_note_body, the text of the note');
+    }
+    if (Object.values(properties ?? {}).some(({ write }) => write !== 'always')) {
+      problem('properties', 'of a note belong only to this sink: set "write" to always');
+    }
+  }
   for (const name of keys.match ?? []) {
     if (unmatchable.has(name)) {
-      problems.push({
-        path: 'match',
-        message: `HubSpot does not match by ${name}: take a unique property of your own`,
-      });
-    } else if (keys.properties !== undefined && !Object.hasOwn(keys.properties, name)) {
-      problems.push({ path: 'match', message: `add ${name} to "properties", which sets its value` });
+      problem('match', `HubSpot does not match by ${name}: take a unique property of your own`);
+    } else if (properties !== undefined && !Object.hasOwn(properties, name)) {
+      problem('match', `add ${name} to "properties", which sets its value`);
     }
   }
-  return problems;
-}
-
-function noteProblems(keys: RecordKeys): { path: Key; message: string }[] {
-  const problems: { path: Key; message: string }[] = [];
-  if (keys.email === undefined && keys.contact === undefined) {
-    problems.push({ path: 'email', message: 'is missing: a note belongs to a contact (or write "contact")' });
-  }
-  if (keys.properties !== undefined && !Object.hasOwn(keys.properties, 'hs_note_body')) {
-    problems.push({ path: 'properties', message: 'has to give hs_note_body, the text of the note' });
-  }
-  if (Object.values(keys.properties ?? {}).some(({ write }) => write !== 'always')) {
-    problems.push({ path: 'properties', message: 'of a note belong only to this sink: set "write" to always' });
-  }
-  return problems;
-}
-
-/** Lists whose items are people, or belong to no person. */
-const notDoneByPeople: ReadonlySet<string> = new Set([
-  'attendees',
-  'registrants',
-  'sessions',
-  'pigeonholes',
-  'subscriptions',
-]);
-
-/** Whether the items of a list are actions of people (questions, votes). Such items can become anonymous. */
-export function isDoneByPeople(list: string): boolean {
-  return !notDoneByPeople.has(list);
 }

@@ -289,7 +289,7 @@ describe('a record that the key may not write', () => {
     ]);
     desk.account.tokens.set('hubspot-token', ALL_SCOPES);
     expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
-      { kind: 'delivered', object: { 'marketing-event': { attendance: 'cancel' } } },
+      { cause: 'hubspot:forget-by-hand', object: { 'marketing-event': { attendance: 'cancel' } } },
     ]);
     expect(desk.participations).toEqual(['CANCELLED']);
   });

@@ -211,6 +211,33 @@ describe('a withdrawal of consent', () => {
     expect(desk.valuesOf('contacts')).toEqual([{}]);
   });
 
+  it('is left to an operator if the answer to the creation of the contact was lost', async () => {
+    await openDesk([contacts]);
+    desk.hubspot.faults.add({ effect: { kind: 'dropAfter' }, path: 'contacts/batch/upsert' });
+    expect(kinds(await desk.deliver([attendee(1, ada)]))).toEqual(['retry']);
+    expect(desk.valuesOf('contacts')).toMatchObject([{ email: 'ada@example.com' }]);
+    expect(await desk.deliver([withdrawn(1)])).toMatchObject([
+      { kind: 'unplannable', cause: 'hubspot:forget-by-hand', detail: expect.stringMatching(/search for the person$/) },
+    ]);
+    await desk.deliver([attendee(1, ada)]);
+    expect(kinds(await desk.deliver([withdrawn(1)]))).toEqual(['delivered']);
+    expect(desk.valuesOf('contacts')).toEqual([{}]);
+  });
+
+  it('is left to an operator if the contact was merged into another one', async () => {
+    await openDesk([contacts]);
+    await desk.deliver(people(2));
+    const [gone, erased] = desk.contacts;
+    const kept = desk.createContact({ email: 'king@example.com' });
+    desk.account.portal.merge(kept, gone!, true);
+    desk.account.portal.erase(erased!);
+    const outcomes = await desk.deliver([withdrawn(0), withdrawn(1)]);
+    expect(outcomes).toMatchObject([
+      { kind: 'rejected', cause: 'hubspot:merged', detail: expect.stringContaining(`into ${kept.id}:`) },
+      { kind: 'delivered', object: null },
+    ]);
+  });
+
   it('removes the contact if onForget is delete', async () => {
     await openDesk([contacts], { environment: { onForget: 'delete' } });
     await desk.deliver(people(2));

@@ -1,17 +1,18 @@
-import { planEach } from '../mapping/plan-each.js';
+import { planEach } from '../mapping/mapping-error.js';
+import { isDoneByPeople } from '../mapping/crm-records.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
-import { type CallBudget, withCallBudget } from '../rest/rest-client.js';
-import type { Join, Outcome, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { carryOut, createsNote } from './send.js';
+import { withCallBudget } from '../rest/rest-client.js';
+import type { Join, SendResult, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import { carryOut } from './send.js';
 import { checkAccount } from './check.js';
 import { type ClientTuning, HubSpotClient } from './client.js';
-import { type HubSpotConfig, hubspotConfigSchema, isDoneByPeople } from './config.js';
+import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
 import { EventTimes } from './decide-writes.js';
-import { findNotes } from './send-notes.js';
-import { type HubSpotOperation, withoutInternal } from './operation.js';
+import { recoverNotes } from './send-notes.js';
+import { type HubSpotOperation, withoutInternal, Task } from './operation.js';
 import { Planner } from './plan.js';
-import { Task } from './batch.js';
+import type { Sending } from './batch.js';
 
 /** Number of records in one call. HubSpot accepts no more. */
 const BATCH_SIZE = 100;
@@ -37,8 +38,13 @@ export function createHubSpotSink(
   const comparesTimes = config.records.some(({ properties }) =>
     Object.values(properties ?? {}).some(({ write }) => write === 'if-newer'),
   );
-  const run = <Result>(signal: AbortSignal, work: (budget: CallBudget) => Promise<Result>): Promise<Result> =>
-    withCallBudget(signal, tuning.sendBudgetMs ?? SEND_BUDGET_MS, work);
+  const run = <Result>(signal: AbortSignal, work: (sending: Sending) => Promise<Result>): Promise<Result> =>
+    withCallBudget(
+      signal,
+      tuning.sendBudgetMs ?? SEND_BUDGET_MS,
+      (budget) => work({ client, times, budget, now: environment.now }),
+      tuning.clock,
+    );
   return {
     traits: {
       order: 'item',
@@ -47,69 +53,23 @@ export function createHubSpotSink(
       repeats: config.records.some(({ object }) => object === 'notes') ? 'lookUp' : 'harmless',
       batchSize: BATCH_SIZE,
     },
-    check: (signal) => run(signal, (budget) => checkAccount(client, config.records, environment.name, budget)),
+    check: (signal) => run(signal, ({ budget }) => checkAccount(client, config.records, environment.name, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
     preview: withoutInternal,
     send: (operations, lane, signal) =>
-      run(signal, async (budget): Promise<SendResult> => {
+      run(signal, async (sending): Promise<SendResult> => {
+        if (signal.aborted) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+        if (comparesTimes && lane.objects !== undefined) await times.recall(() => lane.objects!());
         const tasks = operations.map((operation) => new Task(operation));
-        if (!signal.aborted) {
-          if (comparesTimes && lane.objects !== undefined) await times.recall(() => lane.objects!());
-          const memory = await carryOut(tasks, lane.memory, {
-            client,
-            times,
-            budget,
-            now: environment.now,
-          });
-          return { outcomes: tasks.map((task) => task.outcome()), memory };
-        }
-        return { outcomes: tasks.map((): Outcome => ({ kind: 'unsent' })) };
+        const memory = await carryOut(tasks, lane.memory, sending);
+        return { outcomes: tasks.map((task) => task.outcome()), memory };
       }),
     tryNow: () => client.tryNow(),
     recover: (operations, _lane, signal) =>
-      run(signal, async (budget): Promise<SendResult> => {
-        const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' })); // other operations are harmless to repeat
-        const doubtful = operations.flatMap((operation, at) => (createsNote(operation) ? [{ at, operation }] : []));
-        const found = await lookUp(
-          doubtful.map(({ operation }) => operation),
-          { client, times, budget, now: environment.now },
-        );
-        doubtful.forEach(({ at }, index) => (outcomes[at] = found[index]!));
-        return { outcomes };
-      }),
+      run(signal, async (sending) => ({ outcomes: await recoverNotes(operations, sending) })),
     planLookUp: (subjects) => Promise.all(subjects.map((subject) => planner.planLookUp(subject))),
     close: () => client.close(),
   };
-}
-
-/**
- * Finds out what happened to operations that create notes. If a note is found, the engine plans the change again with
- * the note. The operation itself is not continued, because the person's identity may no longer be visible.
- */
-async function lookUp(
-  operations: readonly HubSpotOperation[],
-  sending: Parameters<typeof findNotes>[1],
-): Promise<Outcome[]> {
-  const pairs = operations.flatMap((operation) => {
-    const task = new Task(operation); // used only for the look-up; its result is not that of the operation
-    return task.steps('note').flatMap((step) => (step.id === null ? [{ operation, task, step }] : []));
-  });
-  const found = await findNotes(pairs, sending);
-  return operations.map((operation) => {
-    const own = pairs.flatMap((pair, index) =>
-      pair.operation === operation ? [{ ...pair, found: found[index]! }] : [],
-    );
-    const unclear = own.find((each) => each.found === 'unclear');
-    if (unclear !== undefined) {
-      const outcome = unclear.task.outcome();
-      const why = 'detail' in outcome ? outcome.detail : undefined;
-      return { kind: 'unknown', detail: why ?? 'stopped before it could be looked up' };
-    }
-    const task = new Task(operation);
-    for (const { step, found: note } of own) if (typeof note === 'object') task.made(step.record, { id: note.id });
-    const { object } = task.outcome();
-    return { kind: 'unsent', ...(object !== undefined && { object }) };
-  });
 }
 
 export const hubspotSinkType: SinkType<HubSpotConfig> = {

@@ -80,6 +80,27 @@ describe('notes', () => {
     expect(bodies()).toEqual([]);
   });
 
+  it.each(['dropAfter', 'dropBefore'] as const)('are looked up at the contact they were sent to: %s', async (kind) => {
+    await open();
+    lose({ kind });
+    await desk.deliver([asked(9001)]);
+    const moved = question(9001, { content: 'When?' }, { attendee: { Email: 'countess@example.com' } });
+    expect(kinds(await desk.deliver([moved], 'recover'))).toEqual(['unsent']);
+    await desk.deliver([moved]);
+    expect(bodies()).toHaveLength(1);
+    expect(desk.contacts).toHaveLength(kind === 'dropAfter' ? 1 : 2);
+  });
+
+  it('that may exist are left to an operator if the person must be forgotten', async () => {
+    await open();
+    desk.createContact({ email: 'ada@example.com' });
+    lose({ kind: 'dropAfter' });
+    await desk.deliver([asked(9001)]);
+    expect(await desk.deliver([question(9001, null, { removal: 'erased' })])).toMatchObject([
+      { kind: 'unplannable', cause: 'hubspot:forget-by-hand' },
+    ]);
+  });
+
   it('that were never created are sent after the look-up', async () => {
     await open();
     desk.createContact({ email: 'ada@example.com' });
@@ -92,6 +113,22 @@ describe('notes', () => {
     desk.hubspot.faults.add({ times: 99, effect: hubSpotFaults['unavailable']! });
     expect(kinds(await desk.deliver([asked(9001)], 'recover'))).toEqual(['unknown']);
     expect(kinds(await desk.deliver([asked(9001)], 'recover', AbortSignal.abort()))).toEqual(['unknown']);
+  });
+
+  it('remain unknown after a 404 for the contact', async () => {
+    await open();
+    const answer = { status: 404, json: { category: 'OBJECT_NOT_FOUND' } };
+    desk.hubspot.faults.add({ path: 'contacts/batch/read', times: 9, effect: { kind: 'answer', answer } });
+    expect(await desk.deliver([asked(5)], 'recover')).toMatchObject([{ kind: 'unknown' }]);
+  });
+
+  it('of one contact that cannot be read are all said to be unread', async () => {
+    await open();
+    desk.createContact({ email: 'ada@example.com' });
+    desk.hubspot.faults.add({ times: 99, path: 'contacts/notes/batch/read', effect: hubSpotFaults['unavailable']! });
+    const [first, second] = await desk.deliver([asked(9001), asked(9002)], 'recover');
+    expect(first).toMatchObject({ kind: 'unknown', detail: expect.stringContaining('503') });
+    expect(second).toEqual({ kind: 'unknown', detail: 'the notes of the contact could not be read' });
   });
 
   it('that a user deleted are not written again', async () => {
@@ -114,7 +151,7 @@ describe('notes', () => {
     expect(bodies()).toHaveLength(5);
   });
 
-  it.each(['contacts/notes/batch/read', 'contacts/batch/read', 'objects/2026-09/notes/batch/read'])(
+  it.each(['contacts/notes/batch/read', 'objects/2026-09/notes/batch/read'])(
     'are not treated as missing because of a 404 for %s',
     async (path) => {
       await open();

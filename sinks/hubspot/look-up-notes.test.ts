@@ -66,6 +66,15 @@ describe('the look-up for an item for which the mapping no longer creates anythi
     for (const subject of [known, nobody, person]) expect((await planner.planLookUp(subject)).kind).toBe('nothing');
   });
 
+  it('searches at the contact to which the note was sent, also if no person is visible any more', async () => {
+    const known = { object: { notes: { contactId: '7', mayExist: true } } };
+    const subject = { ...question({ status: 'hidden' }, known), attendee: null };
+    expect(await plannerOf({}).planLookUp(subject)).toMatchObject({
+      kind: 'send',
+      operation: { steps: [{ sentTo: '7', contact: { match: [], create: false } }] },
+    });
+  });
+
   it('needs an operator if the mapping no longer determines the contact', async () => {
     const planner = plannerOf({ email: '$uppercase(attendee)' });
     expect(await planner.planLookUp(question({ status: 'hidden' }))).toMatchObject({

@@ -1,6 +1,15 @@
-import { type Fields, type Operation, fieldsOf, type Subject, type OnForget } from '../sink.js';
+import {
+  type Fields,
+  type Operation,
+  fieldsOf,
+  type OnForget,
+  type Outcome,
+  type Result,
+  type Subject,
+} from '../sink.js';
 import type { WritePolicy } from '../mapping/expression-schema.js';
-import { listOf } from './classify.js';
+import type { RecordReply } from './batch.js';
+import { isHeld, listOf } from './classify.js';
 
 /** The calls for one change, with one step for each entry of `records` that reads the change's list. */
 export interface HubSpotOperation extends Operation {
@@ -12,7 +21,7 @@ export interface HubSpotOperation extends Operation {
   readonly object: Fields | null;
 }
 
-export type Step = RecordStep | ForgetStep | LeaveStep | ArchiveStep | RegistrationStep | NoteStep;
+export type Step = RecordStep | ForgetStep | LeaveStep | ArchiveStep | RegistrationStep | NoteStep | ByHandStep;
 
 /**
  * Names the entry of `records` to which a step belongs. The object of an item contains the result of each entry under
@@ -75,7 +84,10 @@ export interface UniqueValue {
 export interface ContactReference {
   readonly match: readonly UniqueValue[];
   readonly create: boolean;
-  /** Other properties of a new contact. An existing contact keeps its values. */
+  /**
+   * Other properties of a new contact, because the account's rules may require more than an e-mail address. An existing
+   * contact keeps its values.
+   */
   readonly properties: Readonly<Record<string, string>>;
 }
 
@@ -150,9 +162,28 @@ export interface NoteStep extends OfRecord {
   readonly kind: 'note';
   readonly id: string | null;
   readonly contact: ContactReference;
+  /** The contact to which an attempt without an answer sent the note, whatever the mapping returns now. */
+  readonly sentTo?: string;
   readonly properties: Readonly<Record<string, string>>;
   /** A mark in the note's text that no other note has. It finds the note if HubSpot's answer was lost. */
   readonly mark: string;
+}
+
+/** Names contacts that only an operator can clear, because they may have existed before. Makes no call. */
+export interface ByHandStep extends OfRecord {
+  readonly kind: 'by-hand';
+  readonly contactIds: readonly string[];
+}
+
+/**
+ * The part of an item's object about contacts that may have been created for its other records: their `ids`, and
+ * `mayExist` if the answer to a creation was lost. No entry of `records` has this name.
+ */
+export const newContacts = 'new contacts';
+
+/** Returns the ids of the contacts that may have been created for an item's other records. */
+export function newContactIds(object: Fields | null): string[] {
+  return listOf(fieldsOf(object?.[newContacts]).ids).filter((each) => typeof each === 'string');
 }
 
 /** Fields of a step that do not describe its call: they record earlier attempts, or show whether times have changed. */
@@ -237,9 +268,129 @@ export function listIdsOf(made: unknown): string[] {
 }
 
 /** Returns the ids that identify a pigeonhole's marketing event. They never change. */
-export function eventName({ workspace, pigeonholeId }: Subject['change']): {
-  externalAccountId: string;
-  externalEventId: string;
-} {
+export function eventName({ workspace, pigeonholeId }: Subject['change']): Omit<MarketingEvent, 'details'> {
   return { externalAccountId: `pigeonpost-${workspace}`, externalEventId: String(pigeonholeId) };
+}
+
+/** An operation in progress. It collects the results of the operation's steps, and the result that ended it, if any. */
+export class Task {
+  readonly #made: Record<string, Fields | null> = {};
+  readonly #details: string[] = [];
+  /**
+   * The entries of `records` that are held back because HubSpot refuses all records of their kind, each with the result
+   * that says why.
+   */
+  readonly #held = new Map<string, Result>();
+  #end: Result | undefined;
+
+  constructor(readonly operation: HubSpotOperation) {}
+
+  /**
+   * Whether the step of this entry may continue. A failed step ends the operation, and later steps wait for the next
+   * attempt. An entry that is held back delays no other entry.
+   */
+  isOpen(record: string): boolean {
+    return this.#end === undefined && !this.#held.has(record);
+  }
+
+  /** Returns the open steps of one kind. */
+  steps<Kind extends Step['kind']>(kind: Kind): Extract<Step, { kind: Kind }>[] {
+    return this.operation.steps.filter(
+      (step): step is Extract<Step, { kind: Kind }> => step.kind === kind && this.isOpen(step.record),
+    );
+  }
+
+  /** Sets an entry's part of the item's object. Null: HubSpot no longer has a record of this entry. */
+  made(record: string, object: Fields | null): void {
+    this.#made[record] = object;
+  }
+
+  /** Returns the id of the record that an entry created or found in this attempt. */
+  madeId(record: string): string | undefined {
+    const id = this.#made[record]?.id;
+    return typeof id === 'string' ? id : undefined;
+  }
+
+  /** Returns an entry's part of the item's object, as this attempt or an earlier one left it. */
+  has(record: string): Fields {
+    return this.#made[record] ?? fieldsOf(this.operation.object?.[record]);
+  }
+
+  /** Whether an entry for contacts writes this contact, so that a removal clears it. */
+  writesContact(id: string): boolean {
+    const parts = Object.entries({ ...this.operation.object, ...this.#made });
+    return parts.some(([record, made]) => /^contacts(?: \d+)?$/.test(record) && fieldsOf(made).id === id);
+  }
+
+  /**
+   * Notes a contact that may have been created for a note, a registration or a record of a custom object.
+   * @param id null: the answer to the creation was lost
+   */
+  mayHaveCreated(id: string | null, mayExist = id === null): void {
+    const ids = [...newContactIds({ [newContacts]: this.has(newContacts) }), ...(id === null ? [] : [id])];
+    this.made(newContacts, { ids: [...new Set(ids)], ...(mayExist && { mayExist }) });
+  }
+
+  /** Adds a detail for the operator. */
+  note(detail: string): void {
+    this.#details.push(detail);
+  }
+
+  /**
+   * Ends the operation with this result. If the result holds back the entry, ends only the entry's steps.
+   * @param record the step's entry of `records`
+   */
+  end(result: Result, record: string): void {
+    if (!isHeld(result)) this.#end ??= result;
+    else if (!this.#held.has(record)) this.#held.set(record, result);
+  }
+
+  /**
+   * Ends the operation with a record's reply. A caller for which `missing` is not an error must handle that reply
+   * itself.
+   */
+  endBy(reply: Exclude<RecordReply, { kind: 'done' }>, record: string): void {
+    switch (reply.kind) {
+      case 'missing':
+        return this.end(
+          { kind: 'rejected', cause: 'hubspot:not-found', detail: 'HubSpot has no such record', about: 'record' },
+          record,
+        );
+      case 'rejected':
+        return this.end(reply, record);
+      case 'failed':
+        return this.end(reply.result, record);
+    }
+  }
+
+  outcome(): Outcome {
+    const held = this.#end === undefined ? this.#held.values().next().value : undefined;
+    const detail = this.#details.length === 0 ? 'HubSpot accepted it' : this.#details.join('; ');
+    const result: Result = this.#end ?? held ?? { kind: 'delivered', detail };
+    const before = this.operation.object ?? {};
+    const wasHeld = Object.values(before).some((made) => fieldsOf(made).heldAt !== undefined);
+    if (Object.keys(this.#made).length === 0 && (held !== undefined || !wasHeld)) return result;
+    const object = Object.fromEntries(
+      Object.entries({ ...before, ...this.#made })
+        .filter(([, made]) => made !== null)
+        .map(([record, made]) => [record, this.#marked(record, fieldsOf(made), held !== undefined)]),
+    );
+    return { ...result, object: Object.keys(object).length === 0 ? null : object };
+  }
+
+  /**
+   * While one entry is held back, marks the results of the other entries with this change's id. The next attempt, ten
+   * minutes later, then skips these entries and does not overwrite edits that people have made since.
+   */
+  #marked(record: string, { heldAt, ...made }: Fields, isHeldBack: boolean): Fields {
+    const { changeId } = this.operation;
+    const isDone = this.#made[record] != null ? !this.#held.has(record) : heldAt === changeId;
+    return isHeldBack && isDone ? { ...made, heldAt: changeId } : made;
+  }
+}
+
+/** A task with one of its steps. */
+export interface Pair<S extends Step = Step> {
+  readonly task: Task;
+  readonly step: S;
 }

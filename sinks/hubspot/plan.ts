@@ -8,12 +8,21 @@ import {
   forgetsPerson,
   type OnForget,
 } from '../sink.js';
-import { FailedMapping, MappingError } from '../mapping/mapping-error.js';
-import { mappingView, type MappingView } from '../mapping/expression.js';
+import { MappingError } from '../mapping/mapping-error.js';
+import { type Expression, mappingView, type MappingView } from '../mapping/expression.js';
+import { happenedAtMs, isAnonymous, mayExistIn, type NamedRecord, namedRecords } from '../mapping/crm-records.js';
+import { listOf } from './classify.js';
 import { lifecycleStage } from './decide-writes.js';
-import { noteText, looksLikeEmail, normalEmail, propertyValue, instantValue, listIdValue } from './property-value.js';
 import {
-  type Attendance,
+  attendanceValue,
+  emailValue,
+  instantValue,
+  listIdValue,
+  noteText,
+  propertyValue,
+  requiredValue,
+} from './property-value.js';
+import {
   type ContactReference,
   type HubSpotOperation,
   type PropertyWrite,
@@ -21,18 +30,14 @@ import {
   type UniqueValue,
   eventName,
   listIdsOf,
+  newContactIds,
+  newContacts,
   type RemovalCause,
   removalOf,
 } from './operation.js';
-import { type RecordKeys, isDoneByPeople } from './config.js';
+import type { RecordKeys } from './config.js';
 
-/** An entry of `records`, with its name and its path in the configuration. */
-interface Entry {
-  readonly keys: RecordKeys;
-  readonly name: string;
-  /** For messages, e.g. `crm.records[0]`. */
-  readonly path: string;
-}
+type Entry = NamedRecord<RecordKeys>;
 
 /** Converts changes into operations. Pure: it uses only the configuration and the subject. */
 export class Planner {
@@ -41,17 +46,8 @@ export class Planner {
 
   constructor(records: readonly RecordKeys[], { name, onForget }: Pick<SinkEnvironment, 'name' | 'onForget'>) {
     this.#onForget = onForget;
-    const taken = new Map<string, number>();
-    this.#entries = records.map((keys, index) => {
-      const kind = JSON.stringify([keys.from, keys.object]);
-      const count = (taken.get(kind) ?? 0) + 1;
-      taken.set(kind, count);
-      return {
-        keys,
-        name: count === 1 ? keys.object : `${keys.object} ${count}`,
-        path: `${name}.records[${index}]`,
-      };
-    });
+    const kindOf = ({ from, object }: RecordKeys): string => JSON.stringify([from, object]);
+    this.#entries = namedRecords(name, records, { kindOf, separator: ' ' });
   }
 
   /** @throws {MappingError} */
@@ -83,11 +79,13 @@ export class Planner {
     const steps: Step[] = [];
     try {
       for (const { keys, name, path } of this.#entries) {
-        const wasMade = Object.keys(fieldsOf(subject.object?.[name])).length > 0;
-        if (keys.from !== subject.change.list || keys.object !== 'notes' || wasMade) continue;
-        const contact = await contactOf(keys, path, view);
+        const made = fieldsOf(subject.object?.[name]);
+        if (keys.from !== subject.change.list || keys.object !== 'notes' || made.id !== undefined) continue;
+        const sent = sentTo(made);
+        const contact = 'sentTo' in sent ? noContact : await contactOf(keys, path, view);
         if (contact === null) continue;
-        steps.push({ kind: 'note', record: name, id: null, contact, properties: {}, mark: markOf(subject, name) });
+        const note = { id: null, contact, properties: {}, mark: markOf(subject, name), ...sent };
+        steps.push({ kind: 'note', record: name, ...note });
       }
     } catch (error) {
       if (!(error instanceof MappingError)) throw error;
@@ -102,18 +100,24 @@ export class Planner {
     const { change, object } = subject;
     const made = Object.entries(object ?? {});
     if (made.length === 0) return { kind: 'nothing', reason: 'never-sent' };
-    if (cause === 'consent' && this.#onForget === 'manual') {
+    // The answer to a creation was lost, and a removal has no value by which the record could be found.
+    const mayExist = mayExistIn(object).length > 0;
+    if (cause === 'consent' && (this.#onForget === 'manual' || mayExist)) {
       const ids = made.map(([record, of]) => {
-        const { id, contactId } = fieldsOf(of);
-        return [record, ...[id ?? contactId].filter((each) => typeof each === 'string')].join(' ');
+        const { id, contactId, ids } = fieldsOf(of);
+        return [record, ...[id ?? contactId, ...listOf(ids)].filter((each) => typeof each === 'string')].join(' ');
       });
+      const unknown = mayExist ? '; HubSpot may have created a record without answering, so search for the person' : '';
       return {
         kind: 'unplannable',
         cause: 'hubspot:forget-by-hand',
-        detail: `a person must be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})`,
+        detail: `a person must be forgotten: remove their data from HubSpot by hand (${ids.join(', ')})${unknown}`,
       };
     }
     const steps = made.flatMap(([record, of]) => removalOf({ record, made: of }, cause, subject, this.#onForget) ?? []);
+    const removed = steps.flatMap((step) => (step.kind === 'archive' ? [step.id] : []));
+    const contactIds = newContactIds(object).filter((id) => !removed.includes(id));
+    if (cause === 'consent' && contactIds.length > 0) steps.push({ kind: 'by-hand', record: newContacts, contactIds });
     if (steps.length === 0) return { kind: 'nothing', reason: 'kept' };
     return { kind: 'send', operation: { changeId: change.id, steps, object } };
   }
@@ -122,150 +126,146 @@ export class Planner {
   async #step(entry: Entry, subject: Subject, view: MappingView): Promise<Step | string> {
     const { keys, name, path } = entry;
     const made = fieldsOf(subject.object?.[name]);
-    const wasMade = Object.keys(made).length > 0;
     if (made.heldAt === subject.change.id) return 'done-before'; // this entry was written in an earlier attempt, in which another entry was held back
     const remove = (cause: RemovalCause, reason: string): Step | string =>
-      (wasMade ? removalOf({ record: name, made }, cause, subject, this.#onForget) : undefined) ?? reason;
+      removalOf({ record: name, made }, cause, subject, this.#onForget) ?? reason;
     if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
       return remove('withdrawn', 'condition');
     }
-    const isOfPerson = ['contacts', 'notes', 'marketing-event'].includes(keys.object);
-    if (isAnonymous(subject) && wasMade && isOfPerson) {
-      return remove('anonymous', 'no-person');
-    }
-    const step = await this.#stepFor(entry, subject, view, made);
+    const losesPerson = isAnonymous(subject) && ['contacts', 'notes', 'marketing-event'].includes(keys.object);
+    if (losesPerson && Object.keys(made).length > 0) return remove('anonymous', 'no-person');
+    const planners: Readonly<Record<string, typeof recordStep>> = {
+      'marketing-event': registrationStep,
+      notes: noteStep,
+    };
+    const plan = planners[keys.object] ?? recordStep;
+    const step = await plan({ ...entry, subject, view, made, remove });
     // No mapping finds the contact of an anonymous item, so the mapping is not wrong.
-    const lacksPerson = step === 'no-match' || step === 'no-email';
-    return lacksPerson && isAnonymous(subject) && isOfPerson ? 'no-person' : step;
+    return losesPerson && (step === 'no-match' || step === 'no-email') ? 'no-person' : step;
   }
+}
 
-  async #stepFor(entry: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
-    switch (entry.keys.object) {
-      case 'marketing-event':
-        return await this.#registration(entry, subject, view, made);
-      case 'notes':
-        return await this.#note(entry, subject, view, made);
-      default:
-        return await this.#record(entry, subject, view, made);
-    }
-  }
+/** An entry and the item that it is planned for. */
+interface Planning extends Entry {
+  readonly subject: Subject;
+  readonly view: MappingView;
+  /** The entry's part of the item's object. */
+  readonly made: Fields;
+  /** Returns the step that removes the entry's results; the reason if there are none to remove. */
+  readonly remove: (cause: RemovalCause, reason: string) => Step | string;
+}
 
-  async #record(
-    { keys, name, path }: Entry,
-    subject: Subject,
-    view: MappingView,
-    made: Fields,
-  ): Promise<Step | string> {
-    const writtenAtMs = fieldsOf(made.writtenAtMs) as Record<string, number>;
-    const values = new Map<string, string | null>();
-    for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
-      const key = `${path}.properties.${property}`;
-      const isEmail = property === 'email' && keys.object === 'contacts';
-      const found = await value.evaluate(view, key, isEmail ? emailValue : propertyValue);
-      if (found !== undefined) values.set(property, found);
-    }
-    const match = (keys.match ?? []).flatMap((property): UniqueValue[] => {
-      const value = values.get(property);
-      return value == null ? [] : [{ property, value }];
-    });
-    const id = typeof made.id === 'string' ? made.id : null;
-    if (id === null && match.length === 0) return 'no-match';
-    const contact = await contactOf(keys, path, view);
-    const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
-      const value = values.get(property);
-      if (value != null) return [{ name: property, value, policy }];
-      if (keys.match?.includes(property) || property === lifecycleStage) return [];
-      // A missing value leaves the property unchanged, unless the person's identity is no longer visible and this sink
-      // wrote the property.
-      if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
-      if (value === undefined || policy !== 'always') return [];
-      return [{ name: property, value: '', policy }];
-    });
-    return {
-      kind: 'record',
-      record: name,
-      objectType: keys.object,
-      id,
-      match,
-      create: keys.create,
-      write,
-      writtenAtMs,
-      tellsOfMs: fieldsOf(made.tellsOfMs) as Record<string, number>,
-      sinceMs: typeof made.sinceMs === 'number' ? made.sinceMs : null,
-      happenedAtMs: happenedAt(subject),
-      created: made.created === true,
-      contact,
-      contactId: typeof made.contactId === 'string' ? made.contactId : null,
-      lists: await this.#lists(keys, path, view),
-      listsBefore: listIdsOf(made),
-    };
+async function recordStep({ keys, name, path, subject, view, made }: Planning): Promise<Step | string> {
+  const writtenAtMs = fieldsOf(made.writtenAtMs) as Record<string, number>;
+  const values = new Map<string, string | null>();
+  for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
+    const key = `${path}.properties.${property}`;
+    const isEmail = property === 'email' && keys.object === 'contacts';
+    const found = await value.evaluate(view, key, isEmail ? emailValue : propertyValue);
+    if (found !== undefined) values.set(property, found);
   }
+  const match = (keys.match ?? []).flatMap((property): UniqueValue[] => {
+    const value = values.get(property);
+    return value == null ? [] : [{ property, value }];
+  });
+  const id = typeof made.id === 'string' ? made.id : null;
+  if (id === null && match.length === 0) return 'no-match';
+  const contact = await contactOf(keys, path, view);
+  const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
+    const value = values.get(property);
+    if (value != null) return [{ name: property, value, policy }];
+    if (keys.match?.includes(property) || property === lifecycleStage) return [];
+    // A missing value leaves the property unchanged, unless the person's identity is no longer visible and this sink
+    // wrote the property.
+    if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
+    if (value === undefined || policy !== 'always') return [];
+    return [{ name: property, value: '', policy }];
+  });
+  return {
+    kind: 'record',
+    record: name,
+    objectType: keys.object,
+    id,
+    match,
+    create: keys.create,
+    write,
+    writtenAtMs,
+    tellsOfMs: fieldsOf(made.tellsOfMs) as Record<string, number>,
+    sinceMs: typeof made.sinceMs === 'number' ? made.sinceMs : null,
+    happenedAtMs: happenedAtMs(subject),
+    created: made.created === true,
+    contact,
+    contactId: typeof made.contactId === 'string' ? made.contactId : null,
+    lists: await listsOf(keys, path, view),
+    listsBefore: listIdsOf(made),
+  };
+}
 
-  async #lists({ lists = [] }: RecordKeys, path: string, view: MappingView): Promise<string[]> {
-    const ids: string[] = [];
-    for (const [index, expression] of lists.entries()) {
-      const id = await expression.evaluate(view, `${path}.lists[${index}]`, listIdValue);
-      if (id !== undefined && !ids.includes(id)) ids.push(id);
-    }
-    return ids;
+async function listsOf({ lists = [] }: RecordKeys, path: string, view: MappingView): Promise<string[]> {
+  const ids: string[] = [];
+  for (const [index, expression] of lists.entries()) {
+    const id = await expression.evaluate(view, `${path}.lists[${index}]`, listIdValue);
+    if (id !== undefined && !ids.includes(id)) ids.push(id);
   }
+  return ids;
+}
 
-  async #registration(
-    { keys, name, path }: Entry,
-    subject: Subject,
-    view: MappingView,
-    made: Fields,
-  ): Promise<Step | string> {
-    const attendance = await keys.attendance!.evaluate(view, `${path}.attendance`, attendanceValue);
-    if (attendance === undefined)
-      return removalOf({ record: name, made }, 'withdrawn', subject, this.#onForget) ?? 'no-attendance';
-    const presence = attendance === 'attend' ? await presenceOf(keys, path, view) : {};
-    const presenceDigest = digestOfPresence(presence);
-    if (made.attendance === attendance && (made.presence ?? null) === presenceDigest) return 'unchanged';
-    if (attendance === 'cancel' && made.attendance === undefined) return 'not-registered';
-    const contactId = typeof made.contactId === 'string' ? made.contactId : null;
-    const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
-    if (contactId === null && email === null) return 'no-email';
-    const { name: eventTitle, organizer, ...others } = keys.event!;
-    const details: Record<string, string> = {
-      eventName: await eventTitle.evaluate(view, `${path}.event.name`, requiredValue),
-      eventOrganizer: await organizer.evaluate(view, `${path}.event.organizer`, requiredValue),
-    };
-    const fields = { type: 'eventType', description: 'eventDescription', url: 'eventUrl' } as const;
-    for (const [key, expression] of Object.entries(others)) {
-      const value = await expression?.evaluate(view, `${path}.event.${key}`, propertyValue);
-      if (value != null) details[fields[key as keyof typeof fields] ?? key] = value;
-    }
-    return {
-      kind: 'registration',
-      record: name,
-      event: { ...eventName(subject.change), details },
-      attendance,
-      email,
-      contactId,
-      eventId: typeof made.eventId === 'string' ? made.eventId : null,
-      happenedAtMs: happenedAt(subject),
-      presence,
-      presenceDigest,
-      contactProperties: await contactPropertiesOf(keys, path, view),
-    };
-  }
+async function registrationStep({ keys, name, path, subject, view, made, remove }: Planning): Promise<Step | string> {
+  const attendance = await keys.attendance!.evaluate(view, `${path}.attendance`, attendanceValue);
+  if (attendance === undefined) return remove('withdrawn', 'no-attendance');
+  const { joinedAt, leftAt } = keys;
+  const presence = attendance === 'attend' ? await valuesOf({ joinedAt, leftAt }, path, view, instantValue) : {};
+  const presenceDigest = digestOfPresence(presence);
+  if (made.attendance === attendance && (made.presence ?? null) === presenceDigest) return 'unchanged';
+  if (attendance === 'cancel' && made.attendance === undefined) return 'not-registered';
+  const contactId = typeof made.contactId === 'string' ? made.contactId : null;
+  const email = contactId === null ? ((await keys.email!.evaluate(view, `${path}.email`, emailValue)) ?? null) : null;
+  if (contactId === null && email === null) return 'no-email';
+  const { name: eventTitle, organizer, ...others } = keys.event!;
+  const details: Record<string, string> = {
+    eventName: await eventTitle.evaluate(view, `${path}.event.name`, requiredValue),
+    eventOrganizer: await organizer.evaluate(view, `${path}.event.organizer`, requiredValue),
+  };
+  const names: Readonly<Record<string, string>> = {
+    type: 'eventType',
+    description: 'eventDescription',
+    url: 'eventUrl',
+  };
+  const further = await valuesOf(others, `${path}.event`, view);
+  for (const [key, value] of Object.entries(further)) details[names[key] ?? key] = value;
+  return {
+    kind: 'registration',
+    record: name,
+    event: { ...eventName(subject.change), details },
+    attendance,
+    email,
+    contactId,
+    eventId: typeof made.eventId === 'string' ? made.eventId : null,
+    happenedAtMs: happenedAtMs(subject),
+    presence,
+    presenceDigest,
+    contactProperties: await valuesOf(keys.contactProperties ?? {}, `${path}.contactProperties`, view),
+  };
+}
 
-  async #note({ keys, name, path }: Entry, subject: Subject, view: MappingView, made: Fields): Promise<Step | string> {
-    const contact = await contactOf(keys, path, view);
-    const id = typeof made.id === 'string' ? made.id : null;
-    if (contact === null) return removalOf({ record: name, made }, 'anonymous', subject, this.#onForget) ?? 'no-match';
-    const mark = markOf(subject, name);
-    const properties: Record<string, string> = { hs_timestamp: new Date(happenedAt(subject)).toISOString() };
-    for (const [property, { value }] of Object.entries(keys.properties ?? {})) {
-      const found = await value.evaluate(view, `${path}.properties.${property}`, propertyValue);
-      if (found != null) properties[property] = found;
-    }
-    const text = properties.hs_note_body;
-    if (text === undefined) return removalOf({ record: name, made }, 'withdrawn', subject, this.#onForget) ?? 'no-text';
-    properties.hs_note_body = noteText(text, mark);
-    return { kind: 'note', record: name, id, contact, properties, mark };
-  }
+async function noteStep({ keys, name, path, subject, view, made, remove }: Planning): Promise<Step | string> {
+  const contact = await contactOf(keys, path, view);
+  const id = typeof made.id === 'string' ? made.id : null;
+  if (contact === null) return remove('anonymous', 'no-match');
+  const mark = markOf(subject, name);
+  const expressions = Object.entries(keys.properties ?? {}).map(([property, { value }]) => [property, value] as const);
+  const given = await valuesOf(Object.fromEntries(expressions), `${path}.properties`, view);
+  if (given.hs_note_body === undefined) return remove('withdrawn', 'no-text');
+  const hs_timestamp = new Date(happenedAtMs(subject)).toISOString();
+  const properties = { hs_timestamp, ...given, hs_note_body: noteText(given.hs_note_body, mark) };
+  return { kind: 'note', record: name, id, contact, properties, mark, ...sentTo(made) };
+}
+
+/** The contact of a note that is looked up at the contact to which it was sent. */
+const noContact: ContactReference = { match: [], create: false, properties: {} };
+
+function sentTo({ mayExist, contactId }: Fields): { sentTo?: string } {
+  return mayExist === true && typeof contactId === 'string' ? { sentTo: contactId } : {};
 }
 
 /** Returns the mark that identifies a note. It is part of the text of exactly one note. */
@@ -273,8 +273,6 @@ function markOf({ change: { workspace, pigeonholeId, list, key } }: Subject, rec
   const entry = record === 'notes' ? '' : ` ${record}`;
   return `[pigeonpost ${workspace}/${pigeonholeId}/${list}/${key}${entry}]`;
 }
-
-const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
 
 /** Returns the contact of a record; null if the entry names none, or the item has no value that could find it. */
 async function contactOf(keys: RecordKeys, path: string, view: MappingView): Promise<ContactReference | null> {
@@ -286,98 +284,28 @@ async function contactOf(keys: RecordKeys, path: string, view: MappingView): Pro
     if (value != null) match.push({ property, value });
   }
   if (match.length === 0) return null;
-  const { create } = keys;
-  return { match, create, properties: create ? await contactPropertiesOf(keys, path, view) : {} };
+  const { create, contactProperties = {} } = keys;
+  const properties = create ? await valuesOf(contactProperties, `${path}.contactProperties`, view) : {};
+  return { match, create, properties };
 }
 
-/**
- * Returns the properties of a contact that is created for another record. The account's rules may require more than an
- * e-mail address.
- */
-async function contactPropertiesOf(
-  { contactProperties = {} }: RecordKeys,
+/** Evaluates expressions, by name. Leaves out names without a value. */
+async function valuesOf(
+  expressions: Readonly<Record<string, Expression | undefined>>,
   path: string,
   view: MappingView,
+  read: (found: unknown, key: string) => string | null | undefined = propertyValue,
 ): Promise<Record<string, string>> {
-  const properties: Record<string, string> = {};
-  for (const [property, expression] of Object.entries(contactProperties)) {
-    const value = await expression.evaluate(view, `${path}.contactProperties.${property}`, propertyValue);
-    if (value != null) properties[property] = value;
+  const values: Record<string, string> = {};
+  for (const [name, expression] of Object.entries(expressions)) {
+    const value = await expression?.evaluate(view, `${path}.${name}`, read);
+    if (value != null) values[name] = value;
   }
-  return properties;
-}
-
-/** Returns the times at which the person joined and left, in HubSpot's form. */
-async function presenceOf(keys: RecordKeys, path: string, view: MappingView): Promise<Record<string, string>> {
-  const presence: Record<string, string> = {};
-  for (const key of ['joinedAt', 'leftAt'] as const) {
-    const value = await keys[key]?.evaluate(view, `${path}.${key}`, instantValue);
-    if (value !== undefined) presence[key] = value;
-  }
-  return presence;
+  return values;
 }
 
 /** Returns a digest of the attendance times. The times are personal data, which the item's object must not contain. */
 function digestOfPresence(presence: Readonly<Record<string, string>>): string | null {
   if (Object.keys(presence).length === 0) return null;
   return createHash('sha256').update(JSON.stringify(presence)).digest('base64url').slice(0, 16);
-}
-
-/**
- * Checks an e-mail address. An invalid one becomes a dead letter with the cause that HubSpot's own refusal has, so that
- * both are in one group.
- */
-function emailValue(found: unknown, key: string): string | null | undefined {
-  const value = propertyValue(found, key);
-  if (typeof value !== 'string') return value;
-  const email = normalEmail(value);
-  if (!looksLikeEmail(email)) throw new NoEmailError(key);
-  return email;
-}
-
-class NoEmailError extends FailedMapping {
-  override readonly causeCode = 'hubspot:INVALID_EMAIL:email';
-
-  constructor(key: string, where = '') {
-    super(key, 'not-an-email', 'returned a text that is not an e-mail address', where);
-  }
-
-  override placed(where: string): NoEmailError {
-    return new NoEmailError(this.key, where);
-  }
-}
-
-function attendanceValue(found: unknown, key: string): Attendance | undefined {
-  const value = propertyValue(found, key);
-  if (value == null) return undefined;
-  const attendance = attendances.find((each) => each === value);
-  if (attendance === undefined) throw new FailedMapping(key, 'value', `returned none of ${attendances.join(', ')}`);
-  return attendance;
-}
-
-function requiredValue(found: unknown, key: string): string {
-  const value = propertyValue(found, key);
-  if (value == null) throw new FailedMapping(key, 'nothing', 'returned nothing, but a value is required');
-  return value;
-}
-
-/**
- * Whether the item is the action of a person whose identity is not visible. Such an item contains no id of the person.
- */
-function isAnonymous({ change, attendee }: Subject): boolean {
-  if (attendee !== null || !isDoneByPeople(change.list)) return false;
-  return change.data?.attendeeId === undefined && fieldsOf(change.data?.attendee).id === undefined;
-}
-
-/**
- * Returns the event time of the item, Unix time in ms: the item's own time, otherwise the event's day, otherwise the
- * time at which pigeonpost found the change.
- */
-function happenedAt({ change, pigeonhole }: Subject): number {
-  const item = change.data ?? {};
-  for (const found of [item.signInTime, item.signedInAt, item.createdAt, pigeonhole?.startDate]) {
-    const time = typeof found === 'string' ? Date.parse(found) : Number.NaN;
-    if (!Number.isNaN(time)) return time;
-  }
-  return Date.parse(change.timestamp);
 }

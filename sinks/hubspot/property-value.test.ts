@@ -1,4 +1,4 @@
-import { noteText, LONGEST_TEXT, looksLikeEmail, normalEmail, propertyValue } from './property-value.js';
+import { instantValue, noteText, LONGEST_TEXT, propertyValue } from './property-value.js';
 
 describe('a property value', () => {
   it.each([
@@ -21,23 +21,17 @@ describe('a property value', () => {
   });
 });
 
-describe('an e-mail address', () => {
-  it('is compared without case and surrounding space', () =>
-    expect(normalEmail(' Ada@Example.COM ')).toBe('ada@example.com'));
-  it.each(['ada@example.com', 'a.b+c@sub.example.co', "o'hara@example.ie", 'ü@bücher.example'])('can be %s', (email) =>
-    expect(looksLikeEmail(email)).toBe(true),
-  );
+describe('a time', () => {
   it.each([
-    'n/a',
-    '',
-    '-',
-    'ada@',
-    '@example.com',
-    'ada@example',
-    'a b@example.com',
-    'a@b@example.com',
-    'ada@example.',
-  ])('cannot be "%s"', (email) => expect(looksLikeEmail(email)).toBe(false));
+    ['2026-11-20T09:00:00+01:00', '2026-11-20T08:00:00.000Z'],
+    ['2026-11-20T09:00', '2026-11-20T09:00:00.000Z'], // in UTC, whatever the time zone of the machine is
+    ['2026-11-20', '2026-11-20T00:00:00.000Z'],
+    [null, undefined],
+  ])('for %j is %j', (value, text) => expect(instantValue(value, 'x')).toBe(text));
+
+  it.each(['May 1', '11/12/2026', '2026-02-30T09:00:00Z'])('cannot be %j', (value) =>
+    expect(() => instantValue(value, 'x')).toThrow('returned no time in ISO 8601'),
+  );
 });
 
 describe("a note's text", () => {

@@ -1,6 +1,8 @@
-import { textValue } from '../mapping/property-value.js';
-import { truncate } from '../mapping/mapping-functions.js';
+import { textValue } from '../mapping/expression.js';
+import { instantOf, truncate, utcMidnightMs } from '../mapping/mapping-functions.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
+import { emailAddress } from '../mapping/crm-records.js';
+import type { Attendance } from './operation.js';
 
 /** Maximum length of a text property, in UTF-16 characters. Source: HubSpot, "Property field types". */
 export const LONGEST_TEXT = 65_536;
@@ -14,19 +16,6 @@ export function propertyValue(value: unknown, key: string): string | null | unde
   const text = textValue(value, key);
   if (text === '') return undefined; // an empty field of a form must not clear a value from another system
   return typeof text === 'string' ? truncate(text, LONGEST_TEXT) : text;
-}
-
-/** Normalizes an e-mail address as HubSpot does. Addresses that differ only in case belong to one contact. */
-export function normalEmail(email: string): string {
-  return email.trim().toLowerCase();
-}
-
-/**
- * Whether a text can be an e-mail address. People write "n/a" into required fields, and HubSpot refuses a whole call if
- * one address is invalid.
- */
-export function looksLikeEmail(email: string): boolean {
-  return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email);
 }
 
 const escapes: Readonly<Record<string, string>> = {
@@ -60,8 +49,9 @@ function escaped(text: string): string {
 export function instantValue(found: unknown, key: string): string | undefined {
   const value = propertyValue(found, key);
   if (value == null) return undefined;
-  const atMs = Date.parse(value);
-  if (Number.isNaN(atMs)) throw new FailedMapping(key, 'value', 'returned no time in ISO 8601');
+  // A calendar day is its start in UTC, as in JavaScript.
+  const atMs = utcMidnightMs(value.trim()) ?? instantOf(value);
+  if (atMs === undefined) throw new FailedMapping(key, 'value', 'returned no time in ISO 8601');
   return new Date(atMs).toISOString();
 }
 
@@ -69,5 +59,45 @@ export function listIdValue(found: unknown, key: string): string | undefined {
   const value = propertyValue(found, key);
   if (value == null) return undefined;
   if (!/^\d{1,18}$/.test(value)) throw new FailedMapping(key, 'value', 'returned no list id, which must be a number');
+  return value;
+}
+
+/**
+ * Checks an e-mail address. An invalid one becomes a dead letter with the cause that HubSpot's own refusal has, so that
+ * both are in one group.
+ */
+export function emailValue(found: unknown, key: string): string | null | undefined {
+  const value = propertyValue(found, key);
+  if (typeof value !== 'string') return value;
+  const email = emailAddress(value);
+  if (email === null) throw new NoEmailError(key);
+  return email;
+}
+
+class NoEmailError extends FailedMapping {
+  override readonly causeCode = 'hubspot:INVALID_EMAIL:email';
+
+  constructor(key: string, where = '') {
+    super(key, 'not-an-email', 'returned a text that is not an e-mail address', where);
+  }
+
+  override placed(where: string): NoEmailError {
+    return new NoEmailError(this.key, where);
+  }
+}
+
+const attendances: readonly Attendance[] = ['register', 'attend', 'cancel'];
+
+export function attendanceValue(found: unknown, key: string): Attendance | undefined {
+  const value = propertyValue(found, key);
+  if (value == null) return undefined;
+  const attendance = attendances.find((each) => each === value);
+  if (attendance === undefined) throw new FailedMapping(key, 'value', `returned none of ${attendances.join(', ')}`);
+  return attendance;
+}
+
+export function requiredValue(found: unknown, key: string): string {
+  const value = propertyValue(found, key);
+  if (value == null) throw new FailedMapping(key, 'nothing', 'returned nothing, but a value is required');
   return value;
 }

@@ -1,10 +1,8 @@
-import { type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
-import type { NoteStep, ContactReference } from './operation.js';
-import type { Sending } from './send-records.js';
-import { fieldsOf, type Result } from '../sink.js';
+import { fieldsOf, type Outcome, type Result } from '../sink.js';
+import { type BatchInput, type RecordReply, readRecords, type Sending, writeRecords } from './batch.js';
 import { listOf, problemOf } from './classify.js';
-
-type Pair = { readonly task: Task; readonly step: NoteStep };
+import { type HubSpotOperation, type NoteStep, type Pair, Task } from './operation.js';
+import { findContacts } from './send-records.js';
 
 /** The association of a note with a contact. Source: HubSpot, "Associations", "Association type IDs". */
 const noteToContact = { associationCategory: 'HUBSPOT_DEFINED', associationTypeId: 202 };
@@ -14,36 +12,23 @@ const noteToContact = { associationCategory: 'HUBSPOT_DEFINED', associationTypeI
  * deleted. Only a repeated creation would produce a duplicate. If the answer to a creation is lost, the outcome is
  * `unknown`, and `findNotes` looks for the note before it is created again.
  */
-export async function sendNotes(pairs: readonly Pair[], sending: Sending): Promise<void> {
-  await change(
-    pairs.filter(({ step }) => step.id !== null),
-    sending,
-  );
+export async function sendNotes(pairs: readonly Pair<NoteStep>[], sending: Sending): Promise<void> {
+  const known = pairs.filter(({ step }) => step.id !== null);
+  const changes = known.map(({ step: { id, properties } }) => ({ body: { id, properties }, key: id! }));
+  const changed = await writeRecords(sending, 'notes', 'update', changes);
+  known.forEach(({ task, step }, index) => {
+    const reply = changed[index]!;
+    if (reply.kind !== 'done' && reply.kind !== 'missing') return task.endBy(reply, step.record);
+    task.made(step.record, { id: step.id });
+    if (reply.kind === 'missing') task.note(`note ${step.id} was deleted in HubSpot and is not written again`);
+  });
   await create(
     pairs.filter(({ step }) => step.id === null),
     sending,
   );
 }
 
-async function change(pairs: readonly Pair[], { client, budget }: Sending): Promise<void> {
-  const replies = await runBatch(
-    client,
-    { path: client.paths.objects('notes', 'batch/update'), traced: true, silence: 'failed' },
-    pairs.map(({ step }) => ({ body: { id: step.id, properties: step.properties }, key: step.id! })),
-    budget,
-  );
-  pairs.forEach(({ task, step }, index) => {
-    const reply = replies[index]!;
-    if (reply.kind === 'done') task.made(step.record, { id: step.id });
-    else if (reply.kind === 'missing') {
-      task.made(step.record, { id: step.id });
-      task.note(`note ${step.id} was deleted in HubSpot and is not written again`);
-    } else task.endBy(reply, step.record);
-  });
-}
-
-async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
-  const { client, budget } = sending;
+async function create(pairs: readonly Pair<NoteStep>[], sending: Sending): Promise<void> {
   const contactIds = await findContacts(
     pairs.map(({ task, step }) => ({ task, record: step.record, contact: step.contact })),
     sending,
@@ -57,111 +42,61 @@ async function create(pairs: readonly Pair[], sending: Sending): Promise<void> {
     body: { properties: step.properties, associations: [{ to: { id: contactId }, types: [noteToContact] }] },
     key: step.mark,
   }));
-  const call = { path: client.paths.objects('notes', 'batch/create'), traced: true, silence: 'failed' } as const;
-  const replies = await runBatch(client, call, inputs, budget);
-  creating.forEach(({ task, step }, index) => settle(task, step, replies[index]!));
+  const replies = await writeRecords(sending, 'notes', 'create', inputs);
+  creating.forEach((pair, index) => settle(pair, replies[index]!));
 }
 
-function settle(task: Task, step: NoteStep, reply: RecordReply): void {
+function settle({ task, step, contactId }: Pair<NoteStep> & { readonly contactId: string }, reply: RecordReply): void {
   if (reply.kind === 'done') task.made(step.record, { id: String(reply.result.id) });
   else if (reply.kind === 'failed' && reply.processed === 'maybe' && 'detail' in reply.result) {
+    task.made(step.record, { contactId, mayExist: true });
     task.end({ kind: 'unknown', detail: reply.result.detail ?? 'HubSpot did not answer' }, step.record);
   } else task.endBy(reply, step.record);
 }
 
-/** A step that needs a contact, with its task. */
-export interface Wanted {
-  readonly task: Task;
-  /** The step's entry of `records`. */
-  readonly record: string;
-  readonly contact: ContactReference;
-}
-
 /**
- * Returns the id of each step's contact, and creates missing contacts if the mapping allows it. Null: there is no
- * contact. Undefined: the contact could not be determined, and the task has ended.
+ * Finds out what happened to operations that create notes; a repeat of all other steps is harmless. If a note is found,
+ * the engine plans the change again with the note. The operation itself is not continued, because the person's identity
+ * may no longer be visible.
  */
-export async function findContacts(
-  wanted: readonly Wanted[],
-  sending: Sending,
-): Promise<(string | null | undefined)[]> {
-  const ids: (string | null | undefined)[] = wanted.map(() => null);
-  const open = (at: number): boolean => ids[at] === null && wanted[at]!.task.isOpen(wanted[at]!.record);
-  const longest = Math.max(0, ...wanted.map(({ contact }) => contact.match.length));
-  for (let position = 0; position < longest; position += 1) {
-    await ask((at) => (open(at) ? wanted[at]!.contact.match[position] : undefined), 'batch/read');
-  }
-  await ask(
-    (at) => (open(at) && wanted[at]!.contact.create ? wanted[at]!.contact.match[0] : undefined),
-    'batch/upsert',
+export async function recoverNotes(operations: readonly HubSpotOperation[], sending: Sending): Promise<Outcome[]> {
+  const tasks = operations.map((operation) => new Task(operation));
+  // These tasks are used only for the look-up; their results are not those of the operations.
+  const pairs = tasks.flatMap((task) =>
+    task.steps('note').flatMap((step) => (step.id === null ? [{ task, step }] : [])),
   );
-  return ids;
-
-  async function ask(
-    valueOf: (at: number) => ContactReference['match'][number] | undefined,
-    call: 'batch/read' | 'batch/upsert',
-  ): Promise<void> {
-    const { client, budget } = sending;
-    const asked = wanted.flatMap((_, at) => {
-      const found = valueOf(at);
-      return found === undefined ? [] : [{ at, contact: wanted[at]!.contact, ...found }];
-    });
-    for (const property of new Set(asked.map((each) => each.property))) {
-      const group = asked.filter((each) => each.property === property);
-      const values = [...new Set(group.map(({ value }) => value))];
-      const reads = call === 'batch/read';
-      const more = property === 'email' ? ['hs_additional_emails'] : [];
-      const replies = await runBatch(
-        client,
-        {
-          path: client.paths.objects('contacts', call),
-          ...(reads && {
-            fields: { idProperty: property, properties: [property, ...more], propertiesWithHistory: [] },
-          }),
-          traced: !reads,
-          silence: reads ? 'missing' : 'failed',
-        },
-        values.map((value) => ({
-          body: reads ? { id: value } : created(property, value, group),
-          key: value,
-          keyProperty: property,
-        })),
-        budget,
-      );
-      for (const { at, value } of group) {
-        const reply = replies[values.indexOf(value)]!;
-        if (reply.kind === 'done') ids[at] = String(reply.result.id);
-        else if (reply.kind !== 'missing') {
-          ids[at] = undefined;
-          wanted[at]!.task.endBy(reply, wanted[at]!.record);
-        }
-      }
+  const found = await findNotes(pairs, sending);
+  return tasks.map((lookUp): Outcome => {
+    const own = pairs.flatMap(({ task, step }, index) => (task === lookUp ? [{ step, note: found[index]! }] : []));
+    if (own.length === 0) return { kind: 'unsent' };
+    if (own.some(({ note }) => note === 'unclear')) {
+      const outcome = lookUp.outcome();
+      // Only the first look-up of a contact has the reason for which its notes could not be read.
+      const why = outcome.kind !== 'delivered' && 'detail' in outcome ? outcome.detail : undefined;
+      return { kind: 'unknown', detail: why ?? 'the notes of the contact could not be read' };
     }
-  }
-}
-
-/** Returns the input that creates a contact, with the properties of the first step that needs it. */
-function created(
-  property: string,
-  value: string,
-  group: readonly { readonly value: string; readonly contact: ContactReference }[],
-): Record<string, unknown> {
-  const properties = group.find((each) => each.value === value)?.contact.properties;
-  return { id: value, idProperty: property, properties: { ...properties, [property]: value } };
+    const task = new Task(lookUp.operation);
+    for (const { step, note } of own) {
+      if (typeof note === 'object') task.made(step.record, note);
+      else if (step.sentTo !== undefined) task.made(step.record, null);
+    }
+    const { object } = task.outcome();
+    return { kind: 'unsent', ...(object !== undefined && { object }) };
+  });
 }
 
 /** Maximum number of pages that are read to look up a note, with up to 500 notes each. */
 const MAX_PAGES = 20;
 
 /** `unclear`: the notes could not be read; the task has the reason. */
-export type Found = { readonly id: string } | 'none' | 'unclear';
+type Found = { readonly id: string } | 'none' | 'unclear';
 
 /**
  * Looks for notes that an earlier attempt may have created, by the mark in their text. Reads all notes of the contact
- * to which the earlier attempt sent the note. Does not use HubSpot's search, because its index does not contain new
- * notes immediately.
+ * to which the earlier attempt sent the note, and of the one that the mapping returns now. Does not use HubSpot's
+ * search, because its index does not contain new notes immediately.
  */
-export async function findNotes(pairs: readonly Pair[], sending: Sending): Promise<Found[]> {
+async function findNotes(pairs: readonly Pair<NoteStep>[], sending: Sending): Promise<Found[]> {
   const wanted = pairs.map(({ task, step }) => ({
     task,
     record: step.record,
@@ -171,16 +106,16 @@ export async function findNotes(pairs: readonly Pair[], sending: Sending): Promi
   const notes = new Map<string, ReadonlyMap<string, string> | undefined>();
   const found: Found[] = [];
   for (const [index, pair] of pairs.entries()) {
-    const contactId = contactIds[index];
-    if (contactId === null) found.push('none');
-    else if (contactId === undefined) found.push('unclear');
-    else {
+    let note: Found = contactIds[index] === undefined ? 'unclear' : 'none';
+    for (const contactId of new Set([pair.step.sentTo, contactIds[index]])) {
+      if (contactId == null || typeof note === 'object') continue;
       if (!notes.has(contactId)) notes.set(contactId, await notesOf(contactId, pair, sending));
       const texts = notes.get(contactId);
       const match = [...(texts ?? [])].find(([, text]) => text.includes(pair.step.mark));
-      if (match !== undefined) found.push({ id: match[0] });
-      else found.push(texts === undefined ? 'unclear' : 'none');
+      if (match !== undefined) note = { id: match[0] };
+      else if (texts === undefined) note = 'unclear';
     }
+    found.push(note);
   }
   return found;
 }
@@ -188,7 +123,7 @@ export async function findNotes(pairs: readonly Pair[], sending: Sending): Promi
 /** Returns the texts of all notes of a contact, by id; undefined: they could not be read, and the task has ended. */
 async function notesOf(
   contactId: string,
-  { task, step }: Pair,
+  { task, step }: Pair<NoteStep>,
   sending: Sending,
 ): Promise<Map<string, string> | undefined> {
   const texts = new Map<string, string>();
@@ -223,7 +158,8 @@ async function listNotes(
   { client, budget }: Sending,
 ): Promise<{ readonly ids: string[]; readonly after: string | undefined } | { readonly failure: Result }> {
   const inputs = [{ id: contactId, ...(after !== undefined && { after }) }];
-  const reply = await client.post(client.paths.associations('contacts', 'notes', 'batch/read'), { inputs }, budget);
+  const path = client.path('associations', 'contacts/notes/batch/read');
+  const reply = await client.call('POST', path, { inputs }, budget);
   if (reply.kind === 'failed') return { failure: reply.result };
   if (reply.kind === 'refused') {
     return {
@@ -246,20 +182,9 @@ async function listNotes(
 async function readTexts(
   ids: readonly string[],
   texts: Map<string, string>,
-  { client, budget }: Sending,
+  sending: Sending,
 ): Promise<Exclude<RecordReply, { kind: 'done' }> | undefined> {
-  const records = await runBatch(
-    client,
-    {
-      path: client.paths.objects('notes', 'batch/read'),
-      fields: { properties: ['hs_note_body'], propertiesWithHistory: [] },
-      traced: false,
-      silence: 'missing',
-    },
-    ids.map((id) => ({ body: { id }, key: id })),
-    budget,
-  );
-  for (const record of records) {
+  for (const record of await readRecords(sending, 'notes', ids, { properties: ['hs_note_body'] })) {
     if (record.kind === 'failed' || record.kind === 'rejected') return record;
     if (record.kind !== 'done') continue;
     const text = fieldsOf(record.result.properties).hs_note_body;

@@ -1,7 +1,13 @@
-import { groupBy } from '../../base/group-by.js';
-import { type BatchCall, type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
-import type { CallBudget } from '../rest/rest-client.js';
-import type { HubSpotClient } from './client.js';
+import { groupBy } from '../../base/grouping.js';
+import { type BatchInput, readRecords, type RecordReply, type Sending, writeRecords } from './batch.js';
+import {
+  type Task,
+  type ContactReference,
+  newContacts,
+  type RecordStep,
+  type UniqueValue,
+  type Pair,
+} from './operation.js';
 import {
   decideWrites,
   needsHistory,
@@ -10,22 +16,12 @@ import {
   type PresentValue,
   presentValues,
   timeOf,
-  type EventTimes,
 } from './decide-writes.js';
-import type { RecordStep, UniqueValue } from './operation.js';
 
-export interface Sending {
-  readonly client: HubSpotClient;
-  readonly times: EventTimes;
-  readonly budget: CallBudget;
-  /** Unix time in ms. */
-  readonly now: () => number;
-}
-
-/** A step, and the record that was found for it. */
-interface Search {
+/** A search for the record of a step. */
+interface Search<S extends Searched = Searched> {
   readonly task: Task;
-  readonly step: RecordStep;
+  readonly step: S;
   /** The record's id, once it is known. */
   id: string | null;
   /** The value that found the record. The record already has it, so it need not be written. */
@@ -33,6 +29,9 @@ interface Search {
   /** The record as read; undefined if it was not read or does not exist. */
   record: Readonly<Record<string, unknown>> | undefined;
 }
+
+type Searched = Pick<RecordStep, 'record' | 'objectType' | 'match' | 'write'>;
+type RecordSearch = Search<RecordStep>;
 
 /**
  * Writes records of one type. If a record's id is known, it is updated by the id. Otherwise `match` finds the record,
@@ -42,12 +41,8 @@ interface Search {
  * Every call is harmless when repeated. Updates set values, and new records are created by an upsert with the first
  * match property, so that two concurrent attempts cannot create two records.
  */
-export async function sendRecords(
-  pairs: readonly { readonly task: Task; readonly step: RecordStep }[],
-  objectType: string,
-  sending: Sending,
-): Promise<void> {
-  let open: Search[] = pairs.map(({ task, step }) => ({
+export async function sendRecords(pairs: readonly Pair<RecordStep>[], sending: Sending): Promise<void> {
+  let open = pairs.map(({ task, step }): RecordSearch => ({
     task,
     step,
     id: step.id,
@@ -57,14 +52,10 @@ export async function sendRecords(
   // Two rounds: if a record no longer exists, the second round searches for it again. If that fails too, the step waits
   // for the next attempt.
   for (let round = 0; round < 2 && open.length > 0; round += 1) {
-    await readKnown(open, objectType, sending);
-    await find(open.filter(needsFinding), objectType, sending);
-    const gone = await update(open.filter(isOpenWithId), objectType, sending);
-    await upsert(
-      open.filter((search) => isOpen(search) && search.id === null),
-      objectType,
-      sending,
-    );
+    await readKnown(open, sending);
+    await find(open.filter(needsFinding), sending);
+    const gone = await update(open.filter(isOpenWithId), sending);
+    await upsert(open.filter(isUnfound), sending);
     open = gone;
   }
   for (const { task, step } of open) {
@@ -74,29 +65,25 @@ export async function sendRecords(
 
 const isOpen = ({ task, step }: Search): boolean => task.isOpen(step.record);
 const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
+const isUnfound = (search: Search): boolean => isOpen(search) && search.id === null;
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
 
 /**
  * Whether the record must be found before it can be written. An upsert alone is enough if there is only one match
  * property and no write depends on a present value.
  */
-function needsFinding(search: Search): boolean {
+function needsFinding(search: RecordSearch): boolean {
   const { step } = search;
-  return isOpen(search) && search.id === null && (!step.create || step.match.length > 1 || hasToRead(search));
+  return isUnfound(search) && (!step.create || step.match.length > 1 || hasToRead(search));
 }
 
 /**
  * Reads records with a known id if a decision needs their present values. If a record no longer exists, sets the id of
  * its search to null.
  */
-async function readKnown(open: readonly Search[], objectType: string, sending: Sending): Promise<void> {
+async function readKnown(open: readonly RecordSearch[], sending: Sending): Promise<void> {
   const searches = open.filter((search) => isOpenWithId(search) && search.record === undefined && hasToRead(search));
-  const replies = await read(
-    searches.map((search) => ({ search, key: search.id! })),
-    objectType,
-    undefined,
-    sending,
-  );
+  const replies = await read(searches, ({ id }) => id!, undefined, sending);
   searches.forEach((search, index) => {
     const reply = replies[index]!;
     if (reply.kind === 'done') search.record = reply.result;
@@ -106,18 +93,18 @@ async function readKnown(open: readonly Search[], objectType: string, sending: S
 }
 
 /** Searches for the records by their match properties, one property after another. */
-async function find(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
+async function find(searches: readonly Search[], sending: Sending): Promise<void> {
   const longest = Math.max(0, ...searches.map(({ step }) => step.match.length));
   for (let position = 0; position < longest; position += 1) {
-    const left = searches.filter((search) => isOpen(search) && search.id === null && search.step.match[position]);
-    for (const [property, group] of groupBy(left, ({ step }) => step.match[position]!.property)) {
-      const asked = group.map((search) => ({ search, key: search.step.match[position]!.value }));
-      const replies = await read(asked, objectType, property, sending);
+    const matchOf = ({ step }: Search): UniqueValue | undefined => step.match[position];
+    const left = searches.filter((search) => isUnfound(search) && matchOf(search) !== undefined);
+    for (const [property, group] of groupBy(left, (search) => matchOf(search)!.property)) {
+      const replies = await read(group, (search) => matchOf(search)!.value, property, sending);
       group.forEach((search, index) => {
         const reply = replies[index]!;
         if (reply.kind === 'done') {
           search.id = String(reply.result.id);
-          search.foundBy = search.step.match[position]!;
+          search.foundBy = matchOf(search)!;
           search.record = reply.result;
         } else if (reply.kind !== 'missing') search.task.endBy(reply, search.step.record);
       });
@@ -125,160 +112,170 @@ async function find(searches: readonly Search[], objectType: string, sending: Se
   }
 }
 
-/** Maximum number of records in a read that includes the history of properties. Source: HubSpot, "Contacts", "Read". */
-const MAX_WITH_HISTORY = 50;
-
-/** Reads the record of each search, in their order. Searches with the same key share one read. */
+/** Reads the record of each search, in their order, with the properties that the decisions need. */
 async function read(
-  asked: readonly { readonly search: Search; readonly key: string }[],
-  objectType: string,
+  searches: readonly Search[],
+  keyOf: (search: Search) => string,
   idProperty: string | undefined,
-  { client, budget }: Sending,
+  sending: Sending,
 ): Promise<RecordReply[]> {
-  if (asked.length === 0) return [];
-  const writes = asked.flatMap(({ search }) => search.step.write);
-  const history = [...new Set(writes.filter(needsHistory).map(({ name }) => name))];
-  const present = asked.flatMap(({ search }) => neededProperties(search.step));
-  const properties = [...new Set([...present, ...(idProperty === undefined ? [] : [idProperty])])];
-  if (idProperty === 'email') properties.push('hs_additional_emails');
-  const keys = [...new Set(asked.map(({ key }) => key))];
-  const call: BatchCall = {
-    path: client.paths.objects(objectType, 'batch/read'),
-    fields: {
-      properties,
-      propertiesWithHistory: history, // HubSpot's specification requires both lists, even if they are empty
-      ...(idProperty !== undefined && { idProperty }),
-    },
-    ...(history.length > 0 && { max: MAX_WITH_HISTORY }),
-    traced: false,
-    silence: 'missing',
-  };
-  const inputs = keys.map((key): BatchInput => ({
-    body: { id: key },
-    key,
-    ...(idProperty !== undefined && { keyProperty: idProperty }),
-  }));
-  const replies = await runBatch(client, call, inputs, budget);
-  const byKey = new Map(keys.map((key, index) => [key, replies[index]!]));
-  return asked.map(({ key }) => byKey.get(key)!);
+  if (searches.length === 0) return [];
+  const properties = searches.flatMap(({ step }) => neededProperties(step));
+  const dated = searches.flatMap(({ step }) => step.write.filter(needsHistory).map(({ name }) => name));
+  const wanted = { properties, withHistory: [...new Set(dated)], idProperty };
+  return await readRecords(sending, searches[0]!.step.objectType, searches.map(keyOf), wanted);
+}
+
+/** A contact that a step of another kind needs. */
+interface WantedContact {
+  readonly task: Task;
+  /** The step's entry of `records`. */
+  readonly record: string;
+  readonly contact: ContactReference;
+}
+
+/**
+ * Returns the id of each step's contact, and creates missing contacts if the mapping allows it. Null: there is no
+ * contact. Undefined: the contact could not be determined, and the task has ended.
+ */
+export async function findContacts(
+  wanted: readonly WantedContact[],
+  sending: Sending,
+): Promise<(string | null | undefined)[]> {
+  const searches = wanted.map(({ task, record, contact }) => {
+    const step = { record, objectType: 'contacts', match: contact.match, write: [], contact };
+    const search: Search<typeof step> = { task, step, id: null, foundBy: null, record: undefined };
+    return search;
+  });
+  await find(searches, sending);
+  for (const { task, id, step } of searches) {
+    if (id !== null && step.contact.create && task.has(newContacts).mayExist === true) task.mayHaveCreated(id);
+  }
+  const creating = searches.filter((search) => isUnfound(search) && search.step.contact.create);
+  for (const groups of byFirstMatch(creating)) {
+    const inputs = groups.map(([first]) => upsertOf(first!.step.match[0]!, first!.step.contact.properties));
+    const replies = await writeRecords(sending, 'contacts', 'upsert', inputs);
+    groups.forEach((group, index) => {
+      const reply = replies[index]!;
+      for (const search of group) {
+        const { task, step } = search;
+        const mayExist = task.has(newContacts).mayExist === true;
+        if (reply.kind === 'done') {
+          search.id = String(reply.result.id);
+          if (reply.result.new !== false) task.mayHaveCreated(search.id, mayExist);
+        } else if (reply.kind !== 'missing') {
+          if (reply.kind === 'failed' && reply.processed === 'maybe') task.mayHaveCreated(null);
+          task.endBy(reply, step.record);
+        }
+      }
+    });
+  }
+  return searches.map((search) => (isOpen(search) ? search.id : undefined));
+}
+
+/** Returns the input that creates a record, or updates the one that the value finds. */
+function upsertOf({ property, value }: UniqueValue, properties: Readonly<Record<string, string>>): BatchInput {
+  const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
+  return { body, key: value, keyProperty: property };
 }
 
 /** The steps that write one record, and their writes. */
 interface Merged {
-  readonly searches: readonly Search[];
+  readonly searches: readonly RecordSearch[];
   /** The writes of each step, in order. */
   readonly writes: readonly ReadonlyMap<string, string>[];
 }
 
 /** Updates records by id, each once. @returns the searches whose record no longer exists, without the id */
-async function update(searches: readonly Search[], objectType: string, sending: Sending): Promise<Search[]> {
-  const gone: Search[] = [];
+async function update(searches: readonly RecordSearch[], sending: Sending): Promise<RecordSearch[]> {
   const merged = [...groupBy(searches, ({ id }) => id!).values()].map((group) => mergedFor(group, sending));
   for (const { searches: group, writes } of merged.filter(({ writes }) => all(writes).size === 0)) {
     const atMs = sending.now();
     group.forEach((search, at) => wrote(search, { id: search.id!, values: writes[at]!, atMs, isNew: false }));
   }
-  const how: WriteCall = {
-    path: sending.client.paths.objects(objectType, 'batch/update'),
-    toInput: ({ searches: [first] }, properties) => ({ body: { id: first!.id, properties }, key: first!.id! }),
-    missing(search) {
-      search.id = null;
-      search.record = undefined;
-      gone.push(search);
-    },
-  };
-  await write(
-    merged.filter(({ writes }) => all(writes).size > 0),
-    how,
-    sending,
-  );
+  const changing = merged.filter(({ writes }) => all(writes).size > 0);
+  const gone = await write(changing, 'update', sending);
+  for (const search of gone) Object.assign(search, { id: null, record: undefined });
   return gone;
 }
 
 /** Creates records, or updates those that the first match property finds. */
-async function upsert(searches: readonly Search[], objectType: string, sending: Sending): Promise<void> {
-  for (const { task, step } of searches.filter(({ step }) => !step.create)) {
-    task.note(`no ${objectType} record matches and "create" is false, so none was written`);
+async function upsert(searches: readonly RecordSearch[], sending: Sending): Promise<void> {
+  for (const { task, step } of searches) {
+    if (step.create && step.match.length > 0) continue;
+    task.note(
+      step.create
+        ? `${step.objectType} ${step.id} was removed in HubSpot, and the item has no value that could identify another record`
+        : `no ${step.objectType} record matches and "create" is false, so none was written`,
+    );
     if (step.id !== null) task.made(step.record, null);
   }
   const creating = searches.filter(({ step }) => step.create && step.match.length > 0);
-  for (const { task, step } of searches.filter(({ step }) => step.create && step.match.length === 0)) {
-    task.note(
-      `${objectType} ${step.id} was removed in HubSpot, and the item has no value that could identify another record`,
-    );
-    task.made(step.record, null);
-  }
-  const how: WriteCall = {
-    path: sending.client.paths.objects(objectType, 'batch/upsert'),
-    toInput({ searches: [first] }, properties) {
-      const { property, value } = first!.step.match[0]!;
-      const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
-      return { body, key: value, keyProperty: property };
-    },
-    missing: (search) => search.task.endBy({ kind: 'missing' }, search.step.record),
-  };
-  // HubSpot accepts only one match property in a call.
-  for (const alike of groupBy(creating, ({ step }) => step.match[0]!.property).values()) {
-    const byValue = groupBy(alike, ({ step }) => step.match[0]!.value.toLowerCase());
-    const merged = [...byValue.values()].map((group) => mergedFor(group, sending));
-    await write(merged, how, sending);
+  for (const groups of byFirstMatch(creating)) {
+    const merged = groups.map((group) => mergedFor(group, sending));
+    for (const { task, step } of await write(merged, 'upsert', sending)) task.endBy({ kind: 'missing' }, step.record);
   }
 }
 
-/** A call that writes records. */
-interface WriteCall {
-  readonly path: string;
-  readonly toInput: (merged: Merged, properties: Readonly<Record<string, string>>) => BatchInput;
-  /** Called if the record of this step no longer exists. */
-  readonly missing: (search: Search) => void;
+/**
+ * Groups searches for one call each, because HubSpot accepts only one match property in a call, and within it by the
+ * property's value.
+ */
+function byFirstMatch<S extends Search>(searches: readonly S[]): S[][][] {
+  const alike = groupBy(searches, ({ step }) => step.match[0]!.property);
+  return [...alike.values()].map((group) => [
+    ...groupBy(group, ({ step }) => step.match[0]!.value.toLowerCase()).values(),
+  ]);
 }
 
 /**
  * Writes all records in one batch call. If HubSpot refuses a record that merges several steps, sends these steps one at
  * a time.
+ * @returns the searches whose record no longer exists
  */
-async function write(merged: readonly Merged[], how: WriteCall, sending: Sending): Promise<void> {
-  if (merged.length === 0) return;
-  const { path, toInput, missing } = how;
-  const call = { path, traced: true, silence: 'failed' } as const;
-  const inputs = merged.map((each) => toInput(each, Object.fromEntries(all(each.writes))));
-  const replies = await runBatch(sending.client, call, inputs, sending.budget);
+async function write(merged: readonly Merged[], how: 'update' | 'upsert', sending: Sending): Promise<RecordSearch[]> {
+  if (merged.length === 0) return [];
+  const inputs = merged.map(({ searches: [first], writes }): BatchInput => {
+    const properties = Object.fromEntries(all(writes));
+    if (how === 'upsert') return upsertOf(first!.step.match[0]!, properties);
+    return { body: { id: first!.id, properties }, key: first!.id! };
+  });
+  const replies = await writeRecords(sending, merged[0]!.searches[0]!.step.objectType, how, inputs);
+  const gone: RecordSearch[] = [];
   const apart: Merged[][] = [];
   merged.forEach(({ searches, writes }, index) => {
     const reply = replies[index]!;
     if (reply.kind === 'rejected' && searches.length > 1) {
       apart.push(searches.map((search, at) => ({ searches: [search], writes: [writes[at]!] })));
-      return;
-    }
-    searches.forEach((search, at) => {
-      if (reply.kind === 'missing') missing(search);
-      else if (reply.kind !== 'done') search.task.endBy(reply, search.step.record);
-      else {
-        const { id, updatedAt } = reply.result;
-        const updatedAtMs = timeOf(updatedAt);
-        const atMs = Number.isNaN(updatedAtMs) ? sending.now() : updatedAtMs;
-        const isNew = reply.result.new === true && at === 0;
-        wrote(search, { id: String(id), values: writes[at]!, atMs, isNew });
-        for (const [name] of writes[at]!) {
-          const { happenedAtMs } = search.step;
-          sending.times.remember(String(id), name, { happenedAtMs, writtenAtMs: atMs });
-        }
+    } else if (reply.kind === 'missing') gone.push(...searches);
+    else if (reply.kind !== 'done') {
+      const mayExist = how === 'upsert' && reply.kind === 'failed' && reply.processed === 'maybe';
+      for (const { task, step } of searches) {
+        if (mayExist) task.made(step.record, { mayExist });
+        task.endBy(reply, step.record);
       }
-    });
+    } else {
+      const id = String(reply.result.id);
+      const updatedAtMs = timeOf(reply.result.updatedAt);
+      const atMs = Number.isNaN(updatedAtMs) ? sending.now() : updatedAtMs;
+      searches.forEach((search, at) => {
+        wrote(search, { id, values: writes[at]!, atMs, isNew: reply.result.new === true && at === 0 });
+        const { happenedAtMs } = search.step;
+        for (const name of writes[at]!.keys()) sending.times.remember(id, name, { happenedAtMs, writtenAtMs: atMs });
+      });
+    }
   });
   // One after another, because they write the same record, and the last one must win.
   const longest = Math.max(0, ...apart.map((each) => each.length));
   for (let turn = 0; turn < longest; turn += 1) {
-    await write(
-      apart.flatMap((each) => each[turn] ?? []),
-      how,
-      sending,
-    );
+    const next = apart.flatMap((each) => each[turn] ?? []);
+    gone.push(...(await write(next, how, sending)));
   }
+  return gone;
 }
 
 /** Decides the writes of the steps for one record. Each decision takes the writes of earlier steps into account. */
-function mergedFor(searches: readonly Search[], { times }: Sending): Merged {
+function mergedFor(searches: readonly RecordSearch[], { times }: Sending): Merged {
   const present = new Map<string, PresentValue>();
   for (const { record, step } of searches) {
     if (record !== undefined) for (const [name, value] of presentValues(record, step, times)) present.set(name, value);
@@ -302,7 +299,7 @@ function isRead(step: RecordStep, name: string): boolean {
 function clearingOnlyOurs(
   writes: RecordStep['write'],
   step: RecordStep,
-  searches: readonly Search[],
+  searches: readonly RecordSearch[],
 ): RecordStep['write'] {
   const given = new Set(
     searches
@@ -324,7 +321,7 @@ interface Wrote {
 }
 
 /** Sets the entry's part of the item's object after the write. */
-function wrote(search: Search, { id, values: written, atMs, isNew: created }: Wrote): void {
+function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created }: Wrote): void {
   const { task, step } = search;
   const same = step.id === id;
   const writtenAtMs: Record<string, number> = same ? { ...step.writtenAtMs } : {};

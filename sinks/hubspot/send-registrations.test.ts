@@ -106,7 +106,7 @@ describe('a marketing event that another app created', () => {
     await registerByOldApp();
     desk.forgetEvent();
     expect(await desk.deliver([attendee(1, null, { removal: 'consent-withdrawn' })])).toMatchObject([
-      { kind: 'delivered', object: { 'marketing-event': { attendance: 'cancel' } } },
+      { cause: 'hubspot:forget-by-hand', object: { 'marketing-event': { attendance: 'cancel' } } },
     ]);
     expect(desk.participations).toEqual(['CANCELLED']);
   });
@@ -121,7 +121,7 @@ describe('a marketing event that another app created', () => {
 });
 
 describe('a 404 on cancel', () => {
-  const withdrawn = attendee(1, null, { removal: 'consent-withdrawn' });
+  const withdrawn = attendee(1, null, { removal: 'deleted' });
   const hide = () =>
     desk.hubspot.faults.add({
       path: '/cancel/',
@@ -140,7 +140,7 @@ describe('a 404 on cancel', () => {
         detail: expect.stringContaining('Cancel it by hand') as string,
       },
     ]);
-    expect(desk.objectOf(withdrawn)).not.toBeNull();
+    expect(desk.objectOf(withdrawn)).toHaveProperty('marketing-event');
     desk.hubspot.faults.clear();
     expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered' }]);
     expect(desk.participations).toEqual(['CANCELLED']);
@@ -151,15 +151,17 @@ describe('a 404 on cancel', () => {
     await desk.deliver([attendee(1, ada)]);
     desk.account.marketingEvents.remove(desk.account.marketingEvents.all()[0]!);
     expect(await desk.deliver([withdrawn])).toMatchObject([
-      { kind: 'delivered', detail: expect.stringContaining('nothing is left to be cancelled') as string, object: null },
+      { kind: 'delivered', detail: expect.stringContaining('nothing is left to be cancelled') as string },
     ]);
+    expect(desk.objectOf(withdrawn)).not.toHaveProperty('marketing-event');
   });
 
   it('counts as success if HubSpot returns no such contact', async () => {
     await open([registration]);
     await desk.deliver([attendee(1, ada)]);
     desk.account.portal.erase(desk.contacts[0]!);
-    expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered', object: null }]);
+    expect(await desk.deliver([withdrawn])).toMatchObject([{ kind: 'delivered' }]);
+    expect(desk.objectOf(withdrawn)).not.toHaveProperty('marketing-event');
   });
 });
 

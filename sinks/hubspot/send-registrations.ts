@@ -1,13 +1,11 @@
-import { groupBy } from '../../base/group-by.js';
+import { groupBy } from '../../base/grouping.js';
 import { type Fields, type Result, fieldsOf } from '../sink.js';
-import { type BatchInput, type RecordReply, runBatch, type Task } from './batch.js';
-import type { MarketingEvent, RegistrationStep } from './operation.js';
-import type { Sending } from './send-records.js';
+import { type BatchInput, readRecords, type RecordReply, runBatch, type Sending } from './batch.js';
+import type { MarketingEvent, RegistrationStep, Pair } from './operation.js';
 import { createHash } from 'node:crypto';
-import { held, listOf, problemOf, withCorrelationId } from './classify.js';
-import type { Reply } from './client.js';
+import { type Failed, held, listOf, problemOf, type Reply, withCorrelationId } from './classify.js';
 
-type Pair = { readonly task: Task; readonly step: RegistrationStep };
+type Registration = Pair<RegistrationStep>;
 
 /**
  * Registers people for the marketing event of their pigeonhole, records their attendance, or cancels their
@@ -16,31 +14,36 @@ type Pair = { readonly task: Task; readonly step: RegistrationStep };
  * @returns the changes to the lane's memory
  */
 export async function sendRegistrations(
-  pairs: readonly Pair[],
+  pairs: readonly Registration[],
   memory: Fields,
   sending: Sending,
 ): Promise<Record<string, unknown>> {
   const remembered: Record<string, unknown> = {};
+  const knownOf = (event: MarketingEvent): KnownEvent => knownEvent({ ...memory, ...remembered }[memoryKey(event)]);
   for (const { task, step } of pairs) {
     if (!task.isOpen(step.record)) continue;
-    const key = memoryKey(step.event);
-    const known = knownEvent(key in remembered ? remembered[key] : memory[key]);
+    const known = knownOf(step.event);
     const isWritten = step.event.details === null || known.digest === digestOf(step.event);
     if (isWritten && (known.objectId !== null || step.eventId !== null)) continue;
     const ready = await makeReady(step, known, sending);
-    if (ready.kind === 'ready') remembered[key] = ready.known;
-    else endAll(pairs, step.event, ready.result);
+    const key = memoryKey(step.event);
+    if (!('kind' in ready)) remembered[key] = ready;
+    else {
+      endEach(
+        pairs.filter((pair) => memoryKey(pair.step.event) === key),
+        ready,
+      );
+    }
   }
   const eventIdOf = ({ event, eventId, attendance }: RegistrationStep): string | null => {
-    const key = memoryKey(event);
-    const { objectId } = knownEvent(key in remembered ? remembered[key] : memory[key]);
+    const { objectId } = knownOf(event);
     // A cancellation uses the event for which the person was registered. All other steps use the present event.
     return attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId);
   };
   const open = pairs.filter(({ task, step }) => task.isOpen(step.record));
   const groups = groupBy(open, ({ step }) => JSON.stringify([eventIdOf(step), step.attendance, step.email === null]));
   for (const group of groups.values()) {
-    const [{ step }] = group as [Pair];
+    const [{ step }] = group as [Registration];
     const eventId = eventIdOf(step);
     if (eventId === null) for (const pair of group) nothingToCancel(pair);
     // If the event was deleted in HubSpot, the next attempt creates it again.
@@ -49,58 +52,53 @@ export async function sendRegistrations(
   return remembered;
 }
 
-/** Finds the event's id if the lane does not know it, and writes the event if its details have changed. */
+/**
+ * Finds the event's id if the lane does not know it, and writes the event if its details have changed.
+ * @returns what the lane knows of the event then, or the result if the event could not be found or written
+ */
 async function makeReady(
   { event, eventId }: RegistrationStep,
-  known: { readonly objectId: string | null; readonly digest: string | null },
+  known: KnownEvent,
   sending: Sending,
-): Promise<{ kind: 'ready'; known: object } | { kind: 'failed'; result: Result }> {
+): Promise<KnownEvent | Result> {
   let objectId = known.objectId ?? eventId;
   if (objectId === null) {
     const found = await findEvent(event, sending);
-    if (found.kind === 'failed') return found;
-    if (found.kind === 'found') objectId = found.objectId;
+    if (found.kind === 'failed') return found.result;
+    if (found.kind === 'found') objectId = found.all[0];
     else if (event.details === null) {
-      if (found.kind === 'unproven') return { kind: 'failed', result: cannotCancel };
-      return { kind: 'ready', known: { objectId: null, digest: null } };
+      return found.kind === 'unproven' ? cannotCancel : { objectId: null, digest: null };
     }
   }
   const digest = event.details === null ? known.digest : digestOf(event);
-  if (objectId !== null && digest === known.digest) return { kind: 'ready', known: { objectId, digest } };
+  if (objectId !== null && digest === known.digest) return { objectId, digest };
   const written = await writeEvent(event, objectId, sending);
-  if (written.kind === 'failed') return written;
-  return { kind: 'ready', known: { objectId: written.objectId, digest } };
+  return typeof written === 'string' ? { objectId: written, digest } : written;
 }
 
 /**
  * Makes the call for people with the same event and the same attendance.
  * @returns whether the event may no longer exist in HubSpot
  */
-async function register(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<boolean> {
-  const { client, budget } = sending;
+async function register(pairs: readonly Registration[], eventId: string, sending: Sending): Promise<boolean> {
   const { attendance, email } = pairs[0]!.step;
   // If several items register a person for the event, the last one applies.
   const byPerson = new Map(pairs.map((pair) => [personOf(pair.step), pair]));
   const people = [...byPerson.values()];
   const call = email === null ? 'create' : 'email-create';
-  const replies = await runBatch(
-    client,
-    {
-      path: client.paths.marketingEvents(`${eventId}/attendance/${attendance}/${call}`),
-      traced: false,
-      silence: 'failed',
-      notFound: email === null ? 'one' : 'all', // HubSpot creates a contact for an unknown e-mail, so a 404 means that the event is missing
-    },
-    people.map(({ step }) => inputOf(step)),
-    budget,
-  );
+  const path = sending.client.path('marketingEvents', `${eventId}/attendance/${attendance}/${call}`);
+  // HubSpot creates a contact for an unknown e-mail, so a 404 means that the event is missing.
+  const notFound = email === null ? 'one' : 'all';
+  const inputs = people.map(({ step }) => inputOf(step));
+  const replies = await runBatch(sending, { path, notFound }, inputs);
   let gone = false;
   const replyOf = new Map(people.map(({ step }, index) => [personOf(step), replies[index]!]));
-  const cancelling: Pair[] = [];
+  const cancelling: Registration[] = [];
   for (const pair of pairs) {
     const { task, step } = pair;
     const reply = replyOf.get(personOf(step))!;
-    if (reply.kind === 'done') task.made(step.record, madeOf(step, reply, eventId));
+    if (email !== null) noteContact(pair, reply);
+    if (reply.kind === 'done') task.made(step.record, madeOf(step, reply.result.vid, eventId));
     else if (reply.kind !== 'missing') task.endBy(reply, step.record);
     else if (attendance === 'cancel') cancelling.push(pair);
     else {
@@ -113,14 +111,21 @@ async function register(pairs: readonly Pair[], eventId: string, sending: Sendin
   return gone;
 }
 
-function madeOf(step: RegistrationStep, reply: Extract<RecordReply, { kind: 'done' }>, eventId: string): Fields {
-  const contactId = reply.result.vid ?? step.contactId;
-  const { attendance } = step;
+/** Notes the contact of a person who was registered by e-mail. HubSpot does not say whether it created the contact. */
+function noteContact({ task }: Registration, reply: RecordReply): void {
+  const { vid } = reply.kind === 'done' ? reply.result : {};
+  const id = vid == null ? null : String(vid as string | number);
+  const mayExist = reply.kind === 'done' || (reply.kind === 'failed' && reply.processed === 'maybe');
+  if (mayExist && (id === null || !task.writesContact(id))) task.mayHaveCreated(id);
+}
+
+function madeOf({ attendance, contactId, presenceDigest }: RegistrationStep, vid: unknown, eventId: string): Fields {
+  const id = vid ?? contactId;
   return {
     attendance,
     eventId,
-    ...(contactId != null && { contactId: String(contactId as string | number) }),
-    ...(step.presenceDigest !== null && { presence: step.presenceDigest }),
+    ...(id != null && { contactId: String(id as string | number) }),
+    ...(presenceDigest !== null && { presence: presenceDigest }),
   };
 }
 
@@ -138,35 +143,26 @@ const cannotCancel: Result = {
  * events without this event, or finds none of the contacts. In all other cases, the operator has to decide, because a
  * withdrawal of consent must not be reported as done when it is not.
  */
-async function confirmGone(pairs: readonly Pair[], eventId: string, sending: Sending): Promise<void> {
+async function confirmGone(pairs: readonly Registration[], eventId: string, sending: Sending): Promise<void> {
   const found = await findEvent(pairs[0]!.step.event, sending);
   if (found.kind === 'failed') return endEach(pairs, found.result);
-  if (isGone(found, eventId)) return pairs.forEach(nothingToCancel);
-  const { client, budget } = sending;
-  const contacts = await runBatch(
-    client,
-    {
-      path: client.paths.objects('contacts', 'batch/read'),
-      fields: { properties: [], propertiesWithHistory: [] },
-      traced: false,
-      silence: 'missing',
-    },
-    pairs.map(({ step }) => ({ body: { id: step.contactId }, key: step.contactId ?? '' })),
-    budget,
+  const isGone = found.kind === 'none' || (found.kind === 'found' && !found.all.includes(eventId));
+  if (isGone) return pairs.forEach(nothingToCancel);
+  const known = pairs.filter(({ step }) => step.contactId !== null);
+  const contacts = await readRecords(
+    sending,
+    'contacts',
+    known.map(({ step }) => step.contactId!),
   );
-  pairs.forEach((pair, index) => {
-    const contact = contacts[index]!;
-    if (contact.kind === 'missing' && pair.step.contactId !== null) nothingToCancel(pair);
-    else if (contact.kind === 'failed') pair.task.end(contact.result, pair.step.record);
-    else pair.task.end(cannotCancel, pair.step.record);
-  });
+  const contactOf = new Map(known.map((pair, index) => [pair, contacts[index]!]));
+  for (const pair of pairs) {
+    const contact = contactOf.get(pair);
+    if (contact?.kind === 'missing') nothingToCancel(pair);
+    else pair.task.end(contact?.kind === 'failed' ? contact.result : cannotCancel, pair.step.record);
+  }
 }
 
-function isGone(found: FoundEvent, eventId: string): boolean {
-  return found.kind === 'none' || (found.kind === 'found' && !found.all.includes(eventId));
-}
-
-function nothingToCancel({ task, step }: Pair): void {
+function nothingToCancel({ task, step }: Registration): void {
   task.made(step.record, null);
   task.note('the marketing event or the contact is gone from HubSpot: nothing is left to be cancelled');
 }
@@ -182,14 +178,7 @@ function personOf({ email, contactId }: RegistrationStep): string {
   return email ?? `id ${contactId}`;
 }
 
-function endAll(pairs: readonly Pair[], event: MarketingEvent, failure: Result): void {
-  endEach(
-    pairs.filter(({ step }) => memoryKey(step.event) === memoryKey(event)),
-    failure,
-  );
-}
-
-function endEach(pairs: readonly Pair[], failure: Result): void {
+function endEach(pairs: readonly Registration[], failure: Result): void {
   for (const { task, step } of pairs) task.end(failure, step.record);
 }
 
@@ -209,15 +198,12 @@ interface KnownEvent {
  * exists.
  */
 type FoundEvent =
-  | { readonly kind: 'found'; readonly objectId: string; readonly all: readonly string[] }
+  /** The ids of all events that match, the oldest first. */
+  | { readonly kind: 'found'; readonly all: readonly [string, ...string[]] }
   | { readonly kind: 'none' | 'unproven' }
-  | { readonly kind: 'failed'; readonly result: Result };
+  | Failed;
 
-type WrittenEvent =
-  | { readonly kind: 'written'; readonly objectId: string }
-  | { readonly kind: 'failed'; readonly result: Result };
-
-export function memoryKey({ externalAccountId, externalEventId }: MarketingEvent): string {
+function memoryKey({ externalAccountId, externalEventId }: MarketingEvent): string {
   return `marketing-event ${externalAccountId} ${externalEventId}`;
 }
 
@@ -232,7 +218,7 @@ function knownEvent(remembered: unknown): KnownEvent {
 }
 
 /** Returns a digest of the event's details, which contain no personal data. */
-export function digestOf({ details }: MarketingEvent): string {
+function digestOf({ details }: MarketingEvent): string {
   return createHash('sha256').update(JSON.stringify(details)).digest('hex');
 }
 
@@ -241,61 +227,51 @@ export function digestOf({ details }: MarketingEvent): string {
  * the app. If several match, the oldest is used.
  */
 async function findEvent(event: MarketingEvent, { client, budget }: Sending): Promise<FoundEvent> {
-  const path = client.paths.marketingEvents(`${encodeURIComponent(event.externalEventId)}/identifiers`);
+  const path = client.path('marketingEvents', `${encodeURIComponent(event.externalEventId)}/identifiers`);
   const reply = await client.get(path, budget);
-  if (reply.kind === 'failed') return { kind: 'failed', result: reply.result };
+  if (reply.kind === 'failed') return reply;
   if (reply.kind === 'refused' || !Array.isArray(reply.body.results)) return { kind: 'unproven' };
-  const all = reply.body.results
+  const [oldest, ...others] = reply.body.results
     .map(fieldsOf)
     .filter(({ externalAccountId }) => externalAccountId === event.externalAccountId)
     .flatMap(({ objectId }) => (typeof objectId === 'string' ? [objectId] : []))
     .toSorted((a, b) => Number(a) - Number(b));
-  return all.length === 0 ? { kind: 'none' } : { kind: 'found', objectId: all[0]!, all };
+  return oldest === undefined ? { kind: 'none' } : { kind: 'found', all: [oldest, ...others] };
 }
 
-/** Updates the event by id, or creates it. An event that was deleted in HubSpot is created again. */
+/**
+ * Updates the event by id, or creates it. An event that was deleted in HubSpot is created again.
+ * @returns the event's id, or the result that says why it was not written
+ */
 async function writeEvent(
   { details, ...name }: MarketingEvent,
   objectId: string | null,
   { client, budget }: Sending,
-): Promise<WrittenEvent> {
+): Promise<string | Result> {
   const described = { ...details, customProperties: [] };
   if (objectId !== null) {
-    const reply = await client.patch(client.paths.marketingEvents(objectId), described, budget);
-    if (reply.kind === 'ok') return { kind: 'written', objectId };
-    if (reply.kind === 'failed') return reply;
-    if (reply.status !== 404) return { kind: 'failed', result: refused(reply) };
+    const reply = await client.call('PATCH', client.path('marketingEvents', objectId), described, budget);
+    if (reply.kind === 'ok') return objectId;
+    if (reply.kind === 'failed') return reply.result;
+    if (reply.status !== 404) return refused(reply);
   }
   const inputs = [{ ...described, ...name }];
-  const reply = await client.post(client.paths.marketingEvents('events/upsert'), { inputs }, budget);
-  if (reply.kind === 'failed') return reply;
-  if (reply.kind === 'refused') return { kind: 'failed', result: refused(reply) };
-  return createdEvent(reply);
-}
-
-/** Reads the answer to the creation of an event. An answer with HTTP 200 can contain errors. */
-function createdEvent({ body }: Extract<Reply, { kind: 'ok' }>): WrittenEvent {
-  const [error] = listOf(body.errors);
+  const reply = await client.call('POST', client.path('marketingEvents', 'events/upsert'), { inputs }, budget);
+  if (reply.kind === 'failed') return reply.result;
+  if (reply.kind === 'refused') return refused(reply);
+  const [error] = listOf(reply.body.errors); // an answer with HTTP 200 can contain errors
   if (error !== undefined) {
     const { code, category, properties } = problemOf(error);
-    return { kind: 'failed', result: rejectedEvent([code || category || 'error', ...properties], undefined) };
+    return rejectedEvent([code || category || 'error', ...properties], undefined);
   }
-  const { objectId } = fieldsOf(listOf(body.results)[0]);
-  if (typeof objectId === 'string') return { kind: 'written', objectId };
-  return {
-    kind: 'failed',
-    result: { kind: 'retry', detail: 'HubSpot answered without the id of the marketing event' },
-  };
+  const { objectId: created } = fieldsOf(listOf(reply.body.results)[0]);
+  if (typeof created === 'string') return created;
+  return { kind: 'retry', detail: 'HubSpot answered without the id of the marketing event' };
 }
 
 function refused({ status, problem, correlationId }: Extract<Reply, { kind: 'refused' }>): Result {
   if (status === 404) {
-    return held(
-      withCorrelationId(
-        'HubSpot has no marketing events at this address (HTTP 404): check "apiVersion"',
-        correlationId,
-      ),
-    );
+    return held('HubSpot has no marketing events at this address (HTTP 404): check "apiVersion"', correlationId);
   }
   return rejectedEvent([problem.code || problem.category || `http-${status}`, ...problem.properties], correlationId);
 }

@@ -1,13 +1,13 @@
-import { chunksOf } from '../../base/chunks-of.js';
-import { groupBy } from '../../base/group-by.js';
-import type { Fields } from '../sink.js';
-import type { ArchiveStep, ForgetStep, HubSpotOperation, LeaveStep, Step } from './operation.js';
+import { chunksOf, groupBy } from '../../base/grouping.js';
+import { mergedDetail } from '../mapping/crm-records.js';
+import { type Fields, fieldsOf, type Result } from '../sink.js';
+import type { ArchiveStep, ByHandStep, ForgetStep, RegistrationStep, Step, Pair, Task } from './operation.js';
 import { leaveLists, sendAssociations, sendLists } from './send-associations.js';
 import { sendNotes } from './send-notes.js';
-import { type Sending, sendRecords } from './send-records.js';
+import { sendRecords } from './send-records.js';
 import { sendRegistrations } from './send-registrations.js';
-import { runBatch, type Task } from './batch.js';
-import { held, withCorrelationId } from './classify.js';
+import { readRecords, type Sending, writeRecords } from './batch.js';
+import { held, listOf } from './classify.js';
 import { changedAtMs, clockToleranceMs } from './decide-writes.js';
 
 /**
@@ -21,45 +21,48 @@ export async function carryOut(
   memory: Fields,
   sending: Sending,
 ): Promise<Readonly<Record<string, unknown>>> {
-  for (const [objectType, pairs] of byType(pairsOf(tasks, 'forget'))) await sendForgets(pairs, objectType, sending);
-  await sendLeaves(pairsOf(tasks, 'leave'), sending);
+  for (const pairs of byType(pairsOf(tasks, 'forget'))) await sendForgets(pairs, sending);
+  const leaves = pairsOf(tasks, 'leave');
+  await leaveLists(leaves, sending);
+  for (const { task, step } of leaves) if (task.isOpen(step.record)) task.made(step.record, step.made);
   const leaving = pairsOf(tasks, 'registration').filter(losesItsContact);
   await sendRegistrations(leaving, memory, sending); // before the contacts are removed: HubSpot cannot cancel the registration of a removed contact
-  for (const [objectType, pairs] of byType(pairsOf(tasks, 'archive'))) await sendArchives(pairs, objectType, sending);
+  for (const pairs of byType(pairsOf(tasks, 'archive'))) await sendArchives(pairs, sending);
   const contacts = pairsOf(tasks, 'record').filter(({ step }) => step.objectType === 'contacts');
-  await sendRecords(contacts, 'contacts', sending);
+  await sendRecords(contacts, sending);
   await sendLists(contacts, sending);
   const staying = pairsOf(tasks, 'registration').filter((pair) => !losesItsContact(pair));
   const remembered = await sendRegistrations(staying, memory, sending);
-  const others = pairsOf(tasks, 'record').filter(({ step }) => step.objectType !== 'contacts');
-  for (const [objectType, pairs] of byType(others)) {
-    await sendRecords(pairs, objectType, sending);
-    await sendAssociations(pairs, objectType, sending);
+  for (const pairs of byType(pairsOf(tasks, 'record').filter(({ step }) => step.objectType !== 'contacts'))) {
+    await sendRecords(pairs, sending);
+    await sendAssociations(pairs, sending);
   }
   await sendNotes(pairsOf(tasks, 'note'), sending);
+  for (const { task, step } of pairsOf(tasks, 'by-hand')) {
+    // Not while another entry is held back: the dead letter would end its retries.
+    if (task.operation.steps.every(({ record }) => task.isOpen(record))) task.end(leftByHand(step), step.record);
+  }
   return remembered;
 }
 
-type Pair<Kind extends Step['kind']> = { readonly task: Task; readonly step: Extract<Step, { kind: Kind }> };
+function leftByHand({ contactIds }: ByHandStep): Result {
+  const detail = `a person must be forgotten, and pigeonpost may have created contacts ${contactIds.join(', ')}: remove the person's data there by hand, then discard the dead letter`;
+  return { kind: 'rejected', cause: 'hubspot:forget-by-hand', about: 'record', detail };
+}
 
-function pairsOf<Kind extends Step['kind']>(tasks: readonly Task[], kind: Kind): Pair<Kind>[] {
+function pairsOf<Kind extends Step['kind']>(tasks: readonly Task[], kind: Kind): Pair<Extract<Step, { kind: Kind }>>[] {
   return tasks.flatMap((task) => task.steps(kind).map((step) => ({ task, step })));
 }
 
 /** Whether the operation also removes the contact whose registration it cancels. */
-function losesItsContact({ task, step }: Pair<'registration'>): boolean {
+function losesItsContact({ task, step }: Pair<RegistrationStep>): boolean {
   return task.operation.steps.some(
     (each) => each.kind === 'archive' && each.objectType === 'contacts' && each.id === step.contactId,
   );
 }
 
-function byType<P extends { readonly step: { readonly objectType: string } }>(pairs: readonly P[]): Map<string, P[]> {
-  return groupBy(pairs, ({ step }) => step.objectType);
-}
-
-/** Whether the operation creates a note. It must then not be repeated without a look-up. */
-export function createsNote({ steps }: HubSpotOperation): boolean {
-  return steps.some((step) => step.kind === 'note' && step.id === null);
+function byType<P extends { readonly step: { readonly objectType: string } }>(pairs: readonly P[]): Iterable<P[]> {
+  return groupBy(pairs, ({ step }) => step.objectType).values();
 }
 
 /**
@@ -67,43 +70,23 @@ export function createsNote({ steps }: HubSpotOperation): boolean {
  * before the sink first wrote to the record, or after the sink last wrote the property, because the value then belongs
  * to another system.
  */
-async function sendForgets(
-  pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
-  objectType: string,
-  sending: Sending,
-): Promise<void> {
-  await leaveLists(pairs, sending); // first, because `clear` removes the lists from the item's object, and a later attempt could not leave them
-  await clear(
-    pairs.filter(({ task, step }) => task.isOpen(step.record)),
-    objectType,
-    sending,
-  );
-}
-
-async function clear(
-  pairs: readonly { readonly task: Task; readonly step: ForgetStep }[],
-  objectType: string,
-  { client, budget }: Sending,
-): Promise<void> {
+async function sendForgets(forgets: readonly Pair<ForgetStep>[], sending: Sending): Promise<void> {
+  // The lists come first, because they are removed from the item's object below, and a later attempt could not leave
+  // them.
+  await leaveLists(forgets, sending);
+  const pairs = forgets.filter(({ task, step }) => task.isOpen(step.record));
+  const { objectType } = forgets[0]!.step;
   const names = [...new Set(pairs.flatMap(({ step }) => Object.keys(step.writtenAtMs)))];
   const reading = pairs.filter(({ step }) => Object.keys(step.writtenAtMs).length > 0);
   for (const { task, step } of pairs) if (!reading.some((each) => each.step === step)) task.made(step.record, null);
-  const read = await runBatch(
-    client,
-    {
-      path: client.paths.objects(objectType, 'batch/read'),
-      fields: { properties: names, propertiesWithHistory: names },
-      max: 50,
-      traced: false,
-      silence: 'missing',
-    },
-    reading.map(({ step }) => ({ body: { id: step.id }, key: step.id })),
-    budget,
-  );
+  const ids = reading.map(({ step }) => step.id);
+  const read = await readRecords(sending, objectType, ids, { properties: names, withHistory: names });
+  const missing = reading.filter((_, index) => read[index]!.kind === 'missing');
+  for (const pair of missing) await settleMissing(pair, sending);
   const clearing = reading.flatMap(({ task, step }, index) => {
     const reply = read[index]!;
-    if (reply.kind === 'missing') task.made(step.record, null);
-    else if (reply.kind !== 'done') task.endBy(reply, step.record);
+    if (reply.kind === 'missing') return [];
+    if (reply.kind !== 'done') task.endBy(reply, step.record);
     else {
       const ours = Object.entries(step.writtenAtMs).filter(([name, writtenAtMs]) => {
         const changed = changedAtMs(reply.result, name);
@@ -119,12 +102,8 @@ async function clear(
     }
     return [];
   });
-  const replies = await runBatch(
-    client,
-    { path: client.paths.objects(objectType, 'batch/update'), traced: true, silence: 'failed' },
-    clearing.map(({ step, properties }) => ({ body: { id: step.id, properties }, key: step.id })),
-    budget,
-  );
+  const inputs = clearing.map(({ step: { id }, properties }) => ({ body: { id, properties }, key: id }));
+  const replies = await writeRecords(sending, objectType, 'update', inputs);
   clearing.forEach(({ task, step }, index) => {
     const reply = replies[index]!;
     if (reply.kind === 'done' || reply.kind === 'missing') task.made(step.record, null);
@@ -132,25 +111,32 @@ async function clear(
   });
 }
 
-/** Removes contacts from lists; their properties stay. */
-async function sendLeaves(
-  pairs: readonly { readonly task: Task; readonly step: LeaveStep }[],
-  sending: Sending,
+/**
+ * Settles a step whose record was not found. If the record was merged, HubSpot returns the record into which it was
+ * merged, under another id. That record may contain the person's values, and HubSpot does not say which of them were
+ * the sink's, so the operator has to decide.
+ */
+async function settleMissing(
+  { task, step: { record, objectType, id } }: Pair<ForgetStep>,
+  { client, budget }: Sending,
 ): Promise<void> {
-  await leaveLists(pairs, sending);
-  for (const { task, step } of pairs) if (task.isOpen(step.record)) task.made(step.record, step.made);
+  const body = { inputs: [{ id }], properties: [], propertiesWithHistory: [] };
+  const reply = await client.call('POST', client.path('objects', `${objectType}/batch/read`), body, budget);
+  if (reply.kind === 'failed') return task.end(reply.result, record);
+  const { id: survivor } = reply.kind === 'ok' ? fieldsOf(listOf(reply.body.results)[0]) : {};
+  if (typeof survivor !== 'string') return task.made(record, null);
+  if (survivor === id) return task.end({ kind: 'retry', detail: `HubSpot did not return ${objectType} ${id}` }, record);
+  const detail = mergedDetail(`${objectType} ${id}`, survivor);
+  task.end({ kind: 'rejected', cause: 'hubspot:merged', about: 'record', detail }, record);
 }
 
 /** Moves records to the recycling bin. HubSpot answers 204 for records that are already there. */
-async function sendArchives(
-  pairs: readonly { readonly task: Task; readonly step: ArchiveStep }[],
-  objectType: string,
-  { client, budget }: Sending,
-): Promise<void> {
+async function sendArchives(pairs: readonly Pair<ArchiveStep>[], { client, budget }: Sending): Promise<void> {
+  const { objectType } = pairs[0]!.step;
   const ids = [...new Set(pairs.map(({ step }) => step.id))];
   for (const chunk of chunksOf(ids, 100)) {
-    const path = client.paths.objects(objectType, 'batch/archive');
-    const reply = await client.post(path, { inputs: chunk.map((id) => ({ id })) }, budget);
+    const path = client.path('objects', `${objectType}/batch/archive`);
+    const reply = await client.call('POST', path, { inputs: chunk.map((id) => ({ id })) }, budget);
     for (const { task, step } of pairs.filter(({ step }) => chunk.includes(step.id))) {
       // HubSpot answers 204 even for records that no longer exist. A 404 concerns the endpoint, and nothing was
       // removed.
@@ -160,7 +146,7 @@ async function sendArchives(
       } else if (reply.kind === 'failed') task.end(reply.result, step.record);
       else if (reply.status === 404) {
         const detail = `HubSpot could not remove ${objectType} (HTTP 404): check "object" and "apiVersion"`;
-        task.end(held(withCorrelationId(detail, reply.correlationId)), step.record);
+        task.end(held(detail, reply.correlationId), step.record);
       } else {
         const cause = `hubspot:archive:${reply.problem.category || reply.status}`;
         const detail = `HubSpot refused to remove a record (HTTP ${reply.status})`;

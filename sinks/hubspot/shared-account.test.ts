@@ -1,7 +1,8 @@
 import { Secret } from '../../config/secret.js';
 import { ALL_SCOPES } from '../../sandbox/hubspot/account.js';
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
-import { Accounts } from '../network/accounts.js';
+import { SteppedClock } from '../../test/kit/stepped-clock.js';
+import { Accounts } from '../network/rolling-limiter.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Lane, Outcome, Sink } from '../sink.js';
@@ -16,7 +17,7 @@ const contacts = {
   match: ['email'],
   properties: { email: 'item.Email', firstname: '"Guest"' },
 };
-/** A window of one minute, so that no permit becomes available during the test. */
+/** A window of one minute, so that no permit becomes available while a `send` waits. */
 const limit = { limit: 5, windowMs: 60_000 };
 const lane = {
   workspace: 'acme',
@@ -27,8 +28,10 @@ const lane = {
 } as Lane;
 
 let account: HubSpotDouble;
+let clock: SteppedClock;
 const open: Sink[] = [];
 beforeEach(async () => {
+  clock = new SteppedClock();
   account = await startHubSpotDouble({
     tokens: { 'pat-one': ALL_SCOPES, 'pat-two': ALL_SCOPES },
   });
@@ -36,12 +39,13 @@ beforeEach(async () => {
 afterEach(async () => {
   for (const sink of open.splice(0)) await sink.close().catch(() => undefined); // one sink is already closed
   await account.close();
+  clock.close();
 });
 
 function sinkOf(accounts: Accounts, name: string, token = 'pat-one'): Sink<HubSpotOperation> {
   const config = loadHubSpotConfig({ token: new Secret(token), baseUrl: account.url, records: [contacts] });
   const environment = environmentOf(name, { accounts });
-  const sink = createHubSpotSink(config, environment, { limit, sendBudgetMs: 500 });
+  const sink = createHubSpotSink(config, environment, { limit, sendBudgetMs: 500, clock });
   open.push(sink);
   return sink;
 }

@@ -1,4 +1,4 @@
-import { LinearRegExp } from './linear-regexp.js';
+import { LinearRegExp } from './evaluation-limits.js';
 import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
 
 /** JSONata's built-in functions. A test compares the list with JSONata. Source: JSONata 2.2, "Function Library". */

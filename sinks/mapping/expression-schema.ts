@@ -30,7 +30,7 @@ export function expression(): z.ZodType<Expression, string> {
 export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
 
 /** A property of a vendor's record: its expression and its write policy. */
-export interface WrittenValue {
+interface WrittenValue {
   readonly value: Expression;
   readonly write: WritePolicy;
 }
@@ -66,7 +66,6 @@ export interface PlacedExpression {
   readonly from: string | undefined;
 }
 
-/** Returns every expression in a sink's settings, in order. */
 export function expressionsIn(settings: unknown, at: KeyPath = [], from?: string): PlacedExpression[] {
   if (settings instanceof Expression) return [{ expression: settings, key: formatKey(at), from }];
   if (typeof settings !== 'object' || settings === null || settings instanceof Secret) return [];

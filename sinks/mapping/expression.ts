@@ -1,7 +1,7 @@
 import jsonata from 'jsonata';
 import type { SettingPlace } from '../../config/parse-sinks.js';
 import { checkSyntax, type SyntaxNode } from './check-syntax.js';
-import { StepCounter, inTurn, evaluationLimits } from './evaluation-limits.js';
+import { evaluationLimits, inTurn, LinearRegExp, StepCounter } from './evaluation-limits.js';
 import {
   mappingFailureCode,
   failureInWords,
@@ -9,15 +9,14 @@ import {
   FailedMapping,
   type MappingError,
 } from './mapping-error.js';
-import { LinearRegExp } from './linear-regexp.js';
 import { mappingFunctions, withheldFunctions } from './mapping-functions.js';
 import type { Change } from '../change.js';
 import type { Fields, Subject } from '../sink.js';
 
 /**
- * A JSONata expression of pigeonpost.yaml, compiled once. Its steps, depth, sizes and time are limited
- * (evaluation-limits.ts). Its regular expressions run in time proportional to the length of the text
- * (linear-regexp.ts). For the same change, it always returns the same value.
+ * A JSONata expression of pigeonpost.yaml, compiled once. Its steps, depth, sizes and time are limited,
+ * and its regular expressions run in time proportional to the length of the text (evaluation-limits.ts). For the same
+ * change, it always returns the same value.
  */
 export class Expression {
   readonly #compiled: jsonata.Expression;
@@ -42,7 +41,6 @@ export class Expression {
     }
   }
 
-  /** JSONata's syntax tree of the expression. */
   get tree(): SyntaxNode {
     return this.#compiled.ast() as SyntaxNode;
   }
@@ -65,7 +63,7 @@ export class Expression {
   /**
    * Returns the value for one item as plain data; undefined if there is none.
    * @param key the expression's sink and key path, for messages, such as `crm.records[0].properties.email`
-   * @param read converts the value to the required type (property-value.ts); by default, any value is returned
+   * @param read converts the value to the required type (`Reader`); by default, any value is returned
    * unchanged
    * @throws {MappingError} if the expression fails for this item, exceeds a limit, or its value cannot be converted
    */
@@ -116,34 +114,25 @@ function compile(text: string, steps: StepCounter): jsonata.Expression {
   }
 }
 
-/** The reason why a result cannot be used. */
-class UnusableValue extends Error {
-  override readonly name = 'UnusableValue';
-
-  constructor(readonly code: 'not-a-number' | 'too-large') {
-    super(code);
-  }
-}
-
 const deepest = 50;
 
 /**
  * Converts a result of JSONata to plain data. Removes the marks that JSONata adds to its lists. It can also return
  * functions, which count as missing.
- * @throws {UnusableValue} `not-a-number` after a division by zero: JSON would turn it into null, which clears a
+ * @throws {FunctionError} `not-a-number` after a division by zero: JSON would turn it into null, which clears a
  * property; `too-large` for a value that no vendor accepts
  */
-export function plainValue(value: unknown): unknown {
+function plainValue(value: unknown): unknown {
   let left: number = evaluationLimits.characters;
   const spend = (cost: number): void => {
     left -= cost;
-    if (left < 0) throw new UnusableValue('too-large');
+    if (left < 0) throw new FunctionError('too-large');
   };
   const copy = (each: unknown, depth: number): unknown => {
-    if (depth > deepest) throw new UnusableValue('too-large');
+    if (depth > deepest) throw new FunctionError('too-large');
     spend(typeof each === 'string' ? each.length : 1);
     if (typeof each === 'function' || each === undefined) return undefined;
-    if (typeof each === 'number' && !Number.isFinite(each)) throw new UnusableValue('not-a-number');
+    if (typeof each === 'number' && !Number.isFinite(each)) throw new FunctionError('not-a-number');
     if (typeof each !== 'object' || each === null) return each;
     if (Array.isArray(each)) return each.map((entry) => copy(entry, depth + 1) ?? null);
     if ('_jsonata_function' in each || '_jsonata_lambda' in each) return undefined;
@@ -167,6 +156,60 @@ export function booleanValue(value: unknown): boolean {
   if (Array.isArray(value)) return value.some(booleanValue);
   if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0;
   return typeof value === 'function' ? false : Boolean(value);
+}
+
+/**
+ * Converts the result of an expression into the value of a vendor's property. Undefined (do not write) and null (clear)
+ * stay as they are. A reader refuses a value whose meaning it would have to guess, because a wrong value in a CRM is
+ * worse than a dead letter. If a reader is passed to `Expression.evaluate` as `read`, its error messages contain line
+ * and item.
+ *
+ * @param key the expression's place, such as `crm.records[0].properties.email`
+ * @throws {MappingError} with the types that were found and expected, never the value
+ */
+type Reader<Read> = (value: unknown, key: string) => Read | null | undefined;
+
+/**
+ * Reads a text. Numbers, true and false are written as in JSON. The entries of a list are joined with semicolons, which
+ * is how HubSpot and Salesforce expect several selected options.
+ */
+export const textValue: Reader<string> = (value, key) => {
+  if (isAbsent(value)) return value;
+  if (isScalar(value)) return String(value);
+  if (Array.isArray(value) && value.every(isScalar)) return value.map(String).join(';');
+  throw refusal(key, 'not-a-text', 'a text, a number, true, false, or a list of these', value);
+};
+
+/** Reads a number, also from a text that contains one. An empty text clears the property. */
+export const numberValue: Reader<number> = (value, key) => {
+  if (isAbsent(value)) return value;
+  if (typeof value === 'number' && Number.isFinite(value)) return value;
+  if (typeof value === 'string') {
+    const text = value.trim();
+    if (text === '') return null;
+    // stricter than Number(), which also accepts 0x10; a comma is refused, because it may separate decimals or
+    // thousands
+    if (/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) return Number(text);
+  }
+  throw refusal(key, 'not-a-number', 'a number', value);
+};
+
+function isAbsent(value: unknown): value is null | undefined {
+  return value === undefined || value === null;
+}
+
+function isScalar(value: unknown): value is string | number | boolean {
+  return ['string', 'number', 'boolean'].includes(typeof value);
+}
+
+function refusal(key: string, code: string, wanted: string, value: unknown): FailedMapping {
+  return new FailedMapping(key, code, `returned ${kindOf(value)}, but the sink needs ${wanted}`);
+}
+
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'string') return 'a text';
+  return typeof value === 'object' ? 'an object' : typeof value === 'boolean' ? 'true or false' : `a ${typeof value}`;
 }
 
 /** The data that mappings and conditions can read. Its names are a contract with the authors of pigeonpost.yaml. */

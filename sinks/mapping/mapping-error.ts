@@ -1,3 +1,5 @@
+import type { Operation, Planned, Subject } from '../sink.js';
+
 /**
  * Thrown if an expression has no usable value for one item. The message names places and types, never a value of the
  * item.
@@ -40,9 +42,31 @@ export class FailedMapping extends MappingError {
   }
 }
 
+/** Plans changes one after another. A change whose mapping fails becomes a dead letter. */
+export async function planEach<Op extends Operation>(
+  subjects: readonly Subject[],
+  plan: (subject: Subject) => Promise<Planned<Op>>,
+): Promise<Planned<Op>[]> {
+  const planned: Planned<Op>[] = [];
+  for (const subject of subjects) {
+    try {
+      planned.push(await plan(subject));
+    } catch (error) {
+      planned.push(unplannable(error));
+    }
+  }
+  return planned;
+}
+
+/** Returns the plan of a change whose mapping failed. @throws any other error */
+export function unplannable(error: unknown): Extract<Planned, { kind: 'unplannable' }> {
+  if (!(error instanceof MappingError)) throw error;
+  return { kind: 'unplannable', cause: error.causeCode, detail: error.message };
+}
+
 /**
- * Thrown if a mapping function cannot use an argument. `code` becomes part of the dead letter's cause; see
- * docs/mapping.md.
+ * Thrown if a mapping function cannot use an argument, or the result of an expression cannot be used. `code` becomes
+ * part of the dead letter's cause; see docs/mapping.md.
  */
 export class FunctionError extends Error {
   override readonly name = 'FunctionError';
@@ -53,7 +77,9 @@ export class FunctionError extends Error {
       | 'no-time-zone'
       | 'not-a-text'
       | 'not-a-length'
+      | 'not-a-number'
       | 'not-a-field-name'
+      | 'too-large'
       | 'too-long'
       | 'withheld',
   ) {

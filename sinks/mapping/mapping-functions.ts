@@ -1,5 +1,5 @@
 import jsonata from 'jsonata';
-import { instantOf, localTime, utcMidnightMs, type LocalTime } from './event-time.js';
+import { isTimezone, zoneOffsetMs } from '../../base/zoned-instant.js';
 import { FunctionError } from './mapping-error.js';
 import { evaluationLimits } from './evaluation-limits.js';
 import type { MappingView } from './expression.js';
@@ -95,17 +95,51 @@ function eventDay(view: MappingView, value: unknown): string | undefined {
   return placedTime(view, value).day;
 }
 
-function placedTime({ pigeonhole }: MappingView, value: unknown): LocalTime {
+function placedTime({ pigeonhole }: MappingView, value: unknown) {
   const atMs = instantOf(value);
   if (atMs === undefined) throw new FunctionError('not-an-instant');
   const zone = pigeonhole?.['timezone'];
-  if (typeof zone !== 'string' || zone === '') throw new FunctionError('no-time-zone');
-  try {
-    return localTime(atMs, zone);
-  } catch (error) {
-    if (error instanceof RangeError) throw new FunctionError('no-time-zone');
-    throw error;
-  }
+  if (typeof zone !== 'string' || !isTimezone(zone)) throw new FunctionError('no-time-zone');
+  return localTime(atMs, zone);
+}
+
+/**
+ * Returns the local date and time in a time zone, including daylight saving time: YYYY-MM-DD, and HH:MM from 00:00 to
+ * 23:59.
+ * @param timeZone a name that `isTimezone` accepts
+ */
+export function localTime(atMs: number, timeZone: string) {
+  const [day = '', time = ''] = new Date(atMs + zoneOffsetMs(atMs, timeZone)).toISOString().split('T');
+  return { day: day.replace(/^\+0*/, ''), time: time.slice(0, 'HH:MM'.length) }; // years after 9999 begin with +
+}
+
+/** Returns the start of a calendar day in UTC, Unix time in ms; undefined if the calendar has no such day. */
+export function utcMidnightMs(day: string): number | undefined {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
+  const atMs = Date.parse(`${day}T00:00:00Z`);
+  // JavaScript parses 2026-02-30 as 2 March
+  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day) ? atMs : undefined;
+}
+
+/**
+ * Returns the time that a value represents, Unix time in ms. The value is a text in ISO 8601 or a number in ms. A text
+ * without an offset is in UTC, as the service writes times (specification, "createdAt"). Undefined for any other value.
+ */
+export function instantOf(value: unknown): number | undefined {
+  const atMs = typeof value === 'string' ? parseInstant(value.trim()) : value;
+  return typeof atMs === 'number' && Math.abs(atMs) <= 8.64e15 ? atMs : undefined;
+}
+
+/**
+ * Parses a text in ISO 8601; NaN for anything else. It checks the format first, because Date.parse also accepts texts
+ * such as "May 1", as a time in the machine's time zone.
+ */
+function parseInstant(text: string): number {
+  const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(text);
+  if (form === null || utcMidnightMs(form[1]!) === undefined) return Number.NaN;
+  const offset = form[4]?.toUpperCase() ?? 'Z';
+  const colon = offset === 'Z' ? offset : offset.replace(/^(...):?/, '$1:');
+  return Date.parse(`${form[1]}T${form[2]}${form[3] ?? ''}${colon}`);
 }
 
 function textOf(value: unknown): string {
@@ -193,8 +227,8 @@ export function findField(record: Fields | null, names: readonly string[]): unkn
   if (record === null) return undefined;
   for (const name of names) {
     const exact = Object.hasOwn(record, name) ? record[name] : undefined;
-    if (holdsSomething(exact)) return exact;
-    const alike = Object.keys(record).find((each) => fieldKey(each) === fieldKey(name) && holdsSomething(record[each]));
+    if (!isNothing(exact)) return exact;
+    const alike = Object.keys(record).find((each) => fieldKey(each) === fieldKey(name) && !isNothing(record[each]));
     if (alike !== undefined) return record[alike];
   }
   return undefined;
@@ -206,8 +240,4 @@ export function fieldKey(name: string): string {
     .normalize('NFKC')
     .toLowerCase()
     .replaceAll(/[\s\p{Pd}_]/gu, '');
-}
-
-function holdsSomething(value: unknown): boolean {
-  return value !== undefined && value !== null && !(typeof value === 'string' && value.trim() === '');
 }

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Dispatcher } from 'undici';
-import { whileHeld } from '../../base/while-held.js';
+import { whileHeld } from '../../base/lease.js';
 import { bypassesProxy, createDispatcher, isAllowedHost } from './create-dispatcher.js';
 
 let server: Server;

@@ -1,8 +1,8 @@
 import { rootCertificates } from 'node:tls';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
-import { onlyWhileHeld } from '../../base/only-while-held.js';
+import { onlyWhileHeld } from '../../base/lease.js';
 import type { NetworkSettings } from '../sink.js';
-import { guardedConnector, strictTls, RefusedAddressError } from './guarded-connector.js';
+import { guardedConnector, strictTls, RefusedAddressError } from './address-policy.js';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 
 interface DispatcherOptions {

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { errors } from 'undici';
-import { RefusedAddressError } from './guarded-connector.js';
+import { RefusedAddressError } from './address-policy.js';
 import { CutShort } from './within-deadline.js';
 import type { CheckLine } from '../sink.js';
 
@@ -77,22 +77,19 @@ export function failureWords(code: string): string {
   return `answers HTTP ${status}${name === undefined ? '' : ` (${name})`}`;
 }
 
-export interface UnansweredCall {
+interface UnansweredCall {
   readonly host: string;
   /** The vendor's name in messages. */
   readonly name: string;
   readonly timeoutMs: number;
   /** The thing that was requested, if its name helps the operator. */
-  readonly what?: string;
+  readonly what?: string | undefined;
 }
 
 /** Describes in a sentence why a call of `withinDeadline` has no answer, without path, query or secret. */
-export function noAnswerSentence(error: unknown, call: UnansweredCall): string {
-  if (!(error instanceof CutShort)) return failureSentence(error, call.host);
-  return error.reason === 'stopped' ? `stopped before ${call.name} answered` : lateSentence(call);
-}
-
-function lateSentence({ host, timeoutMs, what }: Omit<UnansweredCall, 'name'>): string {
+export function noAnswerSentence(error: unknown, { host, name, timeoutMs, what }: UnansweredCall): string {
+  if (!(error instanceof CutShort)) return failureSentence(error, host);
+  if (error.reason === 'stopped') return `stopped before ${name} answered`;
   return `${host} did not answer ${what === undefined ? '' : `${what} `}within ${timeoutMs / 1000} s`;
 }
 

@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { Secret } from '../../config/secret.js';
+
 /** The clock of a limiter or schedule; tests provide their own. */
 export interface Clock {
   /** Milliseconds since any time. The value never goes back. */
@@ -16,6 +19,9 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
+
+/** Detail of a wait for a limit that the configuration sets. */
+export const ownLimitReached = 'the daily request limit of this sink (limits.perDay) is reached';
 
 export interface RollingLimit {
   /** Maximum number of requests in any period of length `windowMs`. */
@@ -118,6 +124,13 @@ export class RollingLimiter {
     return Math.max(0, this.#closedUntil - this.#clock.now());
   }
 
+  /** Minimum number of milliseconds until a permit is free; 0: one is free now. */
+  get usedUpForMs(): number {
+    if (this.#used() < this.#limit) return 0;
+    // A permit of a request in progress counts until `windowMs` after its answer.
+    return (this.#freeAt[0] ?? this.#clock.now() + this.windowMs) - this.#clock.now();
+  }
+
   /** Ends the effect of `close`. */
   reopen(): void {
     this.#closedUntil = Number.NEGATIVE_INFINITY;
@@ -162,5 +175,37 @@ export class RollingLimiter {
     // because nothing else does. That is also necessary if `nextAt` has passed since #hasRoom read the clock.
     if (nextAt === Number.NEGATIVE_INFINITY) return;
     this.#cancelTimer = this.#clock.after(Math.max(0, Math.ceil(nextAt - this.#clock.now())), () => this.#serve());
+  }
+}
+
+/** Identifies an account at a vendor. The vendor counts all requests with the same values together. */
+export interface AccountName {
+  readonly type: string;
+  readonly baseUrl: string;
+  readonly credential: Secret | string;
+  /** The configured limits. Sinks of one account with different limits do not share a limiter. */
+  readonly limits: { readonly per10s?: number; readonly perDay?: number } | undefined;
+}
+
+/**
+ * Holds state that sinks of one process share if they use the same account, such as the count of requests. A process
+ * has one instance and keeps it when the configuration changes, so that neither a second sink of the account nor
+ * `config apply` starts a new count. It stores a hash of the credential, never the credential. Entries are never
+ * removed, because a process uses only a few accounts.
+ */
+export class Accounts {
+  readonly #shared = new Map<string, unknown>();
+
+  /**
+   * Returns the account's value of this kind. The first call creates it. The kind determines the value's type.
+   * @param kind such as `requests`
+   */
+  share<Value>(account: AccountName, kind: string, make: () => Value): Value {
+    const { type, baseUrl, credential, limits } = account;
+    const secret = typeof credential === 'string' ? credential : credential.reveal();
+    const text = JSON.stringify([type, baseUrl, secret, limits?.per10s ?? null, limits?.perDay ?? null]);
+    const key = `${kind} ${createHash('sha256').update(text).digest('hex')}`;
+    if (!this.#shared.has(key)) this.#shared.set(key, make());
+    return this.#shared.get(key) as Value;
   }
 }

@@ -53,27 +53,30 @@ async function inspect(client: ClientBase, { server, schema, sink, ignored }: Ch
   const lines: CheckLine[] = [serverLine(server, session)];
   if (ignored.length > 0)
     lines.push({ ok: true, text: `these parameters of "url" have no effect: ${ignored.join(', ')}` });
-  const state = await inspectSchema(client, schema, tables);
-  requireOwn(state, schema, { ledgerId: undefined, sink });
+  const state = await inspectSchema(client, schema);
+  requireOwn(state, schema, { sink });
   const missing = missingStatements(state, schema);
   const may = await mayCreate(client, schema, state, session);
   if (missing.length === 0) lines.push({ ok: true, text: `schema "${schema}" has its ${tables.length} tables` });
   else if (may) lines.push({ ok: true, text: `${whatIsMissing(state, schema)}: pigeonpost creates what is missing` });
   else {
-    const statements = [...missing, ...grants(schema, session.user)].map((statement) => `${statement};`);
-    const text = `${whatIsMissing(state, schema)}, and "${session.user}" may not create what is missing: have the owner run\n${statements.join('\n')}`;
+    const script = scriptOf([...missing, ...grants(schema, session.user)]);
+    const text = `${whatIsMissing(state, schema)}, and "${session.user}" may not create what is missing: have the owner run\n${script}`;
     lines.push({ ok: false, text });
   }
   const lacking = await lackingRights(client, schema, state);
   if (lacking.length > 0 && (missing.length === 0 || may)) {
+    const script = scriptOf(grants(schema, session.user));
     lines.push({
       ok: false,
-      text: `"${session.user}" lacks rights on ${lacking.join(', ')}: have the owner run\n${grants(schema, session.user)
-        .map((statement) => `${statement};`)
-        .join('\n')}`,
+      text: `"${session.user}" lacks rights on ${lacking.join(', ')}: have the owner run\n${script}`,
     });
   }
   return lines;
+}
+
+function scriptOf(statements: readonly string[]): string {
+  return statements.map((statement) => `${statement};`).join('\n');
 }
 
 function serverLine(server: string, { version, user, encrypted, standby }: Session): CheckLine {

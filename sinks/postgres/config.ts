@@ -1,19 +1,9 @@
+import { codeOf } from '../../base/errors.js';
 import { z } from 'zod';
-import type { Secret } from '../../config/secret.js';
 import { secret, text } from '../../config/values.js';
+import { isLoopback } from '../../base/loopback.js';
 import { readFileSync } from 'node:fs';
 import { type PostgresTlsMode, sslModes, tlsModeOf } from '../../base/postgres-tls.js';
-import { isLoopback } from '../../config/loopback.js';
-
-/**
- * The keys of a `postgres` sink in pigeonpost.yaml, without those that all sinks share. docs/sinks/postgres.md explains
- * each to users.
- */
-export interface PostgresConfig {
-  /** May contain a password, so logs and errors show only host and port. */
-  readonly url: Secret;
-  readonly schema: string;
-}
 
 const urlSecret = secret().superRefine((found, context) => {
   try {
@@ -23,7 +13,8 @@ const urlSecret = secret().superRefine((found, context) => {
   }
 });
 
-export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
+/** docs/sinks/postgres.md explains each key to users. */
+export const postgresConfigSchema = z.strictObject({
   url: urlSecret
     .meta({
       allowed:
@@ -36,26 +27,11 @@ export const postgresConfigSchema: z.ZodType<PostgresConfig> = z.strictObject({
   ).describe('The schema with a table for each list. It is created if necessary, and belongs only to this sink.'),
 });
 
+/** The keys of a `postgres` sink in pigeonpost.yaml, without those that all sinks share. */
+export type PostgresConfig = Readonly<z.infer<typeof postgresConfigSchema>>;
+
 /** The parts of a URL. They contain the password, so they are used only to connect. */
-export interface Server {
-  readonly host: string;
-  readonly port: number;
-  readonly user: string;
-  readonly password: string | undefined;
-  readonly database: string;
-  readonly tlsMode: PostgresTlsMode;
-  /** Binds the password to the TLS connection if the server supports it. */
-  readonly channelBinding: boolean;
-  /** Settings that are passed to the server unchanged, such as `endpoint=…`, which some hosting providers require. */
-  readonly options: string | undefined;
-  /** Time limit to open a connection; undefined: the sink's default. */
-  readonly connectTimeoutMs: number | undefined;
-  readonly applicationName: string | undefined;
-  /** Paths of PEM files, as libpq accepts them. */
-  readonly certificates: Certificates;
-  /** Known parameters of the URL that have no effect. */
-  readonly ignored: readonly string[];
-}
+export type Server = Readonly<ReturnType<typeof readUrl>>;
 
 interface Certificates {
   /** The certificate authority that replaces those of the system. */
@@ -80,34 +56,13 @@ const PARAMETERS: readonly string[] = [
  * Parameters that hosting providers and tools put into URLs, and that have no effect here. They configure the
  * connection pools of Prisma and other drivers, or parts of libpq that this sink does not use.
  */
-const WITHOUT_EFFECT: readonly string[] = [
-  'pgbouncer',
-  'connection_limit',
-  'pool_timeout',
-  'pool_max_conns',
-  'pool_mode',
-  'max_idle_connection_lifetime',
-  'statement_cache_size',
-  'prepared_statements',
-  'prepareThreshold',
-  'schema',
-  'socket_timeout',
-  'supa',
-  'uselibpqcompat',
-  'client_encoding',
-  'fallback_application_name',
-  'gssencmode',
-  'keepalives',
-  'keepalives_idle',
-  'keepalives_interval',
-  'keepalives_count',
-  'load_balance_hosts',
-  'sslnegotiation',
-  'sslcompression',
-  'sslsni',
-  'target_session_attrs',
-  'tcp_user_timeout',
-];
+const WITHOUT_EFFECT: readonly string[] = `
+  pgbouncer connection_limit pool_timeout pool_max_conns pool_mode max_idle_connection_lifetime
+  statement_cache_size prepared_statements prepareThreshold schema socket_timeout supa uselibpqcompat
+  client_encoding fallback_application_name gssencmode keepalives keepalives_idle keepalives_interval
+  keepalives_count load_balance_hosts sslnegotiation sslcompression sslsni target_session_attrs tcp_user_timeout`
+  .trim()
+  .split(/\s+/);
 
 /**
  * Parses `postgres://user:password@host:5432/database?sslmode=verify-full`. The default `sslmode` is `verify-full`,
@@ -115,7 +70,7 @@ const WITHOUT_EFFECT: readonly string[] = [
  * @throws {TypeError} with the problem as the end of a sentence; it does not contain the URL, which may contain a
  * password
  */
-export function readUrl(text: string): Server {
+export function readUrl(text: string) {
   if (!URL.canParse(text)) throw new TypeError('is not valid: percent-encode special characters in the password');
   const url = new URL(text);
   if (url.protocol !== 'postgres:' && url.protocol !== 'postgresql:')
@@ -137,15 +92,20 @@ export function readUrl(text: string): Server {
     password: url.password === '' ? undefined : decoded(url.password),
     database,
     tlsMode: readTlsMode(url.searchParams.get('sslmode'), url.hostname),
+    /** Binds the password to the TLS connection if the server supports it. */
     channelBinding: given('channel_binding') === 'require',
+    /** Passed to the server unchanged, such as `endpoint=…`, which some hosting providers require. */
     options: given('options'),
+    /** Time limit to open a connection; undefined: the sink's default. */
     connectTimeoutMs: readSeconds(given('connect_timeout')),
     applicationName: given('application_name'),
+    /** Paths of PEM files, as libpq accepts them. */
     certificates: {
       ...(given('sslrootcert') !== undefined && given('sslrootcert') !== 'system' && { ca: given('sslrootcert')! }),
       ...(given('sslcert') !== undefined && { cert: given('sslcert')! }),
       ...(given('sslkey') !== undefined && { key: given('sslkey')! }),
     },
+    /** Known parameters of the URL that have no effect. */
     ignored: names.filter((name) => WITHOUT_EFFECT.includes(name)),
   };
 }
@@ -169,7 +129,7 @@ export function readCertificates({ certificates }: Pick<Server, 'certificates'>)
     try {
       return readFileSync(path, 'utf8');
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
+      const code = codeOf(error);
       throw new TypeError(`names a file in ${name} that cannot be read (${code})`);
     }
   };

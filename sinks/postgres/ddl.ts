@@ -19,7 +19,6 @@ export function markerStatements(schema: string): string[] {
   ];
 }
 
-/** Returns the statements that create a table with its indexes and comments. */
 export function tableStatements(schema: string, table: Table): string[] {
   const name = qualified(schema, table.name);
   const columns = allColumns(table).map(
@@ -46,7 +45,6 @@ export function columnStatements(schema: string, table: Table, columnName: strin
   ];
 }
 
-/** Returns every column of a table, in order. */
 export function allColumns(table: Table): TableColumn[] {
   const own = table.columns.map(({ name, type, comment }) => ({ name, type, notNull: false, comment }));
   return [...leadingColumns, ...own, ...trailingColumns];
@@ -84,56 +82,36 @@ interface TableColumn {
 
 export const primaryKey: readonly string[] = ['workspace', 'pigeonhole_id', 'key'];
 
+const optional = (name: string, type: string, comment: string): TableColumn => ({
+  name,
+  type,
+  notNull: false,
+  comment,
+});
+const required = (name: string, type: string, comment: string): TableColumn => ({ name, type, notNull: true, comment });
+
 export const leadingColumns: readonly TableColumn[] = [
-  { name: 'workspace', type: 'text', notNull: true, comment: 'The workspace, by its name in pigeonpost.yaml.' },
-  {
-    name: 'pigeonhole_id',
-    type: 'bigint',
-    notNull: true,
-    comment: 'The pigeonhole; 0 if the item belongs to the workspace.',
-  },
-  { name: 'key', type: 'text', notNull: true, comment: 'Identifies the item in its list and pigeonhole.' },
+  required('workspace', 'text', 'The workspace, by its name in pigeonpost.yaml.'),
+  required('pigeonhole_id', 'bigint', 'The pigeonhole; 0 if the item belongs to the workspace.'),
+  required('key', 'text', 'Identifies the item in its list and pigeonhole.'),
 ];
 
 export const trailingColumns: readonly TableColumn[] = [
-  {
-    name: 'anonymous',
-    type: 'boolean',
-    notNull: false,
-    comment:
-      'True: the person is not shown, by their choice or for lack of consent. Null: items of this list have no person.',
-  },
-  {
-    name: 'revision',
-    type: 'bigint',
-    notNull: true,
-    comment: '1, 2, 3… for each item; a newer revision replaces an older one.',
-  },
-  { name: 'sequence', type: 'bigint', notNull: true, comment: 'Increases with every change in the pigeonhole.' },
-  {
-    name: 'found_at',
-    type: 'timestamp with time zone',
-    notNull: true,
-    comment: 'When pigeonpost found this revision.',
-  },
-  {
-    name: 'updated_at',
-    type: 'timestamp with time zone',
-    notNull: true,
-    comment: "When this row was written, by this database's clock.",
-  },
-  {
-    name: 'deleted_at',
-    type: 'timestamp with time zone',
-    notNull: false,
-    comment: 'When pigeonpost found that the item is deleted, or null. Its columns about a person are then null.',
-  },
-  {
-    name: 'raw',
-    type: 'jsonb',
-    notNull: false,
-    comment: 'The whole item as the service returned it, including fields without a column.',
-  },
+  optional(
+    'anonymous',
+    'boolean',
+    'True: the person is not shown, by their choice or for lack of consent. Null: items of this list have no person.',
+  ),
+  required('revision', 'bigint', '1, 2, 3… for each item; a newer revision replaces an older one.'),
+  required('sequence', 'bigint', 'Increases with every change in the pigeonhole.'),
+  required('found_at', 'timestamp with time zone', 'When pigeonpost found this revision.'),
+  required('updated_at', 'timestamp with time zone', "When this row was written, by this database's clock."),
+  optional(
+    'deleted_at',
+    'timestamp with time zone',
+    'When pigeonpost found that the item is deleted, or null. Its columns about a person are then null.',
+  ),
+  optional('raw', 'jsonb', 'The whole item as the service returned it, including fields without a column.'),
 ];
 
 /** The marker table, which contains only the owner of the schema. */

@@ -1,4 +1,5 @@
 import { forgetsPerson, type Fields, type Operation, type Planned, type Subject, type OnForget } from '../sink.js';
+import { utcMidnightMs } from '../mapping/mapping-functions.js';
 import { type Column, type ColumnType, tableOf, type Table } from './tables.js';
 
 /**
@@ -48,7 +49,7 @@ function rowOf({ change }: Subject, table: Table, write: Write): Record<string, 
     found_at: change.timestamp,
   };
   if (write === 'tombstone') {
-    const session = table.columns.some(isOfEnvelope) ? { session_id: change.sessionId } : {};
+    const session = table.columns.some(({ from }) => from === 'sessionId') ? { session_id: change.sessionId } : {};
     return { ...identity, ...session, deleted_at: change.timestamp };
   }
   const item = change.data;
@@ -66,15 +67,12 @@ function rowOf({ change }: Subject, table: Table, write: Write): Record<string, 
 function valueIn(column: Column, item: Fields, sessionId: number | null, table: Table): unknown {
   const { from, type } = column;
   if (from === 'the-rest') return restOf(item, table);
-  if ('envelope' in from) return columnValue(type, sessionId);
-  return columnValue(type, memberAt(item, from.item));
+  return columnValue(type, from === 'sessionId' ? sessionId : memberAt(item, from));
 }
 
 /** Returns those top-level fields of the item that have no column. */
 function restOf(item: Fields, table: Table): Fields {
-  const taken = new Set(
-    table.columns.flatMap(({ from }) => (from !== 'the-rest' && 'item' in from ? [from.item[0]] : [])),
-  );
+  const taken = new Set(table.columns.flatMap(({ from }) => (typeof from === 'string' ? [] : [from[0]])));
   return Object.fromEntries(Object.entries(item).filter(([name]) => !taken.has(name)));
 }
 
@@ -85,10 +83,6 @@ function memberAt(item: Fields, path: readonly string[]): unknown {
     value = (value as Fields)[name];
   }
   return value;
-}
-
-function isOfEnvelope({ from }: Column): boolean {
-  return from !== 'the-rest' && 'envelope' in from;
 }
 
 /**
@@ -151,8 +145,5 @@ function instantOf(value: unknown): string | null {
 }
 
 function dayOf(value: unknown): string | null {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(value) || value.startsWith('0000')) return null;
-  const at = new Date(`${value}T00:00:00Z`);
-  // JavaScript parses 2026-02-30 as 2 March
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(value) ? value : null;
+  return typeof value === 'string' && utcMidnightMs(value) !== undefined && !value.startsWith('0000') ? value : null;
 }

@@ -1,5 +1,5 @@
 import { type ClientBase, Pool, type PoolClient, type PoolConfig } from 'pg';
-import type { NetworkSettings, Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { NetworkSettings, Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { checkDatabase } from './check.js';
 import { classifyFailure } from './classify.js';
 import {
@@ -20,10 +20,10 @@ const BATCH_SIZE = 500;
 
 interface PostgresTuning {
   readonly connectTimeoutMs?: number;
+  /** The server cancels a statement that takes longer. */
   readonly statementTimeoutMs?: number;
 }
 
-/** Creates the sink that writes a table for each list and a row for each item. */
 export function createPostgresSink(
   config: PostgresConfig,
   environment: SinkEnvironment,
@@ -50,8 +50,7 @@ export function createPostgresSink(
     async send(operations, lane, signal) {
       const owner = { ledgerId: lane.ledgerId, sink: environment.name };
       const target = { server, schema, owner, statementTimeoutMs };
-      const nothingSent = (): Written => ({ outcomes: operations.map(() => ({ kind: 'unsent' })), looksAgain: false });
-      if (operations.length === 0 || signal.aborted) return nothingSent();
+      if (operations.length === 0 || signal.aborted) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
       try {
         const written = await withConnection(pool, signal, async (client) => {
           ready ??= prepareSchema(client, schema, owner);
@@ -64,16 +63,13 @@ export function createPostgresSink(
         ready = undefined;
         const failure = classifyFailure(error, server, schema);
         // No row has been sent yet, so a failure here has its cause in the schema and not in a row.
-        const outcome = failure.about === 'destination' ? failure.outcome : retryOf(failure.detail);
+        const outcome: Outcome =
+          failure.about === 'destination' ? failure.outcome : { kind: 'retry', detail: failure.detail };
         return { outcomes: operations.map(() => outcome) };
       }
     },
     close: () => pool.end(),
   };
-}
-
-function retryOf(detail: string) {
-  return { kind: 'retry', detail } as const;
 }
 
 /**
@@ -116,12 +112,6 @@ export const postgresSinkType: SinkType<PostgresConfig> = {
 /** Maximum number of connections. Each lane that is sending uses one. */
 const CONNECTIONS = 4;
 
-interface ConnectOptions {
-  readonly connectTimeoutMs: number;
-  /** The server cancels a statement that takes longer. */
-  readonly statementTimeoutMs: number;
-}
-
 /** Wait for an answer after the server's statement timeout. If none arrives, the connection counts as dead. */
 const ANSWER_MARGIN_MS = 5_000;
 
@@ -129,7 +119,7 @@ const ANSWER_MARGIN_MS = 5_000;
  * Creates the pool of connections, which opens a connection when it is needed. It does not use `network.proxy`, which
  * is for HTTP. It also does not refuse private addresses, because most databases are in a private network.
  */
-function createPool(server: Server, network: NetworkSettings, options: ConnectOptions): Pool {
+function createPool(server: Server, network: NetworkSettings, options: Required<PostgresTuning>): Pool {
   const config: PoolConfig = {
     host: server.host,
     port: server.port,

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { groupBy } from '../../base/group-by.js';
+import { groupBy } from '../../base/grouping.js';
 import {
   primaryKey,
   allColumns,
@@ -13,11 +13,13 @@ import {
 import { DestinationChanged } from './classify.js';
 import { type Table, tables } from './tables.js';
 
-/** The ledger and the sink to which a schema belongs. */
 export interface SchemaOwner {
   readonly ledgerId: string;
   readonly sink: string;
 }
+
+/** Without a `ledgerId`, only the sink's name is compared. */
+type ExpectedOwner = Pick<SchemaOwner, 'sink'> & Partial<SchemaOwner>;
 
 /** The state of a schema, compared with the expected tables. */
 export interface SchemaState {
@@ -46,11 +48,7 @@ interface ColumnRow {
  * Inspects a schema. Reads the catalog and not information_schema, because information_schema hides tables on which the
  * user has no rights, and they would seem to be missing.
  */
-export async function inspectSchema(
-  client: ClientBase,
-  schema: string,
-  tables: readonly Table[],
-): Promise<SchemaState> {
+export async function inspectSchema(client: ClientBase, schema: string): Promise<SchemaState> {
   const { rows: found } = await client.query<{ exists: boolean }>(
     'select exists (select from pg_namespace where nspname = $1) as exists',
     [schema],
@@ -105,15 +103,9 @@ export async function readOwner(client: ClientBase, schema: string): Promise<Sch
 
 /**
  * Checks that this sink may write to a schema.
- * @param ledgerId the id of this ledger; undefined if the caller does not know it, then only the sink's name is
- * compared
  * @throws {DestinationChanged} if the schema belongs to another sink or ledger, or cannot be migrated
  */
-export function requireOwn(
-  state: SchemaState,
-  schema: string,
-  { ledgerId, sink }: { readonly ledgerId: string | undefined; readonly sink: string },
-): void {
+export function requireOwn(state: SchemaState, schema: string, { ledgerId, sink }: ExpectedOwner): void {
   const { owner, hasMarkerTable, presentTables, misfits: problems } = state;
   if (!hasMarkerTable && presentTables.length > 0) {
     throw new DestinationChanged(
@@ -125,11 +117,7 @@ export function requireOwn(
 }
 
 /** @throws {DestinationChanged} if the schema belongs to another ledger or sink */
-export function requireSameOwner(
-  owner: SchemaOwner,
-  schema: string,
-  { ledgerId, sink }: { readonly ledgerId: string | undefined; readonly sink: string },
-): void {
+export function requireSameOwner(owner: SchemaOwner, schema: string, { ledgerId, sink }: ExpectedOwner): void {
   if (ledgerId !== undefined && owner.ledgerId !== ledgerId) {
     throw new DestinationChanged(
       `schema "${schema}" belongs to another ledger (table ${MARKER_TABLE}): give this sink a schema of its own`,
@@ -187,14 +175,14 @@ const LOCK_TIMEOUT_MS = 5_000;
  * driver's errors
  */
 export async function prepareSchema(client: ClientBase, schema: string, owner: SchemaOwner): Promise<void> {
-  const seen = await inspectSchema(client, schema, tables);
+  const seen = await inspectSchema(client, schema);
   requireOwn(seen, schema, owner);
   if (seen.owner !== null && missingStatements(seen, schema).length === 0) return;
   await client.query('begin');
   try {
     await client.query(`set local lock_timeout = ${LOCK_TIMEOUT_MS}`);
     await client.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`pigeonpost schema ${schema}`]);
-    const state = await inspectSchema(client, schema, tables); // another process may have created the missing parts
+    const state = await inspectSchema(client, schema); // another process may have created the missing parts
     requireOwn(state, schema, owner);
     for (const statement of missingStatements(state, schema)) await client.query(statement);
     if (state.owner === null) {

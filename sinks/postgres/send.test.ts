@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { whileHeld } from '../../base/while-held.js';
+import { whileHeld } from '../../base/lease.js';
 import type { PostgresOperation } from './plan.js';
 import { writeBatch } from './send.js';
 

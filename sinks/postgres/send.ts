@@ -1,14 +1,13 @@
 import type { ClientBase } from 'pg';
 import type { Outcome } from '../sink.js';
-import { confirmHeld } from '../../base/while-held.js';
+import { confirmHeld } from '../../base/lease.js';
 import { classifyFailure, DestinationChanged } from './classify.js';
 import { type PostgresOperation, type Write, storableJson } from './plan.js';
 import { readOwner, requireSameOwner, type SchemaOwner } from './schema.js';
-import { MARKER_TABLE, qualified, quoted, leadingColumns, primaryKey, trailingColumns } from './ddl.js';
+import { allColumns, leadingColumns, MARKER_TABLE, primaryKey, qualified, quoted, trailingColumns } from './ddl.js';
 import { tables, type Table } from './tables.js';
 
 interface Target {
-  /** The server's name in messages. */
   readonly server: string;
   readonly schema: string;
   readonly owner: SchemaOwner;
@@ -16,7 +15,6 @@ interface Target {
 }
 
 export interface Written {
-  /** One outcome per operation, in their order. */
   readonly outcomes: readonly Outcome[];
   /** Whether the tables have changed, so that the schema has to be inspected again. */
   readonly looksAgain: boolean;
@@ -150,7 +148,7 @@ const sameItem = primaryKey.map((name) => `t.${quoted(name)} = r.${quoted(name)}
 
 /** All columns except `updated_at`, which the database sets. */
 function columnsOf(table: Table): Typed[] {
-  return [...leadingColumns, ...table.columns, ...trailingColumns].filter(({ name }) => name !== 'updated_at');
+  return allColumns(table).filter(({ name }) => name !== 'updated_at');
 }
 
 function upsert(table: Table, schema: string, columns: readonly Typed[]): string {
@@ -168,7 +166,7 @@ where ${mayReplace} and (${values.map((name) => `t.${quoted(name)}`).join(', ')}
 function tombstone(table: Table, schema: string): string {
   const columns = [
     ...keyColumns,
-    ...table.columns.filter(({ from }) => from !== 'the-rest' && 'envelope' in from),
+    ...table.columns.filter(({ from }) => from === 'sessionId'),
     ...trailingColumns.filter(({ name }) => name === 'deleted_at'),
   ];
   return `${insert(table, schema, columns)} do update set

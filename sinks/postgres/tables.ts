@@ -5,13 +5,12 @@ export interface Column {
   readonly name: string;
   readonly type: ColumnType;
   /**
-   * Where the column's value comes from: a path in the item, the change envelope, or all fields of the item that have
-   * no column.
+   * Where the column's value comes from: a path in the item, the change envelope (`sessionId`), or all fields of the
+   * item that have no column.
    */
-  readonly from: { readonly item: readonly string[] } | { readonly envelope: 'sessionId' } | 'the-rest';
+  readonly from: readonly string[] | 'sessionId' | 'the-rest';
   /** Whether the column may contain personal data. It is then cleared when the item or its attendee is removed. */
   readonly personal: boolean;
-  /** The column's comment in the database. */
   readonly comment: string;
 }
 
@@ -45,7 +44,6 @@ const sessionColumns: readonly (readonly [path: string, type: ColumnType, commen
   ['externalVideoReactions', 'boolean', 'Whether reactions are shown on a video.'],
 ];
 
-/** The table of one list. */
 export interface Table {
   readonly list: string;
   readonly name: string;
@@ -70,7 +68,7 @@ function column(
 ): Column {
   const words = path.replaceAll('.', '_').replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const name = words.replace(/^([a-z]+_)\1/, '$1'); // attendee.attendeeCode
-  return { name, type, from: { item: path.split('.') }, personal, comment };
+  return { name, type, from: path.split('.'), personal, comment };
 }
 
 const id = (path: string, comment: string, options?: Options): Column => column(path, 'bigint', comment, options);
@@ -82,7 +80,7 @@ const personal = { personal: true } as const;
 const session: Column = {
   name: 'session_id',
   type: 'bigint',
-  from: { envelope: 'sessionId' },
+  from: 'sessionId',
   personal: false,
   comment: 'The session it belongs to: sessions.id.',
 };
@@ -109,10 +107,9 @@ const count = (path: string, comment: string): Column => column(path, 'bigint', 
  * The service copies the names of sessions and the texts of questions into other items. Such a copy has a column only
  * if no other table contains the value.
  */
-export const tables: readonly Table[] = [
+const definitions: readonly Omit<Table, 'name'>[] = [
   {
     list: 'pigeonholes',
-    name: 'pigeonholes',
     comment: 'The event spaces of a workspace. Their own pigeonhole_id is 0: join on id.',
     columns: [
       id('id', 'The pigeonhole_id of all other tables.'),
@@ -130,7 +127,6 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'subscriptions',
-    name: 'subscriptions',
     comment: 'The subscriptions of a workspace. Their pigeonhole_id is 0.',
     columns: [
       id('id', 'The subscription.'),
@@ -142,13 +138,11 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'sessions',
-    name: 'sessions',
     comment: 'The parts of a pigeonhole: Q&As, polls, word clouds.',
     columns: sessionColumns.map(([path, type, comment]) => column(path, type, comment)),
   },
   {
     list: 'attendees',
-    name: 'attendees',
     comment:
       'People who signed in. After a person withdraws consent, the row stays by default, and every column about the person is null.',
     columns: [
@@ -166,7 +160,6 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'questions',
-    name: 'questions',
     comment: 'Questions from the audience, by session.',
     columns: [
       id('question.id', 'The question.'),
@@ -180,14 +173,12 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'votes',
-    name: 'votes',
     comment: 'Votes on questions, one row per vote.',
     columns: [id('question.id', 'The question: questions.question_id.'), session, person('attendeeId'), createdAt],
     person: 'attendee_id',
   },
   {
     list: 'answer_ratings',
-    name: 'answer_ratings',
     comment: 'Ratings of the answers to questions.',
     columns: [
       id('answerRating.id', 'The rating.'),
@@ -201,7 +192,6 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'answers',
-    name: 'answers',
     comment: 'Answers to word clouds.',
     columns: [
       id('answer.id', 'The answer.'),
@@ -215,14 +205,12 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'poll-mcq-votes',
-    name: 'poll_mcq_votes',
     comment: 'Votes in multiple-choice polls.',
     columns: [id('id', 'The vote.'), ...optionVote, session, person('attendee.id'), createdAt],
     person: 'attendee_id',
   },
   {
     list: 'poll-quiz-votes',
-    name: 'poll_quiz_votes',
     comment: 'Votes in quizzes.',
     columns: [
       id('id', 'The vote.'),
@@ -237,7 +225,6 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'qna-questions',
-    name: 'qna_questions',
     comment: 'Questions of Q&A sessions as their attendees see them; the table questions contains the same questions.',
     columns: [
       id('id', 'The question: questions.question_id.'),
@@ -252,7 +239,6 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'engagement',
-    name: 'engagement',
     comment:
       'The interactions of each attendee, by session and in total (scope pigeonhole); anonymous interactions are not counted.',
     columns: [
@@ -272,7 +258,6 @@ export const tables: readonly Table[] = [
   },
   {
     list: 'registrants',
-    name: 'registrants',
     comment: 'People whom an import registered, and whether they signed in.',
     columns: [
       text('attendeeCode', 'The code that they were given.', personal),
@@ -287,5 +272,6 @@ export const tables: readonly Table[] = [
   },
 ];
 
-/** The table of each list that has one. */
+export const tables: readonly Table[] = definitions.map((each) => ({ ...each, name: each.list.replaceAll('-', '_') }));
+
 export const tableOf: ReadonlyMap<string, Table> = new Map(tables.map((table) => [table.list, table]));

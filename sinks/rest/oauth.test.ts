@@ -9,10 +9,9 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { inspect } from 'node:util';
-import type { Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
-import { whileHeld } from '../../base/while-held.js';
+import { whileHeld } from '../../base/lease.js';
+import { RestClient } from './rest-client.js';
 import { type Grant, signingAlgorithm, TokenFailure, TokenSource, type TokenSourceOptions } from './oauth.js';
 
 interface Asked {
@@ -29,7 +28,7 @@ interface Answer {
 let server: Server;
 let asked: Asked[];
 let answers: (() => Answer | Promise<Answer>)[];
-let dispatcher: Dispatcher;
+let rest: RestClient;
 let nowMs: number;
 const never = new AbortController().signal;
 
@@ -40,15 +39,11 @@ beforeEach(async () => {
   server = createServer((incoming, outgoing) => void answer(incoming, outgoing));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  dispatcher = createDispatcher(
-    tokenUrl(),
-    { allowHosts: [] },
-    { allowPrivateAddresses: true, connectTimeoutMs: 10_000, connections: 2 },
-  );
+  rest = restClient(true);
 });
 
 afterEach(async () => {
-  await dispatcher.close();
+  await rest.close();
   server.closeAllConnections();
   server.close();
   await once(server, 'close');
@@ -64,6 +59,11 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse): Prom
 }
 
 const tokenUrl = () => new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/token`);
+
+const restClient = (allowPrivateAddresses: boolean) => {
+  const environment = { network: { allowHosts: [] }, now: () => nowMs };
+  return new RestClient({ url: tokenUrl(), environment, allowPrivateAddresses, connections: 2 });
+};
 
 const granted =
   (token: string, rest: object = {}) =>
@@ -84,7 +84,7 @@ const sourceOf = (grant: Grant = credentials, options: Partial<TokenSourceOption
   new TokenSource({
     tokenUrl: tokenUrl(),
     grant,
-    dispatcher,
+    rest,
     name: 'Acme',
     keys: '"clientId" and "clientSecret"',
     now: () => nowMs,
@@ -319,12 +319,8 @@ describe('a rejected token request', () => {
 });
 
 it('a token endpoint in a private network is not contacted without permission', async () => {
-  const guarded = createDispatcher(
-    tokenUrl(),
-    { allowHosts: [] },
-    { allowPrivateAddresses: false, connectTimeoutMs: 10_000, connections: 1 },
-  );
-  const { kind, detail } = await failureOf(sourceOf(credentials, { dispatcher: guarded }));
+  const guarded = restClient(false);
+  const { kind, detail } = await failureOf(sourceOf(credentials, { rest: guarded }));
   expect([kind, detail]).toEqual(['retry', expect.stringContaining('allowPrivateAddresses')]);
   expect(asked).toHaveLength(0);
   await guarded.close();

@@ -1,10 +1,9 @@
-import { request, type Dispatcher } from 'undici';
 import { Secret } from '../../config/secret.js';
 import { fieldsOf, type Fields, type Result } from '../sink.js';
-import { noAnswerSentence } from '../network/failure-sentence.js';
-import { answeredAtMs, headerText, parsedJson, readText, requestIdOf, retryAfterMs } from '../network/read-answer.js';
-import { CutShort, withinDeadline } from '../network/within-deadline.js';
-import { whileHeld } from '../../base/while-held.js';
+import { requestIdOf, retryAfterMs } from '../network/read-answer.js';
+import { CutShort } from '../network/within-deadline.js';
+import type { RestAnswer, RestClient } from './rest-client.js';
+import { whileHeld } from '../../base/lease.js';
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 
 /** The proof of a sink's identity that a token endpoint requires. */
@@ -38,8 +37,8 @@ export type Grant =
 export interface TokenSourceOptions {
   readonly tokenUrl: URL;
   readonly grant: Grant;
-  /** Created by `createDispatcher` for `tokenUrl`, so that it follows the sink's network policy. */
-  readonly dispatcher: Dispatcher;
+  /** A client for `tokenUrl`, so that the connection follows the sink's network policy. */
+  readonly rest: RestClient;
   /** The server's name in messages, such as `Salesforce`. */
   readonly name: string;
   /** The configuration keys to check after a refusal, such as `"clientId" and "clientSecret"`. */
@@ -72,7 +71,6 @@ export class TokenFailure extends Error {
 }
 
 const TIMEOUT_MS = 30_000;
-const MAX_ANSWER_BYTES = 256 * 1024;
 /** After a failure, no login is tried for this time, so that a batch of 100 requests does not cause 100 logins. */
 const FAILURE_LASTS_MS = 5_000;
 
@@ -87,14 +85,12 @@ const noLease = (): undefined => undefined;
  */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
-  readonly #now: () => number;
   #current: { readonly token: Token; readonly renewAtMs: number; readonly endsAtMs: number } | undefined;
   #pending: Promise<Token> | undefined;
   #failed: { readonly failure: TokenFailure; readonly untilMs: number } | undefined;
 
   constructor(options: TokenSourceOptions) {
     this.#options = options;
-    this.#now = options.now;
   }
 
   /**
@@ -105,7 +101,7 @@ export class TokenSource {
    */
   async get(signal: AbortSignal): Promise<Token> {
     if (signal.aborted) throw new CutShort('stopped');
-    const now = this.#now();
+    const now = this.#options.now();
     const current = this.#current;
     if (current !== undefined && now < current.renewAtMs) return current.token;
     try {
@@ -113,7 +109,7 @@ export class TokenSource {
       this.#pending ??= this.#renew().finally(() => (this.#pending = undefined));
       return await unlessAborted(this.#pending, signal);
     } catch (error) {
-      const isUsable = current !== undefined && current === this.#current && this.#now() < current.endsAtMs;
+      const isUsable = current !== undefined && current === this.#current && this.#options.now() < current.endsAtMs;
       if (error instanceof TokenFailure && isUsable) return current.token;
       throw error;
     }
@@ -140,7 +136,7 @@ export class TokenSource {
   }
 
   async #renew(): Promise<Token> {
-    const askedAtMs = this.#now();
+    const askedAtMs = this.#options.now();
     try {
       const { token, lifetimeMs } = await this.#request();
       const endsAtMs = askedAtMs + lifetimeMs;
@@ -151,54 +147,42 @@ export class TokenSource {
       if (error instanceof TokenFailure) {
         const { result } = error;
         const lastsMs = result.kind === 'retry' ? (result.afterMs ?? FAILURE_LASTS_MS) : FAILURE_LASTS_MS;
-        this.#failed = { failure: error, untilMs: this.#now() + lastsMs };
+        this.#failed = { failure: error, untilMs: this.#options.now() + lastsMs };
       }
       throw error;
     }
   }
 
   async #request(): Promise<{ token: Token; lifetimeMs: number }> {
-    const { tokenUrl, grant, dispatcher, name } = this.#options;
-    const { form, authorization } = grantRequest(grant, this.#now());
-    try {
-      // The request uses neither the signal nor the lease of the lane that started it, because other lanes wait for the
-      // token as well.
-      const exchange = async (own: AbortSignal) => {
-        const answer = await request(tokenUrl, {
-          method: 'POST',
-          dispatcher,
-          signal: own,
-          headers: {
-            'content-type': 'application/x-www-form-urlencoded',
-            accept: 'application/json',
-            'user-agent': 'pigeonpost',
-            ...(authorization !== undefined && { authorization }),
-          },
-          body: form.toString(),
-        });
-        const text = await readText(answer.body, MAX_ANSWER_BYTES);
-        return this.#read(answer.statusCode, answer.headers, fieldsOf(parsedJson(text)));
-      };
-      return await whileHeld(noLease, () => withinDeadline(new AbortController().signal, TIMEOUT_MS, exchange));
-    } catch (error) {
-      if (error instanceof TokenFailure) throw error;
-      const detail = noAnswerSentence(error, {
-        host: tokenUrl.host,
-        name,
-        timeoutMs: TIMEOUT_MS,
-        what: 'the request for a token',
-      });
-      throw new TokenFailure({ kind: 'retry', detail });
-    }
+    const { tokenUrl, grant, rest } = this.#options;
+    const { form, authorization } = grantRequest(grant, this.#options.now());
+    const call = {
+      method: 'POST',
+      url: tokenUrl,
+      headers: {
+        'content-type': 'application/x-www-form-urlencoded',
+        ...(authorization !== undefined && { authorization }),
+      },
+      body: form.toString(),
+      what: 'the request for a token',
+      timeoutMs: TIMEOUT_MS,
+    } as const;
+    // The request uses neither the signal nor the lease of the lane that started it, because other lanes wait for the
+    // token as well.
+    const answer = await whileHeld(noLease, () => rest.call(call, new AbortController().signal));
+    if (answer.kind === 'answer') return this.#read(answer);
+    throw new TokenFailure({ kind: 'retry', detail: answer.detail });
   }
 
   /** Reads the token from an answer. @throws {TokenFailure} if the answer contains no token */
-  #read(status: number, headers: Record<string, string | string[] | undefined>, fields: Fields) {
+  #read({ status, headers, body, retryAfter, answeredAtMs }: RestAnswer) {
     const { name, keys, tokenUrl, advise } = this.#options;
+    const fields = fieldsOf(body);
     const error = typeof fields.error === 'string' && /^[a-z_]{3,60}$/.test(fields.error) ? fields.error : '';
-    const answer = `HTTP ${status}${error && ` ${error}`}${requestOf(headers)}`;
+    const requestId = requestIdOf(headers, requestIdHeaders);
+    const answer = `HTTP ${status}${error && ` ${error}`}${requestId === undefined ? '' : `, request ${requestId}`}`;
     const retry = (detail: string): TokenFailure => {
-      const afterMs = retryAfterMs(headerText(headers['retry-after']), answeredAtMs(headers.date, this.#now));
+      const afterMs = retryAfterMs(retryAfter, answeredAtMs);
       return new TokenFailure({ kind: 'retry', detail, ...(afterMs !== undefined && { afterMs }) });
     };
     const pause = (detail: string) => new TokenFailure({ kind: 'pause', cause: 'credential', detail });
@@ -269,12 +253,6 @@ function withoutTokens(fields: Fields): Fields {
 }
 
 const requestIdHeaders = ['x-request-id', 'x-ms-request-id', 'x-sfdc-request-id', 'x-amzn-requestid'];
-
-/** Returns the server's id of the request, as a part of a message. */
-function requestOf(headers: Record<string, string | string[] | undefined>): string {
-  const id = requestIdOf(headers, requestIdHeaders);
-  return id === undefined ? '' : `, request ${id}`;
-}
 
 async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   let stop = (): void => undefined;

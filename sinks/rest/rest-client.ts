@@ -39,6 +39,8 @@ interface RestRequest {
   readonly body?: string;
   /** The name of the request in messages, if the vendor's name is not clear enough. */
   readonly what?: string;
+  /** The time limit, if it differs from that of the client. */
+  readonly timeoutMs?: number;
   /**
    * If true, an answer counts even if its body is incomplete, because only its status matters. By default, such an
    * answer is `no-answer`.
@@ -96,16 +98,11 @@ export class RestClient {
   /** Makes a request. Never throws: if the request was stopped, timed out or failed, returns `no-answer`. */
   async call(call: RestRequest, signal: AbortSignal): Promise<RestAnswer | NoAnswer> {
     const { environment, name = this.host } = this.#options;
-    const timeoutMs = environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
+    const timeoutMs = call.timeoutMs ?? environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS;
     try {
       return await withinDeadline(signal, timeoutMs, (own) => this.#exchange(call, own));
     } catch (error) {
-      const detail = noAnswerSentence(error, {
-        host: this.host,
-        name,
-        timeoutMs,
-        ...(call.what !== undefined && { what: call.what }),
-      });
+      const detail = noAnswerSentence(error, { host: this.host, name, timeoutMs, what: call.what });
       return { kind: 'no-answer', detail, mayHaveArrived: !neverArrived(error) };
     }
   }

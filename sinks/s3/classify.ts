@@ -36,28 +36,26 @@ export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { r
   const request = /^[\w-]{1,80}$/.test(id) ? `, request ${id}` : '';
   const said = `${what} in the object store failed (HTTP ${status}${code === '' ? '' : ` ${code}`}${request})`;
   const region = regionOf(headers['x-amz-bucket-region']);
-  if (code === 'RequestTimeTooSkewed')
-    return {
-      kind: 'retry',
-      detail: `${said}: the clock of this machine differs from the store's by more than 15 minutes: correct it`,
-    };
+  const misplaced = (advice: string): Failure => ({
+    kind: 'pause',
+    cause: 'destination',
+    detail: `${said}: ${advice}`,
+  });
+  if (code === 'RequestTimeTooSkewed') {
+    const advice = "the clock of this machine differs from the store's by more than 15 minutes: correct it";
+    return { kind: 'retry', detail: `${said}: ${advice}` };
+  }
   if ((status >= 300 && status < 400) || code === 'AuthorizationHeaderMalformed') {
-    const next =
-      region === '' ? 'check "region" and "endpoint"' : `the bucket is in ${region}: set "region: ${region}"`;
-    return { kind: 'pause', cause: 'destination', detail: `${said}: ${next}` };
+    return misplaced(
+      region === '' ? 'check "region" and "endpoint"' : `the bucket is in ${region}: set "region: ${region}"`,
+    );
   }
   const advice = credentialAdvice[code];
   if (advice !== undefined || status === 401 || status === 403) {
     return { kind: 'pause', cause: 'credential', detail: `${said}: ${advice ?? credentialAdvice['AccessDenied']}` };
   }
-  if (code === 'NoSuchBucket')
-    return { kind: 'pause', cause: 'destination', detail: `${said}: create the bucket, or check "bucket"` };
-  if (status === 501)
-    return {
-      kind: 'pause',
-      cause: 'destination',
-      detail: `${said}: set "conditionalWrites: false" if the store does not support them`,
-    };
+  if (code === 'NoSuchBucket') return misplaced('create the bucket, or check "bucket"');
+  if (status === 501) return misplaced('set "conditionalWrites: false" if the store does not support them');
   const afterMs = retryAfterMs(headers['retry-after'], answer.atMs);
   const wait = afterMs === undefined ? {} : { afterMs };
   if (passingCodes.has(code) || status === 408 || status === 429 || status === 503 || status === 507)

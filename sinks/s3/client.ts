@@ -23,16 +23,15 @@ export type S3Answer =
   /** `mayHaveArrived`: the request may have taken effect. */
   | { readonly kind: 'silence'; readonly detail: string; readonly mayHaveArrived: boolean };
 
-export interface S3Call {
+interface S3Call {
   readonly method: 'PUT' | 'HEAD' | 'GET' | 'DELETE';
-  /** The object's name. */
   readonly key: string;
   readonly body?: Buffer;
   readonly headers?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
 }
 
-export interface S3ClientOptions {
+interface S3ClientOptions {
   readonly config: S3Config;
   readonly dispatcher: Dispatcher;
   readonly requestTimeoutMs: number;

@@ -1,10 +1,9 @@
-import { rewriteLine } from '../rewrite-line.js';
-import type { EraseResult, ErasedItems, Lane } from '../sink.js';
+import { type ErasedItems, rewriteLine } from '../change.js';
+import type { EraseResult, Lane } from '../sink.js';
 import { classifyFailure } from './classify.js';
 import { digestOf, existingNumbers, numbersOf, ObjectNames, partitionsOf, unpacked } from './objects.js';
 import { replaceObject, type Store } from './store.js';
 
-/** Maximum number of objects that are read concurrently. */
 const CONCURRENCY = 8;
 
 /**

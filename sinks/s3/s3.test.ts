@@ -3,10 +3,9 @@ import { Secret } from '../../config/secret.js';
 import { freshAccount, startS3Double, type S3Double } from '../../sandbox/s3/start-s3-double.js';
 import type { Change } from '../change.js';
 import { operationsFor } from '../plan-of.test-kit.js';
-import type { Lane } from '../sink.js';
 import { s3ConfigSchema } from './config.js';
 import { createS3Sink } from './s3.js';
-import { environmentOf } from '../sink-environment.test-kit.js';
+import { environmentOf, laneOf } from '../sink-environment.test-kit.js';
 
 const [key] = freshAccount.keys;
 /** After the `maxAge` window in which the change was found, so that the change is due. */
@@ -47,15 +46,8 @@ async function send(keys: Record<string, unknown>): Promise<Record<string, unkno
   });
   const sink = createS3Sink(config, environmentOf('lake', { now }));
   const memory: Record<string, unknown> = {};
-  const lane: Lane = {
-    workspace: 'acme',
-    pigeonholeId: 101,
-    ledgerId: 'ledger-1',
-    memory,
-    remember: async (found) => void Object.assign(memory, found),
-  };
   try {
-    const sent = await sink.send(await operationsFor(sink, [change]), lane, signal);
+    const sent = await sink.send(await operationsFor(sink, [change]), laneOf(memory), signal);
     expect(sent.outcomes).toEqual([{ kind: 'delivered' }]);
     return { ...memory, ...sent.memory };
   } finally {

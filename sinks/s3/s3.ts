@@ -8,7 +8,7 @@ import { bucketUrl, S3Client } from './client.js';
 import { s3ConfigSchema, type S3Config } from './config.js';
 import { eraseObjects } from './erase.js';
 import { claimPrefix, type Store } from './store.js';
-import { deferralMs, type S3Operation, toS3Operation } from './plan.js';
+import { deferralMs, type S3Operation, toS3Operation } from './objects.js';
 import { recoverBatch, writeBatch } from './send.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;

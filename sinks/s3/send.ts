@@ -11,9 +11,9 @@ import {
   numbersValue,
   ObjectNames,
   pendingOf,
+  type S3Operation,
   withIntents,
 } from './objects.js';
-import type { S3Operation } from './plan.js';
 import { deleteObject, findObject, putManifest, putObject, type Store } from './store.js';
 
 /**

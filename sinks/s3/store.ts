@@ -13,7 +13,6 @@ import {
   packed,
 } from './objects.js';
 
-/** The client and the settings that the sink's requests use. */
 export interface Store {
   readonly client: S3Client;
   readonly config: S3Config;
@@ -181,7 +180,7 @@ type Marker =
   | { readonly kind: 'owned'; readonly owner: Owner }
   | Failure;
 
-export function markerKey(prefix: string): string {
+function markerKey(prefix: string): string {
   return new ObjectNames({ prefix, compression: 'none' }).own('ledger.json');
 }
 

@@ -1,8 +1,6 @@
 import { z } from 'zod';
 import type { Fields, Lane, Result } from '../sink.js';
-import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/rest-client.js';
-import { conformValue, type Org, type ObjectFields } from './object-fields.js';
+import { BELIEVED_FOR_MS, conform, factsOf, type Org, type Statuses } from './object-fields.js';
 import {
   type CampaignStep,
   type FieldValue,
@@ -13,7 +11,6 @@ import {
   type LeaveStep,
 } from './operation.js';
 import { settle, writeRecords } from './write-records.js';
-import type { SalesforceClient } from './client.js';
 import { query, queryAll, soqlText } from './query.js';
 
 export interface Campaign {
@@ -39,17 +36,17 @@ export class Campaigns {
   ) {}
 
   /** Returns the campaign, or the result that says why there is none. @throws {CallFailure} @throws {CallsEnded} */
-  async get(step: CampaignStep, budget: CallBudget): Promise<Campaign | Result> {
+  async get(step: CampaignStep): Promise<Campaign | Result> {
     const name = JSON.stringify([step.key, step.fields, step.status]);
     let campaign = this.#found.get(name);
     if (campaign === undefined) {
-      campaign = await this.#make(step, budget);
+      campaign = await this.#make(step);
       this.#found.set(name, campaign);
     }
     return campaign;
   }
 
-  async #make(step: CampaignStep, budget: CallBudget): Promise<Campaign | Result> {
+  async #make(step: CampaignStep): Promise<Campaign | Result> {
     const wanted: Statuses = new Map([
       [step.status.registered, false],
       [step.status.attended, true],
@@ -58,138 +55,107 @@ export class Campaigns {
     const fingerprint = digest(step.fields);
     const remembered = rememberedSchema.safeParse(this.learnt[memoryKey] ?? (this.lane.memory as Fields)[memoryKey]);
     let id = remembered.success && remembered.data.fingerprint === fingerprint ? remembered.data.id : undefined;
-    let statuses = id === undefined ? undefined : await this.org.statuses.of(id, wanted, budget);
+    let statuses = id === undefined ? undefined : await statusesOf(this.org, id, wanted);
     if (id === undefined || statuses === undefined || statuses.size === 0) {
-      const written = await this.#write(step, budget);
+      const written = await this.#write(step);
       if (typeof written !== 'string') return written;
       id = written;
       this.learnt[memoryKey] = { id, fingerprint };
-      statuses = await this.org.statuses.of(id, wanted, budget);
+      statuses = await statusesOf(this.org, id, wanted);
     }
     const missing = [...wanted.keys()].filter((label) => !statuses.has(label));
-    if (missing.length === 0) return { id, statuses };
-    return {
-      kind: 'rejected',
-      cause: 'salesforce:campaign-status-missing',
-      detail: `campaign ${id} lacks a member status of "campaign.status", and ${this.org.statuses.whyMissing(id)}: add it there`,
-    };
+    return missing.length === 0
+      ? { id, statuses }
+      : statusMissing(this.org, id, 'a member status of "campaign.status"');
   }
 
-  async #write({ key, fields }: CampaignStep, budget: CallBudget): Promise<string | Result> {
-    const facts = await this.org.objects.of('Campaign', budget);
+  async #write({ key, fields }: CampaignStep): Promise<string | Result> {
+    const facts = await factsOf(this.org, 'Campaign');
     const record: Record<string, FieldValue> = { [key.field]: key.value };
     for (const [field, value] of Object.entries(fields)) {
-      const known = facts.fields.get(field.toLowerCase());
-      const conformed = known === undefined ? undefined : conformValue(value, known);
-      if (known === undefined || conformed === undefined) {
-        const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
-        const detail = `Campaign has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
-        return { kind: 'rejected', cause: `salesforce:${code}:Campaign.${field}`, detail };
-      }
-      record[known.name] = conformed;
+      const conformed = conform(facts, 'Campaign', { field, value });
+      if ('kind' in conformed) return conformed;
+      record[conformed.name] = conformed.value;
     }
     const write = { how: 'upsert', type: 'Campaign', keyField: key.field } as const;
-    const [written] = await writeRecords(this.org.client, write, [record], budget);
-    switch (written?.kind) {
-      case 'written':
-        return written.id;
-      case 'failed':
-        return written.result;
-      case 'refused': {
-        const failure = classifyRecordErrors(written.errors, 'Campaign', written.requestId);
-        if ('result' in failure) return failure.result;
-        return { kind: 'retry', detail: 'the campaign was deleted while it was written' };
-      }
-      default:
-        return { kind: 'unsent' };
-    }
+    const [written] = await writeRecords(this.org, write, [record]);
+    if (written!.kind === 'written') return written!.id;
+    const failed: Pick<Job, 'result'> = { result: undefined };
+    settle(failed, written!, 'Campaign', {
+      written: () => undefined,
+      lost: () => (failed.result = { kind: 'retry', detail: 'the campaign was deleted while it was written' }),
+    });
+    return failed.result!;
   }
 }
 
-/** Time for which a campaign's statuses are cached. */
-const BELIEVED_FOR_MS = 10 * 60 * 1000;
+/**
+ * Returns the member statuses of a campaign. They include the wanted ones, unless the org does not allow pigeonpost to
+ * add one. Empty if the campaign does not exist. If a campaign lacks a status, Salesforce silently gives the member
+ * another one. Before a status is written, it is therefore checked, and added if it is missing.
+ * @param wanted labels, and whether each counts as a response if it has to be added
+ * @throws {CallFailure} @throws {CallsEnded}
+ */
+async function statusesOf(org: Org, campaignId: string, wanted: Statuses): Promise<Statuses> {
+  const cached = org.known.statuses.get(campaignId);
+  if (cached !== undefined && performance.now() < cached.untilMs && hasAll(cached.statuses, wanted)) {
+    return cached.statuses;
+  }
+  const present = await readStatuses(org, campaignId);
+  let { statuses } = present;
+  const missing = [...wanted].filter(([label]) => !statuses.has(label));
+  if (statuses.size > 0 && missing.length > 0 && (await addStatuses(org, campaignId, missing, present.lastPlace))) {
+    ({ statuses } = await readStatuses(org, campaignId));
+  }
+  if (hasAll(statuses, wanted)) {
+    org.known.statuses.set(campaignId, { statuses, untilMs: performance.now() + BELIEVED_FOR_MS });
+  }
+  return statuses;
+}
 
-/** Statuses of a campaign's members, and whether each counts as a response. */
-type Statuses = ReadonlyMap<string, boolean>;
+/** Returns the result for a campaign that lacks a status of this key, which `statusesOf` could not add. */
+function statusMissing({ known }: Org, campaignId: string, what: string): Result {
+  const codes = known.refusedStatuses.get(campaignId);
+  const why = codes === undefined ? 'the user may not add it' : `Salesforce refused to add it (${codes})`;
+  const detail = `campaign ${campaignId} lacks ${what}, and ${why}: add it there`;
+  return { kind: 'rejected', cause: 'salesforce:campaign-status-missing', detail };
+}
+
+async function readStatuses(org: Org, campaignId: string) {
+  const soql = `SELECT Label, HasResponded, SortOrder FROM CampaignMemberStatus WHERE CampaignId = ${soqlText(campaignId)}`;
+  const rows = await query(org, soql);
+  const statuses: Statuses = new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
+  return { statuses, lastPlace: Math.max(0, ...rows.map(({ SortOrder }) => Number(SortOrder ?? 0))) };
+}
 
 /**
- * Reads, caches and adds the member statuses of campaigns, for all lanes. If a campaign lacks a status, Salesforce
- * silently gives the member another one. Before a status is written, it is therefore checked, and added if it is
- * missing.
+ * Adds the missing statuses after the last place, because a `SortOrder` is unique in its campaign. Returns false if the
+ * user may not add any: in some orgs, only administrators may.
  */
-export class CampaignStatuses {
-  readonly #known = new Map<string, { readonly statuses: Statuses; readonly untilMs: number }>();
-  /** Salesforce's codes for the statuses that it refused to add, by campaign. */
-  readonly #refused = new Map<string, string>();
-
-  constructor(
-    private readonly client: SalesforceClient,
-    private readonly objects: ObjectFields,
-  ) {}
-
-  /**
-   * Returns the campaign's statuses. They include the wanted ones, unless the org does not allow pigeonpost to add one.
-   * Empty if the campaign does not exist.
-   * @throws {CallFailure} @throws {CallsEnded}
-   * @param wanted labels, and whether each counts as a response if it has to be added
-   */
-  async of(campaignId: string, wanted: Statuses, budget: CallBudget): Promise<Statuses> {
-    const known = this.#known.get(campaignId);
-    if (known !== undefined && performance.now() < known.untilMs && hasAll(known.statuses, wanted))
-      return known.statuses;
-    const present = await this.#ask(campaignId, budget);
-    let { statuses } = present;
-    const missing = [...wanted].filter(([label]) => !statuses.has(label));
-    if (statuses.size > 0 && missing.length > 0 && (await this.#add(campaignId, missing, present.lastPlace, budget))) {
-      ({ statuses } = await this.#ask(campaignId, budget));
-    }
-    if (hasAll(statuses, wanted))
-      this.#known.set(campaignId, { statuses, untilMs: performance.now() + BELIEVED_FOR_MS });
-    return statuses;
+async function addStatuses(
+  org: Org,
+  campaignId: string,
+  missing: readonly (readonly [string, boolean])[],
+  lastPlace: number,
+): Promise<boolean> {
+  org.known.refusedStatuses.delete(campaignId);
+  if (!(await factsOf(org, 'CampaignMemberStatus')).createable) return false;
+  const records = missing.map(([label, responds], index) => ({
+    CampaignId: campaignId,
+    Label: label,
+    HasResponded: responds,
+    SortOrder: lastPlace + index + 1,
+  }));
+  const written = await writeRecords(org, { how: 'create', type: 'CampaignMemberStatus' }, records);
+  const codes = new Set<string>();
+  for (const each of written) {
+    if (each.kind === 'failed') throw new CallFailure(each.result);
+    if (each.kind === 'not-begun') throw new CallsEnded();
+    if (each.kind === 'refused') for (const { code } of each.errors) if (code !== '') codes.add(code);
   }
-
-  /** Returns why `of` could not add a status to the campaign, as a clause of a sentence. */
-  whyMissing(campaignId: string): string {
-    const codes = this.#refused.get(campaignId);
-    return codes === undefined ? 'the user may not add it' : `Salesforce refused to add it (${codes})`;
-  }
-
-  async #ask(campaignId: string, budget: CallBudget) {
-    const soql = `SELECT Label, HasResponded, SortOrder FROM CampaignMemberStatus WHERE CampaignId = ${soqlText(campaignId)}`;
-    const rows = await query(this.client, soql, budget);
-    const statuses: Statuses = new Map(rows.map(({ Label, HasResponded }) => [String(Label), HasResponded === true]));
-    return { statuses, lastPlace: Math.max(0, ...rows.map(({ SortOrder }) => Number(SortOrder ?? 0))) };
-  }
-
-  /**
-   * Adds the missing statuses after the last place, because a `SortOrder` is unique in its campaign. Returns false if
-   * the user may not add any: in some orgs, only administrators may.
-   */
-  async #add(
-    campaignId: string,
-    missing: readonly (readonly [string, boolean])[],
-    lastPlace: number,
-    budget: CallBudget,
-  ): Promise<boolean> {
-    this.#refused.delete(campaignId);
-    if (!(await this.objects.of('CampaignMemberStatus', budget)).createable) return false;
-    const records = missing.map(([label, responds], index) => ({
-      CampaignId: campaignId,
-      Label: label,
-      HasResponded: responds,
-      SortOrder: lastPlace + index + 1,
-    }));
-    const written = await writeRecords(this.client, { how: 'create', type: 'CampaignMemberStatus' }, records, budget);
-    const codes = new Set<string>();
-    for (const each of written) {
-      if (each.kind === 'failed') throw new CallFailure(each.result);
-      if (each.kind === 'not-begun') throw new CallsEnded();
-      if (each.kind === 'refused') for (const { code } of each.errors) if (code !== '') codes.add(code);
-    }
-    // A refusal decides nothing: the caller reads the statuses again, which also shows those that another lane has added.
-    if (codes.size > 0) this.#refused.set(campaignId, [...codes].join(', '));
-    return true;
-  }
+  // A refusal decides nothing: the caller reads the statuses again, which also shows those that another lane has added.
+  if (codes.size > 0) org.known.refusedStatuses.set(campaignId, [...codes].join(', '));
+  return true;
 }
 
 function hasAll(statuses: Statuses, wanted: Statuses): boolean {
@@ -201,10 +167,10 @@ function hasAll(statuses: Statuses, wanted: Statuses): boolean {
  * if a user set its status.
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], budget: CallBudget): Promise<void> {
+export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[]): Promise<void> {
   const ids = jobs.flatMap(({ step }) => (step.known.member === null ? [] : [soqlText(step.known.member.id)]));
   const soql = (list: string): string => `SELECT Id, Status FROM CampaignMember WHERE Id IN (${list})`;
-  const rows = await queryAll(org.client, ids, soql, budget);
+  const rows = await queryAll(org, ids, soql);
   const present = new Map(rows.map(({ Id, Status }) => [String(Id), String(Status)]));
   const due = new Map<string, Job<LeaveStep>[]>();
   for (const job of jobs) {
@@ -215,16 +181,13 @@ export async function leaveCampaigns(org: Org, jobs: readonly Job<LeaveStep>[], 
       continue;
     }
     const { status: label } = job.step;
-    const statuses = await org.statuses.of(member.campaignId, new Map([[label, false]]), budget);
+    const statuses = await statusesOf(org, member.campaignId, new Map([[label, false]]));
     if (statuses.has(label)) due.set(member.id, [...(due.get(member.id) ?? []), job]);
-    else {
-      const detail = `campaign ${member.campaignId} lacks the status of "campaign.status.removed", and ${org.statuses.whyMissing(member.campaignId)}: add it there`;
-      job.result = { kind: 'rejected', cause: 'salesforce:campaign-status-missing', detail };
-    }
+    else job.result = statusMissing(org, member.campaignId, 'the status of "campaign.status.removed"');
   }
   const groups = [...due.values()];
   const records = [...due].map(([id, [job]]) => ({ id, Status: job!.step.status }));
-  const written = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, budget);
+  const written = await writeRecords(org, { how: 'update', type: 'CampaignMember' }, records);
   groups.forEach((group, index) => {
     for (const job of group) {
       const { known, status } = job.step;

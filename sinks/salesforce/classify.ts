@@ -1,19 +1,11 @@
 import { refusesContent, retryAfterMs } from '../network/read-answer.js';
 import type { FailedResult } from './operation.js';
+import type { RestAnswer } from '../rest/rest-client.js';
 import type { Result } from '../sink.js';
 
-export interface Answer {
-  readonly status: number;
-  /** Parsed JSON; undefined if the body was not JSON. */
-  readonly body: unknown;
-  readonly requestId?: string | undefined;
-  readonly retryAfter?: string | undefined;
-  /**
-   * Time of the response, Unix time in ms: by Salesforce's clock if the response has a `Date` header, otherwise by
-   * ours.
-   */
-  readonly answeredAtMs: number;
-}
+/** A response to a call. */
+export type Answer = Pick<RestAnswer, 'status' | 'body' | 'answeredAtMs'> &
+  Partial<Pick<RestAnswer, 'requestId' | 'retryAfter'>>;
 
 /** Wait after the org's daily limit is reached. It counts the last 24 hours, so capacity returns only gradually. */
 const DAILY_LIMIT_WAIT_MS = 60 * 60 * 1000;
@@ -44,6 +36,7 @@ export function classifyAnswer(
   const [said] = saidErrors(body);
   const code = said?.code ?? '';
   const at = requestId === undefined ? '' : `, request ${requestId}`;
+  const http = `HTTP ${status}${code === '' ? '' : ` ${code}`}${at}`;
   if (status >= 200 && status < 300) {
     if (body !== undefined || status === 204) return { kind: 'answered' };
     return retry(`Salesforce answered HTTP ${status} without JSON${at}`);
@@ -51,64 +44,50 @@ export function classifyAnswer(
   if (status === 401) return { kind: 'session-ended' };
   if (code === 'REQUEST_LIMIT_EXCEEDED') {
     // Two limits have this code. Only the message shows which one was reached.
-    if (/concurrent/i.test(said?.message ?? '')) {
-      return {
-        kind: 'limited',
-        afterMs: CONCURRENCY_WAIT_MS,
-        detail: `too many long requests of the org run at the same time (${code}${at})`,
-      };
-    }
-    return {
-      kind: 'limited',
-      afterMs: retryAfterMs(retryAfter, answeredAtMs) ?? DAILY_LIMIT_WAIT_MS,
-      detail: `the org has used all API requests that it may make in 24 hours (${code}${at})`,
-    };
+    const [afterMs, what] = /concurrent/i.test(said!.message)
+      ? [CONCURRENCY_WAIT_MS, 'too many long requests of the org run at the same time']
+      : [
+          retryAfterMs(retryAfter, answeredAtMs) ?? DAILY_LIMIT_WAIT_MS,
+          'the org has used all API requests that it may make in 24 hours',
+        ];
+    return { kind: 'limited', afterMs, detail: `${what} (${code}${at})` };
   }
   if (status === 403) {
-    return {
-      kind: 'failed',
-      result: {
-        kind: 'pause',
-        cause: 'credential',
-        detail: `Salesforce forbids the request (HTTP 403${coded(code)}${at}): give the user access to the API and to the objects`,
-      },
-    };
-  }
-  // For Salesforce, an object that the user may not see does not exist. It answers 404 in both cases.
-  if (status === 404 && object !== undefined) return noAccess(object, `HTTP 404${coded(code)}${at}`);
-  if (status === 404) {
-    return retry(
-      `Salesforce has no such address (HTTP 404${coded(code)}${at}): check "apiVersion", and that the user may see the external id fields`,
+    return pause(
+      'credential',
+      `Salesforce forbids the request (${http}): give the user access to the API and to the objects`,
     );
   }
+  // For Salesforce, an object that the user may not see does not exist. It answers 404 in both cases.
+  if (status === 404 && object !== undefined) {
+    const needs = object.startsWith('Campaign') ? '; campaigns need "Marketing User" as well' : '';
+    const advice = `give the user read, create and edit on ${object} in a permission set${needs}`;
+    return pause('credential', `the user has no access to ${object} (${http}): ${advice}`);
+  }
+  if (status === 404) {
+    const advice = 'check "apiVersion", and that the user may see the external id fields';
+    return retry(`Salesforce has no such address (${http}): ${advice}`);
+  }
   if (status === 410) {
-    const detail = `Salesforce no longer has this version of its API (HTTP 410${coded(code)}${at}): set "apiVersion" to a later one`;
-    return { kind: 'failed', result: { kind: 'pause', cause: 'gone', detail } };
+    return pause('gone', `Salesforce no longer has this version of its API (${http}): set "apiVersion" to a later one`);
   }
   // Salesforce's edge network has no route to the org. This status is not about the records.
   if (status === 420) return retry(`Salesforce cannot route the request (HTTP 420${at})`, UNAVAILABLE_WAIT_MS);
   if (status >= 300 && status < 400) {
     // A redirect is not followed, because the token and personal data would go to a host that the configuration does
     // not name.
-    return retry(
-      `Salesforce redirects (HTTP ${status}${at}), and pigeonpost does not follow redirects: check "loginUrl"`,
-    );
+    const advice = 'and pigeonpost does not follow redirects: check "loginUrl"';
+    return retry(`Salesforce redirects (HTTP ${status}${at}), ${advice}`);
   }
   if (refusesContent(status) && !passingCodes.has(code)) {
     return { kind: 'refused', code: code === '' ? `HTTP_${status}` : code, fields: said?.fields ?? [] };
   }
   const afterMs = retryAfterMs(retryAfter, answeredAtMs) ?? (status === 503 ? UNAVAILABLE_WAIT_MS : undefined);
-  return retry(`Salesforce answered HTTP ${status}${coded(code)}${at}`, afterMs);
+  return retry(`Salesforce answered ${http}`, afterMs);
 }
 
-function noAccess(object: string, answer: string): AnswerMeaning {
-  const needs = object.startsWith('Campaign') ? '; campaigns need "Marketing User" as well' : '';
-  const detail = `the user has no access to ${object} (${answer}): give the user read, create and edit on ${object} in a permission set${needs}`;
-  return { kind: 'failed', result: { kind: 'pause', cause: 'credential', detail } };
-}
-
-function coded(code: string): string {
-  return code === '' ? '' : ` ${code}`;
+function pause(cause: 'credential' | 'gone', detail: string): AnswerMeaning {
+  return { kind: 'failed', result: { kind: 'pause', cause, detail } };
 }
 
 function retry(detail: string, afterMs?: number): AnswerMeaning {
@@ -146,7 +125,7 @@ export function saidErrors(found: unknown): SaidError[] {
  * Codes of temporary errors, such as a record that another transaction has locked, or a lack of resources at
  * Salesforce. Source: Salesforce, SOAP API Developer Guide, "Core Data Types", StatusCode and ExceptionCode.
  */
-export const passingCodes: ReadonlySet<string> = new Set([
+const passingCodes: ReadonlySet<string> = new Set([
   'UNABLE_TO_LOCK_ROW',
   'REQUEST_LIMIT_EXCEEDED',
   'SERVER_UNAVAILABLE',

@@ -1,4 +1,4 @@
-import { isLoopback } from '../../config/loopback.js';
+import { isLoopback } from '../../base/loopback.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { type CallBudget, type RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { SinkEnvironment } from '../sink.js';
@@ -69,7 +69,7 @@ export class SalesforceClient {
             () => new RollingLimiter({ limit: per10s, windowMs: 10_000 }, per10s),
           );
     this.#usage = new ApiUsage(perDay ?? Number.POSITIVE_INFINITY);
-    this.#sessions = new Sessions(config, this.#hostFor(tokenUrlOf(config)).dispatcher, this.#now);
+    this.#sessions = new Sessions(config, this.#hostFor(tokenUrlOf(config)), this.#now);
   }
 
   /** The settings for the org's rules that run when a record is saved. */

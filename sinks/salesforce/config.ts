@@ -36,19 +36,20 @@ const writableField = () =>
     error: 'is set by Salesforce itself; remove it',
   });
 
+/** The error of a group of fields. @param object the object that has the fields */
+const fieldsWithExpressions = (object = '') => ({
+  error: `allowed: names of ${object}fields that Salesforce does not set itself, each with an expression`,
+});
+
+const oneKeyField = 'allowed: one external id field with its expression';
 /** Schema of one field and its expression, written as a group with one key. */
 const keyField = () =>
   z
-    .record(writableField(), expression(), { error: 'allowed: one external id field with its expression' })
-    .transform((found, context): KeyField => {
-      const [entry, ...others] = Object.entries(found);
-      if (entry !== undefined && others.length === 0) return { field: entry[0], value: entry[1] };
-      context.issues.push({
-        code: 'custom',
-        input: found,
-        message: 'allowed: one external id field with its expression',
-      });
-      return z.NEVER;
+    .record(writableField(), expression(), { error: oneKeyField })
+    .refine((found) => Object.keys(found).length === 1, { error: oneKeyField })
+    .transform((found): KeyField => {
+      const [[field, value]] = Object.entries(found) as [[string, Expression]];
+      return { field, value };
     })
     .meta({ allowed: 'the API name of one field that is flagged External ID, with its expression' });
 
@@ -58,9 +59,7 @@ const campaign = z.strictObject({
   externalId: keyField().describe('The external id field of Campaign, and its value.'),
   name: expression().optional().describe("The campaign's name; the pigeonhole's by default."),
   properties: z
-    .record(writableField(), expression(), {
-      error: 'allowed: names of Campaign fields that Salesforce does not set itself, each with an expression',
-    })
+    .record(writableField(), expression(), fieldsWithExpressions('Campaign '))
     .default({})
     .describe('Further fields of the campaign.'),
   attended: expression()
@@ -76,9 +75,7 @@ const campaign = z.strictObject({
     })
     .describe('Labels of campaign member statuses.'),
   memberProperties: z
-    .record(writableField(), writtenValue, {
-      error: 'allowed: names of CampaignMember fields that Salesforce does not set itself, each with an expression',
-    })
+    .record(writableField(), writtenValue, fieldsWithExpressions('CampaignMember '))
     .default({})
     .describe('Further fields of the campaign member, such as counts.'),
 });
@@ -127,9 +124,7 @@ const recordKeys = z.strictObject({
     .describe('Whether to create people who are not found. `false` only updates.'),
   email: expression().optional().describe('The e-mail address for `match`; the property Email by default.'),
   properties: z
-    .record(writableField(), writtenValue, {
-      error: 'allowed: names of fields that Salesforce does not set itself, each with an expression',
-    })
+    .record(writableField(), writtenValue, fieldsWithExpressions())
     .describe('The values to write, by the API name of the field.'),
   lookups: z
     .record(writableField(), lookup, { error: 'allowed: names of fields that hold the id of another record' })

@@ -1,8 +1,7 @@
-import { groupBy } from '../../base/group-by.js';
-import type { CallBudget } from '../rest/rest-client.js';
+import { groupBy } from '../../base/grouping.js';
 import type { MatchBy, PersonType, OnSeveral } from './config.js';
-import type { PersonJob } from './operation.js';
-import type { FieldFacts, Org } from './object-fields.js';
+import type { PersonJob, PersonStep } from './operation.js';
+import { factsOf, type FieldFacts, type Org } from './object-fields.js';
 import { queryAll, soqlNumber, soqlText, type Row } from './query.js';
 import type { PresentRecord } from './decide-fields.js';
 
@@ -12,35 +11,38 @@ export type Found =
   | { readonly kind: 'record'; readonly row: PersonRow }
   | { readonly kind: 'ambiguous'; readonly by: string; readonly ids: readonly string[] };
 
+/** A step that needs its person. */
+interface Search {
+  readonly step: Pick<PersonStep, 'objectType' | 'key' | 'email' | 'match' | 'onSeveral' | 'writes'>;
+}
+
 /**
  * Finds the people of steps. The searches run in the order of `match`, and the first one that finds a record decides.
  * If it finds several, `onSeveral` decides. A converted lead is replaced by its contact.
  * @param jobs the jobs of one entry of `records`, without those whose record id is known
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function findPeople(
-  org: Org,
-  jobs: readonly PersonJob[],
-  budget: CallBudget,
-): Promise<Map<PersonJob, Found>> {
-  const found = new Map<PersonJob, Found>(jobs.map((job) => [job, { kind: 'none' }]));
-  const search = new Search(org, jobs, budget);
+export async function findPeople<S extends Search>(org: Org, jobs: readonly S[]): Promise<Map<S, Found>> {
+  const found = new Map<S, Found>(jobs.map((job) => [job, { kind: 'none' }]));
   for (const by of jobs[0] === undefined ? [] : [...jobs[0].step.match, 'last' as const]) {
     for (const [type, valueOf, field] of searchesOf(by, jobs[0]!.step, jobs)) {
       const open = jobs.filter((job) => found.get(job)!.kind === 'none' && valueOf(job) !== null);
       if (open.length === 0) continue;
-      const rows = await search.rowsBy(
-        type,
-        field,
-        open.map((job) => valueOf(job)!),
-      );
+      const values = open.map((job) => valueOf(job)!);
+      const rows = await rowsBy(org, { type, field, values, jobs });
+      const contactIds = new Map<S, string>();
       for (const job of open) {
-        const choice = choosePerson(rows.get(valueOf(job)!.toLowerCase()) ?? [], job.step.onSeveral);
-        if (choice.kind === 'ambiguous') found.set(job, { ...choice, by: `${type}.${field}` });
-        if (choice.kind === 'record') found.set(job, choice);
-        if (choice.kind === 'contact') search.follow(job, choice.id);
+        const matches = rows.get(valueOf(job)!.toLowerCase()) ?? [];
+        const choice = choosePerson(matches, `${type}.${field}`, job.step.onSeveral);
+        if (choice.kind === 'contact') contactIds.set(job, choice.id);
+        else found.set(job, choice);
       }
-      for (const [job, row] of await search.followed()) found.set(job, { kind: 'record', row });
+      // The contacts of converted leads, except those that no longer exist.
+      const contacts = await findByIds(org, { type: 'Contact', jobs, ids: [...contactIds.values()] });
+      for (const [job, id] of contactIds) {
+        const row = contacts.get(id);
+        if (row !== undefined) found.set(job, { kind: 'record', row });
+      }
     }
   }
   return found;
@@ -49,13 +51,49 @@ export async function findPeople(
 /** Reads records by id, for their present values and to find out which leads were converted. */
 export async function findByIds(
   org: Org,
-  { type, jobs, ids }: { type: PersonType; jobs: readonly PersonJob[]; ids: readonly string[] },
-  budget: CallBudget,
+  { type, jobs, ids }: { type: PersonType; jobs: readonly Search[]; ids: readonly string[] },
 ): Promise<Map<string, PersonRow>> {
-  return await new Search(org, jobs, budget).byId(type, ids);
+  if (ids.length === 0) return new Map();
+  const literals = ids.map((id) => soqlText(id));
+  const rows = await ask(org, { type, by: 'Id', literals, jobs });
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
-type PersonSearch = readonly [type: PersonType, valueOf: (job: PersonJob) => string | null, field: string];
+/**
+ * Returns the rows by value in lower case, because Salesforce ignores case in e-mail addresses and external ids unless
+ * the org configures it otherwise.
+ */
+async function rowsBy(
+  org: Org,
+  { type, field, values, jobs }: { type: PersonType; field: string; values: string[]; jobs: readonly Search[] },
+): Promise<Map<string, PersonRow[]>> {
+  const facts = (await factsOf(org, type)).fields.get(field.toLowerCase());
+  if (facts === undefined) return new Map();
+  const literals = values.flatMap((value) => literalOf(value, facts));
+  const rows = await ask(org, { type, by: facts.name, literals, jobs });
+  return groupBy(rows, (row) => textOf(row.values.get(facts.name.toLowerCase())).toLowerCase());
+}
+
+/** Reads records with the fields that the decisions about the jobs need. */
+async function ask(
+  org: Org,
+  { type, by, literals, jobs }: { type: PersonType; by: string; literals: string[]; jobs: readonly Search[] },
+): Promise<PersonRow[]> {
+  const asked = jobs.flatMap(({ step }) => [
+    ...(step.key === null ? [] : [step.key.field]),
+    ...step.writes.map(({ field }) => field),
+  ]);
+  // Whether one part of a name is written depends on the other part.
+  if (asked.some((field) => /^(?:first|last)name$/i.test(field))) asked.push('FirstName', 'LastName');
+  const { fields } = await factsOf(org, type);
+  const known = [by, ...asked].flatMap((field) => fields.get(field.toLowerCase())?.name ?? []);
+  const columns = [...new Set([...fieldsAskedOf(type), ...known])].join(', ');
+  const soql = (list: string): string => `SELECT ${columns} FROM ${type} WHERE ${by} IN (${list})`;
+  const rows = await queryAll(org, literals, soql);
+  return rows.map((row) => personRow(type, row));
+}
+
+type PersonSearch = readonly [type: PersonType, valueOf: (job: Search) => string | null, field: string];
 
 /**
  * Returns the searches for one entry of `match`. A search by external id reads the configured object first, and then
@@ -65,86 +103,21 @@ type PersonSearch = readonly [type: PersonType, valueOf: (job: PersonJob) => str
  */
 function searchesOf(
   by: MatchBy | 'last',
-  { objectType, match }: PersonJob['step'],
-  jobs: readonly PersonJob[],
+  { objectType, match }: Search['step'],
+  jobs: readonly Search[],
 ): PersonSearch[] {
-  const email = (job: PersonJob): string | null => job.step.email;
+  const email = (job: Search): string | null => job.step.email;
   if (by === 'contactEmail') return [['Contact', email, 'Email']];
   if (by === 'leadEmail') return [['Lead', email, 'Email']];
   const field = jobs.find(({ step }) => step.key !== null)?.step.key?.field;
   if (field === undefined) return [];
-  const key = (job: PersonJob): string | null => job.step.key?.value ?? null;
+  const key = (job: Search): string | null => job.step.key?.value ?? null;
   if (by === 'last') return match.includes('externalId') ? [] : [[objectType, key, field]];
   const other = objectType === 'Lead' ? 'Contact' : 'Lead';
   return [
     [objectType, key, field],
     [other, key, field],
   ];
-}
-
-class Search {
-  readonly #fields: readonly string[];
-  #following = new Map<PersonJob, string>();
-
-  constructor(
-    private readonly org: Org,
-    jobs: readonly PersonJob[],
-    private readonly budget: CallBudget,
-  ) {
-    const asked = jobs.flatMap(({ step }) => [
-      ...(step.key === null ? [] : [step.key.field]),
-      ...step.writes.map(({ field }) => field),
-    ]);
-    // Whether one part of a name is written depends on the other part.
-    if (asked.some((field) => /^(?:first|last)name$/i.test(field))) asked.push('FirstName', 'LastName');
-    this.#fields = [...new Set(asked)];
-  }
-
-  /**
-   * Returns the rows by value in lower case, because Salesforce ignores case in e-mail addresses and external ids
-   * unless the org configures it otherwise.
-   */
-  async rowsBy(type: PersonType, field: string, values: readonly string[]): Promise<Map<string, PersonRow[]>> {
-    const facts = (await this.org.objects.of(type, this.budget)).fields.get(field.toLowerCase());
-    if (facts === undefined) return new Map();
-    const literals = values.flatMap((value) => literalOf(value, facts));
-    const rows = await this.#ask(type, facts.name, literals);
-    return groupBy(rows, (row) => textOf(row.values.get(facts.name.toLowerCase())).toLowerCase());
-  }
-
-  async byId(type: PersonType, ids: readonly string[]): Promise<Map<string, PersonRow>> {
-    const rows = await this.#ask(
-      type,
-      'Id',
-      ids.map((id) => soqlText(id)),
-    );
-    return new Map(rows.map((row) => [row.id, row]));
-  }
-
-  follow(job: PersonJob, contactId: string): void {
-    this.#following.set(job, contactId);
-  }
-
-  /** Returns the contacts of converted leads, except those that no longer exist. */
-  async followed(): Promise<[PersonJob, PersonRow][]> {
-    if (this.#following.size === 0) return [];
-    const contacts = await this.byId('Contact', [...this.#following.values()]);
-    const followed = [...this.#following].flatMap(([job, id]): [PersonJob, PersonRow][] => {
-      const row = contacts.get(id);
-      return row === undefined ? [] : [[job, row]];
-    });
-    this.#following = new Map();
-    return followed;
-  }
-
-  async #ask(type: PersonType, by: string, literals: readonly string[]): Promise<PersonRow[]> {
-    const { fields } = await this.org.objects.of(type, this.budget);
-    const known = [by, ...this.#fields].flatMap((field) => fields.get(field.toLowerCase())?.name ?? []);
-    const columns = [...new Set([...fieldsAskedOf(type), ...known])].join(', ');
-    const soql = (list: string): string => `SELECT ${columns} FROM ${type} WHERE ${by} IN (${list})`;
-    const rows = await queryAll(this.org.client, literals, soql, this.budget);
-    return rows.map((row) => personRow(type, row));
-  }
 }
 
 function literalOf(value: string, { type }: FieldFacts): string[] {
@@ -228,28 +201,25 @@ function personRow(type: PersonType, row: Row): PersonRow {
   };
 }
 
-export type Choice =
-  | { readonly kind: 'none' }
-  | { readonly kind: 'record'; readonly row: PersonRow }
-  /** The contact of a converted lead. */
-  | { readonly kind: 'contact'; readonly id: string }
-  | { readonly kind: 'ambiguous'; readonly ids: readonly string[] };
-
 /**
  * Chooses a record from the rows that one value found. Pure. A converted lead is used only to find its contact, and
  * only if there is no other record.
  * @param onSeveral which of several records to use; of several converted leads, it selects the lead whose contact is
  * used
  */
-function choosePerson(rows: readonly PersonRow[], onSeveral: OnSeveral): Choice {
+function choosePerson(
+  rows: readonly PersonRow[],
+  by: string,
+  onSeveral: OnSeveral,
+): Found | { readonly kind: 'contact'; readonly id: string } {
   const inOrder = rows.toSorted(byCreation);
   const standing = inOrder.filter(({ isConverted }) => !isConverted);
   const ids = [...new Set(standing.map(({ id }) => id))];
-  if (ids.length > 1 && onSeveral === 'park') return { kind: 'ambiguous', ids };
+  if (ids.length > 1 && onSeveral === 'park') return { kind: 'ambiguous', by, ids };
   const row = standing.at(onSeveral === 'newest' ? -1 : 0);
   if (row !== undefined) return { kind: 'record', row };
   const contacts = [...new Set(inOrder.flatMap(({ contactId }) => (contactId === null ? [] : [contactId])))];
-  if (contacts.length > 1 && onSeveral === 'park') return { kind: 'ambiguous', ids: contacts };
+  if (contacts.length > 1 && onSeveral === 'park') return { kind: 'ambiguous', by, ids: contacts };
   const id = contacts.at(onSeveral === 'newest' ? -1 : 0);
   return id === undefined ? { kind: 'none' } : { kind: 'contact', id };
 }

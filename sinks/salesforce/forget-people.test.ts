@@ -1,29 +1,20 @@
-import { lockedRow } from '../../sandbox/salesforce/record-faults.js';
+import { lockedRow } from '../../sandbox/salesforce/record-rules.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome } from '../sink.js';
 import { TestOrg } from './org.test-kit.js';
-import { createSalesforceSink } from './salesforce.js';
-import { attendee, campaignKeys, deliver, gone, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+import { attendee, campaignKeys, deliver, gone } from './sample.test-kit.js';
 
 const ada = { id: 7, Name: 'Lovelace', Email: 'Ada@Example.com' };
 
 let org: TestOrg;
-const sinks: { close(): Promise<void> }[] = [];
 
 beforeEach(async () => {
   org = await TestOrg.open();
 });
-afterEach(async () => {
-  for (const sink of sinks.splice(0)) await sink.close();
-  await org.close();
-});
+afterEach(() => org.close());
 
-function sinkWith(record: object = {}, environment: object = {}) {
-  const sink = createSalesforceSink(sampleConfig(org, record), { ...sampleEnvironment, ...environment });
-  sinks.push(sink);
-  return sink;
-}
+const sinkWith = (record: object = {}, environment: object = {}) => org.sink(record, {}, environment);
 
 const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;
 
@@ -67,6 +58,44 @@ describe('a person who withdrew consent', () => {
     ]);
     expect(org.all('CampaignMember')).toEqual([]);
     expect(objectOf(outcome).Lead).toMatchObject({ written: [], member: null });
+  });
+
+  it('is left to an operator if the contact was merged into another one', async () => {
+    const sink = sinkWith();
+    const contact = org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
+    const kept = org.add('Contact', { Email: 'king@example.com', LastName: 'King' });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.double.org.org.mergeContacts(kept, contact);
+    expect(await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
+      { kind: 'rejected', cause: 'salesforce:merged', detail: expect.stringContaining(`into ${kept.id}:`) },
+    ]);
+  });
+
+  it('needs nothing if the contact was deleted', async () => {
+    const sink = sinkWith();
+    org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
+    const [before] = await deliver(sink, [attendee(ada)]);
+    org.clear('Contact');
+    expect(await deliver(sink, [gone(7, 'consent-withdrawn', objectOf(before))])).toMatchObject([
+      { kind: 'delivered', detail: 'record no longer exists' },
+    ]);
+  });
+
+  it('is left to an operator if the response to the creation was lost', async () => {
+    const sink = sinkWith();
+    org.double.faults.add({ method: 'PATCH', path: '/composite/sobjects', effect: { kind: 'dropAfter' } });
+    const [lost] = await deliver(sink, [attendee(ada)]);
+    expect(org.all('Lead')).toMatchObject([{ Email: 'Ada@Example.com' }]);
+    expect(lost).toMatchObject({ kind: 'retry', object: { Lead: { mayExist: true } } });
+    expect(await sink.plan([gone(7, 'consent-withdrawn', objectOf(lost))])).toMatchObject([
+      {
+        kind: 'unplannable',
+        cause: 'forget-by-hand',
+        detail: expect.stringContaining('search for the person in Lead'),
+      },
+    ]);
+    const [found] = await deliver(sink, [attendee(ada, { object: objectOf(lost) })]);
+    expect(objectOf(found).Lead).toMatchObject({ id: org.record('Lead').id, keyed: true });
   });
 
   it('is not reported as forgotten if the user may not delete the membership', async () => {

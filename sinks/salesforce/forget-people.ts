@@ -1,7 +1,7 @@
-import { groupBy } from '../../base/group-by.js';
+import { groupBy } from '../../base/grouping.js';
+import { mergedDetail } from '../mapping/crm-records.js';
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/rest-client.js';
-import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
+import { factsOf, conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import type { Job, FieldValue, ForgetStep, RemoteRecord } from './operation.js';
 import { queryAll, soqlText } from './query.js';
 import { deleteRecords, settle, type Written, writeRecords } from './write-records.js';
@@ -17,18 +17,22 @@ const texts: ReadonlySet<string> = new Set(['string', 'textarea', 'phone', 'url'
  * used.
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[], budget: CallBudget): Promise<void> {
-  const people = await standing(org, jobs, budget);
+export async function forgetPeople(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<void> {
+  const people = await standing(org, jobs);
+  await settleMerged(
+    org,
+    jobs.filter(({ step }) => !people.has(step.known.id)),
+  );
   for (const type of ['Lead', 'Contact'] as const) {
     // Several items can have the same record, but a call may contain a record only once.
     const due = jobs.filter(({ step }) => people.get(step.known.id)?.type === type);
     const groups = [...groupBy(due, ({ step }) => `${step.how} ${people.get(step.known.id)!.id}`).values()];
     const cleared = groups.filter(([job]) => job!.step.how === 'clear-our-fields');
     const deleted = groups.filter(([job]) => job!.step.how === 'delete');
-    if (cleared.length > 0) await clear(org, { type, groups: cleared, people }, budget);
+    if (cleared.length > 0) await clear(org, { type, groups: cleared, people });
     if (deleted.length > 0) {
       const ids = deleted.map(([job]) => people.get(job!.step.known.id)!.id);
-      settleAll(deleted, await deleteRecords(org.client, ids, budget), 'deleted');
+      settleAll(deleted, await deleteRecords(org, ids), 'deleted');
     }
   }
   for (const job of jobs) {
@@ -47,19 +51,40 @@ function noteGone(job: Job<ForgetStep>): void {
 async function standing(
   org: Org,
   jobs: readonly Job<ForgetStep>[],
-  budget: CallBudget,
 ): Promise<Map<string, Pick<RemoteRecord, 'type' | 'id'>>> {
   const people = new Map<string, Pick<RemoteRecord, 'type' | 'id'>>();
   for (const type of ['Lead', 'Contact'] as const) {
     const ids = jobs.flatMap(({ step: { known } }) => (known.type === type ? [soqlText(known.id)] : []));
     const columns = type === 'Lead' ? 'Id, IsConverted, ConvertedContactId' : 'Id';
     const soql = (list: string): string => `SELECT ${columns} FROM ${type} WHERE Id IN (${list})`;
-    for (const { Id, IsConverted, ConvertedContactId } of await queryAll(org.client, ids, soql, budget)) {
+    for (const { Id, IsConverted, ConvertedContactId } of await queryAll(org, ids, soql)) {
       const isContact = IsConverted === true && typeof ConvertedContactId === 'string';
       people.set(String(Id), isContact ? { type: 'Contact', id: ConvertedContactId } : { type, id: String(Id) });
     }
   }
   return people;
+}
+
+/**
+ * Settles the jobs whose records were merged into other ones. Those may contain the person's values, and Salesforce does
+ * not say which of them were the sink's, so the operator has to decide.
+ */
+async function settleMerged(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<void> {
+  for (const type of ['Lead', 'Contact'] as const) {
+    const due = jobs.filter(({ step }) => step.known.type === type);
+    if (due.length === 0 || !(await factsOf(org, type)).fields.has('masterrecordid')) continue;
+    const soql = (list: string): string => `SELECT Id, MasterRecordId FROM ${type} WHERE Id IN (${list})`;
+    const ids = due.map(({ step }) => soqlText(step.known.id));
+    const rows = await queryAll(org, ids, soql, 'queryAll');
+    const mergedInto = new Map(rows.map(({ Id, MasterRecordId }) => [String(Id), MasterRecordId]));
+    for (const job of due) {
+      const { id } = job.step.known;
+      const master = mergedInto.get(id);
+      if (typeof master !== 'string') continue;
+      const detail = mergedDetail(`${type} ${id}`, master);
+      job.result = { kind: 'rejected', cause: 'salesforce:merged', about: 'record', detail };
+    }
+  }
 }
 
 /** Records of one type whose fields must be cleared. Each group has the jobs for one record. */
@@ -70,11 +95,8 @@ interface Clearing {
 }
 
 /** Clears the memberships first, then the people. A person whose membership could not be cleared is left for later. */
-async function clear(org: Org, { type, groups, people }: Clearing, budget: CallBudget): Promise<void> {
-  const failures = new Map([
-    ...(await deleteMembers(org, groups.flat(), budget)),
-    ...(await clearMembers(org, groups.flat(), budget)),
-  ]);
+async function clear(org: Org, { type, groups, people }: Clearing): Promise<void> {
+  const failures = new Map([...(await deleteMembers(org, groups.flat())), ...(await clearMembers(org, groups.flat()))]);
   const rest: (typeof groups)[number][] = [];
   for (const group of groups) {
     const [failure] = group.flatMap(({ step: { known } }) => failures.get(known.member?.id ?? '') ?? []);
@@ -82,33 +104,25 @@ async function clear(org: Org, { type, groups, people }: Clearing, budget: CallB
     else settleAll([group], [failure], 'cleared');
   }
   if (rest.length === 0) return;
-  const facts = await org.objects.of(type, budget);
+  const facts = await factsOf(org, type);
   const records = rest.map((group) => ({
     id: people.get(group[0]!.step.known.id)!.id,
     ...Object.assign({}, ...group.map(({ step }) => clearedFields(step, facts))),
   }));
-  settleAll(rest, await writeRecords(org.client, { how: 'update', type }, records, budget), 'cleared');
+  settleAll(rest, await writeRecords(org, { how: 'update', type }, records), 'cleared');
 }
 
 type Failure = Exclude<Written, { kind: 'written' }>;
 
 /** Deletes the memberships that this sink created. @returns the failures by the id of the membership */
-async function deleteMembers(
-  org: Org,
-  jobs: readonly Job<ForgetStep>[],
-  budget: CallBudget,
-): Promise<Map<string, Failure>> {
+async function deleteMembers(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<Map<string, Failure>> {
   const ids = [...new Set(jobs.flatMap(({ step: { known } }) => (known.member?.created ? [known.member.id] : [])))];
   if (ids.length === 0) return new Map();
-  return failuresOf(ids, await deleteRecords(org.client, ids, budget));
+  return failuresOf(ids, await deleteRecords(org, ids));
 }
 
 /** Clears the fields that this sink wrote in memberships that it did not create. @returns the failures by id */
-async function clearMembers(
-  org: Org,
-  jobs: readonly Job<ForgetStep>[],
-  budget: CallBudget,
-): Promise<Map<string, Failure>> {
+async function clearMembers(org: Org, jobs: readonly Job<ForgetStep>[]): Promise<Map<string, Failure>> {
   const members = new Map<string, Set<string>>();
   for (const { step } of jobs) {
     const { member } = step.known;
@@ -116,12 +130,12 @@ async function clearMembers(
     members.set(member.id, new Set([...(members.get(member.id) ?? []), ...member.written]));
   }
   if (members.size === 0) return new Map();
-  const { fields } = await org.objects.of('CampaignMember', budget);
+  const { fields } = await factsOf(org, 'CampaignMember');
   const records = [...members].map(([id, written]) => {
     const known = [...written].flatMap((field) => fields.get(field.toLowerCase()) ?? []);
     return { id, ...Object.fromEntries(known.map((field) => [field.name, conformValue(null, field) ?? null])) };
   });
-  const cleared = await writeRecords(org.client, { how: 'update', type: 'CampaignMember' }, records, budget);
+  const cleared = await writeRecords(org, { how: 'update', type: 'CampaignMember' }, records);
   return failuresOf([...members.keys()], cleared);
 }
 

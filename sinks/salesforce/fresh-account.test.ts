@@ -1,28 +1,19 @@
 import { Secret } from '../../config/secret.js';
 import { USER_ID } from '../../sandbox/salesforce/org.js';
-import { leadsToQueue } from '../../sandbox/salesforce/record-faults.js';
+import { leadsToQueue } from '../../sandbox/salesforce/record-rules.js';
 import type { SalesforceOptions } from '../../sandbox/salesforce/salesforce-org.js';
 import type { Fields, Outcome } from '../sink.js';
 import { TestOrg } from './org.test-kit.js';
-import { createSalesforceSink } from './salesforce.js';
-import { attendee, campaignKeys, deliver, gone, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+import { attendee, campaignKeys, deliver, gone } from './sample.test-kit.js';
 
 /** A new org with duplicate rules, an assignment rule, and people whom users work with. */
 let org: TestOrg;
-const sinks: { close(): Promise<void> }[] = [];
 const open = async (options: SalesforceOptions = {}): Promise<void> => {
   org = await TestOrg.open(options);
 };
-afterEach(async () => {
-  for (const sink of sinks.splice(0)) await sink.close();
-  await org.close();
-});
+afterEach(() => org.close());
 
-function sinkWith(record: object = {}, keys: object = {}) {
-  const sink = createSalesforceSink(sampleConfig(org, record, keys), sampleEnvironment);
-  sinks.push(sink);
-  return sink;
-}
+const sinkWith = (record: object = {}, keys: object = {}) => org.sink(record, keys);
 
 const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
 const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;

@@ -3,32 +3,15 @@ import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Outcome, Subject } from '../sink.js';
 import { TestOrg } from './org.test-kit.js';
-import { createSalesforceSink } from './salesforce.js';
-import {
-  attendee,
-  campaignKeys,
-  deliver,
-  gone,
-  pigeonhole,
-  sampleConfig,
-  sampleEnvironment,
-} from './sample.test-kit.js';
+import { attendee, campaignKeys, deliver, gone, pigeonhole } from './sample.test-kit.js';
 
 let org: TestOrg;
-const sinks: { close(): Promise<void> }[] = [];
 beforeEach(async () => {
   org = await TestOrg.open();
 });
-afterEach(async () => {
-  for (const sink of sinks.splice(0)) await sink.close();
-  await org.close();
-});
+afterEach(() => org.close());
 
-function sinkWith(records: readonly object[], environment: object = {}) {
-  const sink = createSalesforceSink(sampleConfig(org, {}, { records }), { ...sampleEnvironment, ...environment });
-  sinks.push(sink);
-  return sink;
-}
+const sinkWith = (records: readonly object[], environment: object = {}) => org.sink({}, { records }, environment);
 
 const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
 const objectOf = (outcome: Outcome | undefined): Fields => outcome!.object!;

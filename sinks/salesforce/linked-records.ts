@@ -1,12 +1,12 @@
-import { groupBy } from '../../base/group-by.js';
-import type { CallBudget } from '../rest/rest-client.js';
-import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
+import { z } from 'zod';
+import type { Lane } from '../sink.js';
+import { groupBy } from '../../base/grouping.js';
+import { conform, factsOf, type ObjectFacts, type Org } from './object-fields.js';
 import { findPeople, type Found, textOf } from './find-people.js';
 import {
+  digest,
   isOpen,
   type Job,
-  jobOf,
-  type PersonJob,
   type FieldValue,
   type LinkedStep,
   type PersonStep,
@@ -14,7 +14,6 @@ import {
   type FieldWrite,
   type Lookup,
 } from './operation.js';
-import type { OpenCreations } from './open-creations.js';
 import { queryAll, soqlText } from './query.js';
 import { deleteRecords, settle, type Write, type Written, writeRecords } from './write-records.js';
 
@@ -36,39 +35,35 @@ export async function writeLinked(
   org: Org,
   jobs: readonly LinkedJob[],
   { isWaiting, creations }: LinkedCircumstances,
-  budget: CallBudget,
 ): Promise<void> {
   const { object } = jobs[0]!.step;
-  await resolveLookups(org, object, jobs, budget);
-  const facts = await org.objects.of(object, budget);
+  await resolveLookups(org, object, jobs);
+  const facts = await factsOf(org, object);
   const people = await peopleOf(
     org,
     jobs.filter((job) => isOpen(job) && job.remote === null),
-    budget,
   );
-  const drafts: { readonly job: LinkedJob; readonly fields: Record<string, FieldValue> }[] = [];
+  const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
+  const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
+  const known: Draft[] = [];
+  const fresh: Draft[] = [];
   for (const job of jobs.filter(isOpen)) {
     const link = job.remote === null ? linkOf(job, people.get(job)!, isWaiting) : {};
     const fields = link === undefined ? undefined : fieldsOf(job, link, facts);
-    if (fields !== undefined) drafts.push({ job, fields });
+    if (fields === undefined) continue;
+    if (job.remote !== null) known.push({ job, record: { id: job.remote.id, ...fields } });
+    else fresh.push({ job, record: { ...fields, [keyField]: job.step.key.value } });
   }
-  const known = drafts.filter(({ job }) => job.remote !== null);
-  const fresh = drafts.filter(({ job }) => job.remote === null);
-  const changed = known.map(({ job, fields }) => ({ id: job.remote!.id, ...fields }));
   // If a user deleted a record, the next attempt finds the person and creates the record again.
-  await write(org, { how: 'update', type: object }, { drafts: known, records: changed }, budget);
-  const keyFacts = facts.fields.get(jobs[0]!.step.key.field.toLowerCase());
-  const keyField = keyFacts?.name ?? jobs[0]!.step.key.field;
-  const created = fresh.map(({ job, fields }) => ({ ...fields, [keyField]: job.step.key.value }));
-  if (keyFacts?.externalId === true)
-    await write(org, { how: 'upsert', type: object, keyField }, { drafts: fresh, records: created }, budget);
-  else await writeUnflagged(org, { type: object, keyField, creations }, { drafts: fresh, records: created }, budget);
+  await write(org, { how: 'update', type: object }, known);
+  if (keyFacts?.externalId === true) await write(org, { how: 'upsert', type: object, keyField }, fresh);
+  else await writeUnflagged(org, { type: object, keyField, creations }, fresh);
 }
 
-/** The jobs, and their records in the same order. */
-interface Drafts {
-  readonly drafts: readonly { readonly job: LinkedJob }[];
-  readonly records: readonly Record<string, FieldValue>[];
+/** A job with the record to write. */
+interface Draft {
+  readonly job: LinkedJob;
+  readonly record: Record<string, FieldValue>;
 }
 
 /**
@@ -83,57 +78,35 @@ async function writeUnflagged(
     keyField,
     creations,
   }: { readonly type: string; readonly keyField: string; readonly creations: OpenCreations },
-  { drafts, records }: Drafts,
-  budget: CallBudget,
+  drafts: readonly Draft[],
 ): Promise<void> {
-  const literals = drafts.map(({ job }) => soqlText(job.step.key.value));
+  const keyOf = ({ job }: Draft): string => job.step.key.value;
+  const literals = drafts.map((draft) => soqlText(keyOf(draft)));
   const soql = (list: string): string => `SELECT Id, ${keyField} FROM ${type} WHERE ${keyField} IN (${list})`;
-  const rows = await queryAll(org.client, literals, soql, budget);
+  const rows = await queryAll(org, literals, soql);
   const ids = new Map(rows.map((row) => [textOf(row[keyField]).toLowerCase(), String(row.Id)]));
-  const idOf = (at: number): string | undefined => ids.get(drafts[at]!.job.step.key.value.toLowerCase());
-  const keyOf = (at: number): string => drafts[at]!.job.step.key.value;
-  const present = [...drafts.keys()].filter((at) => idOf(at) !== undefined);
+  const idOf = (draft: Draft): string | undefined => ids.get(keyOf(draft).toLowerCase());
+  const present = drafts.filter((draft) => idOf(draft) !== undefined);
   creations.end(type, present.map(keyOf));
-  const changes = {
-    drafts: present.map((at) => drafts[at]!),
-    records: present.map((at) => ({ id: idOf(at)!, ...records[at]! })),
-  };
-  await write(org, { how: 'update', type }, changes, budget);
-  const missing = [...drafts.keys()].filter((at) => idOf(at) === undefined);
-  for (const at of missing) {
-    const afterMs = creations.openForMs(type, keyOf(at));
+  const changed = present.map((draft) => ({ ...draft, record: { id: idOf(draft)!, ...draft.record } }));
+  await write(org, { how: 'update', type }, changed);
+  const missing = drafts.filter((draft) => idOf(draft) === undefined);
+  for (const draft of missing) {
+    const afterMs = creations.openForMs(type, keyOf(draft));
     // No detail: a detail would mean that Salesforce accepts other records, and nothing shows that.
-    if (afterMs !== undefined) drafts[at]!.job.result = { kind: 'unsent', afterMs };
+    if (afterMs !== undefined) draft.job.result = { kind: 'unsent', afterMs };
   }
-  const free = missing.filter((at) => isOpen(drafts[at]!.job));
+  const free = missing.filter(({ job }) => isOpen(job));
   await creations.begin(type, free.map(keyOf));
-  const created = { drafts: free.map((at) => drafts[at]!), records: free.map((at) => records[at]!) };
-  const written = await write(org, { how: 'create', type }, created, budget);
+  const written = await write(org, { how: 'create', type }, free);
   const isOver = (each: Written): boolean => each.kind !== 'failed' || each.mayBeOpen !== true;
   creations.end(type, free.filter((_, index) => isOver(written[index]!)).map(keyOf));
 }
 
-async function peopleOf(org: Org, jobs: readonly LinkedJob[], budget: CallBudget): Promise<Map<LinkedJob, Found>> {
-  const searches = new Map<LinkedJob, PersonJob>(jobs.map((job) => [job, jobOf(searchOf(job.step))]));
-  const found = await findPeople(org, [...searches.values()], budget);
-  return new Map([...searches].map(([job, search]) => [job, found.get(search)!]));
-}
-
-/** Returns a step that only searches the person and writes nothing. */
-function searchOf({ record, person }: LinkedStep): PersonStep {
-  return {
-    kind: 'person',
-    record,
-    objectType: 'Contact',
-    known: null,
-    ...person,
-    create: false,
-    writes: [],
-    isOneWord: false,
-    lookups: [],
-    happenedAtMs: 0,
-    campaign: null,
-  };
+async function peopleOf(org: Org, jobs: readonly LinkedJob[]): Promise<Map<LinkedJob, Found>> {
+  const searches = jobs.map(({ step }) => ({ step: { objectType: 'Contact' as const, writes: [], ...step.person } }));
+  const found = await findPeople(org, searches);
+  return new Map(jobs.map((job, index) => [job, found.get(searches[index]!)!]));
 }
 
 /**
@@ -168,32 +141,32 @@ function linkOf(
 function fieldsOf(
   job: LinkedJob,
   link: Record<string, FieldValue>,
-  { fields }: ObjectFacts,
+  facts: ObjectFacts,
 ): Record<string, FieldValue> | undefined {
   const { object, writes } = job.step;
   const record: Record<string, FieldValue> = {};
   const isOfLead = Object.values(link).some((id) => String(id).startsWith('00Q'));
   for (const { field, value } of [...writes, ...Object.entries(link).map(([field, value]) => ({ field, value }))]) {
-    const known = fields.get(field.toLowerCase());
-    const conformed = known === undefined ? undefined : conformValue(value, known);
-    if (known === undefined || conformed === undefined) {
-      const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
-      const detail = `${object} has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
-      job.result = { kind: 'rejected', cause: `salesforce:${code}:${field}`, detail };
+    const conformed = conform(facts, object, { field, value }, field);
+    if ('kind' in conformed) {
+      job.result = conformed;
       return undefined;
     }
     // Salesforce does not allow a task of a lead to refer to another record.
-    if (object === 'Task' && known.name === 'WhatId' && isOfLead) continue;
-    record[known.name] = conformed;
+    if (object === 'Task' && conformed.name === 'WhatId' && isOfLead) continue;
+    record[conformed.name] = conformed.value;
   }
   return record;
 }
 
-async function write(org: Org, how: Write, { drafts, records }: Drafts, budget: CallBudget): Promise<Written[]> {
-  const written = await writeRecords(org.client, how, records, budget);
+async function write(org: Org, how: Write, drafts: readonly Draft[]): Promise<Written[]> {
+  const records = drafts.map(({ record }) => record);
+  const written = await writeRecords(org, how, records);
   drafts.forEach(({ job }, index) => {
     const { object } = job.step;
-    settle(job, written[index]!, object, {
+    const each = written[index]!;
+    if (how.how !== 'update' && each.kind === 'failed' && each.mayBeOpen === true) job.mayExist = true;
+    settle(job, each, object, {
       written({ id }) {
         job.remote = { linked: object, id };
         job.done.push(`${object} ${id} written`);
@@ -211,9 +184,9 @@ async function write(org: Org, how: Write, { drafts, records }: Drafts, budget: 
  * Deletes the records of items that were deleted or whose person's identity is no longer visible.
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[], budget: CallBudget): Promise<void> {
+export async function deleteLinked(org: Org, jobs: readonly Job<UnlinkStep>[]): Promise<void> {
   const ids = [...new Set(jobs.map(({ step }) => step.known.id))];
-  const written = await deleteRecords(org.client, ids, budget);
+  const written = await deleteRecords(org, ids);
   for (const job of jobs) {
     const { linked, id } = job.step.known;
     const deleted = (): void => {
@@ -238,18 +211,17 @@ export async function resolveLookups(
   org: Org,
   object: string,
   jobs: readonly (Job<PersonStep> | Job<LinkedStep>)[],
-  budget: CallBudget,
 ): Promise<void> {
   const asked = jobs.flatMap(({ step }) => step.lookups);
   if (asked.length === 0) return;
-  const facts = await org.objects.of(object, budget);
+  const facts = await factsOf(org, object);
   const found = new Map<string, Ids>();
   for (const lookup of asked) {
     const name = nameOf(lookup);
     if (found.has(name)) continue;
     const values = asked.flatMap((each) => (nameOf(each) === name && each.key !== null ? [each.key.value] : []));
     const target = targetOf(facts, lookup.field, lookup.object);
-    found.set(name, await idsBy(org, { target, keyField: lookup.keyField, values }, budget));
+    found.set(name, await idsBy(org, { target, keyField: lookup.keyField, values }));
   }
   for (const job of jobs.filter(isOpen)) {
     const writes: FieldWrite[] = [];
@@ -282,14 +254,13 @@ function nameOf({ field, keyField }: Lookup): string {
 async function idsBy(
   org: Org,
   { target, keyField, values }: { target: string | undefined; keyField: string; values: readonly string[] },
-  budget: CallBudget,
 ): Promise<Ids> {
   if (values.length === 0 || target === undefined) return new Map();
-  const known = (await org.objects.of(target, budget)).fields.get(keyField.toLowerCase());
+  const known = (await factsOf(org, target)).fields.get(keyField.toLowerCase());
   if (known === undefined) return new Map();
   const literals = values.map((value) => soqlText(value));
   const soql = (list: string): string => `SELECT Id, ${known.name} FROM ${target} WHERE ${known.name} IN (${list})`;
-  const rows = await queryAll(org.client, literals, soql, budget);
+  const rows = await queryAll(org, literals, soql);
   const byValue = groupBy(rows, (row) => textOf(row[known.name]).toLowerCase());
   return new Map([...byValue].map(([value, found]) => [value, found.map(({ Id }) => String(Id))]));
 }
@@ -306,4 +277,69 @@ export function targetOf(
 ): string | undefined {
   const targets = fields.get(field.toLowerCase())?.referenceTo ?? [];
   return targets.length === 1 ? targets[0] : targets.find((target) => target === chosen);
+}
+
+/**
+ * Time after which a creation without an answer has happened or never will. Salesforce ends a request after 10 minutes.
+ * One `send` and its last request add less than 2 minutes. Source: Salesforce, App Limits Cheatsheet, "API Timeout
+ * Limits".
+ */
+const OPEN_FOR_MS = 12 * 60 * 1000;
+
+const MEMORY_KEY = 'open creations';
+/** The time of each open creation, Unix time in ms, by the digest of its key. */
+const openSchema = z.record(z.string(), z.number());
+
+/**
+ * Remembers creations that a repeat would duplicate, because no external id identifies their records. Salesforce may
+ * still carry out a creation whose answer was lost, and until then, no query finds the record. The lane's memory
+ * therefore holds each creation from before its call until its answer, also if the process dies in between.
+ */
+export class OpenCreations {
+  #open: Readonly<Record<string, number>>;
+  /** Whether the lane's memory holds creations, open or not. */
+  #isStored: boolean;
+
+  constructor(
+    private readonly lane: Pick<Lane, 'memory' | 'remember'>,
+    private readonly now: () => number,
+  ) {
+    const found = openSchema.safeParse(lane.memory[MEMORY_KEY]);
+    const stored = Object.entries(found.success ? found.data : {});
+    this.#isStored = stored.length > 0;
+    const nowMs = now();
+    // A time in the future is from a clock that was set back, and would hold the creation for longer than `OPEN_FOR_MS`.
+    const notLater = stored.map(([name, atMs]) => [name, Math.min(atMs, nowMs)] as const);
+    this.#open = Object.fromEntries(notLater.filter(([, atMs]) => atMs + OPEN_FOR_MS > nowMs));
+  }
+
+  /** Returns for how many milliseconds an earlier creation may still happen; undefined if there is none. */
+  openForMs(type: string, key: string): number | undefined {
+    const forMs = (this.#open[creationName(type, key)] ?? Number.NEGATIVE_INFINITY) + OPEN_FOR_MS - this.now();
+    return forMs > 0 ? forMs : undefined;
+  }
+
+  /** Stores creations before their call. @throws if another process took over the lane */
+  async begin(type: string, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    const nowMs = this.now();
+    this.#open = { ...this.#open, ...Object.fromEntries(keys.map((key) => [creationName(type, key), nowMs])) };
+    this.#isStored = true;
+    await this.lane.remember({ [MEMORY_KEY]: this.#open });
+  }
+
+  /** Ends creations that Salesforce answered, or whose record exists. */
+  end(type: string, keys: readonly string[]): void {
+    const ended = new Set(keys.map((key) => creationName(type, key)));
+    this.#open = Object.fromEntries(Object.entries(this.#open).filter(([name]) => !ended.has(name)));
+  }
+
+  /** The change to the lane's memory, which the engine commits with the outcomes. */
+  get learnt(): Readonly<Record<string, unknown>> {
+    return this.#isStored ? { [MEMORY_KEY]: this.#open } : {};
+  }
+}
+
+function creationName(type: string, key: string): string {
+  return digest([type, key.toLowerCase()]);
 }

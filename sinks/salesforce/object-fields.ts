@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CallFailure, type FieldValue } from './operation.js';
 import type { SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
-import type { CampaignStatuses } from './campaigns.js';
+import type { Result } from '../sink.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 
 const fieldSchema = z
@@ -49,50 +49,63 @@ const objectSchema = z.object({
 /** The org's description of an object, including the user's permissions. */
 export type ObjectFacts = Readonly<z.infer<typeof objectSchema>>;
 
-/** Time for which descriptions of objects are cached. A new field becomes visible to the sink after this time. */
-const BELIEVED_FOR_MS = 10 * 60 * 1000;
+/**
+ * Time for which descriptions of objects, and statuses of campaigns, are cached. A new field becomes visible to the sink
+ * after this time.
+ */
+export const BELIEVED_FOR_MS = 10 * 60 * 1000;
 
-/** Reads and caches the descriptions of the org's objects, for all lanes. */
-export class ObjectFields {
-  readonly #known = new Map<string, { readonly facts: ObjectFacts; readonly untilMs: number }>();
-
-  constructor(private readonly client: SalesforceClient) {}
-
-  /** @throws {CallFailure} if the org does not describe the object */
-  async of(object: string, budget: CallBudget): Promise<ObjectFacts> {
-    const known = this.#known.get(object);
-    if (known !== undefined && performance.now() < known.untilMs) return known.facts;
-    const facts = await this.#ask(object, budget);
-    this.#known.set(object, { facts, untilMs: performance.now() + BELIEVED_FOR_MS });
-    return facts;
-  }
-
-  /** Discards an outdated description, so that the next use reads it again. */
-  forget(object: string): void {
-    this.#known.delete(object);
-  }
-
-  async #ask(object: string, budget: CallBudget): Promise<ObjectFacts> {
-    const { body, refused } = await this.client.call(
-      { method: 'GET', path: `sobjects/${object}/describe`, object },
-      budget,
-    );
-    const found = refused === null ? objectSchema.safeParse(body) : undefined;
-    if (!found?.success) {
-      throw new CallFailure({
-        kind: 'retry',
-        detail: `Salesforce does not describe ${object}${refused === null ? '' : ` (${refused.code})`}`,
-      });
-    }
-    return found.data;
-  }
-}
-
-/** The connection to an org and what is known about it, shared by all lanes of a sink. */
+/** The connection to an org during one `send` or check. All lanes of a sink share what is known about the org. */
 export interface Org {
   readonly client: SalesforceClient;
-  readonly objects: ObjectFields;
-  readonly statuses: CampaignStatuses;
+  readonly budget: CallBudget;
+  readonly known: OrgKnowledge;
+}
+
+/** Facts about an org. */
+export interface OrgKnowledge {
+  /** Descriptions by object, and the times of `performance.now()` until which they are used. */
+  readonly objects: Map<string, { readonly facts: ObjectFacts; readonly untilMs: number }>;
+  /** The member statuses of campaigns. */
+  readonly statuses: Map<string, { readonly statuses: Statuses; readonly untilMs: number }>;
+  /** Salesforce's codes for the statuses that it refused to add, by campaign. */
+  readonly refusedStatuses: Map<string, string>;
+}
+
+/** Labels of the member statuses of a campaign, and whether each counts as a response. */
+export type Statuses = ReadonlyMap<string, boolean>;
+
+/** Returns the description of an object. @throws {CallFailure} if the org does not describe the object */
+export async function factsOf({ client, budget, known }: Org, object: string): Promise<ObjectFacts> {
+  const cached = known.objects.get(object);
+  if (cached !== undefined && performance.now() < cached.untilMs) return cached.facts;
+  const { body, refused } = await client.call({ method: 'GET', path: `sobjects/${object}/describe`, object }, budget);
+  const found = refused === null ? objectSchema.safeParse(body) : undefined;
+  if (!found?.success) {
+    const detail = `Salesforce does not describe ${object}${refused === null ? '' : ` (${refused.code})`}`;
+    throw new CallFailure({ kind: 'retry', detail });
+  }
+  known.objects.set(object, { facts: found.data, untilMs: performance.now() + BELIEVED_FOR_MS });
+  return found.data;
+}
+
+/**
+ * Returns a value with its field's name and in the form of the field's type, or the result that says that no field
+ * accepts the value.
+ * @param label the field's name in the cause
+ */
+export function conform(
+  { fields }: ObjectFacts,
+  object: string,
+  { field, value }: { readonly field: string; readonly value: FieldValue },
+  label = `${object}.${field}`,
+): { readonly name: string; readonly value: FieldValue } | Extract<Result, { readonly kind: 'rejected' }> {
+  const known = fields.get(field.toLowerCase());
+  const conformed = known === undefined ? undefined : conformValue(value, known);
+  if (known !== undefined && conformed !== undefined) return { name: known.name, value: conformed };
+  const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
+  const detail = `${object} has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
+  return { kind: 'rejected', cause: `salesforce:${code}:${label}`, detail };
 }
 
 const numbers: ReadonlySet<string> = new Set(['int', 'long', 'double', 'currency', 'percent']);
@@ -163,12 +176,4 @@ export function fieldValue(value: unknown, key: string): FieldValue | undefined 
     'group',
     'returned a group, which no Salesforce field can hold: choose one of its fields',
   );
-}
-
-/** Returns an e-mail address in lower case, as Salesforce compares them; null if the value cannot be one. */
-export function emailOf(value: unknown): string | null {
-  if (typeof value !== 'string') return null;
-  const email = value.trim().toLowerCase();
-  // People write "n/a" into required form fields. If that counted as an address, all of them would be one person.
-  return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email) ? email : null;
 }

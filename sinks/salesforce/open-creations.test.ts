@@ -5,23 +5,18 @@ import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Fields, Lane, Outcome, Subject } from '../sink.js';
 import { TestOrg } from './org.test-kit.js';
-import { createSalesforceSink } from './salesforce.js';
-import { deliver, laneOf, pigeonhole, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+import { deliver, laneOf, pigeonhole } from './sample.test-kit.js';
 
 let org: TestOrg;
 let lane: Lane;
 let nowMs: number;
-const sinks: { close(): Promise<void> }[] = [];
 beforeEach(async () => {
   nowMs = Date.parse('2026-11-21T10:00:00Z');
   lane = laneOf();
   org = await TestOrg.open({ fields: { Task: [field('Engagement_Key__c')] }, now: () => nowMs });
   org.add('Contact', { Email: 'ada@example.com', LastName: 'L.' });
 });
-afterEach(async () => {
-  for (const sink of sinks.splice(0)) await sink.close();
-  await org.close();
-});
+afterEach(() => org.close());
 
 const task = {
   from: 'qna-questions',
@@ -32,12 +27,7 @@ const task = {
 };
 
 /** Returns a sink of a process that has just started. */
-function newSink(records: readonly object[] = [task]) {
-  const config = sampleConfig(org, {}, { records });
-  const sink = createSalesforceSink(config, { ...sampleEnvironment, now: () => nowMs });
-  sinks.push(sink);
-  return sink;
-}
+const newSink = (records: readonly object[] = [task]) => org.sink({}, { records }, { now: () => nowMs });
 
 function question(data: Fields = {}): Subject {
   const item = { id: 9001, content: 'Why?', ...data };

@@ -173,6 +173,8 @@ export interface Job<S extends Step = Step> {
   remote: NonNullable<S['known']> | null;
   /** The result of the step; undefined until it is known. */
   result: Result | undefined;
+  /** True if Salesforce did not answer the creation of the record, so it may exist. */
+  mayExist?: boolean;
   /** Details for the operator. */
   readonly done: string[];
 }
@@ -185,10 +187,6 @@ export function jobOf<S extends Step>(step: S): Job<S> {
 
 export function isOpen(job: Job): boolean {
   return job.result === undefined;
-}
-
-export function fail(jobs: readonly Job[], failure: CallFailure): void {
-  for (const job of jobs) job.result ??= failure.result;
 }
 
 /** Returns the jobs whose steps are of one kind. */

@@ -3,7 +3,10 @@ import { type FieldDefinition, field } from '../../sandbox/salesforce/sobject-ty
 import type { OrgRecord } from '../../sandbox/salesforce/org.js';
 import type { SalesforceOptions } from '../../sandbox/salesforce/salesforce-org.js';
 import { type SalesforceDouble, startSalesforceDouble } from '../../sandbox/salesforce/start-salesforce-double.js';
-import type { Fields } from '../sink.js';
+import type { Fields, Sink } from '../sink.js';
+import type { SalesforceOperation } from './operation.js';
+import { createSalesforceSink } from './salesforce.js';
+import { sampleConfig, sampleEnvironment } from './sample.test-kit.js';
 
 const key = (name: string): FieldDefinition => field(name, { externalId: true, unique: true });
 
@@ -22,14 +25,16 @@ const ownFields = {
   Task: [field('Engagement_Key__c', { externalId: true })],
   Attendance__c: [
     key('Engagement_Key__c'),
-    field('Lead__c', { type: 'reference', referenceTo: ['Lead'], relationshipName: 'Lead__r' }),
-    field('Contact__c', { type: 'reference', referenceTo: ['Contact'], relationshipName: 'Contact__r' }),
+    field('Lead__c', { type: 'reference', referenceTo: ['Lead'] }),
+    field('Contact__c', { type: 'reference', referenceTo: ['Contact'] }),
     field('Minutes__c', { type: 'double' }),
   ],
 };
 
 /** A strict stand-in with a new account, and the operations that tests of this sink need. */
 export class TestOrg {
+  readonly #sinks: Sink<SalesforceOperation>[] = [];
+
   private constructor(readonly double: SalesforceDouble) {}
 
   static async open(options: SalesforceOptions = {}): Promise<TestOrg> {
@@ -38,6 +43,13 @@ export class TestOrg {
 
   get url(): string {
     return this.double.url;
+  }
+
+  /** Returns a sink of a process that has just started. The org closes it. @param record as in `sampleConfig` */
+  sink(record: object = {}, keys: object = {}, environment: object = {}): Sink<SalesforceOperation> {
+    const sink = createSalesforceSink(sampleConfig(this, record, keys), { ...sampleEnvironment, ...environment });
+    this.#sinks.push(sink);
+    return sink;
   }
 
   /** Returns the current records that are not deleted, oldest first. */
@@ -93,6 +105,7 @@ export class TestOrg {
   }
 
   async close(): Promise<void> {
+    for (const sink of this.#sinks) await sink.close();
     await this.double.close();
   }
 }

@@ -3,7 +3,8 @@ import { MappingError } from '../mapping/mapping-error.js';
 import { type MappingView, mappingView } from '../mapping/expression.js';
 import { truncate } from '../mapping/mapping-functions.js';
 import { type CampaignKeys, isPersonType, type KeyField, type PersonType, type RecordKeys } from './config.js';
-import { emailOf, fieldValue } from './object-fields.js';
+import { fieldValue } from './object-fields.js';
+import { emailAddress, happenedAtMs, isAnonymous, mayExistIn, type NamedRecord } from '../mapping/crm-records.js';
 import {
   type CampaignStep,
   type FieldValue,
@@ -17,37 +18,20 @@ import {
   type RemoteMember,
   remoteRecordOf,
 } from './operation.js';
-import type { ListName } from '../../base/list-names.js';
 
 /** Maximum length of Campaign.Name. Source: Salesforce, object reference, Campaign. */
 const LONGEST_CAMPAIGN_NAME = 80;
 
-/** An entry of `records`, and the name under which an item's object stores its result. */
-export interface NamedRecord {
-  readonly name: string;
-  /** The entry's path for messages: `salesforce.records[0]`. */
-  readonly place: string;
-  readonly keys: RecordKeys;
-}
-
-/** Names entries `Lead`, `Contact`, `Lead-2`… in the order of the file. A new entry at the end renames no other. */
-export function namedRecords(sink: string, records: readonly RecordKeys[]): NamedRecord[] {
-  const seen = new Map<string, number>();
-  return records.map((keys, index) => {
-    const count = (seen.get(keys.object) ?? 0) + 1;
-    seen.set(keys.object, count);
-    const name = count === 1 ? keys.object : `${keys.object}-${count}`;
-    return { name, place: `${sink}.records[${index}]`, keys };
-  });
-}
+type Entry = NamedRecord<RecordKeys>;
 
 /** Plans the steps for a change. Pure. @throws {MappingError} */
 export async function planSubject(
   subject: Subject,
-  records: readonly NamedRecord[],
+  records: readonly Entry[],
   onForget: OnForget,
 ): Promise<Planned<SalesforceOperation>> {
-  const { change, removal } = subject;
+  const { change, removal, object: made } = subject;
+  if (forgetsPerson(removal)) requireAllKnown(made);
   const planned: (Step | string)[] = [];
   for (const record of records) {
     if (record.keys.from !== change.list) continue;
@@ -66,7 +50,7 @@ export async function planSubject(
 
 function othersOf(
   { object }: Subject,
-  records: readonly NamedRecord[],
+  records: readonly Entry[],
   steps: readonly Step[],
 ): SalesforceOperation['others'] {
   const planned = new Set(steps.map(({ record }) => record));
@@ -78,7 +62,25 @@ function othersOf(
   return others;
 }
 
-function forgetStep({ object }: Subject, { name, keys }: NamedRecord, onForget: OnForget): Step | string {
+/**
+ * Checks that the ids of all records of a person who must be forgotten are known. A removal has no value by which a
+ * record could be found whose creation Salesforce did not answer.
+ * @throws {MappingError}
+ */
+function requireAllKnown(object: Subject['object']): void {
+  const unknown = mayExistIn(object);
+  if (unknown.length === 0) return;
+  const known = Object.keys(object!).flatMap((name) => {
+    const record = remoteRecordOf(object, name) ?? linkedRecordOf(object, name);
+    return record === null ? [] : [`, and remove their data from ${name} ${record.id}`];
+  });
+  throw new MappingError(
+    'forget-by-hand',
+    `a person must be forgotten, and Salesforce may have created a record without answering: search for the person in ${unknown.join(', ')}${known.join('')} by hand`,
+  );
+}
+
+function forgetStep({ object }: Subject, { name, keys }: Entry, onForget: OnForget): Step | string {
   const known = remoteRecordOf(object, name);
   if (known === null) return 'never-sent';
   if (onForget === 'manual') {
@@ -91,7 +93,7 @@ function forgetStep({ object }: Subject, { name, keys }: NamedRecord, onForget: 
 }
 
 /** Returns a step that sets the membership's status for removed people; `reason` if there is none to set. */
-function memberStatusStep({ object }: Subject, { name, keys }: NamedRecord, reason: string): Step | string {
+function memberStatusStep({ object }: Subject, { name, keys }: Entry, reason: string): Step | string {
   const known = remoteRecordOf(object, name);
   const status = keys.campaign?.status;
   if (known?.member == null || status?.removed === undefined) return reason;
@@ -99,10 +101,10 @@ function memberStatusStep({ object }: Subject, { name, keys }: NamedRecord, reas
   return { kind: 'leave', record: name, known, status: status.removed, ours };
 }
 
-async function personStep(subject: Subject, record: NamedRecord, objectType: PersonType): Promise<Step | string> {
-  const { keys, name, place } = record;
+async function personStep(subject: Subject, record: Entry, objectType: PersonType): Promise<Step | string> {
+  const { keys, name, path } = record;
   const view = mappingView(subject);
-  if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) {
+  if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) {
     return memberStatusStep(subject, record, 'condition');
   }
   const known = remoteRecordOf(subject.object, name);
@@ -111,12 +113,12 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
     // The person's record is never deleted: only the interaction has become anonymous.
     return { kind: 'forget', record: name, how: 'clear-our-fields', known, keyField: null };
   }
-  const key = keys.externalId === undefined ? null : await keyValue(keys.externalId, view, `${place}.externalId`);
-  const writes = await writesOf(keys.properties, view, `${place}.properties`, known?.written ?? []);
+  const key = keys.externalId === undefined ? null : await keyValue(keys.externalId, view, `${path}.externalId`);
+  const writes = await writesOf(keys.properties, view, `${path}.properties`, known?.written ?? []);
   const email =
     keys.email === undefined
-      ? emailOf(writes.find(({ field }) => field === 'Email')?.value)
-      : emailOf(await keys.email.evaluate(view, `${place}.email`));
+      ? emailAddress(writes.find(({ field }) => field === 'Email')?.value)
+      : emailAddress(await keys.email.evaluate(view, `${path}.email`));
   if (known === null && key === null && email === null) return 'no-key';
   return {
     kind: 'person',
@@ -132,12 +134,12 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
     isOneWord:
       Object.hasOwn(keys.properties, 'FirstName') &&
       !writes.some(({ field, value }) => field === 'FirstName' && value !== null),
-    lookups: await lookupsOf(keys, view, place),
+    lookups: await lookupsOf(keys, view, path),
     happenedAtMs: happenedAtMs(subject),
     campaign:
       keys.campaign === undefined
         ? null
-        : await campaignStep(keys.campaign, view, `${place}.campaign`, known?.member ?? null),
+        : await campaignStep(keys.campaign, view, `${path}.campaign`, known?.member ?? null),
   };
 }
 
@@ -145,12 +147,12 @@ async function personStep(subject: Subject, record: NamedRecord, objectType: Per
 async function writesOf(
   properties: RecordKeys['properties'],
   view: MappingView,
-  place: string,
+  path: string,
   written: readonly string[],
 ): Promise<FieldWrite[]> {
   const writes: FieldWrite[] = [];
   for (const [field, { value, write }] of Object.entries(properties)) {
-    const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
+    const given = await value.evaluate(view, `${path}.${field}`, fieldValue);
     // An item that no longer has a value clears the field that this sink has written.
     const cleared = write === 'always' && written.includes(field) ? null : undefined;
     const wanted = given === undefined ? cleared : given;
@@ -162,10 +164,10 @@ async function writesOf(
   return writes;
 }
 
-async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: string): Promise<Lookup[]> {
+async function lookupsOf({ lookups }: RecordKeys, view: MappingView, path: string): Promise<Lookup[]> {
   const asked: Lookup[] = [];
   for (const [field, { object = null, externalId, otherwise, write }] of Object.entries(lookups)) {
-    const key = await keyValue(externalId, view, `${place}.lookups.${field}.externalId`);
+    const key = await keyValue(externalId, view, `${path}.lookups.${field}.externalId`);
     asked.push({ field, object, keyField: externalId.field, key, otherwise: otherwise ?? null, policy: write });
   }
   return asked;
@@ -175,11 +177,7 @@ async function lookupsOf({ lookups }: RecordKeys, view: MappingView, place: stri
  * Plans a record that belongs to a person: writes it, or deletes it if its item is deleted, its condition no longer
  * holds, or its person must not be known. It may be deleted because this sink wrote all of it.
  */
-async function linkedStep(
-  subject: Subject,
-  { keys, name, place }: NamedRecord,
-  onForget: OnForget,
-): Promise<Step | string> {
+async function linkedStep(subject: Subject, { keys, name, path }: Entry, onForget: OnForget): Promise<Step | string> {
   const known = linkedRecordOf(subject.object, name);
   const unlink = (reason: string): Step | string => (known === null ? reason : { kind: 'unlink', record: name, known });
   if (forgetsPerson(subject.removal)) {
@@ -191,13 +189,13 @@ async function linkedStep(
   }
   if (subject.removal === 'deleted') return unlink('never-sent');
   const view = mappingView(subject);
-  if (keys.when !== undefined && !(await keys.when.holds(view, `${place}.when`))) return unlink('condition');
+  if (keys.when !== undefined && !(await keys.when.holds(view, `${path}.when`))) return unlink('condition');
   if (isAnonymous(subject)) return unlink('no-person');
-  const key = await keyValue(keys.externalId!, view, `${place}.externalId`);
+  const key = await keyValue(keys.externalId!, view, `${path}.externalId`);
   const { person = {} } = keys;
   const whose = {
-    key: person.externalId === undefined ? null : await keyValue(person.externalId, view, `${place}.person.externalId`),
-    email: keys.email === undefined ? null : emailOf(await keys.email.evaluate(view, `${place}.email`)),
+    key: person.externalId === undefined ? null : await keyValue(person.externalId, view, `${path}.person.externalId`),
+    email: keys.email === undefined ? null : emailAddress(await keys.email.evaluate(view, `${path}.email`)),
     match: keys.match,
     onSeveral: keys.onSeveral,
   };
@@ -209,80 +207,47 @@ async function linkedStep(
   const writes: FieldWrite[] = [];
   for (const [field, { value }] of Object.entries(keys.properties)) {
     // Only this sink writes its fields, so fields that the item no longer has are cleared.
-    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
+    const given = await value.evaluate(view, `${path}.properties.${field}`, fieldValue);
     if (given !== undefined || known !== null) writes.push({ field, value: given ?? null, policy: 'always' });
   }
-  const lookups = await lookupsOf(keys, view, place);
+  const lookups = await lookupsOf(keys, view, path);
   return { kind: 'linked', record: name, object: keys.object, known, key, writes, lookups, person: whose, links };
 }
 
 async function campaignStep(
   keys: CampaignKeys,
   view: MappingView,
-  place: string,
+  path: string,
   member: RemoteMember | null,
 ): Promise<CampaignStep> {
-  const key = await keyValue(keys.externalId, view, `${place}.externalId`);
-  if (key === null)
-    throw new MappingError(`mapping: ${place}.externalId: empty`, `${place}.externalId returns no value`);
+  const key = await keyValue(keys.externalId, view, `${path}.externalId`);
+  if (key === null) throw new MappingError(`mapping: ${path}.externalId: empty`, `${path}.externalId returns no value`);
   const fields: Record<string, FieldValue> = {};
   for (const [field, value] of Object.entries(keys.properties)) {
-    const given = await value.evaluate(view, `${place}.properties.${field}`, fieldValue);
+    const given = await value.evaluate(view, `${path}.properties.${field}`, fieldValue);
     if (given !== undefined) fields[field] = given;
   }
   const name =
-    keys.name === undefined ? view.pigeonhole?.name : await keys.name.evaluate(view, `${place}.name`, fieldValue);
+    keys.name === undefined ? view.pigeonhole?.name : await keys.name.evaluate(view, `${path}.name`, fieldValue);
   // Salesforce requires a name, so an empty one is replaced by the key.
   fields.Name = truncate(typeof name === 'string' && name.trim() !== '' ? name : key.value, LONGEST_CAMPAIGN_NAME);
   const attended =
     keys.attended === undefined
       ? Boolean(view.item?.signInTime ?? view.item?.signedInAt)
-      : await keys.attended.holds(view, `${place}.attended`);
+      : await keys.attended.holds(view, `${path}.attended`);
   const { registered, attended: present } = keys.status;
   return {
     key,
     fields,
     stage: attended ? 'attended' : 'registered',
     status: { registered, attended: present },
-    memberWrites: await writesOf(keys.memberProperties, view, `${place}.memberProperties`, member?.written ?? []),
+    memberWrites: await writesOf(keys.memberProperties, view, `${path}.memberProperties`, member?.written ?? []),
   };
 }
 
-async function keyValue({ field, value }: KeyField, view: MappingView, place: string): Promise<KeyValue | null> {
-  const given = await value.evaluate(view, `${place}.${field}`, fieldValue);
+async function keyValue({ field, value }: KeyField, view: MappingView, path: string): Promise<KeyValue | null> {
+  const given = await value.evaluate(view, `${path}.${field}`, fieldValue);
   if (given === undefined || given === null) return null;
   const trimmed = String(given).trim();
   return trimmed === '' ? null : { field, value: trimmed };
-}
-
-/**
- * Returns the time of the item's sign-in or creation; without one, the start of the event; without that, the time at
- * which the change was found. Unix time in ms.
- */
-function happenedAtMs({ change, pigeonhole }: Subject): number {
-  const instants = [change.data?.signInTime, change.data?.signedInAt, change.data?.createdAt, pigeonhole?.startDate];
-  const found = instants.map((each) => (typeof each === 'string' ? Date.parse(each) : Number.NaN));
-  return found.find((each) => !Number.isNaN(each)) ?? Date.parse(change.timestamp);
-}
-
-/** Lists whose items are people, or are not created by attendees. */
-const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
-  'attendees',
-  'registrants',
-  'sessions',
-  'pigeonholes',
-  'subscriptions',
-]);
-
-/** Whether items of a list can lose the identity of the attendee who created them. */
-export function canBecomeAnonymous(list: string): boolean {
-  return !notDoneByPeople.has(list);
-}
-
-/** Whether the item was created by an attendee whose identity is not visible: it has no attendee id and no record. */
-export function isAnonymous({ change, attendee }: Subject): boolean {
-  if (attendee !== null || !canBecomeAnonymous(change.list)) return false;
-  const { attendeeId, attendee: person } = change.data ?? {};
-  const named = typeof person === 'object' && person !== null && 'id' in person && person.id !== undefined;
-  return attendeeId === undefined && !named;
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { CallFailure } from './operation.js';
-import type { SalesforceClient } from './client.js';
-import type { CallBudget } from '../rest/rest-client.js';
+import type { Org } from './object-fields.js';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -14,10 +13,18 @@ const pageSchema = z.object({
 /** Maximum number of pages of a query. A query about 200 people never needs more. */
 const MAX_PAGES = 20;
 
-/** Returns all rows of a query. @throws {CallFailure} @throws {CallsEnded} */
-export async function query(client: SalesforceClient, soql: string, budget: CallBudget): Promise<Row[]> {
+/**
+ * Returns all rows of a query.
+ * @param resource `queryAll` also finds records in the recycle bin
+ * @throws {CallFailure} @throws {CallsEnded}
+ */
+export async function query(
+  { client, budget }: Org,
+  soql: string,
+  resource: 'query' | 'queryAll' = 'query',
+): Promise<Row[]> {
   const rows: Row[] = [];
-  let path: string | undefined = `query?q=${encodeURIComponent(soql)}`;
+  let path: string | undefined = `${resource}?q=${encodeURIComponent(soql)}`;
   for (let pages = 0; path !== undefined; pages += 1) {
     const { body, refused, requestId } = await client.call({ method: 'GET', path }, budget);
     const page = refused === null ? pageSchema.safeParse(body) : undefined;
@@ -42,13 +49,13 @@ export async function query(client: SalesforceClient, soql: string, budget: Call
  * @throws {CallFailure} @throws {CallsEnded}
  */
 export async function queryAll(
-  client: SalesforceClient,
+  org: Org,
   literals: readonly string[],
   queryWith: (list: string) => string,
-  budget: CallBudget,
+  resource: 'query' | 'queryAll' = 'query',
 ): Promise<Row[]> {
   const rows: Row[] = [];
-  for (const soql of queriesFor(literals, queryWith)) rows.push(...(await query(client, soql, budget)));
+  for (const soql of queriesFor(literals, queryWith)) rows.push(...(await query(org, soql, resource)));
   return rows;
 }
 

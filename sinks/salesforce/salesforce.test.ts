@@ -1,29 +1,20 @@
 import type { Fields, Outcome } from '../sink.js';
-import { lockedRow } from '../../sandbox/salesforce/record-faults.js';
+import { lockedRow } from '../../sandbox/salesforce/record-rules.js';
 import { salesforceFaults } from '../../sandbox/salesforce/start-salesforce-double.js';
 import { TestOrg } from './org.test-kit.js';
-import { createSalesforceSink } from './salesforce.js';
-import { attendee, campaignKeys, deliver, laneOf, sampleConfig, sampleEnvironment } from './sample.test-kit.js';
+import { attendee, campaignKeys, deliver, laneOf } from './sample.test-kit.js';
 
 const ada = { id: 7, Name: 'Lovelace', Email: 'Ada@Example.com' };
 const bob = { id: 8, Name: 'Bob', Email: 'bob@example.com' };
 
 let org: TestOrg;
-const sinks: { close(): Promise<void> }[] = [];
 
 beforeEach(async () => {
   org = await TestOrg.open();
 });
-afterEach(async () => {
-  for (const sink of sinks.splice(0)) await sink.close();
-  await org.close();
-});
+afterEach(() => org.close());
 
-function sinkWith(record: object = {}, environment: object = {}) {
-  const sink = createSalesforceSink(sampleConfig(org, record), { ...sampleEnvironment, ...environment });
-  sinks.push(sink);
-  return sink;
-}
+const sinkWith = (record: object = {}, environment: object = {}) => org.sink(record, {}, environment);
 
 const kinds = (outcomes: readonly Outcome[]): string[] => outcomes.map(({ kind }) => kind);
 const causeOf = (outcome: Outcome | undefined): string =>
@@ -57,6 +48,15 @@ describe('a new person', () => {
     expect(kinds(outcomes)).toEqual(['delivered', 'delivered']);
     expect(org.all('Lead')).toMatchObject([{ Engagement_Id__c: '7', LastName: 'King' }]);
     expect(objectOf(outcomes[0]).Lead).toMatchObject({ id: org.record('Lead').id, created: true });
+  });
+
+  it('keeps the external id of the first of two items with one e-mail address when the second changes', async () => {
+    const sink = sinkWith();
+    const king = { ...ada, id: 9, Name: 'King' };
+    const [first, second] = await deliver(sink, [attendee(ada), attendee(king)]);
+    expect([objectOf(first).Lead, objectOf(second).Lead]).toMatchObject([{ keyed: true }, { keyed: false }]);
+    await deliver(sink, [attendee({ ...king, Name: 'Byron' }, { object: objectOf(second) })]);
+    expect(org.all('Lead')).toMatchObject([{ Engagement_Id__c: '7', LastName: 'Byron' }]);
   });
 });
 

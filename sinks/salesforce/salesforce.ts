@@ -1,16 +1,16 @@
-import { planEach } from '../mapping/plan-each.js';
+import { planEach } from '../mapping/mapping-error.js';
+import { namedRecords } from '../mapping/crm-records.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
 import { withCallBudget } from '../rest/rest-client.js';
 import type { Join, Sink, SinkEnvironment, SinkType } from '../sink.js';
-import { CampaignStatuses } from './campaigns.js';
 import { checkOrg } from './check.js';
 import { SalesforceClient } from './client.js';
-import { salesforceConfigSchema, type SalesforceConfig } from './config.js';
+import { type RecordKeys, salesforceConfigSchema, type SalesforceConfig } from './config.js';
 import { deliverBatch, Exclusive } from './send.js';
-import { ObjectFields, type Org } from './object-fields.js';
+import type { OrgKnowledge } from './object-fields.js';
 import type { SalesforceOperation } from './operation.js';
-import { namedRecords, planSubject } from './plan.js';
+import { planSubject } from './plan.js';
 import { MAX_RECORDS } from './write-records.js';
 
 /** A `send` starts no call after this time, so that a slow org does not keep a lane busy for minutes. */
@@ -25,10 +25,10 @@ export function createSalesforceSink(
   environment: SinkEnvironment,
 ): Sink<SalesforceOperation> {
   const client = new SalesforceClient(config, environment);
-  const objects = new ObjectFields(client);
-  const org: Org = { client, objects, statuses: new CampaignStatuses(client, objects) };
+  const known: OrgKnowledge = { objects: new Map(), statuses: new Map(), refusedStatuses: new Map() };
   const newPeople = new Exclusive();
-  const records = namedRecords(environment.name, config.records);
+  const kindOf = ({ object }: RecordKeys): string => object;
+  const records = namedRecords(environment.name, config.records, { kindOf, separator: '-' });
   const { onForget } = environment;
   return {
     traits: {
@@ -38,11 +38,14 @@ export function createSalesforceSink(
       repeats: 'harmless',
       batchSize: MAX_RECORDS,
     },
-    check: (signal) => checkOrg(org, records, onForget, { signal, remainingMs: () => Number.POSITIVE_INFINITY }),
+    check: (signal) => {
+      const budget = { signal, remainingMs: () => Number.POSITIVE_INFINITY };
+      return checkOrg({ client, known, budget }, records, onForget);
+    },
     plan: (subjects) => planEach(subjects, (subject) => planSubject(subject, records, onForget)),
     send: (operations, lane, signal) =>
       withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
-        deliverBatch(org, operations, lane, { budget, newPeople, now: environment.now }),
+        deliverBatch({ client, known, budget }, operations, lane, { newPeople, now: environment.now }),
       ),
     tryNow: () => client.tryNow(),
     close: () => client.close(),

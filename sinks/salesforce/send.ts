@@ -1,9 +1,8 @@
-import { groupBy } from '../../base/group-by.js';
+import { groupBy } from '../../base/grouping.js';
 import type { Fields, Lane, Outcome, Result, SendResult } from '../sink.js';
 import {
   CallFailure,
   CallsEnded,
-  fail,
   isOpen,
   type Job,
   jobOf,
@@ -13,13 +12,11 @@ import {
   type Step,
 } from './operation.js';
 import { Campaigns, leaveCampaigns } from './campaigns.js';
-import type { CallBudget } from '../rest/rest-client.js';
 import { needsPresent } from './decide-fields.js';
 import { findByIds, findPeople, type Found, groupPeople } from './find-people.js';
 import { forgetPeople } from './forget-people.js';
-import { deleteLinked, writeLinked, resolveLookups } from './linked-records.js';
+import { deleteLinked, OpenCreations, writeLinked, resolveLookups } from './linked-records.js';
 import type { Org } from './object-fields.js';
-import { OpenCreations } from './open-creations.js';
 import { writeMembers } from './write-members.js';
 import { writePeople } from './write-people.js';
 
@@ -31,33 +28,29 @@ export async function deliverBatch(
   org: Org,
   operations: readonly SalesforceOperation[],
   lane: Pick<Lane, 'memory' | 'remember'>,
-  {
-    budget,
-    newPeople,
-    now,
-  }: { readonly budget: CallBudget; readonly newPeople: Exclusive; readonly now: () => number },
+  { newPeople, now }: { readonly newPeople: Exclusive; readonly now: () => number },
 ): Promise<SendResult> {
   const jobsOf = operations.map(({ steps }) => steps.map((step: Step): Job => jobOf(step)));
   const jobs = jobsOf.flat();
   const campaigns = new Campaigns(org, lane);
   const creations = new OpenCreations(lane, now);
   const people = jobsOfKind(jobs, 'person');
-  await stage(jobsOfKind(jobs, 'forget'), (due) => forgetPeople(org, due, budget));
-  await stage(jobsOfKind(jobs, 'unlink'), (due) => deleteLinked(org, due, budget));
-  await stage(jobsOfKind(jobs, 'leave'), (due) => leaveCampaigns(org, due, budget));
+  await stage(jobsOfKind(jobs, 'forget'), (due) => forgetPeople(org, due));
+  await stage(jobsOfKind(jobs, 'unlink'), (due) => deleteLinked(org, due));
+  await stage(jobsOfKind(jobs, 'leave'), (due) => leaveCampaigns(org, due));
   const waiting = new Set<string>();
   for (const sameRecord of byRecord(people)) {
-    await stage(sameRecord, (due) => deliverPeople(org, due, { budget, newPeople, waiting }));
+    await stage(sameRecord, (due) => deliverPeople(org, due, { newPeople, waiting }));
     for (const job of sameRecord) if (isWaiting(job) && job.step.email !== null) waiting.add(job.step.email);
   }
   await stage(
     people.filter((job) => isOpen(job) && job.done.length > 0),
-    (due) => writeMembers(org, due, campaigns, budget),
+    (due) => writeMembers(org, due, campaigns),
   );
   // Linked records are last, because each contains the id of its person.
   const linked = { isWaiting: (email: string | null) => email !== null && waiting.has(email), creations };
   for (const sameRecord of byRecord(jobsOfKind(jobs, 'linked'))) {
-    await stage(sameRecord, (due) => writeLinked(org, due, linked, budget));
+    await stage(sameRecord, (due) => writeLinked(org, due, linked));
   }
   const outcomes = operations.map((operation, index) => outcomeOf(operation, jobsOf[index]!));
   const memory = { ...campaigns.learnt, ...creations.learnt };
@@ -73,9 +66,8 @@ async function stage<J extends Job>(jobs: readonly J[], carryOut: (due: readonly
   try {
     await carryOut(due);
   } catch (error) {
-    if (error instanceof CallFailure) fail(due, error);
-    else if (error instanceof CallsEnded) for (const job of due) job.result ??= ended(job);
-    else throw error;
+    if (!(error instanceof CallFailure || error instanceof CallsEnded)) throw error;
+    for (const job of due) job.result ??= error instanceof CallFailure ? error.result : ended(job);
   }
 }
 
@@ -86,7 +78,6 @@ function ended({ done }: Job): Result {
 }
 
 interface Circumstances {
-  readonly budget: CallBudget;
   readonly newPeople: Exclusive;
   /**
    * E-mail addresses of people whose record for an earlier entry of `records` is not written yet. A retry may create
@@ -102,27 +93,27 @@ function isWaiting(job: PersonJob): boolean {
 async function deliverPeople(
   org: Org,
   jobs: readonly PersonJob[],
-  { budget, newPeople, waiting }: Circumstances,
+  { newPeople, waiting }: Circumstances,
 ): Promise<void> {
-  await resolveLookups(org, jobs[0]!.step.objectType, jobs, budget);
+  await resolveLookups(org, jobs[0]!.step.objectType, jobs);
   const known = jobs.filter((job) => isOpen(job) && job.remote !== null);
-  const lost = await updateKnown(org, known, budget);
+  const lost = await updateKnown(org, known);
   for (const job of lost) job.remote = null;
   const unknown = jobs.filter((job) => isOpen(job) && job.remote === null);
   if (unknown.length === 0) return;
   // One lane at a time: two lanes that search for the same new person together would find nobody and create two records.
-  await newPeople.run(budget.signal, async () => {
-    const found = await findPeople(org, unknown, budget);
+  await newPeople.run(org.budget.signal, async () => {
+    const found = await findPeople(org, unknown);
     for (const job of unknown) settleUnfound(job, found.get(job)!, waiting);
     const open = unknown.filter(isOpen);
-    for (const job of await writePeople(org, groupPeople(open, found), budget)) {
+    for (const job of await writePeople(org, groupPeople(open, found))) {
       job.result = { kind: 'retry', detail: 'the record that was found has been deleted or converted in the meantime' };
     }
   });
 }
 
 /** @returns the jobs to search again, because their record no longer exists and has no contact of a converted lead */
-async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
+async function updateKnown(org: Org, jobs: readonly PersonJob[]): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
   const found = new Map<PersonJob, Found>();
   for (const type of ['Lead', 'Contact'] as const) {
@@ -130,7 +121,7 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBud
       ({ remote, step }) => remote!.type === type && (step.isOneWord || step.writes.some(needsPresent)),
     );
     if (toRead.length === 0) continue;
-    const rows = await findByIds(org, { type, jobs: toRead, ids: toRead.map(({ remote }) => remote!.id) }, budget);
+    const rows = await findByIds(org, { type, jobs: toRead, ids: toRead.map(({ remote }) => remote!.id) });
     for (const job of toRead) {
       const row = rows.get(job.remote!.id);
       if (row === undefined || row.isConverted) lost.push(job);
@@ -138,20 +129,20 @@ async function updateKnown(org: Org, jobs: readonly PersonJob[], budget: CallBud
     }
   }
   const remaining = jobs.filter((job) => !lost.includes(job));
-  lost.push(...(await writePeople(org, groupPeople(remaining, found), budget)));
-  return await followConverted(org, lost, budget);
+  lost.push(...(await writePeople(org, groupPeople(remaining, found))));
+  return await followConverted(org, lost);
 }
 
 /**
  * Continues with the contacts of converted leads.
  * @returns the jobs to search again
  */
-async function followConverted(org: Org, lost: readonly PersonJob[], budget: CallBudget): Promise<PersonJob[]> {
+async function followConverted(org: Org, lost: readonly PersonJob[]): Promise<PersonJob[]> {
   const leads = lost.filter(({ remote }) => remote?.type === 'Lead');
   if (leads.length === 0) return [...lost];
-  const rows = await findByIds(org, { type: 'Lead', jobs: leads, ids: leads.map(({ remote }) => remote!.id) }, budget);
+  const rows = await findByIds(org, { type: 'Lead', jobs: leads, ids: leads.map(({ remote }) => remote!.id) });
   const contactIds = [...rows.values()].flatMap(({ contactId }) => (contactId === null ? [] : [contactId]));
-  const contacts = await findByIds(org, { type: 'Contact', jobs: leads, ids: contactIds }, budget);
+  const contacts = await findByIds(org, { type: 'Contact', jobs: leads, ids: contactIds });
   const found = new Map<PersonJob, Found>();
   for (const job of leads) {
     const contact = contacts.get(rows.get(job.remote!.id)?.contactId ?? '');
@@ -160,7 +151,7 @@ async function followConverted(org: Org, lost: readonly PersonJob[], budget: Cal
     // Salesforce moved the lead's membership to the contact.
     job.remote = { ...job.remote!, type: 'Contact', id: contact.id };
   }
-  const lostAgain = await writePeople(org, groupPeople([...found.keys()], found), budget);
+  const lostAgain = await writePeople(org, groupPeople([...found.keys()], found));
   return lost.filter((job) => !found.has(job) || lostAgain.includes(job));
 }
 
@@ -195,7 +186,10 @@ function outcomeOf({ others }: SalesforceOperation, jobs: readonly Job[]): Outco
   const isPostponed = worst!.kind === 'unsent' && worst!.afterMs !== undefined;
   const result: Result = worst!.kind === 'unsent' && !isPostponed ? { kind: 'retry', detail: stoppedEarly } : worst!;
   const object: Record<string, unknown> = { ...others };
-  for (const { step, remote } of jobs) if (remote !== null) object[step.record] = remote;
+  for (const { step, remote, mayExist } of jobs) {
+    if (remote !== null) object[step.record] = remote;
+    else if (mayExist === true) object[step.record] = { mayExist };
+  }
   return { ...result, object: Object.keys(object).length > 0 ? (object as Fields) : null };
 }
 

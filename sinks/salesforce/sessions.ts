@@ -1,6 +1,6 @@
-import type { Dispatcher } from 'undici';
 import { CutShort } from '../network/within-deadline.js';
 import { type Grant, type Token, TokenFailure, TokenSource, type TokenSourceOptions } from '../rest/oauth.js';
+import type { RestClient } from '../rest/rest-client.js';
 import type { SalesforceConfig } from './config.js';
 import { CallFailure, CallsEnded } from './operation.js';
 
@@ -25,10 +25,10 @@ export class Sessions {
   /** In the order in which they are tried. The first one is the last that succeeded. */
   #logins: readonly Login[];
 
-  constructor(config: SalesforceConfig, dispatcher: Dispatcher, now: () => number) {
+  constructor(config: SalesforceConfig, rest: RestClient, now: () => number) {
     const common = {
       tokenUrl: tokenUrlOf(config),
-      dispatcher,
+      rest,
       name: 'Salesforce',
       keys:
         config.clientSecret === undefined ? '"clientId", "username" and "privateKey"' : '"clientId" and "clientSecret"',

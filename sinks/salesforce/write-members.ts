@@ -1,13 +1,10 @@
-import { groupBy } from '../../base/group-by.js';
-import type { Result } from '../sink.js';
+import { groupBy } from '../../base/grouping.js';
 import type { Campaign, Campaigns } from './campaigns.js';
-import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/rest-client.js';
-import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
+import { conform, conformValue, factsOf, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, type PresentRecord, decideMemberStatus, type PresentMember } from './decide-fields.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
 import { queryAll, soqlText } from './query.js';
-import { type FieldValues, type Written, writeRecords } from './write-records.js';
+import { type FieldValues, settle, type Written, writeRecords } from './write-records.js';
 
 interface MemberRow extends PresentMember, PresentRecord {
   readonly id: string;
@@ -29,45 +26,32 @@ interface Membership {
  * campaign and person. Salesforce allows only one, so a repeat cannot create a second.
  * @throws {CallFailure} @throws {CallsEnded}
  */
-export async function writeMembers(
-  org: Org,
-  jobs: readonly PersonJob[],
-  campaigns: Campaigns,
-  budget: CallBudget,
-): Promise<void> {
-  for (const [campaign, members] of await byCampaign(jobs, campaigns, budget)) {
+export async function writeMembers(org: Org, jobs: readonly PersonJob[], campaigns: Campaigns): Promise<void> {
+  for (const [campaign, members] of await byCampaign(jobs, campaigns)) {
     const facts = members.some(({ step }) => step.campaign!.memberWrites.length > 0)
-      ? await org.objects.of('CampaignMember', budget)
+      ? await factsOf(org, 'CampaignMember')
       : null;
     const due = members.filter(
       (job) =>
         (isDue(job, campaign) || job.step.campaign!.memberWrites.length > 0) && (facts === null || isFit(job, facts)),
     );
     if (due.length === 0) continue;
-    const present = await presentMembers(org, { campaign, jobs: due, facts }, budget);
+    const present = await presentMembers(org, { campaign, jobs: due, facts });
     const memberships = membershipsOf(campaign, due, present, facts);
-    await write(
-      org,
-      memberships.filter((each) => each.present === null),
-      budget,
-    );
-    await write(
-      org,
-      memberships.filter((each) => each.present !== null),
-      budget,
-    );
+    const fresh = memberships.filter((each) => each.present === null);
+    const known = memberships.filter((each) => each.present !== null);
+    for (const [how, some] of [['create', fresh] as const, ['update', known] as const]) {
+      const written = await writeRecords(org, { how, type: 'CampaignMember' }, some.map(recordOf));
+      some.forEach((membership, index) => settleMembers(membership, written[index]!));
+    }
   }
 }
 
-async function byCampaign(
-  jobs: readonly PersonJob[],
-  campaigns: Campaigns,
-  budget: CallBudget,
-): Promise<Map<Campaign, PersonJob[]>> {
+async function byCampaign(jobs: readonly PersonJob[], campaigns: Campaigns): Promise<Map<Campaign, PersonJob[]>> {
   const groups = new Map<Campaign, PersonJob[]>();
   for (const job of jobs) {
     if (!isOpen(job) || job.remote === null || job.step.campaign === null) continue;
-    const campaign = await campaigns.get(job.step.campaign, budget);
+    const campaign = await campaigns.get(job.step.campaign);
     if ('kind' in campaign) job.result = campaign;
     else groups.set(campaign, [...(groups.get(campaign) ?? []), job]);
   }
@@ -87,23 +71,18 @@ function isDue({ remote, step }: PersonJob, { id }: Campaign): boolean {
  * Whether all values fit the fields of the campaign member. If one does not, settles the job: the person was written
  * and stays.
  */
-function isFit(job: PersonJob, { fields }: ObjectFacts): boolean {
-  for (const { field, value } of job.step.campaign!.memberWrites) {
-    const known = fields.get(field.toLowerCase());
-    if (known !== undefined && conformValue(value, known) !== undefined) continue;
-    const code = known === undefined ? 'INVALID_FIELD' : 'wrong-type';
-    const detail = `CampaignMember has no field ${field} that accepts the mapping's value: run "pigeonpost check" for details`;
-    job.result = { kind: 'rejected', cause: `salesforce:${code}:CampaignMember.${field}`, detail };
-    return false;
+function isFit(job: PersonJob, facts: ObjectFacts): boolean {
+  for (const write of job.step.campaign!.memberWrites) {
+    const conformed = conform(facts, 'CampaignMember', write);
+    if ('kind' in conformed) job.result ??= conformed;
   }
-  return true;
+  return isOpen(job);
 }
 
 /** Reads the present memberships and returns them by the person's id. */
 async function presentMembers(
   org: Org,
   { campaign: { id }, jobs, facts }: { campaign: Campaign; jobs: readonly PersonJob[]; facts: ObjectFacts | null },
-  budget: CallBudget,
 ): Promise<Map<string, MemberRow>> {
   const rows = new Map<string, MemberRow>();
   const own = jobs.flatMap(({ step }) => step.campaign!.memberWrites.map(({ field }) => field.toLowerCase()));
@@ -114,7 +93,7 @@ async function presentMembers(
     const people = jobs.flatMap(({ remote }) => (remote?.type === type ? [soqlText(remote.id)] : []));
     const soql = (list: string): string =>
       `SELECT ${[column, ...columns].join(', ')} FROM CampaignMember WHERE CampaignId = ${soqlText(id)} AND ${column} IN (${list})`;
-    for (const row of await queryAll(org.client, people, soql, budget)) {
+    for (const row of await queryAll(org, people, soql)) {
       rows.set(String(row[column]), {
         id: String(row.Id),
         status: String(row.Status),
@@ -175,15 +154,6 @@ function memberFields(
   return fields;
 }
 
-/** Writes memberships in one call. They are either all new or all existing. */
-async function write(org: Org, memberships: readonly Membership[], budget: CallBudget): Promise<void> {
-  if (memberships.length === 0) return;
-  const how = memberships[0]!.present === null ? 'create' : 'update';
-  const records = memberships.map((membership) => recordOf(membership));
-  const written = await writeRecords(org.client, { how, type: 'CampaignMember' }, records, budget);
-  memberships.forEach((membership, index) => settle(membership, written[index]!));
-}
-
 function recordOf({ campaign, jobs, present, status, fields }: Membership): FieldValues {
   const given = { ...(status !== null && { Status: status }), ...Object.fromEntries(fields) };
   if (present !== null) return { id: present.id, ...given };
@@ -191,37 +161,26 @@ function recordOf({ campaign, jobs, present, status, fields }: Membership): Fiel
   return { CampaignId: campaign.id, [`${type}Id`]: id, ...given };
 }
 
-function settle({ campaign, jobs, present, status, fields }: Membership, written: Written): void {
+function settleMembers({ campaign, jobs, present, status, fields }: Membership, written: Written): void {
   for (const job of jobs) {
-    switch (written.kind) {
-      case 'written':
-        {
-          const now = status ?? job.remote!.member?.status ?? present!.status;
-          remember(job, campaign, { id: written.id, status: now, created: present === null }, [...fields.keys()]);
-          job.done.push(`member ${written.id} ${status ?? 'updated'}`);
-        }
-        break;
-      case 'failed':
-        job.result = written.result;
-        break;
-      case 'refused':
-        job.result = refusalOf(written);
-        break;
-      case 'not-begun':
-        job.result = {
-          kind: 'retry',
-          detail: 'the record was written, but the time ended before its campaign member was written',
-        };
+    if (written.kind === 'not-begun') {
+      const detail = 'the record was written, but the time ended before its campaign member was written';
+      job.result = { kind: 'retry', detail };
+      continue;
     }
+    // If the membership is a duplicate, another client created it. If it is lost, the campaign, the person or the
+    // membership was deleted. The next attempt reads them again.
+    const changed = { kind: 'retry', detail: 'the campaign member has changed in the meantime' } as const;
+    settle(job, written, 'CampaignMember', {
+      written({ id }) {
+        const now = status ?? job.remote!.member?.status ?? present!.status;
+        remember(job, campaign, { id, status: now, created: present === null }, [...fields.keys()]);
+        job.done.push(`member ${id} ${status ?? 'updated'}`);
+      },
+      lost: () => (job.result = changed),
+      duplicate: () => (job.result = changed),
+    });
   }
-}
-
-function refusalOf({ errors, requestId }: Extract<Written, { kind: 'refused' }>): Result {
-  const failure = classifyRecordErrors(errors, 'CampaignMember', requestId);
-  // Either another client created the membership, or the campaign, the person or the membership was deleted. The next
-  // attempt reads them again.
-  if (failure.kind !== 'other') return { kind: 'retry', detail: 'the campaign member has changed in the meantime' };
-  return failure.result;
 }
 
 function remember(

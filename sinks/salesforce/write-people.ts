@@ -1,16 +1,19 @@
-import { groupBy } from '../../base/group-by.js';
+import { groupBy } from '../../base/grouping.js';
 import { classifyRecordErrors } from './classify.js';
-import type { CallBudget } from '../rest/rest-client.js';
-import { conformValue, type ObjectFacts, type Org } from './object-fields.js';
+import { factsOf, conformValue, type ObjectFacts, type Org } from './object-fields.js';
 import { decideFields, keepNameWhole } from './decide-fields.js';
 import { type PersonGroup, textOf } from './find-people.js';
 import { isOpen, type PersonJob, type FieldValue } from './operation.js';
 import { type Write, type Written, writeRecords } from './write-records.js';
 
-/** One write of a group's record, for some or all of the group's jobs. */
-interface Draft {
+/** Some or all jobs of a group, which are written together. */
+interface Part {
   readonly group: PersonGroup;
   readonly members: readonly PersonJob[];
+}
+
+/** One write of a group's record. */
+interface Draft extends Part {
   /** Values by field name. If the write creates the record, the external id is in `key` instead. */
   readonly fields: Map<string, FieldValue>;
   readonly key: { readonly field: string; readonly value: string } | null;
@@ -23,40 +26,28 @@ interface Draft {
  * @returns the jobs whose record no longer exists or was converted. The caller searches their people again
  * @throws {CallFailure} if the org does not describe its objects
  */
-export async function writePeople(org: Org, groups: readonly PersonGroup[], budget: CallBudget): Promise<PersonJob[]> {
+export async function writePeople(org: Org, groups: readonly PersonGroup[]): Promise<PersonJob[]> {
   const lost: PersonJob[] = [];
-  let drafts = await draftsOf(
-    org,
-    groups.map((group) => ({ group, members: group.members })),
-    budget,
-  );
-  while (drafts.length > 0) {
-    const again: { group: PersonGroup; members: readonly PersonJob[] }[] = [];
+  let parts: Part[] = groups.map((group) => ({ group, members: group.members }));
+  while (parts.length > 0) {
+    const drafts = await draftsOf(org, parts);
+    const again: Part[] = [];
     for (const draft of drafts.filter(saysNothing)) again.push(...settleUnchanged(draft));
     for (const [write, batch] of byWrite(drafts.filter((draft) => !saysNothing(draft)))) {
-      const written = await writeRecords(
-        org.client,
-        write,
-        batch.map((draft) => recordOf(draft)),
-        budget,
-      );
+      const written = await writeRecords(org, write, batch.map(recordOf));
       // A field was deleted since the object's description was read.
-      if (written.some(isUnknownField)) org.objects.forget(write.type);
+      if (written.some(isUnknownField)) org.known.objects.delete(write.type);
       batch.forEach((draft, index) => again.push(...settle(draft, written[index]!, lost)));
     }
-    drafts = await draftsOf(org, again, budget);
+    parts = again;
   }
   return lost;
 }
 
-async function draftsOf(
-  org: Org,
-  parts: readonly { readonly group: PersonGroup; readonly members: readonly PersonJob[] }[],
-  budget: CallBudget,
-): Promise<Draft[]> {
+async function draftsOf(org: Org, parts: readonly Part[]): Promise<Draft[]> {
   const drafts: Draft[] = [];
   for (const { group, members } of parts) {
-    const facts = await org.objects.of(group.type, budget);
+    const facts = await factsOf(org, group.type);
     const canCreate = members.some((job) => isOpen(job) && job.step.key !== null);
     const fit = members.filter(
       (job) => isOpen(job) && (group.id !== null || needsKey(job, canCreate)) && isFit(job, group, facts),
@@ -171,7 +162,7 @@ function saysNothing({ group, fields }: Draft): boolean {
   return group.id !== null && fields.size === 0;
 }
 
-function settleUnchanged({ group, members }: Draft): { group: PersonGroup; members: readonly PersonJob[] }[] {
+function settleUnchanged({ group, members }: Draft): Part[] {
   const { type, id } = group;
   for (const job of members) {
     const before = job.remote?.id === id ? job.remote : null;
@@ -182,7 +173,7 @@ function settleUnchanged({ group, members }: Draft): { group: PersonGroup; membe
 }
 
 /** Returns the next item of a group whose items are tried one at a time. */
-function laterOf(group: PersonGroup): { group: PersonGroup; members: readonly PersonJob[] }[] {
+function laterOf(group: PersonGroup): Part[] {
   const next = group.members.find((job) => isOpen(job) && job.done.length === 0);
   return next === undefined ? [] : [{ group, members: [next] }];
 }
@@ -210,17 +201,16 @@ function writeOf({ group: { type, id }, key }: Draft): Write {
  * Settles the jobs of a draft with its result.
  * @returns the items of the group that must be written next, one at a time
  */
-function settle(
-  draft: Draft,
-  written: Written,
-  lost: PersonJob[],
-): { group: PersonGroup; members: readonly PersonJob[] }[] {
+function settle(draft: Draft, written: Written, lost: PersonJob[]): Part[] {
   const { group, members, fields, keyed } = draft;
   switch (written.kind) {
     case 'not-begun':
       return [];
     case 'failed':
-      for (const job of group.members) job.result ??= written.result;
+      for (const job of group.members) {
+        if (group.id === null && written.mayBeOpen === true && isOpen(job)) job.mayExist = true;
+        job.result ??= written.result;
+      }
       return [];
     case 'written': {
       const created = group.id === null && written.created;
@@ -231,7 +221,7 @@ function settle(
           type: group.type,
           id: written.id,
           created: (before?.created ?? false) || (created && index === 0),
-          keyed: (before?.keyed ?? false) || keyed,
+          keyed: (before?.keyed ?? false) || (keyed && hasKeyOf(job, draft)),
           written: [...new Set([...(before?.written ?? []), ...fieldsOf(job, fields)])],
           writtenAtMs: written.atMs,
           member: before?.member ?? null,
@@ -253,6 +243,15 @@ function settle(
       return laterOf(group);
     }
   }
+}
+
+/**
+ * Whether the record has the external id of this item. If several items share a record (two attendees with one e-mail
+ * address), it has the external id of the first one, which the others must neither replace nor clear.
+ */
+function hasKeyOf({ step }: PersonJob, { members }: Draft): boolean {
+  const first = members.find((job) => job.step.key !== null)?.step.key;
+  return step.key !== null && step.key.value.toLowerCase() === first?.value.toLowerCase();
 }
 
 /** Returns those of the written fields that come from this item's mapping. */

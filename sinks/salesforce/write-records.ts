@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { chunksOf } from '../../base/chunks-of.js';
+import { chunksOf } from '../../base/grouping.js';
 import { CallFailure, CallsEnded, type FailedResult, type FieldValue, type Job } from './operation.js';
 import type { Call, CallAnswer, SalesforceClient } from './client.js';
-import type { CallBudget } from '../rest/rest-client.js';
+import type { Org } from './object-fields.js';
 import { classifyRecordErrors, saidErrors, type SaidError } from './classify.js';
 
 /** Maximum number of records in one call. Source: Salesforce, REST API Developer Guide, "sObject Collections". */
@@ -37,6 +37,8 @@ interface Effects {
   readonly written: (written: Extract<Written, { kind: 'written' }>) => void;
   /** Called if the record no longer exists, or if it is a lead that was converted. */
   readonly lost: (why: 'gone' | 'converted') => void;
+  /** Called if Salesforce already has such a record. Absent: the job gets the result of the refusal. */
+  readonly duplicate?: () => void;
 }
 
 /**
@@ -44,7 +46,7 @@ interface Effects {
  * job gets the result of the failure or the refusal, or `unsent` if the call was not made.
  * @param object the name of the record's object, for the detail of a refusal
  */
-export function settle(job: Job, written: Written, object: string, effects: Effects): void {
+export function settle(job: Pick<Job, 'result'>, written: Written, object: string, effects: Effects): void {
   switch (written.kind) {
     case 'written':
       effects.written(written);
@@ -54,8 +56,9 @@ export function settle(job: Job, written: Written, object: string, effects: Effe
       return;
     case 'refused': {
       const failure = classifyRecordErrors(written.errors, object, written.requestId);
-      if ('result' in failure) job.result = failure.result;
-      else effects.lost(failure.kind);
+      if (failure.kind === 'gone' || failure.kind === 'converted') effects.lost(failure.kind);
+      else if (failure.kind === 'duplicate' && effects.duplicate !== undefined) effects.duplicate();
+      else job.result = failure.result;
       return;
     }
     case 'not-begun':
@@ -70,12 +73,7 @@ export function settle(job: Job, written: Written, object: string, effects: Effe
  * in a call of its own.
  * @returns the result of each record, in their order
  */
-export async function writeRecords(
-  client: SalesforceClient,
-  write: Write,
-  records: readonly FieldValues[],
-  budget: CallBudget,
-): Promise<Written[]> {
+export async function writeRecords(org: Org, write: Write, records: readonly FieldValues[]): Promise<Written[]> {
   const written: Written[] = records.map(() => ({ kind: 'not-begun' }));
   const parts: { from: number; to: number }[] = [];
   for (let from = 0; from < records.length; from += MAX_RECORDS) {
@@ -85,7 +83,7 @@ export async function writeRecords(
   for (let part = parts.shift(); part !== undefined; part = parts.shift()) {
     const { from, to } = part;
     try {
-      const answer = await client.call(callOf(write, records.slice(from, to), client.saving), budget);
+      const answer = await org.client.call(callOf(write, records.slice(from, to), org.client.saving), org.budget);
       if (answer.refused !== null) refusals += 1;
       if (answer.refused === null) written.splice(from, to - from, ...writtenOf(answer, to - from));
       else if (to - from === 1) written[from] = refusal(answer);
@@ -112,27 +110,23 @@ export async function writeRecords(
  * Deletes records by id, up to 200 in one call. The result of a record that no longer exists is `refused`; the caller
  * counts it as deleted.
  */
-export async function deleteRecords(
-  client: SalesforceClient,
-  ids: readonly string[],
-  budget: CallBudget,
-): Promise<Written[]> {
+export async function deleteRecords(org: Org, ids: readonly string[]): Promise<Written[]> {
   const written: Written[] = [];
-  for (const part of chunksOf(ids, MAX_RECORDS)) written.push(...(await deletePart(client, part, budget)));
-  return written;
-}
-
-async function deletePart(client: SalesforceClient, ids: readonly string[], budget: CallBudget): Promise<Written[]> {
-  const path = `composite/sobjects?ids=${ids.map(encodeURIComponent).join(',')}&allOrNone=false`;
-  try {
-    const answer = await client.call({ method: 'DELETE', path }, budget);
-    if (answer.refused === null) return writtenOf(answer, ids.length);
-    return ids.map(() => refusal(answer));
-  } catch (error) {
-    if (error instanceof CallsEnded) return ids.map(() => ({ kind: 'not-begun' }));
-    if (!(error instanceof CallFailure)) throw error;
-    return ids.map(() => ({ kind: 'failed', result: error.result }));
+  for (const part of chunksOf(ids, MAX_RECORDS)) {
+    const path = `composite/sobjects?ids=${part.map(encodeURIComponent).join(',')}&allOrNone=false`;
+    try {
+      const answer = await org.client.call({ method: 'DELETE', path }, org.budget);
+      if (answer.refused === null) written.push(...writtenOf(answer, part.length));
+      else written.push(...part.map(() => refusal(answer)));
+    } catch (error) {
+      if (error instanceof CallsEnded) written.push(...part.map(() => ({ kind: 'not-begun' }) as const));
+      else if (error instanceof CallFailure) {
+        const { result } = error;
+        written.push(...part.map(() => ({ kind: 'failed', result }) as const));
+      } else throw error;
+    }
   }
+  return written;
 }
 
 function callOf(write: Write, records: readonly FieldValues[], saving: SalesforceClient['saving']): Call {

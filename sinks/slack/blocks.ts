@@ -188,3 +188,15 @@ export function linkAddress(value: unknown, key: string, origins: ReadonlySet<st
   const wanted = `it must be an address of at most ${MAX_ADDRESS} characters at ${[...origins].join(' or ')}`;
   throw new FailedMapping(key, 'not-a-link', `returned a value that is not an allowed address: ${wanted}`);
 }
+
+/** Arguments with which Slack shows a text as it is: without links, mentions of names, or previews. */
+export const plainly = {
+  parse: 'none',
+  link_names: false,
+  mrkdwn: false,
+  unfurl_links: false,
+  unfurl_media: false,
+} as const;
+
+/** The part of `plainly` that `chat.update` accepts. */
+export const updatePlainly = { parse: plainly.parse, link_names: plainly.link_names } as const;

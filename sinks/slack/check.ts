@@ -1,6 +1,8 @@
-import type { CheckLine } from '../sink.js';
-import type { SlackApi } from './client.js';
-import { callWithToken, type TokenSource } from './tokens.js';
+import type { CheckLine, Lane, Outcome } from '../sink.js';
+import { Batch, type SlackAccount } from './batch.js';
+import { testMessage } from './blocks.js';
+import { callWithToken, type SlackApi, type TokenSource } from './client.js';
+import { postMessage } from './messages.js';
 
 /** The scopes that the app needs, and why. */
 const neededScopes: readonly (readonly [scope: string, why: string])[] = [
@@ -85,4 +87,22 @@ async function channelLine(
     default:
       return { ok: false, text: `${channel}: ${verdict.detail}` };
   }
+}
+
+/** The lane of a test message, which belongs to no pigeonhole. Nothing about the message is stored. */
+const noLane: Lane = { workspace: '', pigeonholeId: 0, ledgerId: '', memory: {}, remember: () => Promise.resolve() };
+const TEST_MS = 20_000;
+
+/** Posts one message that says that it is a test. The message is not removed. */
+export async function sendTestByToken(
+  account: SlackAccount,
+  { channel, sink }: { readonly channel: string; readonly sink: string },
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const metadata = { event_type: 'pigeonpost_test', event_payload: { sink } };
+  const message = { channel, threadTs: null, broadcast: false, content: testMessage(sink), metadata };
+  const batch = new Batch(account, noLane, signal, TEST_MS);
+  const verdict = await postMessage(message, batch, () => undefined);
+  if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail };
+  return verdict.kind === 'maybe' ? { kind: 'unknown', detail: verdict.detail } : batch.outcomeOf(verdict, channel);
 }

@@ -1,5 +1,4 @@
-import type { SlackReply } from './client.js';
-import { classifyReply, outcomeOf } from './classify.js';
+import { classifyReply, outcomeOf, type SlackReply } from './classify.js';
 
 const answered = (fields: Partial<Extract<SlackReply, { kind: 'answer' }>>): SlackReply => ({
   kind: 'answer',

@@ -1,6 +1,16 @@
 import { refusesContent } from '../network/read-answer.js';
-import type { SlackReply } from './client.js';
+import type { NoAnswer, RestAnswer } from '../rest/rest-client.js';
 import type { Outcome } from '../sink.js';
+
+export type SlackReply = SlackAnswer | NoAnswer;
+
+interface SlackAnswer extends Pick<RestAnswer, 'kind' | 'status' | 'requestId' | 'answeredAtMs'> {
+  /** Undefined if the answer is not JSON in Slack's form. */
+  readonly body: Readonly<Record<string, unknown>> | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** The token's scopes; undefined if the answer does not list them. */
+  readonly scopes: readonly string[] | undefined;
+}
 
 /**
  * The meaning of an answer of the Web API, for any method. `detail` contains codes and ids, but never text that Slack

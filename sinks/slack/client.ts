@@ -1,6 +1,7 @@
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../network/read-answer.js';
-import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
+import type { RestClient } from '../rest/rest-client.js';
+import { classifyReply, type SlackReply, type Verdict } from './classify.js';
 
 export interface SlackApi {
   /** The URL to which the method's name is appended. */
@@ -10,16 +11,6 @@ export interface SlackApi {
   readonly rest: RestClient;
   /** Unix time in ms. */
   readonly wallNow: () => number;
-}
-
-export type SlackReply = SlackAnswer | NoAnswer;
-
-interface SlackAnswer extends Pick<RestAnswer, 'kind' | 'status' | 'requestId' | 'answeredAtMs'> {
-  /** Undefined if the answer is not JSON in Slack's form. */
-  readonly body: Readonly<Record<string, unknown>> | undefined;
-  readonly retryAfterMs: number | undefined;
-  /** The token's scopes; undefined if the answer does not list them. */
-  readonly scopes: readonly string[] | undefined;
 }
 
 /**
@@ -62,3 +53,69 @@ function slackBody(json: unknown): Readonly<Record<string, unknown>> | undefined
   const isSlack = typeof json === 'object' && json !== null && typeof (json as { ok?: unknown }).ok === 'boolean';
   return isSlack ? (json as Record<string, unknown>) : undefined;
 }
+
+interface Answered {
+  readonly verdict: Verdict;
+  /** Absent if no call was made, because there was no token. */
+  readonly reply?: SlackReply;
+}
+
+/**
+ * Calls a method with the current token. If Slack refuses the token, calls it once more with another token, if there is
+ * one. Never throws.
+ */
+export async function callWithToken(
+  api: SlackApi,
+  tokens: TokenSource,
+  { method, args = {} }: { readonly method: string; readonly args?: Readonly<Record<string, unknown>> },
+  signal: AbortSignal,
+): Promise<Answered> {
+  const call = async ({ token }: { readonly token: Secret }): Promise<Answered> => {
+    const reply = await callSlack({ ...api, token }, method, args, signal);
+    return { verdict: classifyReply(reply, method), reply };
+  };
+  const first = await tokens.current();
+  if ('refused' in first) return { verdict: first.refused };
+  const answered = await call(first);
+  if (!isRefused(answered.verdict)) return answered;
+  const next = await tokens.after(first.token);
+  if (next === undefined) return advised(answered, tokens);
+  if ('refused' in next) return { ...answered, verdict: next.refused };
+  return advised(await call(next), tokens);
+}
+
+function isRefused(verdict: Verdict): verdict is Verdict & { kind: 'credential' } {
+  return verdict.kind === 'credential' && refusesToken.includes(verdict.code);
+}
+
+function advised(answered: Answered, tokens: TokenSource): Answered {
+  const { verdict } = answered;
+  if (!isRefused(verdict)) return answered;
+  return { ...answered, verdict: { ...verdict, detail: `${verdict.detail}: ${tokens.advice(verdict.code)}` } };
+}
+
+/** The token for the next call, or the verdict that says why there is none. */
+export type Token = { readonly token: Secret } | { readonly refused: Exclude<Verdict, { kind: 'ok' }> };
+
+export interface TokenSource {
+  current(): Promise<Token>;
+  /** Returns another token after Slack refused this one; undefined if there is none. */
+  after(refused: Secret): Promise<Token | undefined>;
+  /** Returns what an operator should do if Slack refuses the token with this code. */
+  advice(code: string): string;
+  /** Returns a warning if calls still pass now but will fail later. */
+  trouble?(): string | undefined;
+  /** Ends the wait after a failed renewal. */
+  tryNow?(): void;
+  /** Resolves once no exchange of tokens is in progress. */
+  settled(): Promise<void>;
+}
+
+/** The codes with which Slack refuses the token itself. */
+const refusesToken: readonly string[] = [
+  'token_expired',
+  'token_revoked',
+  'invalid_auth',
+  'not_authed',
+  'account_inactive',
+];

@@ -2,13 +2,12 @@ import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
 import type { Clock } from '../network/rolling-limiter.js';
 import type { Lane, Outcome, SendResult, CheckLine } from '../sink.js';
 import { LaneNotes, type PostIntent } from './lane-notes.js';
-import type { ShowOperation, SlackOperation, SlackObject, MessageContent } from './operation.js';
+import type { ShowOperation, SlackMode, SlackOperation, SlackObject, MessageContent } from './operation.js';
 import type { SlackRates } from './rates.js';
 import type { Secret } from '../../config/secret.js';
 import { retryAfterMs } from '../network/read-answer.js';
-import { plainly } from './messages.js';
 import { permitOf } from './batch.js';
-import { testMessage } from './blocks.js';
+import { plainly, testMessage } from './blocks.js';
 
 interface WebhookBatch {
   readonly webhook: IncomingWebhook;
@@ -23,8 +22,27 @@ interface WebhookBatch {
 const webhookChannel = 'webhook';
 const blind: SlackObject = { state: 'blind' };
 
+/** Returns the calls of a sink that posts by an incoming webhook. `sendMs`: no call of a `send` starts after this time. */
+export function webhookMode(
+  webhook: IncomingWebhook,
+  {
+    rates,
+    clock,
+    name,
+    sendMs,
+  }: { readonly rates: SlackRates; readonly clock: Clock; readonly name: string; readonly sendMs: number },
+): SlackMode {
+  return {
+    check: (signal) => checkWebhook(webhook, signal),
+    send: (operations, lane, signal) =>
+      sendByWebhook(operations, { webhook, rates, lane, signal, clock, endsAtMs: clock.now() + sendMs }),
+    recover: (operations, lane) => Promise.resolve(recoverByWebhook(operations, lane)),
+    sendTest: (signal) => sendTestByWebhook(webhook, { rates, name, signal }),
+  };
+}
+
 /** Posts the messages of the items one after another. A webhook supports neither threads nor edits. */
-export async function sendByWebhook(operations: readonly SlackOperation[], batch: WebhookBatch): Promise<SendResult> {
+async function sendByWebhook(operations: readonly SlackOperation[], batch: WebhookBatch): Promise<SendResult> {
   const notes = new LaneNotes(batch.lane);
   const outcomes: Outcome[] = operations.map(() => ({ kind: 'unsent' }));
   const items = new Set<string>();
@@ -64,7 +82,7 @@ async function post(operation: ShowOperation, batch: WebhookBatch, notes: LaneNo
 const TEST_MS = 20_000;
 
 /** Posts one message that says that it is a test. The message is not removed. */
-export async function sendTestByWebhook(
+async function sendTestByWebhook(
   webhook: IncomingWebhook,
   { rates, name, signal }: { readonly rates: SlackRates; readonly name: string; readonly signal: AbortSignal },
 ): Promise<Outcome> {
@@ -82,7 +100,7 @@ export async function sendTestByWebhook(
  * started, it cannot be looked up, so an operator has to decide. Operations without an intent were not posted and are
  * sent.
  */
-export function recoverByWebhook(operations: readonly SlackOperation[], lane: Lane): SendResult {
+function recoverByWebhook(operations: readonly SlackOperation[], lane: Lane): SendResult {
   const notes = new LaneNotes(lane);
   const outcomes = operations.map((operation): Outcome => {
     const intent = notes.post(operation.itemKey);
@@ -110,7 +128,7 @@ const refusesEmptyMessage = ['no_text', 'invalid_payload', 'missing_text_or_fall
  * Slack's codes. HTTP 400 without such a code proves nothing, because most servers answer an unknown body with it.
  * Never throws. Source: docs.slack.dev, "Sending messages using incoming webhooks", handling errors.
  */
-export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal): Promise<CheckLine[]> {
+async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal): Promise<CheckLine[]> {
   const reply = await postByWebhook(webhook, {}, signal);
   if (reply.kind === 'no-answer') return [{ ok: false, text: reply.detail }];
   if (reply.status === 400 && refusesEmptyMessage.includes(reply.text)) {
@@ -132,7 +150,7 @@ export async function checkWebhook(webhook: IncomingWebhook, signal: AbortSignal
 }
 
 /** An incoming webhook. Its address is a secret. */
-export interface IncomingWebhook {
+interface IncomingWebhook {
   readonly url: Secret;
   readonly rest: RestClient;
   /** Unix time in ms. */

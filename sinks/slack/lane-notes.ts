@@ -26,9 +26,9 @@ export interface PostIntent {
 }
 
 /** The message of a thread: its ts, or the intent to post it. */
-type ThreadNote =
-  | { readonly ts: string }
-  | (Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'> & { readonly ts?: undefined });
+type ThreadNote = { readonly ts: string } | (ThreadIntent & { readonly ts?: undefined });
+
+export type ThreadIntent = Pick<PostIntent, 'id' | 'atMs' | 'sinceMs' | 'parked'>;
 
 /**
  * The lane's memory: an intent for each post whose outcome is not known, and the message of each thread. `save` commits

@@ -1,4 +1,6 @@
-import type { Operation, Fields } from '../sink.js';
+import { z } from 'zod';
+import type { Operation, Fields, Sink, Subject } from '../sink.js';
+import { wellFormed } from './blocks.js';
 
 /** The content of a message, as `chat.postMessage` and `chat.update` accept it. */
 export interface MessageContent {
@@ -66,7 +68,7 @@ export interface Shown {
 }
 
 /** Contains only ids, because everyone in the channel can read the metadata. */
-export interface ItemMetadata {
+interface ItemMetadata {
   readonly event_type: 'pigeonpost_item';
   readonly event_payload: {
     readonly change: string;
@@ -106,6 +108,29 @@ export interface RedactOperation extends Common {
 
 export type SlackOperation = ShowOperation | RedactOperation;
 
+export interface MessagePlace {
+  readonly channel: string;
+  readonly ts: string;
+}
+
+const existingMessageSchema = z.object({
+  channel: z.string(),
+  ts: z.string(),
+  /** The ts of the thread's first message; null if this message is not a reply. */
+  threadTs: z.string().nullable().catch(null),
+  /** Hash of the message's `threadBy` value. */
+  threadKey: z.string().nullable().catch(null),
+  /** Null after the text was replaced: the ledger then does not keep even a hash of it. */
+  hash: z.string().nullable().catch(null),
+  votes: z.number().nullable().catch(null),
+  /** Whether the reply was shown in the channel as well. Slack cannot undo that. */
+  broadcast: z.boolean().catch(false),
+  named: z.boolean().catch(false),
+  entry: z.number().catch(0),
+});
+
+export type ExistingMessage = Readonly<z.infer<typeof existingMessageSchema>>;
+
 /**
  * The state of an item's message, as the ledger stores it: ids, counts and hashes, but no text.
  *
@@ -115,32 +140,13 @@ export type SlackOperation = ShowOperation | RedactOperation;
  * - `unknown`: it may have been posted; the lane's memory has its place
  * - `blind`: posted through an incoming webhook, which returns no place
  */
-export type SlackObject =
-  | (ExistingMessage & { readonly state: 'shown' | 'redacted' | 'fixed' })
-  | { readonly state: 'unknown' }
-  | { readonly state: 'blind' };
+const objectSchema = z.discriminatedUnion('state', [
+  existingMessageSchema.extend({ state: z.enum(['shown', 'redacted', 'fixed']) }),
+  z.object({ state: z.literal('unknown') }),
+  z.object({ state: z.literal('blind') }),
+]);
 
-export interface MessagePlace {
-  readonly channel: string;
-  readonly ts: string;
-}
-
-// A type, not an interface, so that it is assignable to the contract's `Fields`.
-export type ExistingMessage = {
-  readonly channel: string;
-  readonly ts: string;
-  /** The ts of the thread's first message; null if this message is not a reply. */
-  readonly threadTs: string | null;
-  /** Hash of the message's `threadBy` value. */
-  readonly threadKey: string | null;
-  /** Null after the text was replaced: the ledger then does not keep even a hash of it. */
-  readonly hash: string | null;
-  readonly votes: number | null;
-  /** Whether the reply was shown in the channel as well. Slack cannot undo that. */
-  readonly broadcast: boolean;
-  readonly named: boolean;
-  readonly entry: number;
-};
+export type SlackObject = Readonly<z.infer<typeof objectSchema>>;
 
 /** Returns the state of a message that shows this content. */
 export function shownObject(
@@ -167,21 +173,27 @@ export function existingMessage(object: SlackObject | null): ExistingMessage | n
  * Reads the state that the ledger stores; null if there is none, or this version of pigeonpost does not understand it.
  */
 export function readObject(fields: Fields | null): SlackObject | null {
-  if (fields === null) return null;
-  const { state, channel, ts, threadTs, threadKey, hash, votes, broadcast, named, entry } = fields;
-  if (state === 'unknown' || state === 'blind') return { state };
-  if (state !== 'shown' && state !== 'redacted' && state !== 'fixed') return null;
-  if (typeof channel !== 'string' || typeof ts !== 'string') return null;
+  return objectSchema.safeParse(fields).data ?? null;
+}
+
+/** The calls of a sink, by bot token or by incoming webhook. */
+export type SlackMode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover' | 'sendTest'>>;
+
+/** Returns the fields that every operation of an item has. */
+export function sharedFields({ change }: Subject, object: SlackObject | null) {
+  const metadata: ItemMetadata = {
+    event_type: 'pigeonpost_item',
+    event_payload: {
+      change: change.id,
+      pigeonhole: change.pigeonholeId,
+      list: change.list,
+      key: wellFormed(change.key),
+    },
+  };
   return {
-    state,
-    channel,
-    ts,
-    threadTs: typeof threadTs === 'string' ? threadTs : null,
-    threadKey: typeof threadKey === 'string' ? threadKey : null,
-    hash: typeof hash === 'string' ? hash : null,
-    votes: typeof votes === 'number' ? votes : null,
-    broadcast: broadcast === true,
-    named: named === true,
-    entry: typeof entry === 'number' ? entry : 0,
+    changeId: change.id,
+    itemKey: `${change.list}/${change.key}`,
+    metadata,
+    existing: existingMessage(object),
   };
 }

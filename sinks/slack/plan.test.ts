@@ -1,4 +1,4 @@
-import { planEach } from '../mapping/plan-each.js';
+import { planEach } from '../mapping/mapping-error.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import type { Planned, Subject } from '../sink.js';
 import type { SlackConfig } from './config.js';

@@ -1,6 +1,6 @@
-import { type Fields, forgetsPerson, type Planned, type Subject } from '../sink.js';
+import { fieldsOf, forgetsPerson, type Planned, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
-import { type Expression, mappingView, type MappingView } from '../mapping/expression.js';
+import { type Expression, mappingView, type MappingView, numberValue, textValue } from '../mapping/expression.js';
 import type { SlackConfig, SlackLink, SlackMention, SlackMessage } from './config.js';
 import {
   contentHash,
@@ -12,13 +12,12 @@ import {
   redactedMessage,
   shortHash,
   threadMessage,
-  wellFormed,
 } from './blocks.js';
 import {
   existingMessage,
-  type ItemMetadata,
   type MessageContent,
   readObject,
+  sharedFields,
   type Shown,
   type ShowOperation,
   type SlackObject,
@@ -26,7 +25,6 @@ import {
   type Target,
   type ThreadPlan,
 } from './operation.js';
-import { numberValue, textValue } from '../mapping/property-value.js';
 
 /**
  * Plans the call to Slack for one change. Pure. If the item's condition holds, its message is posted, edited, or moved
@@ -52,20 +50,6 @@ export async function planSubject(
     if (mustHide && error instanceof MappingError) return withdraw(known, 'anonymous');
     throw error;
   }
-}
-
-/**
- * Returns an operation with which `recover` looks up an item's message. It needs no mapping, because the lane's memory
- * says where the message was posted. The operation is never sent. If the look-up finds a message, the engine plans the
- * change again. Pure.
- */
-export function planLookUp(subject: Subject): Planned<SlackOperation> {
-  const operation = {
-    ...sharedFields(subject, readObject(subject.object)),
-    kind: 'redact',
-    content: redactedMessage(),
-  } as const;
-  return { kind: 'send', operation };
 }
 
 /** An item and its message before the change. */
@@ -118,36 +102,13 @@ function withdraw(
   return { kind: 'send', operation: { ...sharedFields(subject, object), kind: 'redact', content: redactedMessage() } };
 }
 
-function sharedFields({ change }: Subject, object: SlackObject | null) {
-  const metadata: ItemMetadata = {
-    event_type: 'pigeonpost_item',
-    event_payload: {
-      change: change.id,
-      pigeonhole: change.pigeonholeId,
-      list: change.list,
-      key: wellFormed(change.key),
-    },
-  };
-  return {
-    changeId: change.id,
-    itemKey: `${change.list}/${change.key}`,
-    metadata,
-    existing: existingMessage(object),
-  };
-}
-
 /**
  * Whether the mapping can name the attendee, because it has the attendee's record or the item identifies the attendee.
  */
 function isNamed({ change: { data, list }, attendee }: Subject): boolean {
   if (attendee !== null) return true;
   if (data === null) return false;
-  const { attendee: flagged } = data;
-  return (
-    list === 'attendees' ||
-    typeof data['attendeeId'] === 'number' ||
-    (typeof flagged === 'object' && flagged !== null && 'id' in flagged)
-  );
+  return list === 'attendees' || typeof data['attendeeId'] === 'number' || 'id' in fieldsOf(data['attendee']);
 }
 
 interface Rendered {
@@ -197,8 +158,8 @@ async function renderItem(
  */
 function showsAuthor({ attendee, session, item, change }: MappingView): boolean {
   if (attendee === null) return false;
-  const { attendee: flagged } = (item ?? {}) as { attendee?: { anonymous?: unknown } | null };
-  if (typeof flagged?.anonymous === 'boolean') return !flagged.anonymous;
+  const { anonymous } = fieldsOf(item?.['attendee']);
+  if (typeof anonymous === 'boolean') return !anonymous;
   if (change.sessionId === null) return true; // no session could make it anonymous
   return session !== null && session['id'] === change.sessionId && session['anonymousResponses'] === false;
 }
@@ -264,8 +225,7 @@ async function threadOf(
 /** Returns the name of the session or pigeonhole with this id, or else the value itself. */
 function titleOf(value: unknown, { session, pigeonhole, item, change }: MappingView): string {
   const named = (record: unknown): string | undefined => {
-    if (typeof record !== 'object' || record === null) return undefined;
-    const { id, name } = record as Fields;
+    const { id, name } = fieldsOf(record);
     return id === value && typeof name === 'string' && name.trim() !== '' ? name : undefined;
   };
   const name = named(session) ?? named(pigeonhole) ?? named(item?.['session']);

@@ -1,3 +1,4 @@
+import type { SlackOperation } from './operation.js';
 import { type Clock, systemClock, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 
 /** The methods of Slack that have one rate limit each. Posts have one for each channel. */
@@ -76,6 +77,12 @@ export class SlackRates {
     this.#close(method, forMs);
   }
 
+  /** Ends the waits that Slack requested. */
+  reopen(): void {
+    for (const key of this.#closedUntil.keys()) this.#limiters.get(key)?.reopen();
+    this.#closedUntil.clear();
+  }
+
   async #take(key: string, perMinute: number, signal: AbortSignal, withinMs: number): Promise<Granted> {
     const waitMs = (this.#closedUntil.get(key) ?? 0) - this.#clock.now();
     if (waitMs > withinMs) return { waitMs: Math.ceil(waitMs) };
@@ -110,4 +117,33 @@ function both(one: { readonly permit: Permit }, other: Granted): Granted {
 
 function postKey(channel: string): string {
   return `chat.postMessage ${channel}`;
+}
+
+/** Minimum interval between two edits of the votes that a message shows. */
+export const COUNT_EVERY_MS = 10_000;
+
+/** The times of the last post or edit of each item's message by this process. */
+export class EditTimes {
+  readonly #editedAt = new Map<string, number>();
+  readonly #clock: Clock;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** Returns a time by the clock; -Infinity if there was no post or edit. */
+  lastMs(operation: SlackOperation): number {
+    return this.#editedAt.get(editKey(operation)) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  note(operation: SlackOperation): void {
+    const now = this.#clock.now();
+    this.#editedAt.set(editKey(operation), now);
+    if (this.#editedAt.size <= 10_000) return;
+    for (const [key, at] of this.#editedAt) if (at + COUNT_EVERY_MS <= now) this.#editedAt.delete(key);
+  }
+}
+
+function editKey({ itemKey, metadata }: SlackOperation): string {
+  return `${metadata.event_payload.pigeonhole} ${itemKey}`;
 }

@@ -1,9 +1,18 @@
-import type { Outcome, SendResult } from '../sink.js';
-import type { PostIntent } from './lane-notes.js';
-import { type SlackOperation, shownObject, type SlackObject } from './operation.js';
-import { isClosedBy, removeMessage, updatePlainly } from './messages.js';
-import { LOOK_UP_AFTER_MS, type Batch } from './batch.js';
+import { fieldsOf, type Outcome, type Planned, type SendResult, type Subject } from '../sink.js';
 import { redactedMessage } from './blocks.js';
+import type { Verdict } from './classify.js';
+import type { PostIntent, ThreadIntent } from './lane-notes.js';
+import {
+  readObject,
+  sharedFields,
+  type SlackOperation,
+  shownObject,
+  type SlackObject,
+  type ThreadPlan,
+} from './operation.js';
+import { isClosedBy, redactedArgs, removeMessage } from './remove-message.js';
+import { type Batch, type Held, isPassing } from './batch.js';
+import type { SlackMethod } from './rates.js';
 
 /**
  * Finds out what happened to operations that an earlier attempt may have sent. Only posts have to be looked up, and
@@ -25,6 +34,20 @@ export async function recoverOperations(operations: readonly SlackOperation[], b
     else outcomes.push(intent === undefined ? { kind: 'unsent' } : { kind: 'unsent', object: null });
   }
   return { outcomes, memory: batch.notes.unsaved };
+}
+
+/**
+ * Returns an operation with which `recover` looks up an item's message. It needs no mapping, because the lane's memory
+ * says where the message was posted. The operation is never sent. If the look-up finds a message, the engine plans the
+ * change again. Pure.
+ */
+export function planLookUp(subject: Subject): Planned<SlackOperation> {
+  const operation = {
+    ...sharedFields(subject, readObject(subject.object)),
+    kind: 'redact',
+    content: redactedMessage(),
+  } as const;
+  return { kind: 'send', operation };
 }
 
 /**
@@ -81,15 +104,129 @@ export async function settleIntent(
   return { kind: 'unsent', object }; // planned again, now that the message is known
 }
 
-/** Looks a message up in its thread, or in the channel itself if the thread was deleted: Slack posts a reply there then. */
+/** Looks a message up in its thread. If the thread was deleted, looks it up in the channel, where Slack then posts it. */
 async function lookUp(
   intent: PostIntent,
   batch: Batch,
-): Promise<{ readonly place: PostIntent; readonly posted: Awaited<ReturnType<Batch['posted']>> }> {
-  const posted = await batch.posted(intent.channel, intent.threadTs, intent);
+): Promise<{ readonly place: PostIntent; readonly posted: PostedMessages | Held }> {
+  const posted = await postedSince(intent, intent, batch);
   if (posted.kind !== 'no-thread') return { place: intent, posted };
   const place = { ...intent, threadTs: null, threadKey: null };
-  return { place, posted: await batch.posted(place.channel, null, intent) };
+  return { place, posted: await postedSince(place, intent, batch) };
+}
+
+/** A message may become readable only some time after it was posted. */
+export const LOOK_UP_AFTER_MS = 60_000;
+/** A look-up starts this long before the intent, because the times of messages are from Slack's clock. */
+const CLOCK_MARGIN_MS = 15 * 60_000;
+const PAGE_SIZE = 200;
+/** Maximum number of pages that a look-up reads. If there are more messages, an operator has to decide. */
+const MAX_PAGES = 500;
+
+const metadataScope = 'metadata.message:read';
+
+type PostedMessages =
+  /**
+   * The ts (Slack's message id) of every message that pigeonpost has posted in the channel or thread since the
+   * requested time, by the id in the message's metadata.
+   */
+  | { readonly kind: 'read'; readonly tsById: ReadonlyMap<string, string> }
+  /** The thread does not exist. Slack may have posted the reply to the channel itself. */
+  | { readonly kind: 'no-thread' }
+  | { readonly kind: 'failed'; readonly verdict: Exclude<Verdict, { kind: 'ok' }> };
+
+type PostLocation = Pick<PostIntent, 'channel' | 'threadTs'>;
+
+/** A look-up in one channel or thread. */
+export interface LookUp {
+  readonly readAtMs: number;
+  readonly sinceMs: number;
+  readonly posted: Promise<PostedMessages | Held>;
+}
+
+/**
+ * Returns what pigeonpost has posted in a channel or thread since an intent. The result of an earlier look-up is used
+ * again if it reaches back to this intent and ran at least a minute after it, because the message is readable by then.
+ */
+async function postedSince(
+  { channel, threadTs }: PostLocation,
+  { atMs, sinceMs }: ThreadIntent,
+  batch: Batch,
+): Promise<PostedMessages | Held> {
+  const key = JSON.stringify([channel, threadTs]);
+  const known = batch.lookUps.get(key);
+  if (known !== undefined && known.readAtMs >= atMs + LOOK_UP_AFTER_MS && known.sinceMs <= sinceMs) {
+    return await known.posted;
+  }
+  const from = Math.min(sinceMs, batch.notes.earliestMs(channel));
+  const posted = readPosted({ channel, threadTs }, from, batch);
+  batch.lookUps.set(key, { readAtMs: batch.now().atMs, sinceMs: from, posted });
+  return await posted;
+}
+
+/**
+ * Reads all messages that were posted in a channel or thread since a time. It reads to the last page, so a message that
+ * is not among them does not exist.
+ */
+async function readPosted(
+  { channel, threadTs }: PostLocation,
+  sinceMs: number,
+  batch: Batch,
+): Promise<PostedMessages | Held> {
+  const method = threadTs === null ? 'conversations.history' : 'conversations.replies';
+  const tsById = new Map<string, string>();
+  let cursor: unknown;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const args = {
+      channel,
+      ...(threadTs !== null && { ts: threadTs }),
+      oldest: ((sinceMs - CLOCK_MARGIN_MS) / 1000).toFixed(6),
+      limit: PAGE_SIZE,
+      include_all_metadata: true,
+      ...(cursor !== undefined && { cursor }),
+    };
+    const verdict = await readPage(method, args, batch);
+    if (verdict.kind === 'held') return verdict;
+    const isThreadGone = verdict.kind === 'no-message' && threadTs !== null;
+    if (verdict.kind !== 'ok' && !isThreadGone) return { kind: 'failed', verdict };
+    // Without this scope, Slack may leave out the metadata, and pigeonpost would not recognize its own message.
+    if (batch.account.scopes?.includes(metadataScope) === false) return { kind: 'failed', verdict: cannotReadMetadata };
+    if (verdict.kind !== 'ok') return { kind: 'no-thread' };
+    collect(verdict.body['messages'], tsById);
+    cursor = fieldsOf(verdict.body['response_metadata'])['next_cursor'];
+    // Slack marks the last page with an empty cursor.
+    if (typeof cursor !== 'string' || cursor === '') return { kind: 'read', tsById };
+  }
+  const detail = `${method} has more than ${MAX_PAGES} pages`;
+  return { kind: 'failed', verdict: { kind: 'refused', code: 'too_many_messages', detail } };
+}
+
+async function readPage(
+  method: SlackMethod,
+  args: { readonly channel: string },
+  batch: Batch,
+): Promise<Verdict | Held> {
+  const verdict = await batch.call(method, args);
+  if (verdict.kind !== 'not-in-channel') return verdict;
+  const joined = await batch.join(args.channel);
+  if (joined.kind === 'ok') return await batch.call(method, args);
+  return isPassing(joined) ? joined : verdict;
+}
+
+const cannotReadMetadata: Verdict & { kind: 'credential' } = {
+  kind: 'credential',
+  code: 'missing_scope',
+  detail: `the app lacks the scope ${metadataScope}`,
+};
+
+function collect(messages: unknown, tsById: Map<string, string>): void {
+  for (const message of Array.isArray(messages) ? (messages as unknown[]) : []) {
+    const { ts, metadata } = fieldsOf(message);
+    const { event_type: type, event_payload: payload } = fieldsOf(metadata);
+    const { change, thread } = fieldsOf(payload);
+    const id = type === 'pigeonpost_item' ? change : type === 'pigeonpost_thread' ? thread : undefined;
+    if (typeof ts === 'string' && typeof id === 'string') tsById.set(id, ts);
+  }
 }
 
 /** Rejects the change, so that an operator has to decide; returns `clear` if the operator has redriven this change. */
@@ -106,6 +243,51 @@ function decidedByPerson(
   notes.notePost(operation.itemKey, { ...intent, parked: operation.changeId });
   const detail = `may have been posted and cannot be looked up (${why}): look in the channel, and redrive this if the message is not there`;
   return { kind: 'rejected', cause: 'outcome-unknown', detail, object: unknownObject };
+}
+
+/**
+ * Finds out whether Slack posted the first message of a thread after Slack's answer was lost, and notes the message if
+ * it did.
+ * @returns its ts; the outcome of the item if that is not known yet; `clear` if the message is not in Slack, or an
+ * operator decided that it must be posted
+ */
+export async function settleThread(
+  changeId: string,
+  { channel, thread }: { readonly channel: string; readonly thread: ThreadPlan },
+  intent: ThreadIntent,
+  batch: Batch,
+): Promise<{ readonly ts: string } | { readonly outcome: Outcome } | 'clear'> {
+  const { notes } = batch;
+  const youngForMs = intent.atMs + LOOK_UP_AFTER_MS - batch.now().atMs;
+  if (youngForMs > 0) return { outcome: { kind: 'unsent', afterMs: Math.ceil(youngForMs) } };
+  const posted = await postedSince({ channel, threadTs: null }, intent, batch);
+  if (posted.kind === 'held') return posted;
+  if (posted.kind === 'read') {
+    const ts = posted.tsById.get(intent.id);
+    if (ts === undefined) return 'clear';
+    notes.noteThread(channel, thread.key, { ts });
+    return { ts };
+  }
+  if (posted.kind === 'no-thread') return 'clear';
+  const { verdict } = posted;
+  if (!isImpossible(verdict)) return { outcome: batch.outcomeOf(verdict, channel) };
+  if (intent.parked === changeId) return 'clear';
+  notes.noteThread(channel, thread.key, { ...intent, parked: changeId });
+  const detail = `the message of its thread may have been posted and cannot be looked up (${verdict.detail}): look in the channel, and redrive this to post it again`;
+  return { outcome: { kind: 'rejected', cause: 'outcome-unknown', detail } };
+}
+
+/**
+ * Whether a look-up cannot succeed unless an operator acts, because neither waiting nor another token helps (as in
+ * `settleIntent`).
+ */
+function isImpossible(verdict: Verdict): boolean {
+  return (
+    verdict.kind === 'channel' ||
+    verdict.kind === 'not-in-channel' ||
+    verdict.kind === 'refused' ||
+    (verdict.kind === 'credential' && verdict.code === 'missing_scope')
+  );
 }
 
 /** The verdict if Slack reports a missing thread for a look-up in the channel itself, which it never should. */
@@ -178,15 +360,15 @@ function mayClear({ id, channel }: PostIntent, { account }: Batch): boolean {
 async function clear(intent: PostIntent, batch: Batch): Promise<'cleared' | 'closed' | 'later'> {
   if (intent.replaces !== undefined)
     return (await removeMessage(intent.replaces, batch)) === null ? 'cleared' : 'later';
-  const { channel } = intent;
   const { posted } = await lookUp(intent, batch);
   if (posted.kind === 'failed') return isClosedBy(posted.verdict) ? 'closed' : 'later';
   if (posted.kind !== 'read') return 'later';
   const ts = posted.tsById.get(intent.id);
   if (ts === undefined) return 'cleared';
-  const verdict = await batch.call('chat.update', { channel, ts, ...redactedMessage(), ...updatePlainly });
+  const at = { channel: intent.channel, ts };
+  const verdict = await batch.call('chat.update', redactedArgs(at));
   // Slack may allow the deletion although it forbids the edit.
-  if (verdict.kind === 'fixed') return (await removeMessage({ channel, ts }, batch)) === null ? 'cleared' : 'later';
+  if (verdict.kind === 'fixed') return (await removeMessage(at, batch)) === null ? 'cleared' : 'later';
   if (verdict.kind === 'ok' || verdict.kind === 'no-message') return 'cleared';
-  return verdict.kind !== 'held' && isClosedBy(verdict) ? 'closed' : 'later';
+  return isClosedBy(verdict) ? 'closed' : 'later';
 }

@@ -2,30 +2,21 @@ import { mayReachPrivate } from '../network/address-policy.js';
 import { type Clock, systemClock } from '../network/rolling-limiter.js';
 import { expressionsIn } from '../mapping/expression-schema.js';
 import { joinsOf } from '../mapping/mentioned-fields.js';
-import { planEach } from '../mapping/plan-each.js';
+import { planEach } from '../mapping/mapping-error.js';
 import { underOwnSignal } from '../network/within-deadline.js';
 import { RestClient } from '../rest/rest-client.js';
-import type { Lane, Outcome, Sink, SinkEnvironment, SinkType } from '../sink.js';
-import type { SlackApi } from './client.js';
-import { SlackRates } from './rates.js';
-import { checkSlack } from './check.js';
-import {
-  checkWebhook,
-  recoverByWebhook,
-  sendByWebhook,
-  sendTestByWebhook,
-  type IncomingWebhook,
-} from './incoming-webhook.js';
+import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
+import type { SlackApi, TokenSource } from './client.js';
+import { EditTimes, SlackRates } from './rates.js';
+import { checkSlack, sendTestByToken } from './check.js';
+import { webhookMode } from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
-import type { SlackOperation } from './operation.js';
-import { planSubject, planLookUp } from './plan.js';
-import { recoverOperations } from './recover.js';
+import type { SlackMode, SlackOperation } from './operation.js';
+import { planSubject } from './plan.js';
+import { planLookUp, recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
-import { RotatingTokens, fixedToken, type TokenSource } from './tokens.js';
+import { RotatingTokens, fixedToken } from './tokens.js';
 import { Batch, type SlackAccount } from './batch.js';
-import { testMessage } from './blocks.js';
-import { outcomeOf } from './classify.js';
-import { postMessage } from './messages.js';
 
 const DEFAULT_BASE_URL = 'https://slack.com/api';
 /** Twice the number of posts that a channel accepts in 10 s, because edits run at the same time. */
@@ -64,7 +55,7 @@ export function createSlackSink(
     rotation === undefined ? token && fixedToken(token) : new RotatingTokens(api, rotation, environment.credentials);
   const mode =
     tokens === undefined
-      ? webhookMode({ rest, wallNow, url: webhookUrl! }, { rates, clock, name: environment.name })
+      ? webhookMode({ rest, wallNow, url: webhookUrl! }, { rates, clock, name: environment.name, sendMs: SEND_MS })
       : tokenMode({ api, tokens, rates, clock, config, name: environment.name });
   return {
     traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'lookUp', batchSize: BATCH_SIZE },
@@ -79,6 +70,10 @@ export function createSlackSink(
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     planLookUp: (subjects) => Promise.resolve(subjects.map(planLookUp)),
     sendTest: (signal) => underOwnSignal(signal, (own) => mode.sendTest(own)),
+    tryNow() {
+      rates.reopen();
+      tokens?.tryNow?.();
+    },
     async close() {
       await tokens?.settled();
       await rest.close();
@@ -95,8 +90,6 @@ const checkedLater = {
   text: 'the refresh token works once, so only a running pigeonpost uses it: check the token and the channels with "pigeonpost ready" while "pigeonpost start" runs',
 };
 
-type Mode = Required<Pick<Sink<SlackOperation>, 'check' | 'send' | 'recover' | 'sendTest'>>;
-
 function tokenMode({
   config,
   name,
@@ -109,13 +102,13 @@ function tokenMode({
   readonly config: SlackConfig;
   /** The sink's name. */
   readonly name: string;
-}): Mode {
+}): SlackMode {
   const channels = channelsOf(config);
   const account: SlackAccount = {
     ...calling,
     aheadMs: 0,
     scopes: undefined,
-    editedAt: new Map(),
+    edits: new EditTimes(calling.clock),
     clearedAt: new Map(),
     wroteAt: new Map(),
     joining: new Map(),
@@ -129,19 +122,6 @@ function tokenMode({
   };
 }
 
-function webhookMode(
-  webhook: IncomingWebhook,
-  { rates, clock, name }: { readonly rates: SlackRates; readonly clock: Clock; readonly name: string },
-): Mode {
-  return {
-    check: (signal) => checkWebhook(webhook, signal),
-    send: (operations, lane, signal) =>
-      sendByWebhook(operations, { webhook, rates, lane, signal, clock, endsAtMs: clock.now() + SEND_MS }),
-    recover: (operations, lane) => Promise.resolve(recoverByWebhook(operations, lane)),
-    sendTest: (signal) => sendTestByWebhook(webhook, { rates, name, signal }),
-  };
-}
-
 export const slackSinkType: SinkType<SlackConfig> = {
   type: 'slack',
   configSchema: slackConfigSchema,
@@ -152,23 +132,3 @@ export const slackSinkType: SinkType<SlackConfig> = {
     config.webhookUrl?.reveal() ?? JSON.stringify([config.baseUrl ?? DEFAULT_BASE_URL, ...channelsOf(config).sort()]),
   create: createSlackSink,
 };
-
-/** The lane of a test message, which belongs to no pigeonhole. Nothing about the message is stored. */
-const noLane: Lane = { workspace: '', pigeonholeId: 0, ledgerId: '', memory: {}, remember: () => Promise.resolve() };
-const TEST_MS = 20_000;
-
-/** Posts one message that says that it is a test. The message is not removed. */
-async function sendTestByToken(
-  account: SlackAccount,
-  { channel, sink }: { readonly channel: string; readonly sink: string },
-  signal: AbortSignal,
-): Promise<Outcome> {
-  const metadata = { event_type: 'pigeonpost_test', event_payload: { sink } };
-  const message = { channel, threadTs: null, broadcast: false, content: testMessage(sink), metadata };
-  const verdict = await postMessage(message, new Batch(account, noLane, signal, TEST_MS), () => undefined);
-  if (verdict.kind === 'held') return verdict.outcome;
-  if (verdict.kind === 'ok') return { kind: 'delivered', detail: verdict.detail };
-  return verdict.kind === 'maybe'
-    ? { kind: 'unknown', detail: verdict.detail }
-    : outcomeOf(verdict, account.onlyChannel === channel);
-}

@@ -2,7 +2,8 @@ import { Secret } from '../../config/secret.js';
 import { ROTATING_APP, type SlackDouble, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { KeptInMemory } from '../../test/kit/kept-in-memory.js';
 import { RestClient } from '../rest/rest-client.js';
-import { RotatingTokens, callWithToken, fixedToken, type TokenSource } from './tokens.js';
+import { callWithToken, type TokenSource } from './client.js';
+import { RotatingTokens, fixedToken } from './tokens.js';
 
 const hourMs = 3_600_000;
 const { clientId, clientSecret, refreshToken } = ROTATING_APP;
@@ -166,6 +167,16 @@ describe('the tokens of a Slack app with token rotation', () => {
     expect(await authorizes(process('another'))).toMatch(
       /^credential: .*bad_client_secret.*: compare "rotation.clientId"/,
     );
+  });
+
+  it('are exchanged immediately after a refusal when an operator wants to try now', async () => {
+    const tokens = process();
+    const answer = { status: 200, json: { ok: false, error: 'invalid_client_id' } };
+    slack.faults.add({ effect: { kind: 'answer', answer }, path: 'oauth.v2.access' });
+    expect(await authorizes(tokens)).toMatch(/^credential: /);
+    expect(await authorizes(tokens)).toMatch(/^credential: /); // does not ask Slack again for ten minutes
+    tokens.tryNow();
+    expect(await authorizes(tokens)).toBe('ok');
   });
 
   it('are never exchanged without a ledger to store them', async () => {

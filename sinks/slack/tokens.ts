@@ -1,71 +1,8 @@
 import { Secret } from '../../config/secret.js';
-import { callSlack, type SlackApi, type SlackReply } from './client.js';
+import { callSlack, type SlackApi, type Token, type TokenSource } from './client.js';
 import { classifyReply, type Verdict } from './classify.js';
 import type { KeptCredential, KeptCredentials } from '../sink.js';
 import type { SlackRotation } from './config.js';
-
-/** The token for the next call, or the verdict that says why there is none. */
-type Token = { readonly token: Secret } | { readonly refused: Exclude<Verdict, { kind: 'ok' }> };
-
-export interface TokenSource {
-  current(): Promise<Token>;
-  /** Returns another token after Slack refused this one; undefined if there is none. */
-  after(refused: Secret): Promise<Token | undefined>;
-  /** Returns what an operator should do if Slack refuses the token with this code. */
-  advice(code: string): string;
-  /** Returns a warning if calls still pass now but will fail later. */
-  trouble?(): string | undefined;
-  /** Resolves once no exchange of tokens is in progress. */
-  settled(): Promise<void>;
-}
-
-/** The codes with which Slack refuses the token itself. */
-const refusesToken: readonly string[] = [
-  'token_expired',
-  'token_revoked',
-  'invalid_auth',
-  'not_authed',
-  'account_inactive',
-];
-
-interface Answered {
-  readonly verdict: Verdict;
-  /** Absent if no call was made, because there was no token. */
-  readonly reply?: SlackReply;
-}
-
-/**
- * Calls a method with the current token. If Slack refuses the token, calls it once more with another token, if there is
- * one. Never throws.
- */
-export async function callWithToken(
-  api: SlackApi,
-  tokens: TokenSource,
-  { method, args = {} }: { readonly method: string; readonly args?: Readonly<Record<string, unknown>> },
-  signal: AbortSignal,
-): Promise<Answered> {
-  const call = async (token: Secret): Promise<Answered> => {
-    const reply = await callSlack({ ...api, token }, method, args, signal);
-    return { verdict: classifyReply(reply, method), reply };
-  };
-  const first = await tokens.current();
-  if ('refused' in first) return { verdict: first.refused };
-  const answered = await call(first.token);
-  if (!isRefused(answered.verdict)) return answered;
-  const next = await tokens.after(first.token);
-  if (next === undefined) return advised(answered, tokens);
-  return 'refused' in next ? { ...answered, verdict: next.refused } : advised(await call(next.token), tokens);
-}
-
-function isRefused(verdict: Verdict): verdict is Verdict & { kind: 'credential' } {
-  return verdict.kind === 'credential' && refusesToken.includes(verdict.code);
-}
-
-function advised(answered: Answered, tokens: TokenSource): Answered {
-  const { verdict } = answered;
-  if (!isRefused(verdict)) return answered;
-  return { ...answered, verdict: { ...verdict, detail: `${verdict.detail}: ${tokens.advice(verdict.code)}` } };
-}
 
 /** The token of an app without rotation. */
 export function fixedToken(token: Secret): TokenSource {
@@ -151,6 +88,10 @@ export class RotatingTokens implements TokenSource {
     const token = this.#known?.grant.accessToken;
     if (token !== undefined && token !== refused.reveal()) return { token: new Secret(token) };
     return this.#failed === undefined ? undefined : { refused: this.#failed.verdict };
+  }
+
+  tryNow(): void {
+    this.#failed = undefined;
   }
 
   async settled(): Promise<void> {
@@ -246,7 +187,8 @@ export class RotatingTokens implements TokenSource {
       grant_type: 'refresh_token',
       refresh_token: refreshToken,
     };
-    const verdict = classifyReply(await callSlack(this.#api, METHOD, args, new AbortController().signal), METHOD);
+    const reply = await callSlack(this.#api, METHOD, args, new AbortController().signal);
+    const verdict = classifyReply(reply, METHOD);
     if (verdict.kind === 'refused') return { verdict: refusedRenewal(verdict) };
     if (verdict.kind !== 'ok') return { verdict };
     const { access_token: accessToken, refresh_token: next, expires_in: seconds } = verdict.body;

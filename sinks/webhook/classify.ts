@@ -3,7 +3,6 @@ import type { Outcome } from '../sink.js';
 
 interface WebhookAnswer {
   readonly status: number;
-  /** The header `Retry-After` as received. */
   readonly retryAfter?: string | undefined;
   /** Time of the response, Unix time in ms: by the receiver's `Date` header, or by our clock if there is none. */
   readonly answeredAtMs: number;
@@ -47,11 +46,8 @@ export function classifyAnswer({ status, retryAfter, answeredAtMs }: WebhookAnsw
       return retry(`the receiver answered HTTP ${status}`, retryAfterMs(retryAfter, answeredAtMs));
     default:
       if (status >= 400 && status < 500) {
-        return {
-          kind: 'rejected',
-          cause: `http:${status}`,
-          detail: `the receiver refused this change (HTTP ${status})`,
-        };
+        const detail = `the receiver refused this change (HTTP ${status})`;
+        return { kind: 'rejected', cause: `http:${status}`, detail };
       }
       return retry(`the receiver answered HTTP ${status}`, retryAfterMs(retryAfter, answeredAtMs));
   }

@@ -26,7 +26,6 @@ export function testOperation(now: number): WebhookOperation {
   return { changeId: id, itemKey: id, body };
 }
 
-/** Returns the operation that sends one change. */
 export function toWebhookOperation({ change, dataJson }: Subject): WebhookOperation {
   return {
     changeId: change.id,

@@ -20,7 +20,6 @@ export class Signer {
     this.#keys = secrets.map((secret) => new Hmac(Buffer.from(secret.reveal().replace(/^whsec_/, ''), 'base64')));
   }
 
-  /** Returns the three headers of Standard Webhooks. */
   headers({ id, timestampSeconds, body }: SignedMessage): Record<string, string> {
     const content = `${id}.${timestampSeconds}.${body}`;
     return {

@@ -1,7 +1,6 @@
-import { withCallBudget } from '../rest/rest-client.js';
+import { RestClient, withCallBudget } from '../rest/rest-client.js';
 import { inItemOrder } from '../in-item-order.js';
-import { underOwnSignal, withinDeadline } from '../network/within-deadline.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
+import { underOwnSignal } from '../network/within-deadline.js';
 import type { CheckLine, Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { webhookConfigSchema, type WebhookConfig } from './config.js';
 import {
@@ -13,14 +12,12 @@ import {
   type WebhookOperation,
 } from './deliver.js';
 import { Signer } from './sign.js';
-import { request } from 'undici';
-import { noAnswerSentence, reachedLine } from '../network/failure-sentence.js';
+import { reachedLine } from '../network/failure-sentence.js';
 
 /** Maximum number of concurrent requests and of connections to the receiver. */
 const CONCURRENCY = 16;
 /** Maximum number of requests between two commits. */
 const BATCH_SIZE = 500;
-const CONNECT_TIMEOUT_MS = 10_000;
 /** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
 const START_WINDOW_MS = 30_000;
 
@@ -30,16 +27,19 @@ const START_WINDOW_MS = 30_000;
  */
 export function createWebhookSink(config: WebhookConfig, environment: SinkEnvironment): Sink<WebhookOperation> {
   const url = new URL(config.url);
+  const rest = new RestClient({
+    url,
+    name: 'the receiver',
+    environment,
+    allowPrivateAddresses: config.allowPrivateAddresses,
+    connections: CONCURRENCY,
+  });
   const endpoint: Endpoint = {
     url,
     signer: new Signer(config.secret),
     requestTimeoutMs: environment.requestTimeoutMs ?? REQUEST_TIMEOUT_MS,
     now: environment.now,
-    dispatcher: createDispatcher(url, environment.network, {
-      allowPrivateAddresses: config.allowPrivateAddresses,
-      connectTimeoutMs: CONNECT_TIMEOUT_MS,
-      connections: CONCURRENCY,
-    }),
+    dispatcher: rest.dispatcher,
   };
   return {
     traits: {
@@ -49,7 +49,7 @@ export function createWebhookSink(config: WebhookConfig, environment: SinkEnviro
       repeats: 'harmless',
       batchSize: BATCH_SIZE,
     },
-    check: (signal) => checkReceiver(endpoint, signal),
+    check: (signal) => checkReceiver(rest, url, environment.name, signal),
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toWebhookOperation(subject) }))),
     async send(operations, _lane, signal) {
@@ -63,7 +63,7 @@ export function createWebhookSink(config: WebhookConfig, environment: SinkEnviro
       return { outcomes };
     },
     sendTest: (signal) => underOwnSignal(signal, (own) => deliver(testOperation(endpoint.now()), endpoint, own)),
-    close: () => endpoint.dispatcher.close(),
+    close: () => rest.close(),
   };
 }
 
@@ -78,29 +78,12 @@ export const webhookSinkType: SinkType<WebhookConfig> = {
 
 /**
  * Checks whether the receiver can be reached, with a HEAD request, which changes nothing there. A response below 500,
- * except 3xx and 410, counts as reached: a receiver that supports only POST refuses HEAD, for example with 405. Only
- * the first change shows whether the receiver accepts the signature. Never throws.
+ * except 3xx and 410, counts as reached: a receiver that supports only POST refuses HEAD, for example with 405. The
+ * request has no signature, because Standard Webhooks signs only messages. Never throws.
  */
-async function checkReceiver(endpoint: Endpoint, signal: AbortSignal): Promise<CheckLine[]> {
-  const { url, dispatcher, requestTimeoutMs: timeoutMs } = endpoint;
-  const { host } = url;
-  try {
-    return await withinDeadline(signal, timeoutMs, async (own) => {
-      const answer = await request(url, {
-        method: 'HEAD',
-        dispatcher,
-        signal: own,
-        headers: { 'user-agent': 'pigeonpost' },
-      });
-      answer.body.on('error', () => undefined).destroy();
-      return [
-        reachedLine(host, answer.statusCode, {
-          key: 'url',
-          later: 'the first change will show whether it accepts the signature',
-        }),
-      ];
-    });
-  } catch (error) {
-    return [{ ok: false, text: noAnswerSentence(error, { host, name: 'the receiver', timeoutMs }) }];
-  }
+async function checkReceiver(rest: RestClient, url: URL, name: string, signal: AbortSignal): Promise<CheckLine[]> {
+  const answer = await rest.call({ method: 'HEAD', url }, signal);
+  if (answer.kind === 'no-answer') return [{ ok: false, text: answer.detail }];
+  const later = `the check does not test the signature: run "pigeonpost sink test ${name}" to test it`;
+  return [reachedLine(url.host, answer.status, { key: 'url', later })];
 }

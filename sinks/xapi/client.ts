@@ -1,11 +1,8 @@
 import type { RollingLimiter } from '../network/rolling-limiter.js';
 import { CutShort } from '../network/within-deadline.js';
-import { TokenFailure, type Token, TokenSource } from '../rest/oauth.js';
+import { TokenFailure, type Token, type TokenSource } from '../rest/oauth.js';
 import type { NoAnswer, RestAnswer, RestClient } from '../rest/rest-client.js';
 import { type Result, fieldsOf } from '../sink.js';
-import type { Dispatcher } from 'undici';
-import type { Secret } from '../../config/secret.js';
-import type { OAuthKeys } from './config.js';
 
 /** Maximum wait of a request for a permit under the account's limits. */
 const MAX_PERMIT_WAIT_MS = 15_000;
@@ -21,7 +18,9 @@ export interface NoLrsAnswer extends NoAnswer {
 interface LrsOptions {
   /** The configured address of the LRS. */
   readonly endpoint: URL;
-  readonly authorization: Authorization;
+  /** The header `Authorization` of Basic authentication; empty if there are `tokens`. */
+  readonly basic: string;
+  readonly tokens?: TokenSource;
   readonly rest: RestClient;
   /** Unix time in ms. */
   readonly now: () => number;
@@ -84,10 +83,9 @@ export class Lrs {
     this.#version = undefined;
   }
 
-  /** Ends the wait that the LRS requested. */
   tryNow(): void {
     this.#quietUntil = 0;
-    this.#options.authorization.tryNow();
+    this.#options.tokens?.tryNow();
   }
 
   async #inItsVersion(method: 'GET' | 'POST', url: URL, signal: AbortSignal, body?: string) {
@@ -109,11 +107,12 @@ export class Lrs {
   }
 
   async #ask(call: Call, signal: AbortSignal): Promise<LrsAnswer | NoLrsAnswer> {
-    const { header, answer } = await this.#askWithPermits(call, signal);
-    if (answer.kind !== 'answer' || answer.status !== 401) return answer;
+    const { token, answer } = await this.#askWithPermits(call, signal);
+    if (answer.kind !== 'answer' || answer.status !== 401 || token === undefined) return answer;
     // A token may become invalid before it expires. The LRS has done nothing, so the call is repeated once with a new
     // token.
-    return this.#options.authorization.refused(header) ? (await this.#askWithPermits(call, signal)).answer : answer;
+    this.#options.tokens?.end(token);
+    return (await this.#askWithPermits(call, signal)).answer;
   }
 
   async #askWithPermits(call: Call, signal: AbortSignal): Promise<Asked> {
@@ -121,10 +120,7 @@ export class Lrs {
     try {
       for (const limiter of this.#options.limiters) {
         const permit = await limiter.take(signal, MAX_PERMIT_WAIT_MS);
-        if (permit === undefined) {
-          const detail = 'the request received no permit under "limits"';
-          return { header: '', answer: { kind: 'no-answer', detail, mayHaveArrived: false } };
-        }
+        if (permit === undefined) return notSent('the request received no permit under "limits"');
         permits.push(permit);
       }
       return await this.#askNow(call, signal);
@@ -134,21 +130,18 @@ export class Lrs {
   }
 
   async #askNow(call: Call, signal: AbortSignal): Promise<Asked> {
-    const { rest, authorization } = this.#options;
-    let header: string;
+    const { rest, basic, tokens } = this.#options;
+    let token: Token | undefined;
     try {
-      header = await authorization.header(signal);
+      token = await tokens?.get(signal);
     } catch (error) {
-      const answer = { kind: 'no-answer', mayHaveArrived: false } as const;
-      if (error instanceof CutShort) {
-        return { header: '', answer: { ...answer, detail: 'stopped before the LRS answered' } };
-      }
+      if (error instanceof CutShort) return notSent('stopped before the LRS answered');
       if (!(error instanceof TokenFailure)) throw error;
-      return { header: '', answer: { ...answer, detail: error.message, result: error.result } };
+      return notSent(error.message, error.result);
     }
     const { method, url, body, version } = call;
     const headers = {
-      authorization: header,
+      authorization: token === undefined ? basic : `Bearer ${token.secret.reveal()}`,
       ...(version !== undefined && { 'x-experience-api-version': version }),
       ...(body !== undefined && { 'content-type': 'application/json' }),
     };
@@ -156,15 +149,19 @@ export class Lrs {
     // the statements.
     const request = { method, url, headers, statusDecides: true, ...(body !== undefined && { body }) };
     const answer = await rest.call(request, signal);
-    if (answer.kind === 'no-answer') return { header, answer };
-    return { header, answer: { ...answer, body: answer.status === 200 ? answer.body : undefined } };
+    if (answer.kind === 'no-answer') return { token, answer };
+    return { token, answer: { ...answer, body: answer.status === 200 ? answer.body : undefined } };
   }
 }
 
 interface Asked {
-  /** The header `Authorization` of the request; empty if none was made. */
-  readonly header: string;
+  /** The access token of the request, if it was made with one. */
+  readonly token?: Token | undefined;
   readonly answer: LrsAnswer | NoLrsAnswer;
+}
+
+function notSent(detail: string, result?: NoLrsAnswer['result']): Asked {
+  return { answer: { kind: 'no-answer', detail, mayHaveArrived: false, ...(result !== undefined && { result }) } };
 }
 
 interface Call {
@@ -190,53 +187,4 @@ export function versionIn(about: unknown): XapiVersion | undefined {
   const known = Array.isArray(version) ? version.filter((each): each is string => typeof each === 'string') : [];
   if (known.some((each) => /^1\.0(\.\d+)?$/.test(each))) return '1.0.3';
   return known.some((each) => /^2\.0(\.\d+)?$/.test(each)) ? '2.0.0' : undefined;
-}
-
-/** Provides the header that authorizes requests to the LRS. */
-export interface Authorization {
-  /** Returns the header `Authorization`. @throws {TokenFailure} if the token endpoint issues no token */
-  header(signal: AbortSignal): Promise<string>;
-  /** Must be called if the LRS refused the header with 401. @returns whether the next header differs */
-  refused(header: string): boolean;
-  tryNow(): void;
-}
-
-export function basicAuthorization(username: string, password: Secret): Authorization {
-  const header = `Basic ${Buffer.from(`${username}:${password.reveal()}`).toString('base64')}`;
-  return { header: () => Promise.resolve(header), refused: () => false, tryNow: () => undefined };
-}
-
-/**
- * Returns the authorization with OAuth tokens.
- * @param dispatcher a dispatcher for `tokenUrl` under the sink's network policy
- */
-export function oauthAuthorization(
-  { tokenUrl, clientId, clientSecret, clientAuthentication: authentication, scope, audience }: OAuthKeys,
-  dispatcher: Dispatcher,
-  now: () => number,
-): Authorization {
-  const tokens = new TokenSource({
-    tokenUrl: new URL(tokenUrl),
-    grant: { kind: 'client-credentials', clientId, clientSecret, authentication, scope, audience },
-    dispatcher,
-    name: 'the token endpoint of the LRS',
-    keys: '"oauth.clientId" and "oauth.clientSecret"',
-    now,
-  });
-  const issued = new Map<string, Token>();
-  return {
-    async header(signal) {
-      const token = await tokens.get(signal);
-      const header = `Bearer ${token.secret.reveal()}`;
-      if (!issued.has(header)) issued.clear();
-      issued.set(header, token);
-      return header;
-    },
-    refused(header) {
-      const token = issued.get(header);
-      if (token !== undefined) tokens.end(token);
-      return true;
-    },
-    tryNow: () => tokens.tryNow(),
-  };
 }

@@ -1,7 +1,7 @@
 import type { Secret } from '../../config/secret.js';
 import { z } from 'zod';
-import { isLoopback } from '../../config/loopback.js';
 import { headerSecret, listOf, nonEmptyText, oneOf, secret, sinkUrl, text, wholeNumber } from '../../config/values.js';
+import { isLoopback } from '../../base/loopback.js';
 import { expression } from '../mapping/expression-schema.js';
 import { networkKeys, plainHttpProblem, plainHttpStaysPrivate } from '../network/address-policy.js';
 
@@ -66,7 +66,6 @@ const creditKeys = z.strictObject({
   activity: expression().describe('The completed activity: an address, or a name from which one is derived.'),
 });
 
-export type OAuthKeys = Readonly<z.infer<typeof oauthKeys>>;
 export type CreditKeys = Readonly<z.infer<typeof creditKeys>>;
 
 const xapiKeys = z.strictObject({

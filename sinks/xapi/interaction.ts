@@ -10,8 +10,7 @@ import {
 } from './statement.js';
 import type { StatementKind } from './config.js';
 
-/** The object and result of a statement, without actor and time. */
-interface Interaction {
+export interface Interaction {
   readonly object: Activity;
   readonly result?: Result;
 }

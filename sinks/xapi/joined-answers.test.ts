@@ -1,7 +1,6 @@
 import type { Fields, Planned, Subject } from '../sink.js';
-import { configurationFor } from './configuration.test-kit.js';
 import type { XapiOperation } from './plan.js';
-import { attendee, items, subjectFor } from './subjects.test-kit.js';
+import { attendee, items, subjectFor, configurationFor } from './subjects.test-kit.js';
 import { createXapiSink } from './xapi.js';
 import { environmentOf } from '../sink-environment.test-kit.js';
 

@@ -194,7 +194,6 @@ export function readState(object: Fields | null): StatementState | null {
   return object as unknown as StatementState;
 }
 
-/** Returns every statement of the item that is or may be valid. */
 export function possiblyValid({ statement, unsure }: StatementState): string[] {
   return [...new Set([...(statement === null ? [] : [statement]), ...unsure])];
 }

@@ -3,20 +3,13 @@ import { type LrsDouble, type LrsDoubleOptions, startLrsDouble } from '../../san
 import type { Statement, LrsVersion } from '../../sandbox/lrs/lrs.js';
 import type { DoubleAnswer } from '../../sandbox/serve/double-request.js';
 import type { Fault, FaultEffect } from '../../sandbox/serve/faults.js';
-import type { Lane, Outcome, Sink, SinkEnvironment } from '../sink.js';
-import { configurationFor } from './configuration.test-kit.js';
+import type { Outcome, Sink, SinkEnvironment } from '../sink.js';
 import type { XapiOperation } from './plan.js';
-import { items, subjectFor } from './subjects.test-kit.js';
+import { items, subjectFor, configurationFor } from './subjects.test-kit.js';
 import { createXapiSink } from './xapi.js';
-import { environmentOf } from '../sink-environment.test-kit.js';
+import { environmentOf, laneOf } from '../sink-environment.test-kit.js';
 
-const lane: Lane = {
-  workspace: 'acme',
-  pigeonholeId: 101,
-  ledgerId: 'ledger',
-  memory: {},
-  remember: () => Promise.resolve(),
-};
+const lane = laneOf();
 const goingOn = new AbortController().signal;
 
 let lrs: LrsDouble;

@@ -109,21 +109,11 @@ class Sending {
           missing.push(statement);
           break;
         case 'different':
-          return this.#settle(index, blamed('conflict', `another statement has the id ${statement.id}`, detail));
         case 'voided':
-          return this.#settle(
-            index,
-            blamed('voided', `${statement.id} was voided in the LRS by another client`, detail),
-          );
-        case 'unreadable':
-          return this.#settle(
-            index,
-            blamed(
-              'conflict-unread',
-              `the LRS holds a statement with the id ${statement.id} that the credentials may not read`,
-              detail,
-            ),
-          );
+        case 'unreadable': {
+          const [cause, sentence] = conflicts[found.kind](statement.id);
+          return this.#settle(index, { ...rejected(cause, sentence, detail), about: 'record' });
+        }
         case 'unknown': {
           const verdict = classifyAnswer(found.answer, []);
           if (verdict.kind === 'failed') return this.#end([{ operation, index }], { ...verdict, mayBeStored: true });
@@ -197,10 +187,13 @@ function rejected(cause: string, sentence: string, detail: string): Extract<Resu
   return { kind: 'rejected', cause, detail: `${sentence} (${detail})` };
 }
 
-/** A refusal because of the statement that the LRS holds under this id. */
-function blamed(cause: string, sentence: string, detail: string): Result {
-  return { ...rejected(cause, sentence, detail), about: 'record' };
-}
+/** The causes and sentences of refusals because of the statement that the LRS holds under an id. */
+const conflicts = {
+  different: (id: string) => ['conflict', `another statement has the id ${id}`] as const,
+  voided: (id: string) => ['voided', `${id} was voided in the LRS by another client`] as const,
+  unreadable: (id: string) =>
+    ['conflict-unread', `the LRS holds a statement with the id ${id} that the credentials may not read`] as const,
+};
 
 /** Maximum statements in a request. More would make answers slow and a refused statement expensive to find. */
 const MAX_STATEMENTS = 100;

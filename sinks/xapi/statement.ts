@@ -121,7 +121,6 @@ export function joinedId({ workspace, pigeonholeId, list }: Change, members: rea
   return uuidV5(JSON.stringify(['joined', workspace, pigeonholeId, list, members, issue]));
 }
 
-/** Returns the id of the statement that voids another. */
 export function voidingId(statement: string): string {
   return uuidV5(JSON.stringify(['voided', statement]));
 }
@@ -199,7 +198,6 @@ export class Activities {
   }
 }
 
-/** Returns the language map of a text in an unknown language. */
 export function inUnknownLanguage(text: string): LanguageMap {
   return { und: text };
 }

@@ -1,7 +1,9 @@
+import { Secret } from '../../config/secret.js';
 import { subjectOf } from '../plan-of.test-kit.js';
 import { sampleChange } from '../sample-change.test-kit.js';
 import type { Change } from '../change.js';
 import type { Fields, Subject } from '../sink.js';
+import { xapiConfigSchema, type XapiConfig } from './config.js';
 
 const createdAt = '2026-11-21T09:30:00Z';
 const session = { id: 5001, name: 'Opening' };
@@ -61,5 +63,16 @@ export function subjectFor(
     session,
     pigeonhole: { id: 101, name: 'ACME Summit' },
     ...around,
+  });
+}
+
+/** Returns the configuration of an LRS on loopback. */
+export function configurationFor(endpoint: string, keys: Readonly<Record<string, unknown>> = {}): XapiConfig {
+  return xapiConfigSchema.parse({
+    endpoint,
+    username: 'lrs-key',
+    password: new Secret('lrs-s3cret'),
+    actor: { homePage: 'https://example.com', name: 'attendee.attendeeCode' },
+    ...keys,
   });
 }

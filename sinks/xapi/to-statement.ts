@@ -6,7 +6,6 @@ import {
   type Agent,
   type Context,
   creditExtension,
-  type Result,
   type Statement,
   statementId,
   verbs,
@@ -14,7 +13,7 @@ import {
   wellFormed,
 } from './statement.js';
 import { type CreditKeys, engagementList, kindOf, type XapiConfig } from './config.js';
-import { interactionOf, timeOf } from './interaction.js';
+import { type Interaction, interactionOf, timeOf } from './interaction.js';
 import { createHash } from 'node:crypto';
 
 /** The statement of an item, or the reason why it has none. */
@@ -144,12 +143,6 @@ export function voidingStatement(id: string, homePage: string): Statement {
   };
 }
 
-/** The completed activity and the evidence for it. */
-interface Credit {
-  readonly object: Activity;
-  readonly result: Result;
-}
-
 const counts = ['interactions', 'asked', 'answered', 'responded', 'voted', 'rated', 'offered'] as const;
 
 /**
@@ -162,7 +155,7 @@ async function creditOf(
   keys: CreditKeys,
   activities: Activities,
   place: string,
-): Promise<Credit | string> {
+): Promise<Interaction | string> {
   const view = mappingView(subject);
   if (!(await keys.when.holds(view, `${place}.when`))) return 'condition';
   const name = await keys.activity.evaluate(view, `${place}.activity`);

@@ -1,11 +1,11 @@
 import { mayReachPrivate } from '../network/address-policy.js';
-import { createDispatcher } from '../network/create-dispatcher.js';
+import { TokenSource } from '../rest/oauth.js';
 import { RestClient, withCallBudget } from '../rest/rest-client.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
-import { MappingError } from '../mapping/mapping-error.js';
+import { unplannable } from '../mapping/mapping-error.js';
 import type { CheckLine, Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
 import { Activities } from './statement.js';
-import { type Authorization, basicAuthorization, Lrs, oauthAuthorization, versionIn } from './client.js';
+import { Lrs, versionIn } from './client.js';
 import { clientOf, engagementList, secretOf, statementKinds, type XapiConfig, xapiConfigSchema } from './config.js';
 import { groupsOf, isJoined, planJoined } from './joined-answers.js';
 import { planChange, type PlanContext, type XapiOperation } from './plan.js';
@@ -15,7 +15,6 @@ import { classifyAnswer } from './classify.js';
 /** Number of operations in one `send`. If each issues one statement, they fit into one request. */
 const BATCH_SIZE = 100;
 const CONNECTIONS = 4;
-const CONNECT_TIMEOUT_MS = 10_000;
 /** Maximum length of an answer. A statement of pigeonpost has a few KiB. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** A `send` starts no request after this time, so that it ends long before the lane's lease expires. */
@@ -39,10 +38,10 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
   const { limits } = environment;
   const credential = `${clientOf(config)}:${secretOf(config).reveal()}`;
   const account = { type: 'xapi', baseUrl: config.endpoint, credential, limits };
-  const login = loginOf(config, environment);
+  const { tokenHost, ...login } = loginOf(config, environment);
   const lrs = new Lrs({
     endpoint,
-    authorization: login.authorization,
+    ...login,
     rest,
     now: environment.now,
     limiters: environment.accounts.share(account, 'requests', () => limitersOf(limits)),
@@ -74,28 +73,36 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
       }),
     tryNow: () => lrs.tryNow(),
     async close() {
-      await Promise.all([rest.close(), login.close()]);
+      await Promise.all([rest.close(), tokenHost?.close()]);
     },
   };
 }
 
+/** Returns the header of Basic authentication, or the source of access tokens and the client that it uses. */
 function loginOf(
   config: XapiConfig,
-  { network, now }: SinkEnvironment,
-): { readonly authorization: Authorization; close(): Promise<void> } {
+  environment: SinkEnvironment,
+): { readonly basic: string; readonly tokens?: TokenSource; readonly tokenHost?: RestClient } {
   const { username, password, oauth } = config;
   if (oauth === undefined) {
-    return { authorization: basicAuthorization(username!, password!), close: () => Promise.resolve() };
+    return { basic: `Basic ${Buffer.from(`${username}:${password!.reveal()}`).toString('base64')}` };
   }
+  const { clientId, clientSecret, clientAuthentication: authentication, scope, audience } = oauth;
   const tokenUrl = new URL(oauth.tokenUrl);
-  const dispatcher = createDispatcher(tokenUrl, network, {
-    allowPrivateAddresses: mayReachPrivate(tokenUrl, config),
-    connectTimeoutMs: CONNECT_TIMEOUT_MS,
-    connections: 1,
+  const allowPrivateAddresses = mayReachPrivate(tokenUrl, config);
+  const tokenHost = new RestClient({ url: tokenUrl, environment, allowPrivateAddresses, connections: 1 });
+  const tokens = new TokenSource({
+    tokenUrl,
+    grant: { kind: 'client-credentials', clientId, clientSecret, authentication, scope, audience },
+    rest: tokenHost,
+    name: 'the token endpoint of the LRS',
+    keys: '"oauth.clientId" and "oauth.clientSecret"',
+    now: environment.now,
   });
-  return { authorization: oauthAuthorization(oauth, dispatcher, now), close: () => dispatcher.close() };
+  return { basic: '', tokens, tokenHost };
 }
 
+/** Plans the changes in groups. If the mapping fails, the changes of the group become dead letters. */
 async function planAll(subjects: readonly Subject[], context: PlanContext): Promise<Planned<XapiOperation>[]> {
   const planned: Planned<XapiOperation>[] = [];
   const plan = async (indexes: readonly number[]): Promise<void> => {
@@ -105,24 +112,12 @@ async function planAll(subjects: readonly Subject[], context: PlanContext): Prom
       : await Promise.all(group.map((subject) => planChange(subject, context)));
     for (const [at, index] of indexes.entries()) planned[index] = plans[at]!;
   };
-  await Promise.all(groupsOf(subjects).map((indexes) => unlessFailed(indexes, plan, planned)));
+  const planOrReject = (indexes: readonly number[]): Promise<void> =>
+    plan(indexes).catch((error: unknown) => {
+      for (const index of indexes) planned[index] = unplannable(error);
+    });
+  await Promise.all(groupsOf(subjects).map(planOrReject));
   return planned;
-}
-
-/** Plans a group. If the mapping fails, the changes of the group become dead letters. */
-async function unlessFailed(
-  indexes: readonly number[],
-  plan: (indexes: readonly number[]) => Promise<void>,
-  planned: Planned<XapiOperation>[],
-): Promise<void> {
-  try {
-    await plan(indexes);
-  } catch (error) {
-    if (!(error instanceof MappingError)) throw error;
-    for (const index of indexes) {
-      planned[index] = { kind: 'unplannable', cause: error.causeCode, detail: error.message };
-    }
-  }
 }
 
 function limitersOf(limits: SinkEnvironment['limits']): RollingLimiter[] {

@@ -386,6 +386,10 @@ suite('an import', () => {
     await page.getByRole('rowheader', { name: 'Ticket' }).waitFor();
     await shows('T1000');
     await shows('The attendee code is missing');
+    expect(await page.locator('main').innerText()).not.toContain('missing-code');
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(360);
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.getByLabel('Send column Badge').uncheck();
     await page.getByRole('row', { name: /Badge.*not sent/ }).waitFor();
     await press('Import 40 registrants…');
@@ -399,6 +403,29 @@ suite('an import', () => {
     await go('#/imports');
     await page.getByRole('link', { name: 'people.csv' }).waitFor();
     expect((await system.ids('registrants')).length).toBeGreaterThanOrEqual(40);
+  });
+});
+
+suite('an import into an event that has ended', () => {
+  it('is warned about before the confirmation, and starts only if the operator allows it', async () => {
+    const file = join(system.folder, 'late.csv');
+    writeFileSync(file, 'Ticket;Full name\r\nT9001; Late \r\n');
+    await page.route('**/api/imports/check?*', async (route) => {
+      const check = (await (await route.fetch()).json()) as { target: object };
+      await route.fulfill({ json: { ...check, target: { ...check.target, status: 'ended' } } });
+    });
+    await go('#/imports/new?pigeonhole=acme%2F101');
+    await page.locator('input[type=file]').setInputFiles(file);
+    await shows('This event has ended. To import anyway, select');
+    await shows('Row 2, Full name: white space around the value was removed');
+    const start = page.getByRole('button', { name: 'Import 1 registrant…' });
+    expect(await start.isDisabled()).toBe(true);
+    await page.getByText('More options: saved mappings').click();
+    await page.getByLabel('import even if the event has ended').check();
+    await page.locator('button:not([disabled])').filter({ hasText: 'Import 1 registrant…' }).click();
+    await page.getByRole('dialog').getByText('This event has ended.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.unrouteAll({ behavior: 'wait' }); // a request still in its handler would fail
   });
 });
 

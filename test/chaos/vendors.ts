@@ -1,5 +1,5 @@
 import { type HubSpotDouble, startHubSpotDouble } from '../../sandbox/hubspot/start-hubspot-double.js';
-import { scaledLimits } from '../../sandbox/slack/rate-limits.js';
+import { scaledLimits } from '../../sandbox/slack/slack-call.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,

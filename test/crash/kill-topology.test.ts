@@ -35,9 +35,11 @@ interface StatusAnswer {
         expect((await probe(probes, '/metrics')).text).toMatch(/^pigeonpost_store_up 1$/m);
         expect((await probe(probes, '/api/status')).status).toBe(404);
         await until('much of the conference is archived', () => conference.archived().length >= archivedBeforeKill);
+        const readyWorker = () => workers.find((worker) => worker.output().includes('ready'));
+        await until('a worker says that it is ready', () => readyWorker() !== undefined);
 
         await conference.kill(apis[0]!);
-        await conference.kill(workers.find((worker) => worker.output().includes('ready'))!);
+        await conference.kill(readyWorker()!);
         const atKill = deliveredToArchive(await statusOfOther());
         await until('the other API process tells that the other workers deliver', async () => {
           const status = await statusOfOther();

@@ -95,8 +95,12 @@ import { until } from '../until.js';
       other.workflowService.pollWorkflowTaskQueue({ namespace: 'default', taskQueue: { name: 'pigeonpost' } }),
     );
     expect(task.workflowExecution?.workflowId).toBe('foreign');
-    const running: string[] = [];
-    for await (const { workflowId } of other.workflow.list()) running.push(workflowId);
+    let running: string[] = [];
+    await until('the server lists the workflow', async () => {
+      running = [];
+      for await (const { workflowId } of other.workflow.list()) running.push(workflowId);
+      return running.includes('foreign');
+    });
     expect(running).toEqual(['foreign']);
     await address.connection.close();
 

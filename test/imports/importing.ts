@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chunksOf } from '../../base/chunks-of.js';
+import { chunksOf } from '../../base/grouping.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import type { ImportResult } from '../../work/cycle-results.js';
 import { beginImport, startImport, stageRows, type StagedRow } from '../../importing/staging.js';

@@ -29,7 +29,7 @@ export function wholeLines(file: string): string[] {
   return readFileSync(file, 'utf8').split('\n').slice(0, -1);
 }
 
-export function filesBelow(folder: string): string[] {
+function filesBelow(folder: string): string[] {
   if (!existsSync(folder)) return []; // nothing was written yet
   return readdirSync(folder).flatMap((name) => {
     const path = join(folder, name);

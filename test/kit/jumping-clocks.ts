@@ -1,15 +1,20 @@
-import type { Clocks } from '../../base/stopwatch.js';
+import type { Clocks } from '../../base/lease.js';
 
-/** The system's clocks. A test can make one or both of them jump. */
+/**
+ * Clocks that stand still, as in a process that does not run, until a test makes one or both of them jump. Otherwise a
+ * slow machine would reach the next renewal of a lease in the middle of a test.
+ */
 export class JumpingClocks implements Clocks {
   wallAheadMs = 0;
   monotonicAheadMs = 0;
+  readonly #wallMs = Date.now();
+  readonly #monotonicMs = performance.now();
 
   wallNow(): number {
-    return Date.now() + this.wallAheadMs;
+    return this.#wallMs + this.wallAheadMs;
   }
 
   monotonicNow(): number {
-    return performance.now() + this.monotonicAheadMs;
+    return this.#monotonicMs + this.monotonicAheadMs;
   }
 }

@@ -1,4 +1,4 @@
-import { groupBy } from '../../base/group-by.js';
+import { groupBy } from '../../base/grouping.js';
 
 /**
  * Evaluates the part of PromQL that deploy/alerts.yml uses. Anything else throws, so that a rule with a new function

@@ -1,5 +1,5 @@
-import { Accounts } from '../../sinks/network/accounts.js';
-import { noTracer, noMeters } from '../../base/telemetry.js';
+import { Accounts } from '../../sinks/network/rolling-limiter.js';
+import { noTracer, noMeters } from '../../work/collaborators.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { randomUUID } from 'node:crypto';
@@ -48,6 +48,7 @@ export async function openRunning(
   folder: string,
   lines: readonly string[],
   environment: Readonly<Record<string, string>>,
+  wakeWorkflows: () => Promise<void> = async () => undefined,
 ): Promise<Running> {
   const file = join(folder, 'pigeonpost.yaml');
   const write = (text: readonly string[]): void => writeFileSync(file, text.join('\n'));
@@ -75,6 +76,7 @@ export async function openRunning(
   });
   const switches: number[] = [];
   const switching = createConfigurationSwitch(load, editions, shared, async () => {
+    await wakeWorkflows();
     switches.push(editions.current.configuration);
   });
   editions.catchUp = () => switching.catchUp();

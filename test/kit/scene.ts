@@ -3,11 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Collaborators, Log, OpenSink } from '../../work/collaborators.js';
+import { type Collaborators, type Log, type OpenSink, noTracer, noMeters } from '../../work/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
-import { noTracer, noMeters } from '../../base/telemetry.js';
 import { type GateOptions, ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import type { PigeonholeName } from '../../work/cycle-results.js';
@@ -21,8 +20,7 @@ import { selectedPigeonholes } from '../../ledger/pigeonholes.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import { adoptSyncs } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
-import { openClients } from '../../work/open-clients.js';
-import { openSinks } from '../../work/open-sinks.js';
+import { createSinks, openClients, registerOpenSinks, sharedThroughLedger } from '../../work/open-connections.js';
 import { settleByRounds } from './settling.js';
 
 /**
@@ -83,7 +81,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     (facts: object, event: string): void =>
       void lines.push(JSON.stringify({ level, event, ...facts }));
   const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') };
-  const made = await openSinks(config, ledger);
+  const made = await registerOpenSinks(config, ledger, createSinks(config, sharedThroughLedger(ledger)));
   const clients =
     options.client === undefined
       ? openClients(config, {

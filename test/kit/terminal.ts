@@ -22,6 +22,8 @@ export class TerminalSession {
   readonly exited: Promise<number | null>;
   readonly #child: ChildProcess;
   #written = '';
+  /** True once it has ended and its last output was read, which may be later than `hasEnded`. */
+  #hasWrittenAll = false;
 
   constructor(args: readonly string[], { cwd, env, columns, rows, colours = true, errorsTo }: TerminalOptions) {
     this.screen = new Screen(columns, rows);
@@ -47,7 +49,12 @@ export class TerminalSession {
       this.#written += text;
       this.screen.write(text);
     });
-    this.exited = new Promise((resolve) => this.#child.once('close', (code) => resolve(code)));
+    this.exited = new Promise((resolve) =>
+      this.#child.once('close', (code) => {
+        this.#hasWrittenAll = true;
+        resolve(code);
+      }),
+    );
   }
 
   /** Everything that was written so far, with its escape sequences. */
@@ -61,9 +68,19 @@ export class TerminalSession {
 
   /** Waits until the screen shows a text. @throws if the program ends without it */
   async untilShown(text: RegExp): Promise<void> {
-    await until(`the terminal shows ${text}`, () => {
-      if (this.hasEnded() && !text.test(this.screen.text)) throw new Error(`it ended with:\n${this.screen.text}`);
-      return text.test(this.screen.text);
+    await this.#until(`the terminal shows ${text}`, () => text.test(this.screen.text));
+  }
+
+  /** Waits until the screen has shown a text that may be gone already. @throws if the program ends without it */
+  async untilHasShown(text: RegExp): Promise<void> {
+    await this.#until(`the terminal has shown ${text}`, () => this.screen.hasShown(text));
+  }
+
+  async #until(what: string, isShown: () => boolean): Promise<void> {
+    await until(what, () => {
+      if (isShown()) return true;
+      if (this.#hasWrittenAll) throw new Error(`it ended with:\n${this.screen.text}`);
+      return false;
     });
   }
 
@@ -84,6 +101,8 @@ class Screen {
   #lines: string[] = [''];
   #row = 0;
   #rest = '';
+  /** The screen after each redrawn block, without repetitions. */
+  readonly #shown = new Set<string>();
   /** The number of lines that were wider than the terminal, which had to wrap them. */
   wrapped = 0;
 
@@ -94,10 +113,12 @@ class Screen {
 
   write(text: string): void {
     const whole = this.#rest + text;
-    // A sequence may be split between two writes, so its beginning is kept for the next one.
-    const cut = /\u001b(?:\[[\d;?]*)?$/.exec(whole);
-    this.#rest = cut === null ? '' : cut[0];
-    const complete = cut === null ? whole : whole.slice(0, cut.index);
+    // A sequence or a redrawn block may be split between two writes, so its beginning is kept for the next one.
+    const cut = /\u001b(?:\[[\d;?]*)?$/.exec(whole)?.index ?? whole.length;
+    const block = whole.lastIndexOf('\u001b[H');
+    const isPartial = block > whole.lastIndexOf('\u001b[J');
+    const complete = whole.slice(0, isPartial ? Math.min(cut, block) : cut);
+    this.#rest = whole.slice(complete.length);
     for (const [, numbers, command, end, printed] of complete.matchAll(
       /\u001b\[([\d;?]*)([A-Za-z])|(\r|\n)|([^\u001b\r\n]+)/g,
     )) {
@@ -118,6 +139,12 @@ class Screen {
     return this.lines.join('\n');
   }
 
+  /** Whether the screen shows a text or has shown it, also above its present top. */
+  hasShown(text: RegExp): boolean {
+    const printed = this.#lines.map((line) => line.trimEnd()).join('\n');
+    return text.test(printed) || [...this.#shown].some((screen) => text.test(screen));
+  }
+
   #column = 0;
 
   #obey(command: string, count: number, numbers: string): void {
@@ -130,6 +157,7 @@ class Screen {
     else if (command === 'J') {
       this.#set(this.#line.slice(0, this.#column));
       this.#lines.length = this.#row + 1;
+      this.#shown.add(this.text);
     }
   }
 

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PageOptions, PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Call } from '../../pigeonhole/api-error.js';
-import { listPath } from '../../pigeonhole/list-request.js';
-import type { ListRef } from '../../pigeonhole/lists.js';
+import { type ListRef, listPath } from '../../pigeonhole/lists.js';
 import type { PigeonholeListName } from '../../base/list-names.js';
 import type { Page } from '../../pigeonhole/page.js';
 import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
@@ -96,8 +95,8 @@ export class ModelService implements PigeonholeClient {
         await held;
       }
       refuseAborted(call, signal);
-      // Simulated time moves the instants in the ledger into the past. The instant of this request is as old as they
-      // are.
+      // Simulated time moves the instants in the ledger into the past, so the instant of this request moves by the same
+      // amount.
       return { ...page, requestedAt: page.requestedAt - (this.#passedMs - passedMs) };
     } finally {
       this.underWay -= 1;

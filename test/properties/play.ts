@@ -1,3 +1,4 @@
+import { createGate } from '../../base/gate.js';
 import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../work/collaborators.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
@@ -306,14 +307,6 @@ class Life {
       disturbed: this.#disturbed,
     };
   }
-}
-
-function createGate(): { readonly opened: Promise<void>; readonly open: () => void } {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }
 
 /**

@@ -9,14 +9,14 @@ import { AlertDesk } from '../../operations/alerts/alert-desk.js';
 import { defaultRateLimit } from '../../operations/alerts/judge-alert.js';
 import { type HookServer, startHookServer } from '../../operations/alerts/hook-server.test-kit.js';
 import { type MailServer, startMailServer } from '../../operations/alerts/mail-server.test-kit.js';
-import { viewQuotas } from '../../operations/status-view.js';
+import { viewQuotas, type Status } from '../../operations/status-view.js';
 import {
   DEFAULT_CHANNEL,
   DEFAULT_TOKEN,
   startSlackDouble,
   type SlackDouble,
 } from '../../sandbox/slack/start-slack-double.js';
-import type { Clocks } from '../../base/stopwatch.js';
+import type { Clocks } from '../../base/lease.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { delayedDatabase } from '../kit/held-database.js';
@@ -27,7 +27,6 @@ import { type Stage, useStages } from '../kit/stage.js';
 import { statusOf } from '../kit/status-of.js';
 import { until } from '../until.js';
 import { formatInstant } from '../../base/words.js';
-import type { Status } from '../../operations/status-view.js';
 
 const stages = useStages();
 const hookSecret = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
@@ -187,6 +186,25 @@ describe.each(kinds)('alerts, on %s', (kind) => {
     expect(all).not.toMatch(/Person 1|person1|code-1/); // no alert contains the vendor's own words
   });
 
+  it('are sent and end in time after the clock of the database was set back', async () => {
+    const stage = await stages.open(kind);
+    const scene = await withBacklog(stage);
+    const desk = openDesk(scene, 'desk');
+    await pauseByCause(scene);
+    hook.answer(503);
+    await lookAndSend(desk);
+    expect(told()).toEqual([]);
+    await stage.timePasses(-2 * 3_600_000); // all stored instants are now two hours in the future
+    hook.answer(200);
+    await lookAndSend(desk);
+    expect(told()).toEqual(['alert.raised sink-paused hooks']);
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'hooks' }, { do: 'resume' });
+    await lookAndSend(desk, desk);
+    await stage.timePasses(-2 * 3_600_000);
+    await lookAndSend(desk, desk);
+    expect(told().at(-1)).toBe('alert.recovered sink-paused hooks');
+  });
+
   it.each(pauses)('are sent once, after a pause of the machine %s', async (_, jump) => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
@@ -213,7 +231,7 @@ describe.each(kinds)('alerts, on %s', (kind) => {
   it('reach a failed receiver in order when it works again, and delay no other receiver', async () => {
     const stage = await stages.open(kind);
     const scene = await withBacklog(stage);
-    hook.answer(500);
+    hook.answer(500, { 'retry-after': '3600' });
     await pauseByCause(scene);
     const desk = openDesk(scene, 'one');
     await lookAndSend(desk);

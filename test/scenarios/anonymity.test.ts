@@ -107,6 +107,18 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
   });
 
+  it('keeps the author of an anonymous question hidden while only one list shows that it was moved to a named session', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5));
+    await stage.put('sessions', session(1), session(2, { anonymousResponses: false }));
+    await stage.put('questions', question(11, 5, 2));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: true }, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'questions')).toHaveLength(1);
+    expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
+  });
+
   it('removes the author, also from snapshots, when a session becomes anonymous, and restores them when it changes back', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(nameless.id));

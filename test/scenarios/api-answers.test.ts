@@ -170,6 +170,30 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect((await ask(app, '/api/sinks/hooks')).body).toMatchObject({ backlog: 0, undeliveredSince: null });
   });
 
+  it('neither counts nor redrives dead letters of a pigeonhole that left the configuration', async () => {
+    const { stage, app } = await served(kind);
+    const shown = async (): Promise<unknown[]> => {
+      const [groups, items, sink, outcomes, lanes] = await Promise.all(
+        [
+          '/api/dead-letters',
+          '/api/dead-letters/items',
+          '/api/sinks/hooks',
+          '/api/sinks/hooks/outcomes',
+          '/api/sinks/hooks/lanes',
+        ].map((path) => ask(app, path)),
+      );
+      const dead = outcomes!.body.outcomes.filter(({ state }: { state: string }) => state === 'dead');
+      const ids = lanes!.body.items.map(({ pigeonholeId }: { pigeonholeId: number }) => pigeonholeId);
+      return [groups!.body.groups.length, items!.body.items.length, sink!.body.dead, dead.length, ids.includes(101)];
+    };
+    expect(await shown()).toEqual([1, 1, { 'http:422': 1 }, 1, true]);
+    await stage.db.query('update selections set archived_at = now()');
+    expect(await shown()).toEqual([0, 0, {}, 0, false]);
+    expect((await ask(app, '/api/dead-letters/redrive', {})).body).toEqual({ done: true, changes: 0 });
+    await stage.db.query('update selections set archived_at = null');
+    expect((await ask(app, '/api/dead-letters/redrive', {})).body).toEqual({ done: true, changes: 1 });
+  });
+
   it('reports the state of each part and every problem with its solution', async () => {
     const { app } = await served(kind);
     const { body: overview } = await ask(app, '/api/overview');
@@ -299,6 +323,39 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     await again.end();
     expect(missed.data.changes).toMatchObject([{ key: '2', revision: 2, data: { Name: 'Person 22' } }]);
     expect((await ask(app, '/api/audit?action=follow-personal')).body.items).toHaveLength(1);
+  });
+
+  it('returns the changes after a restore to a reader that had seen later ones', async () => {
+    const { app, stage, scene } = await served(kind);
+    const first = await follow(app, '/api/changes/live?pigeonhole=acme/101');
+    const { id } = await first.next();
+    await first.end();
+    const [ref, head] = id.split('-') as [string, string];
+    const later = `${ref}-${(parseInt(head, 36) + 100).toString(36)}`;
+    const again = await follow(app, '/api/changes/live?pigeonhole=acme/101', later);
+    await stage.patch('attendees', 1, { Name: 'Person 11' });
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect((await again.next()).data.changes).toMatchObject([{ key: '1', revision: 2 }]);
+    await again.end();
+  });
+
+  it('returns each of many changes once, even if the clock was set back between them', async () => {
+    const { app, stage, scene } = await served(kind);
+    const first = await follow(app, '/api/changes/live?pigeonhole=acme/101');
+    const { id } = await first.next();
+    await first.end();
+    await stage.put('attendees', ...Array.from({ length: 300 }, (_, n) => attendee(1000 + n)));
+    await stage.pollsAreDue();
+    await scene.settle();
+    await scene.ledger.db.query(
+      `update changes set found_at = found_at + interval '1 hour'
+       where list = 'attendees' and key >= '1000' and key < '1100' and length(key) = 4`,
+    );
+    const again = await follow(app, '/api/changes/live?pigeonhole=acme/101&list=attendees', id);
+    const keys = [await again.next(), await again.next()].flatMap(({ data }) => data.changes.map(({ key }) => key));
+    await again.end();
+    expect([keys.length, new Set(keys).size]).toEqual([300, 300]);
   });
 });
 

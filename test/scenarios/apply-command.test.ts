@@ -33,10 +33,9 @@ async function commandOn(stage: Stage, scene?: Scene) {
     const answer = await app.request(`http://127.0.0.1/api/events/${path}`, init);
     return { status: answer.status, json: await answer.json() };
   };
-  const viewOf = async (path: string, body: unknown): Promise<EventView> => (await post(path, body)).json as EventView;
-  const client: Pick<ApiClient, 'lookAtEvent' | 'applyEvent'> = {
-    lookAtEvent: (asked) => viewOf('plan', asked),
-    applyEvent: (asked) => viewOf('apply', asked),
+  const client: Pick<ApiClient, 'post'> = {
+    post: async (path, { json }: { readonly json?: unknown }) =>
+      (await post(path.replace('/api/events/', ''), json)).json as never,
   };
   return {
     post,
@@ -47,7 +46,7 @@ async function commandOn(stage: Stage, scene?: Scene) {
         line: (line: string) => void lines.push(line),
         note: (line: string) => void notes.push(line),
       } as Output;
-      const all = { file: 'event.yaml', dryRun: false, yes: true, json: false, use: {}, create: [], ...options };
+      const all = { file: 'event.yaml', dryRun: false, yes: true, json: false, ...options };
       const code = await applyText(client, text, all, { out, wait: (ms) => passTime(stage.db, ms) });
       return { code, lines, notes };
     },

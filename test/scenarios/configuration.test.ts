@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs';
 import { kinds } from '../kit/scenario-kinds.js';
 import { statusOf } from '../kit/status-of.js';
 import { readArchive } from '../kit/archive.js';
-import { approveSink } from '../../ledger/sinks.js';
+import { approveSink } from '../../ledger/approvals.js';
 import { attendee, question, session, vote } from '../kit/items.js';
 import { openRunning, type Running } from '../kit/running.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -34,9 +34,14 @@ function yaml(stage: Stage, sinks: Readonly<Record<string, string>>, sync: reado
   ];
 }
 
-async function running(stage: Stage, lines: readonly string[], folder = stage.folder): Promise<Running> {
+async function running(
+  stage: Stage,
+  lines: readonly string[],
+  folder = stage.folder,
+  wakeWorkflows?: () => Promise<void>,
+): Promise<Running> {
   mkdirSync(folder, { recursive: true });
-  const process = await openRunning(stage.db, folder, lines, environment);
+  const process = await openRunning(stage.db, folder, lines, environment, wakeWorkflows);
   open.push(process);
   return process;
 }
@@ -58,6 +63,20 @@ function linesOf(stage: Stage, sink: string, list?: string): string[] {
 const nothing = { changes: [], pigeonholes: [], deliveries: [], kept: [], atNextStart: [] };
 
 describe.each(kinds)('a changed configuration, on %s', (kind) => {
+  it('is applied while Temporal does not answer, and its workflows are woken once it does', async () => {
+    const stage = await stages.open(kind);
+    let answers = false;
+    const process = await running(stage, yaml(stage, { archive: '' }), stage.folder, async () => {
+      if (!answers) throw new Error('Temporal does not answer');
+    });
+    process.write(yaml(stage, { archive: '', fresh: '' }));
+    expect(await process.apply()).toMatchObject({ number: 2, changed: true });
+    expect([process.editions.current.configuration, process.switches]).toEqual([2, []]);
+    answers = true;
+    expect([await process.switching.catchUp(), process.switches]).toEqual([true, [2]]);
+    expect([await process.switching.catchUp(), process.switches]).toEqual([true, [2]]);
+  });
+
   it('that narrows a selection withdraws nothing, sends no more of the excluded items, and reports those that stay', async () => {
     const stage = await stages.open(kind);
     await filled(stage);

@@ -1,5 +1,6 @@
 import { apiSources, asLocalUser } from '../../api/api-sources.test-kit.js';
 import { createApp } from '../../api/create-app.js';
+import { type RunningDouble, serveDouble } from '../../sandbox/serve/serve-double.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { decideHold, heldItems, openHolds } from '../../reading/holds.js';
 import { attendee, pollVote, qnaQuestion, question, session, vote } from '../kit/items.js';
@@ -26,6 +27,9 @@ async function confirmed(stage: Stage, scene: Scene): Promise<void> {
   await polls(stage, scene, 1);
 }
 
+/** With this interval, the lists of a live event do not become due during a test, however slow the machine is. */
+const rarelyDue = 'every: { live: 10m }';
+
 /** As if the present sequence of pages, and what is missing, had been so for a day. */
 async function aDayPasses(stage: Stage): Promise<void> {
   await stage.db.query(`update streams set sequence_since = sequence_since - interval '25 hours'`);
@@ -41,6 +45,15 @@ async function deletedKeys(stage: Stage, list: string): Promise<string[]> {
     [list],
   );
   return rows.map(({ key }) => key);
+}
+
+/** Lets the service report that the pigeonhole does not exist until it counts as gone. */
+async function refuseUntilGone(stage: Stage, scene: Scene): Promise<void> {
+  await stage.fault({ kind: 'error', code: 4504, pigeonhole });
+  for (let time = 0; time < 4; time += 1) {
+    await polls(stage, scene, 1);
+    await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
+  }
 }
 
 describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
@@ -61,6 +74,66 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await polls(stage, scene, 1);
     expect(story(scene, 'attendees', 2)).toEqual(['1 created', '2 deleted', '3 created']);
     expect(await deletedKeys(stage, 'attendees')).toEqual([]);
+  });
+
+  describe('at a log', () => {
+    let log: RunningDouble;
+    beforeEach(async () => {
+      log = await serveDouble({ answer: () => ({ status: 200, json: {} }), state: () => [] }, {});
+    });
+    afterEach(() => log.close());
+
+    /** A log that accepts only question 41, and two questions. */
+    async function twoQuestions(): Promise<{ stage: Stage; scene: Scene }> {
+      const stage = await stages.open(kind);
+      await stage.put('sessions', session(1));
+      await stage.put('questions', question(41, 1, 1), question(42, 1, 1));
+      const event = `{ method: POST, url: '"/" & change.type', body: change.key }`;
+      const scene = await stage.scene({
+        sinks: {
+          log: `{ type: http, baseUrl: "${log.url}", revisions: every, records: [
+            { from: questions, when: change.key = "41", create: ${event}, update: ${event}, delete: ${event} } ] }`,
+        },
+      });
+      return { stage, scene };
+    }
+    const sent = () => log.requests.map(({ path, body }) => `${path} ${body}`);
+
+    it('are not deleted if "when" was false', async () => {
+      const { stage, scene } = await twoQuestions();
+      await scene.settle();
+      await stage.remove('questions', 41);
+      await stage.remove('questions', 42);
+      await confirmed(stage, scene);
+      expect(await deletedKeys(stage, 'questions')).toEqual(['41', '42']);
+      expect(sent()).toEqual(['/questions.created "41"', '/questions.deleted "41"']);
+    });
+
+    it('are deleted if the ledger no longer shows whether they were delivered', async () => {
+      const { stage, scene } = await twoQuestions();
+      await scene.settle();
+      await stage.db.query(`delete from deliveries where list = 'questions' and key = '41'`);
+      await stage.remove('questions', 41);
+      await confirmed(stage, scene);
+      expect(sent()).toEqual(['/questions.created "41"', '/questions.deleted "41"']);
+    });
+
+    it('are deleted if they were created after the last delivery', async () => {
+      const { stage, scene } = await twoQuestions();
+      await scene.discover();
+      const read = async (): Promise<void> => {
+        await stage.pollsAreDue();
+        for (let time = 0; time < 3; time += 1) await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+      };
+      await read();
+      await stage.remove('questions', 41);
+      await read();
+      await stage.timePasses(31_000);
+      await read();
+      expect(await deletedKeys(stage, 'questions')).toEqual(['41']);
+      await scene.settle();
+      expect(sent()).toEqual(['/questions.created "41"', '/questions.deleted "41"']);
+    });
   });
 
   it('is deleted in an ascending list after two walks that show its place without it, and not after one', async () => {
@@ -103,7 +176,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('questions', ...Array.from({ length: 45 }, (__, index) => question(index + 1, 1, 1)));
-    const scene = await stage.scene();
+    const scene = await stage.scene({ sync: rarelyDue });
     await scene.settle();
     await polls(stage, scene, 1); // the first one that is not part of a first read
     await stage.db.query(`update changes set found_at = found_at - interval '${age}'`);
@@ -124,7 +197,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await stage.control('PATCH', 'knobs', { maxPerPage: 10 });
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('questions', ...Array.from({ length: 41 }, (__, index) => question(index + 1, 1, 1)));
-    const scene = await stage.scene();
+    const scene = await stage.scene({ sync: rarelyDue });
     await scene.settle();
     await stage.db.query(`update changes set found_at = found_at - interval '2 minutes'`);
     await stage.remove('questions', 41);
@@ -328,7 +401,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await scene.settle();
     const gone = async (): Promise<unknown> =>
       (await stage.db.query('select count(*)::int as n from pigeonholes where gone_at is not null'))[0]!['n'];
-    await stage.fault({ kind: 'error', code: 4504, path: '/attendees' });
+    await stage.fault({ kind: 'error', code: 4504, pigeonhole });
     for (let time = 0; time < 4; time += 1) await polls(stage, scene, 1);
     expect(await gone()).toBe(0); // four times, but all at once
     await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
@@ -356,17 +429,31 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect(asked().at(-1)).toBe(5);
   });
 
+  it('of the evidence does not show an author who asked anonymously', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(5));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: true }, 1));
+    await stage.put('questions', question(11, 5, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.remove('qna-questions', 11);
+    await stage.patch('questions', 11, { question: { content: 'Another text' } });
+    await confirmed(stage, scene);
+    await polls(stage, scene, 1);
+    expect(await deletedKeys(stage, 'qna-questions')).toEqual(['11']);
+    const asked = archived(scene, 'questions', 11);
+    expect(asked.length).toBeGreaterThan(1);
+    for (const { data } of asked) expect(data).not.toHaveProperty('attendeeId');
+  });
+
   it('of a pigeonhole is reverted for all of its streams by the first answer', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', ...people(3));
     const scene = await stage.scene();
     await scene.settle();
-    await stage.fault({ kind: 'error', code: 4504, pigeonhole });
-    for (let time = 0; time < 4; time += 1) {
-      await polls(stage, scene, 1);
-      await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
-    }
+    await refuseUntilGone(stage, scene);
     const gone = async (): Promise<unknown> => {
       const [row] = await stage.db.query(
         `select (select count(*)::int from pigeonholes where gone_at is not null) as pigeonholes,
@@ -381,6 +468,65 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     await scene.settle();
     expect(await gone()).toEqual({ pigeonholes: 0, streams: 0 });
     expect(story(scene, 'attendees', 4)).toEqual(['1 created']);
+  });
+
+  it('of a pigeonhole is also reverted by an answer about a list that was not read meanwhile', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'error', code: 4504, pigeonhole });
+    for (let time = 0; time < 3; time += 1) {
+      await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+      await scene.settle();
+      await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
+    }
+    const gone = async (): Promise<unknown> =>
+      await stage.db.query(
+        `select p.gone_at is not null as pigeonhole, s.gone_at is not null as list from pigeonholes p
+           join streams s on s.ref = p.ref where s.list = 'attendees'`,
+      );
+    expect(await gone()).toEqual([{ pigeonhole: true, list: true }]);
+    await stage.control('DELETE', 'faults');
+    await stage.put('attendees', attendee(4));
+    await stage.db.query(`update streams set due_at = now() where list = 'sessions'`);
+    await scene.settle();
+    expect(await gone()).toEqual([{ pigeonhole: false, list: false }]);
+    expect(story(scene, 'attendees', 4)).toEqual(['1 created']);
+  });
+
+  it('of a pigeonhole is reverted within minutes while the service shows the pigeonhole', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    await refuseUntilGone(stage, scene);
+    await stage.control('DELETE', 'faults');
+    await stage.put('attendees', attendee(4));
+    await scene.settle();
+    expect(story(scene, 'attendees', 4)).toEqual([]); // the last failure was a moment ago
+    await stage.db.query(`update streams set due_at = due_at - interval '11 minutes' where gone_at is not null`);
+    await scene.settle();
+    expect(story(scene, 'attendees', 4)).toEqual(['1 created']);
+    expect(await stage.db.query('select 1 from pigeonholes where gone_at is not null')).toEqual([]);
+  });
+
+  it('of a pigeonhole is not accepted while another of its lists is answered', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...people(3));
+    const scene = await stage.scene();
+    await scene.settle();
+    await stage.fault({ kind: 'error', code: 4504, path: '/attendees' });
+    for (let time = 0; time < 5; time += 1) {
+      await stage.db.query(`update streams set due_at = now() where list = 'attendees'`);
+      await scene.settle();
+      await stage.db.query(`update streams set gone_since = gone_since - interval '11 minutes' where gone_count > 0`);
+      expect(await stage.db.query('select 1 from pigeonholes where gone_at is not null')).toEqual([]);
+    }
+    // It fails like any other list, so that an operator sees it.
+    const [list] = await stage.db.query(`select gone_at, failures, failure from streams where list = 'attendees'`);
+    expect(list).toEqual({ gone_at: null, failures: 5, failure: expect.stringContaining('4504') });
   });
 
   it('of a session is reverted when it returns, and its lists are read immediately', async () => {

@@ -1,9 +1,13 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';
-import { saveMapping } from '../../importing/desk/saved-mappings.js';
+import { saveMapping } from '../../importing/desk/open-registrants.js';
+import { viewImport } from '../../importing/desk/import-views.js';
+import { listImports } from '../../importing/read-import.js';
 import type { DropFolders } from '../../importing/drop-folders/drop-folders.js';
 import { dropFoldersIn } from '../imports/desk.js';
+import { askToForget, forget } from '../kit/forget.js';
+import { statusOf } from '../kit/status-of.js';
 import { registered } from '../imports/importing.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
@@ -127,13 +131,63 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(read('people.csv.error.txt')).toMatch(/^[^\n]+attendeeCode[^\n]+\n$/);
     const told = scene.logText().match(/cannot be used/g)!.length;
     await look();
-    expect([await imports(set), scene.logText().match(/cannot be used/g)!.length]).toEqual([0, told]);
+    expect([await codes(set), scene.logText().match(/cannot be used/g)!.length]).toEqual([[], told]);
     expect(scene.logText()).not.toMatch(/people\.csv|Ada/);
 
     const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: { 'Nummer 1': 'attendeeCode' } };
     await lookedAt(dropFoldersIn(scene, set.folder, [entry]))();
     expect(await codes(set)).toEqual(['A1']);
     expect(names().filter((name) => name.startsWith('people'))).toEqual(['people.csv', 'people.csv.report.csv']);
+  });
+
+  it('lists a file that it cannot use as an ended import with the reason, until the file is imported', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read, scene } = await dropping(set);
+    put('people.csv', 'Nummer 1,Name', 'A1,Ada');
+    await lookedAt(open(), open())();
+    const shown = async () =>
+      (await listImports(scene.ledger, { workspace: 'acme', before: null, limit: 10 }))
+        .map(viewImport)
+        .map(({ file, requestedBy, state, reason, rows }) => ({ file, requestedBy, state, reason, rows }));
+    const listed = { file: 'people.csv', requestedBy: 'drop folder', rows: 0 };
+    const reason = read('people.csv.error.txt').trim();
+    expect(reason).toContain('did not recognise a column with the attendee code');
+    expect(await shown()).toEqual([{ ...listed, state: 'cancelled', reason }]);
+
+    const entry = { workspace: 'acme', pigeonhole: 101, folder: 'in', map: { 'Nummer 1': 'attendeeCode' } };
+    await lookedAt(dropFoldersIn(scene, set.folder, [entry]))();
+    expect(await shown()).toEqual([{ ...listed, state: 'done', reason: null, rows: 1 }]);
+  });
+
+  it('keeps the entry of a file that it cannot use after an erasure, without the erased name', async () => {
+    const set = await stages.open(kind);
+    const { open, put, scene } = await dropping(set);
+    put('Ada Lovelace.csv', 'Nummer 1,Name', 'A1,Ada');
+    const look = lookedAt(open());
+    await look();
+    const entries = () => scene.ledger.db.query('select number, id, file, ended_at from imports');
+    await set.db.query(`update imports set file = '(name erased)'`);
+    const kept = await entries();
+    await set.db.query(
+      `insert into erasures (id, asked_hash, cleared_at, ended_at) values (gen_random_uuid(), '\\x00', now(), now())`,
+    );
+    await look();
+    await lookedAt(open())();
+    expect(kept).toHaveLength(1);
+    expect(await entries()).toEqual(kept);
+  });
+
+  it('lists a file as unusable even if an attempt to read it left a part of an import', async () => {
+    const set = await stages.open(kind);
+    const { open, put, scene } = await dropping(set);
+    put('people.csv', 'Nummer 1,Name', 'A1,Ada');
+    await lookedAt(open())();
+    // the state after three processes have died while they read the file, with the claim of the last one
+    await set.db.query(`update dropped_files set state = 'claimed', claims = 3, claimed_until = now(), problem = null`);
+    await set.db.query(`update imports set state = 'staging', ended_at = null`);
+    await lookedAt(open())();
+    const shown = (await listImports(scene.ledger, { workspace: 'acme', before: null, limit: 10 })).map(viewImport);
+    expect(shown).toMatchObject([{ state: 'cancelled', reason: expect.stringContaining('crashed 3 times') }]);
   });
 
   it('imports a file when its missing mapping is saved, and again when the mapping changes, without a restart', async () => {
@@ -196,6 +250,35 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     expect(await codes(set)).toEqual(['A1', 'A2']);
   });
 
+  it('writes the reports of all copies of a file again after an erasure, also after a restart', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read, scene } = await dropping(set);
+    const names = ['copy.csv', 'people.csv', 'zz.csv'];
+    for (const name of names) put(name, 'attendeeCode,Name', 'A1,Ada', 'A2,Bo', 'A3,Cy');
+    const look = lookedAt(open());
+    await look();
+    for (const [code, next] of [
+      ['A1', look],
+      ['A2', lookedAt(open())],
+    ] as const) {
+      await forget(set, scene, await askToForget(scene, { by: 'code', text: code }));
+      await next();
+      for (const name of names) expect(read(`${name}.report.csv`)).not.toContain(code);
+    }
+    expect(read('zz.csv.report.csv')).toContain('A3');
+  });
+
+  it('replaces the report of other content when a file returns', async () => {
+    const set = await stages.open(kind);
+    const { open, put, read } = await dropping(set);
+    const look = lookedAt(open());
+    for (const row of ['A1,Ada', 'A2,Bo', 'A1,Ada']) {
+      put('people.csv', 'attendeeCode,Name', row);
+      await look();
+      expect(read('people.csv.report.csv')).toContain(`"${row.replace(',', '","')}"`);
+    }
+  });
+
   it('keeps a file waiting while no import is possible, reports why, and continues automatically', async () => {
     const set = await stages.open(kind);
     const { open, put, read, names } = await dropping(set);
@@ -236,5 +319,19 @@ describe.each(kinds)('a drop folder on %s', (kind) => {
     await lookedAt(folders)();
     expect(scene.logText().match(/a drop folder cannot be read/g)).toHaveLength(1);
     expect(names()).toContain('people.csv.report.csv');
+  });
+
+  it('is a problem in the status while it is missing', async () => {
+    const set = await stages.open(kind);
+    const { scene } = await dropping(set);
+    const folders = dropFoldersIn(scene, set.folder, [{ workspace: 'acme', pigeonhole: 101, folder: 'missing' }]);
+    const shown = async (): Promise<readonly string[]> => {
+      await folders.look(performance.now());
+      const { problems } = await statusOf(scene, { unreadableFolders: () => folders.unreadable });
+      return problems.flatMap(({ code, detail }) => (code === 'drop-folder-unreadable' ? [String(detail)] : []));
+    };
+    expect(await shown()).toEqual([`${join(set.folder, 'missing')} does not exist`]);
+    mkdirSync(join(set.folder, 'missing'));
+    expect(await shown()).toEqual([]);
   });
 });

@@ -34,6 +34,7 @@ async function readBy(kind: (typeof kinds)[number], interception: Interception):
   const scene = await stage.scene({
     client: { ...client, page },
     sinks: { archive: '{ type: file, folder: ./archive, lists: [attendees] }' },
+    sync: 'every: { live: 10m }', // on a busy machine, a shorter interval would end during the test
   });
   await scene.settle();
   return stage;

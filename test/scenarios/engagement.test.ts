@@ -1,5 +1,6 @@
 import type { Change } from '../../sinks/change.js';
 import { kinds } from '../kit/scenario-kinds.js';
+import { finishRetention } from '../kit/finish-retention.js';
 import { passTime } from '../kit/pass-time.js';
 import { answer, attendee, pollVote, qnaQuestion, rating, session, vote } from '../kit/items.js';
 import { everyone, type Stage, useStages } from '../kit/stage.js';
@@ -162,6 +163,23 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(JSON.stringify(stored)).not.toMatch(/:51|:53/);
   });
 
+  it('moves with an item that the service attributes to another attendee', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1), attendee(2));
+    await stage.put('qna-questions', qnaQuestion(11, by(1), 1), qnaQuestion(12, by(1), 1));
+    const scene = await stage.webhookScene(`${everyone}, ${engagement}`);
+    await scene.settle();
+    await stage.patch('qna-questions', 12, { attendee: { attendeeCode: 'code-2', ...by(2) } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(latest(stage)).toMatchObject({ 'pigeonhole : 1': { asked: 1 }, 'pigeonhole : 2': { asked: 1 } });
+    await stage.patch('qna-questions', 11, { attendee: { attendeeCode: 'code-2', ...by(2) } });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(latest(stage)).toMatchObject({ 'pigeonhole : 1': null, 'pigeonhole : 2': { asked: 2 } });
+  });
+
   it('updates the number of offers for everyone ten minutes after the last update', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, named));
@@ -189,6 +207,50 @@ describe.each(kinds)('engagement, on %s', (kind) => {
     expect(stage.received('engagement')).toEqual([]);
     const withheld = await stage.db.query(`select distinct reason from deliveries where list = 'engagement'`);
     expect(withheld).toEqual([{ reason: 'consent-refused' }]);
+  });
+
+  it.each(['[attendees, engagement]', '[engagement]'])(
+    'reaches a log sink with the lists %s if the attendee consents after the last action',
+    async (lists) => {
+      const stage = await stages.open(kind);
+      await stage.put('sessions', session(1, named));
+      await stage.put('attendees', attendee(1, { consent: { obtained: false } }));
+      await stage.put('poll-mcq-votes', pollVote(51, by(1), 1));
+      const scene = await stage.webhookScene(`consent: { accept: [obtained] }, lists: ${lists}`);
+      await scene.settle();
+      await stage.patch('attendees', 1, { consent: { obtained: true } });
+      await stage.pollsAreDue();
+      await scene.settle();
+      expect(Object.keys(latest(stage)).toSorted()).toEqual(['pigeonhole : 1', 'session 1: 1']);
+      for (const obtained of [false, true]) {
+        await stage.patch('attendees', 1, { consent: { obtained } });
+        await stage.pollsAreDue();
+        await scene.settle();
+      }
+      expect(stage.received('engagement')).toHaveLength(2); // each change once
+    },
+  );
+
+  it('is counted after retention has removed texts, except for attendees whose own items it emptied', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', attendee(1), attendee(2));
+    await stage.put('poll-mcq-votes', pollVote(51, by(1), 1, { question: { id: 300, content: 'a' } }));
+    const scene = await stage.webhookScene(`${everyone}, ${engagement}`);
+    await scene.settle();
+    await stage.db.query(`update pigeonholes set ended_at = now() - interval '2 days'`);
+    const retention = { listsMs: { 'poll-mcq-votes': 86_400_000 }, changesMs: 86_400_000 };
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
+    await finishRetention(deps);
+    await stage.db.query('update pigeonholes set ended_at = null');
+    await stage.put('poll-mcq-votes', pollVote(52, by(1), 1, { question: { id: 301, content: 'b' } }));
+    await stage.put('poll-mcq-votes', pollVote(53, by(2), 1, { question: { id: 301, content: 'b' } }));
+    await stage.pollsAreDue();
+    await scene.settle();
+    expect(latest(stage)).toMatchObject({
+      'session 1: 1': { answered: 1, evidence: ['poll-mcq-votes:51'] }, // what they answered before is not known any more
+      'session 1: 2': { answered: 1, evidence: ['poll-mcq-votes:53'] },
+    });
   });
 
   it('is produced only for sinks that request it', async () => {

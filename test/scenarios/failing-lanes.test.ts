@@ -8,6 +8,7 @@ import { StateSink } from '../kit/state-sink.js';
 
 const stages = useStages();
 const crm = `{ type: file, folder: ./crm, lists: [sessions, attendees], ${everyone} }`;
+const other = crm.replace('./crm', './other');
 const later: Outcome = { kind: 'retry', detail: 'not now' };
 
 async function sceneWith(stage: Stage, sink: StateSink): Promise<Scene> {
@@ -73,6 +74,46 @@ describe.each(kinds)('a sink at which some pigeonholes always fail, on %s', (kin
     expect(await stage.db.query(passed)).toEqual([{ n: 5 }]);
     expect(scene.logText()).toContain('TypeError');
     expect(scene.logText()).not.toContain('Person 1');
+  });
+});
+
+describe.each(kinds)('a sink whose settings change, on %s', (kind) => {
+  it('is not paused by a refusal of its old credentials that arrives later', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const [old, sink] = [new StateSink(), new StateSink()];
+    let answer: (() => void) | undefined;
+    const sending = new Promise<void>((resolve) => {
+      old.send = async (operations) => {
+        resolve();
+        await new Promise<void>((answered) => (answer = answered));
+        return { outcomes: operations.map(() => ({ kind: 'pause', cause: 'credential', detail: 'HTTP 401' })) };
+      };
+    });
+    const before = await sceneWith(stage, old);
+    await before.discover();
+    await before.read({ workspace: 'acme', pigeonholeId: 101 });
+    const cycle = before.deliver('crm');
+    await sending;
+    const scene = await stage.scene({ sinks: { crm: other }, openSinks: sink.inPlaceOf('crm') });
+    answer!();
+    await cycle;
+    await turns(stage, scene, 1);
+    expect([...sink.records.keys()]).toEqual(['attendees:1']);
+  });
+
+  it('is tried immediately, although the old destination requested a wait of hours', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 3, sessions: 3 });
+    const sink = new StateSink();
+    sink.answer = () => ({ kind: 'retry', afterMs: 6 * 3_600_000, detail: 'HTTP 429' });
+    const before = await sceneWith(stage, sink);
+    await before.settle();
+    sink.answer = () => undefined;
+    await before.settle();
+    expect(sink.records.size).toBe(0);
+    const scene = await stage.scene({ sinks: { crm: other }, openSinks: sink.inPlaceOf('crm') });
+    await scene.settle();
+    expect(sink.records.size).toBe(9);
   });
 });
 
@@ -166,8 +207,11 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
   it('is sent immediately when an operator resumes the sink, even if its Retry-After was long', async () => {
     const stage = await stages.open(kind);
     const sink = new StateSink();
-    await stage.put('attendees', attendee(1));
-    sink.answer = () => ({ kind: 'retry', afterMs: 3_600_000, detail: 'in an hour' });
+    await stage.put('attendees', attendee(1), attendee(2));
+    sink.answer = ({ name }) =>
+      name === 'attendees:1'
+        ? { kind: 'retry', afterMs: 3_600_000, detail: 'in an hour' }
+        : { kind: 'unsent', afterMs: 3_600_000 }; // the sink did not ask again
     const scene = await sceneWith(stage, sink);
     await scene.settle();
     sink.answer = () => undefined;
@@ -175,7 +219,7 @@ describe.each(kinds)('a record that always fails, on %s', (kind) => {
     expect(sink.records.size).toBe(0);
     await handleRequest(scene.ledger, { kind: 'sink', name: 'crm' }, { do: 'resume' });
     await scene.deliver('crm');
-    expect(sink.records.size).toBe(1);
+    expect(sink.records.size).toBe(2);
   });
 
   it.each([

@@ -106,7 +106,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
   it('is tried by only one pigeonhole during an outage, and drains all of them afterwards', async () => {
     const stage = await stages.open(kind, { pigeonholes: 4, sessions: 8 });
     const scene = await stage.webhookScene();
-    await stage.planAnswer({ status: 503, count: 100_000 });
+    await stage.planAnswer({ status: 503, retryAfter: '1800', count: 100_000 });
     await scene.settle();
     const standing = `select failing_since is not null as failing, ramp from sinks`;
     const tried = `select count(*)::int as n from lanes where failing_since is not null`;
@@ -154,7 +154,7 @@ describe.each(kinds)('a sink that fails, on %s', (kind) => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(2));
     const scene = await stage.webhookScene();
-    await stage.planAnswer({ status: 500, list: 'attendees', key: '2', count: 1000 });
+    await stage.planAnswer({ status: 500, retryAfter: '1800', list: 'attendees', key: '2', count: 1000 });
     await scene.settle();
     await stage.retriesAreDue();
     await scene.settle(); // sent in a batch of its own, it fails again

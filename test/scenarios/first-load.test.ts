@@ -1,4 +1,4 @@
-import { readPresent } from '../../api/present.js';
+import { readPresent } from '../../api/status.js';
 import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { archived, pigeonhole, useStages } from '../kit/stage.js';

@@ -2,7 +2,7 @@ import { act, handleRequest } from '../../operations/act.js';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { kinds } from '../kit/scenario-kinds.js';
-import { keepRetention } from '../../people/retention.js';
+import { finishRetention } from '../kit/finish-retention.js';
 import { reopenErasures } from '../../people/erasure-states.js';
 import { openErasures, readErasure, receiptsOf } from '../../people/erasures.js';
 import { requestReplay } from '../../delivering/replays.js';
@@ -18,7 +18,6 @@ import { archive, everyone, type Stage, useStages } from '../kit/stage.js';
 
 /** Every text about the forgotten person contains MARK, and so do the votes of others on their question. */
 const stages = useStages();
-const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
 const file = (folder: string): string => `{ type: file, folder: ./${folder}, ${everyone} }`;
 
@@ -134,7 +133,7 @@ describe.each(kinds)('the erasure of a person, on %s', (kind) => {
     const retention = { listsMs: { attendees: 86_400_000, registrants: 86_400_000 }, changesMs: 86_400_000 };
     const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
     await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
-    while (await keepRetention(deps, 'acme', never));
+    await finishRetention(deps);
     expect(await dumpLedger(stage.db)).not.toContain('MARK-name');
     expect(await dumpLedger(stage.db)).toContain('MARK-unsigned');
 
@@ -146,7 +145,7 @@ describe.each(kinds)('the erasure of a person, on %s', (kind) => {
     expect(receipts['ledger']).toBe('erased');
 
     await stage.db.query('delete from retention_passes');
-    while (await keepRetention(deps, 'acme', never));
+    await finishRetention(deps);
     await stage.db.query('update pages set digest = null');
     await stage.sweepsAreDue();
     await scene.settle();
@@ -210,5 +209,30 @@ describe.each(kinds)('the erasure of a person, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     expect(await kept()).toEqual(['13', '14']);
+  });
+
+  it('does not count as done by a second request while the first erasure is open', async () => {
+    const stage = await stages.open(kind);
+    await fill(stage);
+    const scene = await stage.scene();
+    await scene.settle();
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'archive' }, { do: 'pause' });
+    const [first, second] = [
+      await askToForget(scene, { by: 'id', text: '11' }),
+      await askToForget(scene, { by: 'code', text: 'MARK-code' }),
+    ];
+    for (let turn = 0; turn < 2; turn += 1) {
+      expect(await forgetTurn(scene, second)).toMatchObject({ items: 0, open: 1, state: 'working' });
+      expect(await outcomesOf(scene, second)).toMatchObject({ ledger: 'waiting', [`erasure:${first}`]: 'waiting' });
+    }
+    expect(await forgetTurn(scene, first)).toMatchObject({ state: 'working' });
+    expect(await forgetTurn(scene, second)).toMatchObject({ state: 'working' });
+    await handleRequest(scene.ledger, { kind: 'sink', name: 'archive' }, { do: 'resume' });
+    await forget(stage, scene, first);
+    await forget(stage, scene, second);
+    const { number } = (await readErasure(scene.ledger, second))!;
+    const places = await receiptsOf(scene.ledger, number);
+    expect(places.find(({ place }) => place === `erasure:${first}`)).toMatchObject({ count: 3, outcome: 'erased' });
+    expect(await outcomesOf(scene, second)).toMatchObject({ ledger: 'erased' });
   });
 });

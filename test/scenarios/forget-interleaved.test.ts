@@ -40,10 +40,22 @@ async function holding(
   return { deps: { ...scene.deps, ledger: await openLedger(held.db, testKey) }, held };
 }
 
+/** Selects the statements of the pigeonhole's lane. The sink's lane of the workspace is delivered at the same time. */
+async function ofLane(stage: Stage): Promise<Moment> {
+  const rows = await stage.db.query<{ ref: number }>(`select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`);
+  return (_, params) => params[1] === rows[0]!.ref;
+}
+
 /** Waits until a delivery of the pigeonhole's lane has read its batch. */
 async function beginsBatch(stage: Stage): Promise<Moment> {
-  const rows = await stage.db.query<{ ref: number }>(`select ref from pigeonholes where pigeonhole_id = ${pigeonhole}`);
-  return (sql, params) => beginnings.some((start) => sql.startsWith(start)) && params[1] === rows[0]!.ref;
+  const isOfLane = await ofLane(stage);
+  return (sql, params) => beginnings.some((start) => sql.startsWith(start)) && isOfLane(sql, params);
+}
+
+/** Waits until a delivery of the pigeonhole's lane has sent its batch. */
+async function hasSentBatch(stage: Stage): Promise<Moment> {
+  const isOfLane = await ofLane(stage);
+  return (sql, params) => stage.received('attendees').length > 0 && isOfLane(sql, params);
 }
 
 /** The last change received for each item, as `<list> <key>` and the kind of change. */
@@ -77,7 +89,7 @@ const onServer = kinds.filter((kind) => kind === 'postgres'); // the embedded st
 (onServer.length > 0 ? describe : describe.skip)('an erasure beside a delivery, on two connections', () => {
   it.each<[string, (stage: Stage) => Promise<Moment>]>([
     ['has read a batch', beginsBatch],
-    ['has sent a batch and not committed the outcome', async (stage) => () => stage.received('attendees').length > 0],
+    ['has sent a batch and not committed the outcome', hasSentBatch],
   ])('reaches the sink if the delivery %s', async (_, momentOf) => {
     const stage = await stages.open('postgres');
     await fill(stage);

@@ -3,7 +3,18 @@ import { deleteItems } from '../../reading/delete-items.js';
 import { openErasures } from '../../people/erasures.js';
 import { beginImport, startImport, stageRows } from '../../importing/staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
-import { counts, finish, report, rowsOf, stage as stageImport } from '../imports/importing.js';
+import { bytesOf, deskIn, problemsIn, requestOf } from '../imports/desk.js';
+import {
+  counts,
+  finish,
+  people,
+  progress,
+  registered,
+  report,
+  rowsOf,
+  stage as stageImport,
+  turn,
+} from '../imports/importing.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
 import { askToForget, forget } from '../kit/forget.js';
 import { attendee, question, session, vote } from '../kit/items.js';
@@ -79,6 +90,21 @@ describe.each(kinds)('data that arrives after a person was forgotten, on %s', (k
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
     expect(JSON.stringify(archive(scene))).not.toContain('MARK');
     expect(archive(scene).filter(({ list }) => list === 'votes')).toHaveLength(5);
+  });
+
+  it('is refused by the check of the next file as well, which reports nothing else about the row', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    const desk = deskIn(scene);
+    await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
+    await forget(stage, scene, await askToForget(scene, { by: 'code', text: 'A1' }));
+    const lines = ['attendeeCode,Name', 'A1, Ada ', 'A2,Bo'];
+    const check = await desk.check(requestOf(), bytesOf(...lines));
+    expect(check).toMatchObject({ counts: { send: 1, invalid: 1, conflict: 0 }, noteCounts: [] });
+    expect(check.problems.map(({ row, code }) => [row, code])).toEqual([[2, 'forgotten']]);
+    const { id, counts: counted } = await desk.start(requestOf(), bytesOf(...lines));
+    expect(counted).toMatchObject({ created: 1, invalid: 1 });
+    expect(await problemsIn(desk, id)).toMatchObject(check.problems);
   });
 
   it('leaves the person’s texts in no deleted vote and in no file of a sink that received only votes', async () => {
@@ -164,6 +190,61 @@ describe.each(kinds)('data that arrives after a person was forgotten, on %s', (k
       `select 1 from items where list = 'attendees' and key = '11' and payload is not null`,
     );
     expect(left).toEqual([]);
+  });
+
+  it('is erased from a row that an import has created, although the import waits for the quota with other rows', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await stage.fault({ kind: 'error', code: 8000, method: 'POST', skip: 1, next: 1, retryAfterSeconds: 60 });
+    // Of the three requests in progress, any may be refused: each has a row with a mark.
+    const marked = ['MARK-1', 'MARK-2', 'MARK-3'].map((mark) => ({ attendeeCode: mark, Name: `${mark}-name` }));
+    const others = people(2997);
+    const rows = marked.flatMap((mark, n) => [mark, ...others.slice(n * 999, (n + 1) * 999)]);
+    const id = await stageImport(scene, rowsOf(...rows));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'quota' });
+    const createdRow = (row: { outcome: string; profile: unknown }): boolean =>
+      row.outcome === 'created' && JSON.stringify(row.profile).includes('MARK');
+    const at = (await report(scene, id)).findIndex(createdRow);
+    const mark = marked[at / 1000]!.attendeeCode;
+    const before = await counts(scene, id);
+
+    await forget(stage, scene, await askToForget(scene, { by: 'code', text: mark }));
+    expect((await dumpLedger(stage.db)).includes(mark)).toBe(false);
+    expect(await counts(scene, id)).toEqual(before);
+    await stage.db.query('update workspaces set wait_until = now()');
+    await stage.db.query('update quotas set wait_until = null');
+    await finish(scene, id);
+    expect(await counts(scene, id)).toEqual({ created: 3000 });
+    expect((await report(scene, id))[at]).toMatchObject({ outcome: 'created', profile: {}, message: null });
+    expect(await registered(stage)).toHaveLength(3000);
+  });
+
+  it.each([1, 1200])('is not sent by an import of %d rows whose request the quota has refused', async (rows) => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await stage.fault({ kind: 'error', code: 8000, method: 'POST', next: 3, retryAfterSeconds: 60 });
+    const others = people(rows - 1);
+    const id = await stageImport(scene, rowsOf({ attendeeCode: 'MARK-code', Name: 'MARK-name' }, ...others));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'quota' });
+    await forget(stage, scene, await askToForget(scene, { by: 'code', text: 'MARK-code' }));
+    expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
+    do {
+      await stage.db.query('update workspaces set wait_until = now()');
+      await stage.db.query('update quotas set wait_until = null');
+    } while ((await turn(scene, id)).state !== 'finished');
+    expect(await registered(stage)).toEqual(others);
+    expect(await counts(scene, id)).toEqual({ rejected: 1, ...(rows > 1 ? { created: rows - 1 } : {}) });
+  });
+
+  it('does not hide that an import waits for another one, although their row is never sent', async () => {
+    const stage = await stages.open(kind);
+    const scene = await stage.scene();
+    await stageImport(scene, rowsOf({ attendeeCode: 'HELD' })); // an import that makes no progress
+    const id = await stageImport(scene, rowsOf({ attendeeCode: 'MARK-code' }, { attendeeCode: 'HELD' }));
+    await forget(stage, scene, await askToForget(scene, { by: 'code', text: 'MARK-code' }));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'otherImport' });
+    expect(await progress(scene, id)).toMatchObject({ state: 'waiting', waitReason: 'otherImport' });
+    expect(await counts(scene, id)).toEqual({ rejected: 1, waiting: 1 });
   });
 });
 

@@ -2,7 +2,7 @@ import { apiSources } from '../../api/api-sources.test-kit.js';
 import { rightsOf, type Role } from '../../api/authenticate.js';
 import { type ApiServer, startApi } from '../../api/start-api.js';
 import { makeToken } from '../../api/credentials.js';
-import { saveMapping } from '../../importing/desk/saved-mappings.js';
+import { saveMapping } from '../../importing/desk/open-registrants.js';
 import { auditEntries } from '../../ledger/audit.js';
 import { addToken } from '../../ledger/tokens.js';
 import { deskIn } from '../imports/desk.js';

@@ -1,5 +1,5 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import { pause } from '../../ledger/pauses.js';
+import { pause, resume } from '../../ledger/pauses.js';
 import { bytesOf, countsIn, deskIn, problemsIn, requestOf, textIn } from '../imports/desk.js';
 import { posts, registered } from '../imports/importing.js';
 import { type Stage, useStages } from '../kit/stage.js';
@@ -57,6 +57,25 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     });
     expect((await desk.act(id, { do: 'resume' })).state).toBe('running');
     expect(scene.logText().match(/could not wake/g)).toHaveLength(3);
+  });
+
+  it.each([
+    { pausedBy: 'person', cause: 'asked', says: 'run "pigeonpost resume workspace:acme"' },
+    { pausedBy: 'cause', cause: 'credential', says: 'the service refuses the API key' },
+  ] as const)('is not reported as resumed while its workspace is paused ($cause)', async ({ says, ...given }) => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const desk = deskIn(scene, async () => undefined);
+    const { id } = await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada'));
+    await desk.act(id, { do: 'pause' });
+    const detail = 'the service refuses the API key';
+    await pause(scene.ledger, { scope: 'workspace', name: 'acme', detail, fingerprint: null, ...given });
+    await expect(desk.act(id, { do: 'resume' })).rejects.toMatchObject({
+      kind: 'stopped',
+      message: expect.stringMatching(new RegExp(`stays paused.*${says}`)),
+    });
+    await resume(scene.ledger, 'workspace', 'acme', given.pausedBy);
+    expect((await desk.find(id))?.state).toBe('running'); // its own pause is lifted
   });
 
   it('is imported and reported row by row, and sends nothing when it is imported again', async () => {
@@ -144,6 +163,25 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     await expect(desk.start(requestOf(), torn())).rejects.toThrow('the connection broke');
     expect(await desk.list(newest)).toEqual([]);
     expect(countsIn(await desk.start(requestOf(), bytesOf('attendeeCode,Name', 'A1,Ada')))).toEqual({ created: 1 });
+  });
+
+  it('creates nobody if it is cancelled while it is being read', async () => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    const name = 'n'.repeat(100); // the file is longer than what is read of it before the import is listed
+    const lines = ['attendeeCode,Name', ...Array.from({ length: 2000 }, (_, n) => `A${n},${name}`)];
+    let cancelled: string | undefined;
+    const cancelling = async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      for (const line of lines) {
+        const [listed] = cancelled === undefined ? await desk.list(newest) : [];
+        if (listed !== undefined) cancelled = (await desk.act(listed.id, { do: 'cancel' })).id;
+        yield Buffer.from(`${line}\n`);
+      }
+    };
+    const end = await desk.start(requestOf(), cancelling());
+    expect([end.id, end.state, countsIn(end)]).toEqual([cancelled, 'cancelled', { cancelled: 2000 }]);
+    expect(await registered(set)).toEqual([]);
+    await expect(desk.act(end.id, { do: 'cancel' })).rejects.toThrow('has ended');
   });
 
   it('can be tested with one row before the rest is imported', async () => {

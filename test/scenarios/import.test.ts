@@ -27,6 +27,7 @@ import {
   rowsOf,
   stage,
   turn,
+  waitsAreOver,
 } from '../imports/importing.js';
 
 const stages = useStages();
@@ -159,6 +160,17 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect((await report(scene, cancelled)).map(({ row }) => row)).toEqual(people(1400).map((_, index) => index + 2));
   });
 
+  it('ends after its cancellation even if its workspace is no longer configured', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    const id = await stage(scene, rowsOf(...people(3)));
+    const deps = { ...scene.deps, config: { ...scene.deps.config, workspaces: {}, syncs: {} } };
+    expect(await turn({ deps }, id)).toMatchObject({ state: 'paused', reason: 'its workspace is not configured' });
+    await requestCancellation(scene.ledger, id, 'Ann');
+    expect(await turn({ deps }, id)).toMatchObject({ state: 'finished' });
+    expect(await counts(scene, id)).toEqual({ cancelled: 3 });
+  });
+
   it('does not deadlock with an import that takes over the same codes in the opposite order', async () => {
     const set = await stages.open(kind);
     const scene = await set.scene();
@@ -224,6 +236,40 @@ describe.each(kinds)('an import on %s', (kind) => {
     expect(waiting.counts.created).toBe(1000);
   });
 
+  it('uses the requests that are reserved for imports while reading waits for the quota', async () => {
+    const set = await stages.open(kind, {
+      knobs: { quota: { limit: 40, windowSeconds: 3600, headers: true, retryAfter: false } },
+    });
+    const sync = 'every: { live: 1h }'; // longer than the test, so that reading does not use up the service's quota
+    const scene = await set.scene({ sync });
+    await scene.settle();
+    await set.db.query('update quotas set remaining = 4, used = 36');
+    const waiting = await set.scene({ sync }); // reads the count
+    await set.pollsAreDue();
+    await waiting.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(await waiting.read({ workspace: 'acme', pigeonholeId: 101 })).toMatchObject({
+      state: 'waiting',
+      reason: 'quota',
+    });
+    const states: string[] = [];
+    const { gate } = waiting.deps;
+    const request: ServiceGate['request'] = async (...args) => {
+      states.push((await progress(waiting, id)).state);
+      return await gate.request(...args);
+    };
+    const watched = { deps: { ...waiting.deps, gate: Object.assign(Object.create(gate) as ServiceGate, { request }) } };
+    const id = await stage(waiting, rowsOf(...people(10)));
+    expect(await turn(watched, id)).toMatchObject({ state: 'finished' });
+    expect(await counts(waiting, id)).toEqual({ created: 10 });
+    expect(states).toEqual(['running']);
+
+    await set.db.query('update quotas set remaining = 0, used = 40');
+    const late = await stage(waiting, rowsOf(...people(10, 'Q')));
+    expect(await turn(waiting, late)).toMatchObject({ state: 'waiting', reason: 'quota', requests: 0 });
+    expect(await progress(waiting, late)).toMatchObject({ state: 'waiting', waitReason: 'quota', requests: 0 });
+    expect((await waiting.read({ workspace: 'acme', pigeonholeId: 101 })).state).toBe('waiting');
+  });
+
   it('stops immediately if registrants are disabled, says what to enable, and continues when an operator resumes it', async () => {
     const set = await stages.open(kind, { registrants: false });
     const scene = await set.scene();
@@ -253,6 +299,25 @@ describe.each(kinds)('an import on %s', (kind) => {
     await finish(scene, id);
     expect(await counts(scene, id)).toEqual({ created: 10 });
     expect((await progress(scene, id)).pauses).toEqual([]);
+  });
+
+  it('keeps the pause after a refused key until the service has answered', async () => {
+    const set = await stages.open(kind);
+    const scene = await set.scene();
+    await set.control('POST', 'keys', { accepted: ['another'] });
+    const id = await stage(scene, rowsOf(...people(10)));
+    expect(await turn(scene, id)).toMatchObject({ state: 'waiting', reason: 'credential' });
+    const since = (await progress(scene, id)).pauses[0]!.since;
+    await set.control('POST', 'keys', { accepted: ['sandbox-key'] });
+    await set.fault({ kind: 'error', code: 5000, method: 'POST', next: 1 });
+    await set.db.query('update workspaces set wait_until = now()');
+    await turn(scene, id);
+    expect((await progress(scene, id)).pauses).toMatchObject([{ cause: 'credential', since }]);
+    await waitsAreOver(scene, 1);
+    await set.db.query('update workspaces set wait_until = now()');
+    await finish(scene, id);
+    expect((await progress(scene, id)).pauses).toEqual([]);
+    expect(await counts(scene, id)).toEqual({ created: 10 });
   });
 
   it('distinguishes an existing code from one whose attendee has different data', async () => {

@@ -4,6 +4,7 @@ import { createPigeonholeClient, type PigeonholeClient } from '../../pigeonhole/
 import type { Sink } from '../../sinks/sink.js';
 import { until } from '../until.js';
 import { attendee, question, session } from '../kit/items.js';
+import { JumpingClocks } from '../kit/jumping-clocks.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, archived, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 
@@ -33,6 +34,12 @@ function withHeldSink(scene: Scene, name: string): { deps: Scene['deps']; held: 
   const open = scene.deps.sinks.get(name)!;
   const held = holdable(open.sink);
   return { deps: { ...scene.deps, sinks: new Map([[name, { ...open, sink: held.sink }]]) }, held };
+}
+
+/** Does the same for a process that never renews its lease, which it could otherwise do right after `endLease`. */
+function withoutRenewal(scene: Scene, name: string): ReturnType<typeof withHeldSink> {
+  const { deps, held } = withHeldSink(scene, name);
+  return { deps: { ...deps, clocks: new JumpingClocks() }, held };
 }
 
 /** Creates a client that holds the later pages of a list until the test releases them. */
@@ -109,7 +116,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     const scene = await stage.scene();
     await scene.discover();
     await scene.read(place);
-    const { deps, held } = withHeldSink(scene, 'archive');
+    const { deps, held } = withoutRenewal(scene, 'archive');
     const late = deliverToSink(deps, 'archive', new AbortController().signal);
     await until('the first sender has written', () => held.begun());
     await endLease(stage);
@@ -134,7 +141,7 @@ describe.each(kinds)('leases, on %s', (kind) => {
     const scene = await stage.webhookScene();
     await scene.discover();
     await scene.read(place);
-    const { deps, held } = withHeldSink(scene, 'hooks');
+    const { deps, held } = withoutRenewal(scene, 'hooks');
     const late = deliverToSink(deps, 'hooks', new AbortController().signal).catch((error: unknown) => error);
     await until('the first sender was answered', () => held.begun());
     await endLease(stage);

@@ -1,7 +1,10 @@
-import { PermitRefusal } from '../../work/requests/permit-refusal.js';
+import type { AheadPermit } from '../../work/requests/service-gate.js';
+import { PermitRefusal } from '../../work/requests/quota-rules.js';
+import type { Priority } from '../../work/requests/quota.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Page } from '../../pigeonhole/page.js';
 import { attendee } from '../kit/items.js';
+import { makeRequests } from '../kit/make-requests.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
 
@@ -11,6 +14,9 @@ const permit = { workspace: 'acme', priority: 'idle' } as const;
 
 const used = async (stage: Stage): Promise<number> =>
   (await stage.db.query<{ used: number }>('select used from quotas'))[0]!.used;
+
+const remaining = async (stage: Stage): Promise<number | null> =>
+  (await stage.db.query<{ remaining: number | null }>('select remaining from quotas'))[0]!.remaining;
 
 const requested = async (stage: Stage): Promise<number> =>
   ((await stage.control('GET', 'state')) as { requests: { total: number } }).requests.total;
@@ -63,6 +69,46 @@ describe.each(kinds)('permits that are taken ahead of their request, on %s', (ki
     const unused = await scene.deps.gate.takePermitAhead(scene.deps, permit);
     await scene.deps.gate.returnPermit(unused!);
     expect(await used(stage)).toBe(2);
+  });
+
+  it.each(['used', 'returned unused'])(
+    'are deducted from the first limit that is reported, and then %s',
+    async (end) => {
+      const stage = await stages.open(kind, { pigeonholes: 1 });
+      await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: true } });
+      const scene = await stage.scene({ sinks });
+      const { gate } = scene.deps;
+      let ahead: Promise<AheadPermit | undefined> | undefined;
+      await gate.request(
+        scene.deps,
+        permit,
+        async (client) => {
+          const page = await client.page({ list: 'subscriptions' });
+          ahead = gate.takePermitAhead(scene.deps, permit);
+          await ahead;
+          return page;
+        },
+        ({ quota }) => quota,
+      );
+      expect(await remaining(stage)).toBe(98);
+      if (end === 'used') await subscriptions(scene, ahead);
+      else await gate.returnPermit((await ahead)!);
+      expect(await remaining(stage)).toBe(end === 'used' ? 98 : 99);
+    },
+  );
+
+  it('may be returned after others were refused: the reserve stays, and no request is lost', async () => {
+    const stage = await stages.open(kind, { pigeonholes: 1 });
+    await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: true } });
+    const holder = await stage.scene({ sinks });
+    const other = await stage.scene({ sinks }); // another process with the same key, whose reserve is 10 %
+    const made = async (priority: Priority): Promise<number> =>
+      (await makeRequests(other, 40, priority)).filter((outcome) => outcome === 'made').length;
+    const ahead = await holder.deps.gate.takePermitAhead(holder.deps, permit);
+    expect(await made('live')).toBe(35);
+    await holder.deps.gate.returnPermit(ahead!);
+    expect([await made('live'), await made('import')]).toEqual([1, 4]);
+    expect(await requested(stage)).toBe(40);
   });
 
   it('are not used after the service has refused another request', async () => {

@@ -316,6 +316,27 @@ describe('an event file', () => {
     expect(await made(stage)).toEqual(wholeSummit);
   });
 
+  it.each(['dropBefore', 'dropAfter'])(
+    'is recreated once beside an older one if its answer was lost (%s)',
+    async (fault) => {
+      const stage = await stages.open(kind!);
+      const scene = await stage.scene();
+      await applyAll(stage, scene, onlyPigeonhole);
+      await stage.db.query('delete from provisioned');
+      await applyAll(stage, scene, onlyPigeonhole, { create: ['pigeonhole'] });
+      const [older, newer] = (await truth(stage, 'pigeonholes'))
+        .filter((each) => each['name'] === 'ACME Summit')
+        .map(({ id }) => Number(id));
+      await stage.control('POST', 'mutations', { op: 'delete', list: 'pigeonholes', id: newer });
+      await stage.fault({ kind: fault, method: 'POST', next: 1 });
+      await applyAll(stage, scene, onlyPigeonhole, { create: ['pigeonhole'] });
+      const end = await look(scene, onlyPigeonhole);
+      expect(states(end)).toEqual(['pigeonhole: exists']);
+      expect(end.objects[0]!.outcome).not.toMatchObject({ id: older });
+      expect((await made(stage)).pigeonholes).toEqual(['ACME Summit', 'ACME Summit']);
+    },
+  );
+
   it('distinguishes identical sessions by their ids, even if one answer was lost', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();

@@ -317,4 +317,42 @@ describe.each(kinds)('reading, on %s', (kind) => {
     await again.settle();
     expect(lines()).toEqual(['1 true', '2 true', '3 false', '4 true']);
   });
+
+  it('reports an edit that adds a field which was discarded when the item was stored without it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1));
+    const sinks = { archive: `{ type: file, folder: "${stage.folder}/archive", consent: { accept: [obtained] } }` };
+    const less = await stage.scene({ sinks, sync: 'drop: { attendees: [Company] }' });
+    await less.settle();
+    const all = await stage.scene({ sinks });
+    await stage.sweepsAreDue();
+    await all.settle();
+    await stage.patch('attendees', 1, { Company: 'Acme' });
+    await stage.sweepsAreDue();
+    await all.settle();
+    expect(archived({ folder: stage.folder }, 'attendees', 1).map(({ data }) => data!['Company'])).toEqual([
+      undefined,
+      'Acme',
+    ]);
+  });
+
+  it('removes a newly discarded field from earlier revisions of an item that no longer has it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(1, { Company: 'Acme' }));
+    const sinks = { archive: `{ type: file, folder: "${stage.folder}/archive", consent: { accept: [obtained] } }` };
+    const all = await stage.scene({ sinks });
+    await all.settle();
+    const { Company: _, ...without } = attendee(1, { Company: 'Acme' });
+    await stage.remove('attendees', 1);
+    await stage.put('attendees', without);
+    await stage.sweepsAreDue();
+    await all.settle();
+    const kept = () => stage.db.query(`select 1 from changes where snapshot::text like '%Acme%'`);
+    expect(await kept()).toHaveLength(1);
+    const less = await stage.scene({ sinks, sync: 'drop: { attendees: [Company] }' });
+    await stage.sweepsAreDue();
+    await less.settle();
+    expect(await kept()).toEqual([]);
+    expect(archived({ folder: stage.folder }, 'attendees', 1)).toHaveLength(2);
+  });
 });

@@ -137,10 +137,14 @@ describe.each(cases)('refused by %s', (_, start, answer, cause) => {
     await put(stage, 102, people(20, 61));
     await stage.pollsAreDue();
     await scene.settle();
-    await turns(stage, scene, 4);
+    await turns(stage, scene, 3);
+    const [last] = await stage.db.query<{ now: string }>('select clock_timestamp()::text as now');
+    await turns(stage, scene, 1);
     expect(await parked(stage)).toEqual([]);
     expect(await problems(scene)).toEqual(['sink-failing']);
-    expect(await stage.db.query('select retry_at > now() as waits from sinks')).toEqual([{ waits: true }]); // the breaker
+    const breaker = `select retry_at > $1::timestamptz + interval '500 milliseconds' as waits from sinks`;
+    expect(await stage.db.query(breaker, [last!.now])).toEqual([{ waits: true }]);
+    await stage.db.query(`update sinks set retry_at = retry_at + interval '1 hour'`); // longer than the test
     const before = requests.length;
     await scene.deliver('vendor'); // it is not due yet
     expect(requests).toHaveLength(before);

@@ -2,6 +2,7 @@ import type { PigeonholeName } from '../../work/cycle-results.js';
 import type { Change } from '../../sinks/change.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { finish, type Profile, people, rowsOf, stage as stageImport, turn as takeTurn } from '../imports/importing.js';
+import { finishRetention } from '../kit/finish-retention.js';
 import { attendee } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, type Item, type Stage, useStages } from '../kit/stage.js';
@@ -199,5 +200,26 @@ describe.each(kinds)('registrants, on %s', (kind) => {
     const [stored] = await stage.db.query<{ payload: string }>(`select payload from items where list = 'registrants'`);
     expect(JSON.parse(stored!.payload)).toEqual({ attendeeCode: 'A', ...nobodyYet, consent: 'not-known' });
     expect(stage.received('registrants')).toHaveLength(1);
+  });
+
+  it('are updated after retention has removed records, except for the people of these records', async () => {
+    const stage = await stages.open(kind);
+    const signInTime = '2026-11-21T08:00:05.000Z';
+    await stage.put('attendees', came(7, 'P00002', { signInTime }));
+    const scene = await stage.webhookScene(`${everyone}, ${registrants}`);
+    await scene.settle();
+    const [first, second, third] = people(3) as [Profile, Profile, Profile];
+    await imported(scene, first, second);
+    await scene.settle();
+    const before = latest(stage);
+    await stage.db.query(`update pigeonholes set ended_at = now() - interval '2 days'`);
+    const retention = { listsMs: { attendees: 86_400_000, registrants: 86_400_000 }, changesMs: 86_400_000 };
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
+    await finishRetention(deps);
+    await stage.db.query('update pigeonholes set ended_at = null');
+    await imported(scene, third);
+    await stage.put('attendees', came(8, 'P00003', { signInTime }), came(9, 'P00002', { signInTime }));
+    await readAgain(stage, scene);
+    expect(latest(stage)).toMatchObject({ ...before, P00003: { ...third, attendeeId: 8, ...signedIn(5) } });
   });
 });

@@ -4,7 +4,7 @@ import { type ReplayRequest, type ReplayResult, startReplay } from '../../operat
 import { explain } from '../../api/why.js';
 import { sinkLines } from '../../cli/status/sink-lines.js';
 import type { TextLine } from '../../cli/text-line.js';
-import { timeline } from '../../cli/commands/why.js';
+import { timeline } from '../../cli/commands/items.js';
 import { outcomeCounts } from '../../delivering/read-lanes.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { replayedChangeId } from '../../ledger/keyed-hash.js';
@@ -247,7 +247,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await stage.put('attendees', attendee(1), attendee(2));
     const scene = await stage.webhookScene();
     await scene.settle();
-    await stage.planAnswer({ list: 'attendees', key: '1', status: 500 });
+    await stage.planAnswer({ list: 'attendees', key: '1', status: 500, count: 1000 });
     await stage.patch('attendees', 1, { Name: 'Second' });
     await stage.patch('attendees', 2, { Name: 'Second' });
     await stage.sweepsAreDue();
@@ -317,7 +317,7 @@ describe.each(kinds)('a replay, on %s', (kind) => {
     await scene.settle();
     const sinkNow = async () => (await statusOf(scene)).sinks[0]!;
     const before = await sinkNow();
-    await stage.planAnswer({ list: 'attendees', key: '1', status: 500 });
+    await stage.planAnswer({ list: 'attendees', key: '1', status: 500, count: 1000 });
     const result = await replay(scene, { lists: ['attendees', 'questions'] });
     if ('unknown' in result) throw new Error(result.unknown);
     const total = result.counts.reduce((sum, { items }) => sum + items, 0);

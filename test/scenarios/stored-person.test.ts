@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { requestReplay } from '../../delivering/replays.js';
 import { beginImport, stageRows, startImport } from '../../importing/staging.js';
 import { storeInvalidRows } from '../../importing/row-states.js';
 import { refOf } from '../../ledger/pigeonholes.js';
@@ -6,10 +7,13 @@ import { countPerson, exportPerson } from '../../people/export-person.js';
 import { findPerson } from '../../people/find-person.js';
 import { finish, rowsOf } from '../imports/importing.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
+import { finishRetention } from '../kit/finish-retention.js';
 import { askToForget, forget } from '../kit/forget.js';
+import { attendee } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, useStages } from '../kit/stage.js';
+import { deleteItem } from '../kit/tombstone.js';
 
 const stages = useStages();
 
@@ -28,7 +32,7 @@ async function importPeople({ ledger, deps }: Scene): Promise<string> {
   return id;
 }
 
-describe.each(kinds)('a registrant who never signed in, on %s', (kind) => {
+describe.each(kinds)('a stored person, on %s', (kind) => {
   it('is exported and erased with every row of the file that is about them, and no other', async () => {
     const stage = await stages.open(kind);
     const scene = await stage.webhookScene(`${everyone}, lists: [registrants]`);
@@ -56,5 +60,48 @@ describe.each(kinds)('a registrant who never signed in, on %s', (kind) => {
     const left = await dumpLedger(stage.db);
     expect(left.toLowerCase()).not.toContain('mark');
     expect(left).toContain('Grace');
+  });
+
+  it.each(['was deleted in the service', 'has expired'])(
+    'is exported and erased by the id of their attendee record, even if that record %s',
+    async (what) => {
+      const stage = await stages.open(kind);
+      await stage.put('attendees', attendee(5, { attendeeCode: '42', Name: 'MARK-name' }));
+      const scene = await stage.scene();
+      await scene.settle();
+      await finish(scene, await importPeople(scene));
+      if (what === 'has expired') {
+        await stage.db.query(`update pigeonholes set ended_at = now() - interval '20 days'`);
+        const retention = { listsMs: { attendees: 86_400_000 }, changesMs: 86_400_000 };
+        const deps = { ...scene.deps, config: { ...scene.deps.config, retention } };
+        await finishRetention(deps);
+      } else {
+        await deleteItem(scene.ledger, { pigeonholeId: 101, list: 'attendees', key: '5' });
+      }
+
+      const name = { by: 'id', text: '5' } as const;
+      const places = await findPerson(scene.ledger, { ...name, workspace: null });
+      const { importRows } = await exportPerson(scene.ledger, places, 'id:5');
+      expect(importRows.map(({ row }) => row)).toEqual([2]);
+      await stage.remove('attendees', 5);
+      await forget(stage, scene, await askToForget(scene, { ...name, asked: 'id:5' }));
+      const [left] = await stage.db.query<{ n: number }>(
+        `select count(*)::int as n from registrants where profile::text like '%MARK%'`,
+      );
+      expect(left).toEqual({ n: 0 });
+    },
+  );
+
+  it('is erased from the reasons that name them, even if their record was deleted in the service', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5, { Name: 'MARK-name' }));
+    const scene = await stage.scene();
+    await scene.settle();
+    await deleteItem(scene.ledger, { pigeonholeId: 101, list: 'attendees', key: '5' });
+    await stage.remove('attendees', 5);
+    const replay = { id: randomUUID(), lanes: [], lists: null, from: null, by: null, reason: 'MARK-name asked' };
+    await requestReplay(scene.ledger, replay);
+    await forget(stage, scene, await askToForget(scene, { by: 'id', text: '5', asked: 'id:5' }));
+    expect(await stage.db.query('select reason from replays')).toEqual([{ reason: null }]);
   });
 });

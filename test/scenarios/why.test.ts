@@ -1,5 +1,5 @@
 import { explain } from '../../api/why.js';
-import { timeline } from '../../cli/commands/why.js';
+import { timeline } from '../../cli/commands/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { previewSink } from '../../operations/preview-sink.js';
 import { attendee, pollVote, session } from '../kit/items.js';

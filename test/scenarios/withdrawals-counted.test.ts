@@ -1,11 +1,11 @@
 import { kinds } from '../kit/scenario-kinds.js';
-import type * as Withdrawals from '../../delivering/withdrawals.js';
+import type * as Withdrawals from '../../delivering/consent-changes.js';
 import { attendee } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
 
 const counted: number[] = [];
-jest.mock('../../delivering/withdrawals.js', () => {
-  const actual = jest.requireActual<typeof Withdrawals>('../../delivering/withdrawals.js');
+jest.mock('../../delivering/consent-changes.js', () => {
+  const actual = jest.requireActual<typeof Withdrawals>('../../delivering/consent-changes.js');
   return {
     ...actual,
     withdrawalsLeft: async (...given: Parameters<typeof Withdrawals.withdrawalsLeft>) => {

@@ -5,7 +5,7 @@ import { discoverWorkspace } from '../../reading/discover.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { allPauses } from '../../ledger/pauses.js';
-import { liftRefusedKeys } from '../../work/open-clients.js';
+import { liftRefusedKeys } from '../../work/open-connections.js';
 import { readArchive } from '../kit/archive.js';
 import { attendee, pollVote, session } from '../kit/items.js';
 import { archived, everyone, pigeonhole, useStages } from '../kit/stage.js';
@@ -130,7 +130,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
       archive: `{ type: file, folder: ./archive, ${everyone} }`,
       second: `{ type: file, folder: ./second, ${everyone} }`,
     };
-    const scene = await stage.scene({ sinks });
+    const scene = await stage.scene({ sinks, sync: 'every: { live: 1h }' }); // no list is due twice in a slow cycle
     const { events } = scene.deps.config.syncs;
     const syncs = { events: { ...events!, sinks: ['archive'] }, more: { ...events!, sinks: ['second'] } };
     const deps = { ...scene.deps, config: { ...scene.deps.config, syncs } };

@@ -104,14 +104,30 @@ describe('the rooms', () => {
     expect(readers).toEqual([]);
   });
 
-  it('have only short files, or give the reason at the top of a long one', () => {
-    const long = Object.keys(mayImport)
-      .flatMap(sourcesOf)
-      .map((file) => ({ file, lines: readFileSync(join(root, file), 'utf8').split('\n').length }))
-      .filter(({ lines }) => lines > 420);
-    expect(long).toEqual([]);
+  it('have at most 600 files of at most 400 lines', () => {
+    const product = Object.keys(mayImport).filter((room) => room !== 'sandbox');
+    expect(product.flatMap(sourcesOf).length).toBeLessThanOrEqual(600);
+    expect([...product, 'sandbox'].flatMap(sourcesOf).filter((file) => linesOf(file) > 400)).toEqual([]);
   });
 });
+
+describe('the way from a page to a Slack message', () => {
+  it('has at most 25 files and 3,500 lines, as docs/how-it-works.md says', () => {
+    const text = readFileSync(join(root, 'docs/how-it-works.md'), 'utf8');
+    const way = /## The path in the code\n(.*?)\n## /s.exec(text)![1]!;
+    const files = [...way.matchAll(/^\| `([^`]+\.ts)`/gm)].map(([, file]) => file!);
+    const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
+    expect(files.length).toBeLessThanOrEqual(25);
+    expect(lines).toBeLessThanOrEqual(3_500);
+    const said = /these (\d+) files \(([\d,]+) lines\)/.exec(way)!;
+    expect(Number(said[1])).toBe(files.length);
+    expect(Math.abs(Number(said[2]!.replace(',', '')) - lines)).toBeLessThan(100);
+  });
+});
+
+function linesOf(file: string): number {
+  return readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length;
+}
 
 function reaches(
   arrows: readonly { room: string; targets: ReadonlySet<string> }[],

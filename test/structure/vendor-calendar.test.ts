@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allSinks } from '../../sinks/all-sinks.js';
-import { allPresets } from '../../sinks/http/presets/all-presets.js';
+import { allPresets } from '../../sinks/http/config.js';
 
 const root = join(__dirname, '../..');
 const page = readFileSync(join(root, 'docs/sinks/vendor-calendar.md'), 'utf8');

@@ -160,6 +160,12 @@ async function makeWordCloudAnonymous(): Promise<void> {
 async function allHistories({ address, taskQueue }: { address: string; taskQueue: string }): Promise<string> {
   const connection = await Connection.connect({ address });
   const client = new Client({ connection });
+  // A workflow that erases a person ends after the API has reported the erasure as done.
+  const erased = `TaskQueue = '${taskQueue}' and WorkflowType = 'forgetAttendee' and ExecutionStatus = 'Completed'`;
+  await until('the workflows of both erasures have ended', async () => {
+    const { count } = await client.workflow.count(erased);
+    return count === gone.length;
+  });
   let text = '';
   toldToForget = [];
   for await (const { workflowId, runId, type } of client.workflow.list({ query: `TaskQueue = '${taskQueue}'` })) {

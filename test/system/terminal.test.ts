@@ -1,15 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
 import { apiHeaders } from '../kit/api-headers.js';
 import { type Program, processesNaming, startProgram, untilOutput, writeYaml } from '../kit/processes.js';
 import { endAll } from '../kit/promises.js';
 import { type TerminalOptions, TerminalSession } from '../kit/terminal.js';
+import { createGate } from '../../base/gate.js';
+import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
 
 /**
@@ -55,14 +56,15 @@ function configure(...more: readonly string[]): void {
   ]);
 }
 
-/** Serves the API of the running pigeonpost at another address, where it needs three seconds for a preview. */
-async function slowApi(): Promise<{ url: string; close: () => void }> {
+/** Serves the API of the running pigeonpost at another address, where it holds a preview until `letGo`. */
+async function slowApi(): Promise<{ url: string; letGo: () => void; close: () => void }> {
+  const mayAnswer = createGate();
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => void forward());
     const forward = async (): Promise<void> => {
-      if (request.url!.startsWith('/api/preview')) await pause(3000);
+      if (request.url!.startsWith('/api/preview')) await mayAnswer.opened;
       const { method = 'GET', headers } = request;
       const { authorization = '', 'content-type': type = 'application/json' } = headers;
       const answer = await fetch(`http://127.0.0.1:${port}${request.url}`, {
@@ -79,7 +81,7 @@ async function slowApi(): Promise<{ url: string; close: () => void }> {
     server.close();
     server.closeAllConnections();
   };
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, letGo: mayAnswer.open, close };
 }
 
 async function answers(method: 'POST' | 'DELETE', plan?: object): Promise<void> {
@@ -143,8 +145,9 @@ describe('start on a terminal', () => {
   it('shows a screen with the address of the page, events, sinks and problems', async () => {
     main = atTerminal(['start'], 80, 24);
     const { screen } = main;
-    await main.untilShown(/^> creating the ledger in [^]*\(\d+ s so far\)/m);
-    expect(screen.lines[0]).toMatch(/^pigeonpost is starting, \d+ s so far; Ctrl-C stops it$/);
+    await main.untilHasShown(
+      /^pigeonpost is starting, \d+ s so far; Ctrl-C stops it$[^]*^> creating the ledger in [^]*\(\d+ s so far\)/m,
+    );
     await main.untilShown(/^hooks \(webhook\)[^]*^ {2}failing/m);
     await main.untilShown(/^pigeonpost is ready/m);
     expect(screen.lines.slice(0, 4)).toEqual([
@@ -242,10 +245,19 @@ describe('start on a terminal', () => {
 
   it('writes the log to a redirected standard error, and stops cleanly during its start', async () => {
     const size = statSync(join(folder, 'pigeonpost.log')).size;
-    const main = atTerminal(['start'], 60, 12, { colours: false, errorsTo: join(folder, 'errors.log') });
-    await main.untilShown(/^log {3}on standard error$/m);
-    await main.untilShown(/^> /m);
+    // The start lasts until the signal has arrived.
+    const [temporal, mayServe] = [join(folder, 'temporal'), join(folder, 'may-serve')];
+    const hold = `[ "$1" != server ] || while [ ! -e ${mayServe} ]; do sleep 0.02; done`;
+    writeFileSync(temporal, `#!/bin/sh\n${hold}\nexec ${temporalForTests().binary} "$@"\n`, { mode: 0o755 });
+    const main = atTerminal(['start'], 60, 12, {
+      colours: false,
+      errorsTo: join(folder, 'errors.log'),
+      env: { TEMPORAL_BINARY: temporal },
+    });
+    await main.untilShown(/^log {3}on standard error$[^]*^> starting the Temporal server/m);
     main.type(ctrlC);
+    await main.untilShown(/^pigeonpost (is stopping|has stopped)/m);
+    writeFileSync(mayServe, '');
     expect(await main.exited).toBe(0);
     expect(main.screen.lines[0]).toMatch(/^pigeonpost has stopped after \d+ (s|min)$/);
     expect(main.screen.wrapped).toBe(0);
@@ -256,8 +268,8 @@ describe('start on a terminal', () => {
 
   it('shows the log as text without a screen with --plain', async () => {
     main = atTerminal(['start', '--plain'], 100, 24);
-    await main.untilShown(/^\S+ +opening the ledger in /m);
-    await main.untilShown(/^ready: reading acme$/m);
+    await main.untilHasShown(/^\S+ +opening the ledger in /m);
+    await main.untilHasShown(/^ready: reading acme$/m);
   });
 
   it('runs while config apply asks before it sends changes to a sink', async () => {
@@ -281,11 +293,12 @@ describe('start on a terminal', () => {
   });
 
   it('shows a sign of life during a preview that takes long, and removes it at the end', async () => {
-    const { url, close } = await slowApi();
+    const { url, letGo, close } = await slowApi();
     const token = { PIGEONPOST_TOKEN: readFileSync(join(folder, 'data/api.token'), 'utf8').trim() };
     const preview = ['--url', url, 'preview', '--sink', 'archive', '--list', 'attendees', '--limit', '1'];
     const session = atTerminal(preview, 100, 100, { env: token });
-    await session.untilShown(/^planning the operations… [12] s$/m);
+    await session.untilShown(/^planning the operations… \d+ s$/m);
+    letGo();
     expect(await session.exited).toBe(0);
     expect(session.screen.text).not.toContain('planning');
     expect(session.screen.text).toMatch(/^of all stored items:\n {2}attendees: \d+ to send/m);
@@ -313,7 +326,7 @@ describe('start on a terminal', () => {
     expect(delivered).toMatch(/^settled: /m);
     main.type(ctrlC);
     expect(await main.exited).toBe(0);
-    expect(main.screen.text).toMatch(/stopping; a second signal ends the process immediately/);
+    expect(main.screen.hasShown(/stopping; a second signal ends the process immediately/)).toBe(true);
     expect(main.written).not.toMatch(/\u001b\[\d*[AHJ]/);
     expect(main.written).not.toContain('"msg"');
   });

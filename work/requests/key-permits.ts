@@ -2,7 +2,7 @@ import { performance } from 'node:perf_hooks';
 import { type Priority, type QuotaState, type SpentPermit, refilled, sameWindowMs } from './quota.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import { exclusiveBelow, type Needs } from './quota-rules.js';
-import type { Quota } from '../../pigeonhole/response-headers.js';
+import type { Quota } from '../../pigeonhole/response.js';
 
 /** This process's knowledge about an API key. */
 export interface Key {
@@ -21,7 +21,8 @@ export interface Key {
   /** Resolves when this process's exclusive request has ended; undefined if there is none. */
   exclusive: Promise<void> | undefined;
   /**
-   * Number of consecutive live requests that used the imports' reserve to find out whether a new window has started.
+   * Number of consecutive requests for reading that used what is kept for others, to find out whether a new window has
+   * started.
    */
   probes: number;
   /** Instant of the next probe, by the monotonic clock; null if none is due. */

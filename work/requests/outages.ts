@@ -1,4 +1,6 @@
 import { formatInstant } from '../../base/words.js';
+import type { Ledger } from '../../ledger/ledger.js';
+import { isUnanswered, markAnswering, markUnanswered, retryAfterOutage } from '../../ledger/workspaces.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
 import type { Log } from '../collaborators.js';
 
@@ -26,10 +28,40 @@ interface Outage {
   lineEveryMs: number;
 }
 
+/** The requests to a workspace's service so far. Instants are by the monotonic clock; `-Infinity`: never. */
+interface Watched {
+  /** The failed requests since the last response; undefined if there are none. */
+  outage: Outage | undefined;
+  answeredAt: number;
+  /** End of the last outage that was worth a log line for each stream. */
+  backAt: number;
+  /** The last time that a response cleared the stored outage. */
+  confirmedAt: number;
+  /** No outage is logged before this instant. */
+  quietUntil: number;
+  /** Number of outages that have ended. */
+  ended: number;
+}
+
 /** Stores outages for the other processes, the status and the alerts. */
-export interface OutageNotes {
+interface OutageNotes {
   unanswered(workspace: string, outage: { readonly forMs: number; readonly reason: string }): Promise<void>;
   answering(workspace: string): Promise<void>;
+}
+
+/** Stores outages in the ledger. @param onDue called when lists become due because the service answers again */
+export function storedOutages(ledger: Ledger, onDue: (workspace: string) => void): OutageNotes {
+  return {
+    unanswered: (workspace, outage) => markUnanswered(ledger, workspace, outage),
+    async answering(workspace) {
+      if (!(await isUnanswered(ledger, workspace))) return;
+      // Streams that failed meanwhile may have to wait for minutes; make them due now. This comes before the removal of
+      // the outage note: after a crash in between, the note is still there, and the next response repeats both.
+      await retryAfterOutage(ledger, workspace);
+      await markAnswering(ledger, workspace);
+      onDue(workspace);
+    },
+  };
 }
 
 /**
@@ -37,12 +69,7 @@ export interface OutageNotes {
  * many streams notice it. It is logged when it starts, at doubling intervals from 1 h while it lasts, and when it ends.
  */
 export class Outages {
-  readonly #outages = new Map<string, Outage>();
-  readonly #quietUntil = new Map<string, number>();
-  readonly #backAt = new Map<string, number>();
-  readonly #confirmedAt = new Map<string, number>();
-  readonly #answeredAt = new Map<string, number>();
-  readonly #ended = new Map<string, number>();
+  readonly #workspaces = new Map<string, Watched>();
 
   /** @param now monotonic clock, ms; @param wallNow epoch ms, by the database's clock */
   constructor(
@@ -66,20 +93,36 @@ export class Outages {
     await this.#note(workspace, outage, error);
   }
 
+  #of(workspace: string): Watched {
+    let watched = this.#workspaces.get(workspace);
+    if (watched === undefined) {
+      const never = Number.NEGATIVE_INFINITY;
+      watched = {
+        outage: undefined,
+        answeredAt: never,
+        backAt: never,
+        confirmedAt: never,
+        quietUntil: never,
+        ended: 0,
+      };
+      this.#workspaces.set(workspace, watched);
+    }
+    return watched;
+  }
+
   #outageOf(workspace: string, startedAt: number): Outage {
+    const watched = this.#of(workspace);
     // The outage starts after the last response, even if the unanswered request was sent before that response.
-    const since = Math.max(startedAt, this.#answeredAt.get(workspace) ?? Number.NEGATIVE_INFINITY);
-    const known = this.#outages.get(workspace);
-    const outage = known ?? { failures: 0, since, isSilent: false, nextLineAt: null, lineEveryMs: hourMs };
-    this.#outages.set(workspace, outage);
-    outage.since = Math.min(outage.since, since);
-    return outage;
+    const since = Math.max(startedAt, watched.answeredAt);
+    watched.outage ??= { failures: 0, since, isSilent: false, nextLineAt: null, lineEveryMs: hourMs };
+    watched.outage.since = Math.min(watched.outage.since, since);
+    return watched.outage;
   }
 
   async #note(workspace: string, outage: Outage, error: FailedRequest): Promise<void> {
     const now = this.now();
     if (!isOutage(outage, now)) return;
-    this.#confirmedAt.delete(workspace);
+    this.#of(workspace).confirmedAt = Number.NEGATIVE_INFINITY;
     this.#report(workspace, outage, error);
     const reason = error.status === null ? error.problem : `${error.problem} (HTTP ${error.status})`;
     await this.notes.unanswered(workspace, { forMs: now - outage.since, reason });
@@ -88,34 +131,33 @@ export class Outages {
   /** Notes a response. */
   async answered(workspace: string): Promise<void> {
     const now = this.now();
-    this.#answeredAt.set(workspace, now);
-    const outage = this.#outages.get(workspace);
+    const watched = this.#of(workspace);
+    const { outage } = watched;
+    watched.answeredAt = now;
+    watched.outage = undefined;
     if (outage !== undefined) {
-      this.#outages.delete(workspace);
-      if (outage.isSilent || outage.failures >= outageAfter) this.#backAt.set(workspace, now);
-      if (isOutage(outage, now)) this.#ended.set(workspace, this.endedOf(workspace) + 1);
+      if (outage.isSilent || outage.failures >= outageAfter) watched.backAt = now;
+      if (isOutage(outage, now)) watched.ended += 1;
       if (outage.nextLineAt !== null) {
-        const seconds = Math.round((now - outage.since) / 1000);
-        this.log.info(
-          { workspace, failures: outage.failures, seconds },
-          `The service answers workspace ${workspace} again`,
-        );
+        const { failures, since } = outage;
+        const seconds = Math.round((now - since) / 1000);
+        this.log.info({ workspace, failures, seconds }, `The service answers workspace ${workspace} again`);
       }
     }
-    if (now - (this.#confirmedAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < confirmEveryMs) return;
-    this.#confirmedAt.set(workspace, now);
+    if (now - watched.confirmedAt < confirmEveryMs) return;
+    watched.confirmedAt = now;
     await this.notes.answering(workspace);
   }
 
   /** Whether the whole service is down, so that a log line for each stream is unnecessary. */
   isDown(workspace: string): boolean {
-    const outage = this.#outages.get(workspace);
+    const { outage } = this.#of(workspace);
     return outage !== undefined && isOutage(outage, this.now());
   }
 
   /** Whether requests have failed since the last response, but too few to call the service down. */
   isSuspected(workspace: string): boolean {
-    return this.#outages.has(workspace) && !this.isDown(workspace);
+    return this.mayBegin(workspace, 0);
   }
 
   /**
@@ -124,7 +166,7 @@ export class Outages {
    * @param failures number of the stream's consecutive failures
    */
   mayBegin(workspace: string, failures: number): boolean {
-    const outage = this.#outages.get(workspace);
+    const { outage } = this.#of(workspace);
     return outage !== undefined && !isOutage(outage, this.now()) && outage.failures >= failures;
   }
 
@@ -133,17 +175,18 @@ export class Outages {
    * the failure says nothing about the service as it is now.
    */
   endedOf(workspace: string): number {
-    return this.#ended.get(workspace) ?? 0;
+    return this.#of(workspace).ended;
   }
 
   /** Whether an outage ended recently, so that log lines about recovered streams are unnecessary. */
   wasDownLately(workspace: string): boolean {
-    return this.now() - (this.#backAt.get(workspace) ?? Number.NEGATIVE_INFINITY) < quietMs;
+    return this.now() - this.#of(workspace).backAt < quietMs;
   }
 
   #report(workspace: string, outage: Outage, error: FailedRequest): void {
     const now = this.now();
-    if (now < (outage.nextLineAt ?? this.#quietUntil.get(workspace) ?? 0)) return;
+    const watched = this.#of(workspace);
+    if (now < (outage.nextLineAt ?? watched.quietUntil)) return;
     const { failures } = outage;
     const since = new Date(this.wallNow() - (now - outage.since)).toISOString();
     const seconds = Math.round((now - outage.since) / 1000);
@@ -153,7 +196,7 @@ export class Outages {
     );
     outage.nextLineAt = now + outage.lineEveryMs;
     outage.lineEveryMs *= 2;
-    this.#quietUntil.set(workspace, now + quietMs);
+    watched.quietUntil = now + quietMs;
   }
 }
 

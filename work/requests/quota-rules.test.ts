@@ -1,4 +1,4 @@
-import type { QuotaState } from './quota.js';
+import type { Priority, QuotaState } from './quota.js';
 import {
   exclusiveBelow,
   lastsMs,
@@ -74,7 +74,7 @@ describe('near the end of a quota', () => {
 });
 
 describe('a refused permit', () => {
-  it.each<[string, Parameters<typeof refusalOf>[0], Partial<QuotaState>, number, ReturnType<typeof refusalOf>]>([
+  it.each<[string, Priority, Partial<QuotaState>, number, ReturnType<typeof refusalOf>]>([
     ['does not occur while enough requests remain', 'live', {}, 100, null],
     [
       'after a refusal by the service applies to every request',
@@ -126,16 +126,30 @@ describe('a refused permit', () => {
       { scope: 'key', reason: 'kept-for-imports', waitMs: 80_000 },
     ],
     [
+      'for an idle poll at the reserve applies to all reading and is probed as well',
+      'idle',
+      { remaining: 100, resetReported: false, resetInMs: 86_400_000 },
+      330,
+      { scope: 'key', reason: 'kept-for-imports', waitMs: minute, probes: true },
+    ],
+    [
       'for a sweep applies only to that request, which is tried again after 1 min',
       'sweep',
-      { remaining: 100 },
+      { remaining: 101 },
       330,
       { scope: 'request', reason: 'kept-for-others', waitMs: minute },
     ],
     [
+      'for a sweep is probed at growing intervals if no reset is reported',
+      'sweep',
+      { remaining: 101, resetReported: false, resetInMs: 86_400_000, refusals: 1 },
+      330,
+      { scope: 'request', reason: 'kept-for-others', waitMs: 2 * minute, probes: true },
+    ],
+    [
       'for an idle poll lasts no longer than the window',
       'idle',
-      { remaining: 100, resetInMs: 900 },
+      { remaining: 101, resetInMs: 900 },
       300,
       { scope: 'request', reason: 'kept-for-others', waitMs: 900 },
     ],
@@ -156,7 +170,8 @@ describe('a refused permit', () => {
     ['does not occur if a new window has started meanwhile', 'live', { remaining: 0, resetInMs: 0 }, 100, null],
     ['does not occur while the limit is not known', 'sweep', { limit: null, remaining: null }, 0, null],
   ])('%s', (_, priority, more, mustRemain, expected) => {
-    expect(refusalOf(priority, quota(more), mustRemain)).toEqual(expected);
+    const reserved = priority === 'import' ? 0 : 100;
+    expect(refusalOf(quota(more), { mustRemain, reserved })).toEqual(expected);
   });
 });
 

@@ -43,6 +43,11 @@ const exclusiveShare = 0.02;
 /** Maximum factor for an interval, so that every list is still read now and then. */
 const longestStretch = 100;
 
+/** Returns the share of the quota that is reserved for imports in this workspace. */
+export function reserveOf(config: Config, workspace: string): number {
+  return config.workspaces[workspace]!.quota.reserve;
+}
+
 /** Returns the part of the imports' reserve that imports have not used. */
 function keptForImports(limit: number, reserve: number, usedImports: number): number {
   return Math.max(0, Math.ceil(limit * reserve) - usedImports);
@@ -116,23 +121,22 @@ export interface Refusal {
   readonly probes?: true;
 }
 
-/** Maximum time for which a request is postponed. */
+/** Maximum time for which a request is postponed without a probe. */
 const putOffMs = 60_000;
 const shortestWaitMs = 250;
 
 /**
  * Returns why a request gets no permit; null if nothing prevents it any longer, so that the caller can try again
  * immediately. Pure.
- * @param mustRemain from `minRemaining`
+ * @param atLeast.mustRemain from `minRemaining`; atLeast.reserved the same for a live poll: below it, nothing is read
  * @param probes consecutive probes or refusals so far; each doubles the wait before the next probe
  */
 export function refusalOf(
-  priority: Priority,
   quota: Pick<
     QuotaState,
     'limit' | 'limitReported' | 'remaining' | 'resetInMs' | 'resetReported' | 'refusals' | 'waitMs' | 'exclusiveMs'
   >,
-  mustRemain: number,
+  { mustRemain, reserved }: { readonly mustRemain: number; readonly reserved: number },
   probes = quota.refusals,
 ): Refusal | null {
   const untilReset = Math.max(shortestWaitMs, Math.ceil(quota.resetInMs));
@@ -143,12 +147,13 @@ export function refusalOf(
     if (left <= 0) {
       return { scope: 'key', reason: 'used-up', ...(quota.resetReported ? { waitMs: untilReset } : untilProbe) };
     }
-    if (priority === 'live') {
-      // If the limit was learnt from a refusal, responses do not report what remains, so a probe would show nothing.
-      const waits = quota.resetReported || !quota.limitReported ? { waitMs: untilReset } : untilProbe;
-      return { scope: 'key', reason: 'kept-for-imports', ...waits };
+    // If the limit was learnt from a refusal, responses do not report what remains, so a probe would show nothing.
+    const isProbed = quota.limitReported && !quota.resetReported;
+    if (left <= reserved) {
+      return { scope: 'key', reason: 'kept-for-imports', ...(isProbed ? untilProbe : { waitMs: untilReset }) };
     }
-    return { scope: 'request', reason: 'kept-for-others', waitMs: Math.min(untilReset, putOffMs) };
+    const waits = isProbed ? untilProbe : { waitMs: Math.min(untilReset, putOffMs) };
+    return { scope: 'request', reason: 'kept-for-others', ...waits };
   }
   const isExclusive = quota.refusals > 0 || (left !== null && left <= exclusiveBelow(quota.limit));
   if (isExclusive && quota.exclusiveMs > 0)
@@ -224,4 +229,29 @@ export function lastsMs(left: number | null, needsPerHour: number, resetInMs: nu
   if (left === null || needsPerHour <= 0) return null;
   const ms = (left / needsPerHour) * 3_600_000;
   return ms >= resetInMs ? null : Math.floor(ms);
+}
+
+const reasons: Readonly<Record<Refusal['reason'], string>> = {
+  'used-up': 'the request quota of this key is used up',
+  'kept-for-imports': 'the rest of the request quota is reserved for imports',
+  'kept-for-others': 'the rest of the request quota is needed for requests of higher priority',
+  'one-at-a-time': 'the request quota is nearly used up, and another request is in progress',
+};
+
+/**
+ * Thrown instead of making a request when the quota has no permit for it now. This is a wait and not a failure:
+ * `judgeFailure` decides whether only the request waits, or the whole workspace.
+ */
+export class PermitRefusal extends Error {
+  override readonly name = 'PermitRefusal';
+  readonly scope: Refusal['scope'];
+  readonly reason: Refusal['reason'];
+  readonly waitMs: number;
+
+  constructor({ scope, reason, waitMs }: Refusal) {
+    super(`${reasons[reason]}: waiting ${Math.ceil(waitMs / 1000)} s`);
+    this.scope = scope;
+    this.reason = reason;
+    this.waitMs = waitMs;
+  }
 }

@@ -1,8 +1,9 @@
 import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
-import { readQuota as reportedQuota } from '../../pigeonhole/response-headers.js';
+import { readQuota as reportedQuota } from '../../pigeonhole/response.js';
 import {
+  allowProbe,
   noteAnswer,
   notePassed,
   noteRefusal,
@@ -118,6 +119,37 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     });
   });
 
+  it.each([
+    ['does not include', 99],
+    ['includes', 98],
+  ])('counts a concurrent request once if the first reported rest %s it', async (_, remaining) => {
+    const first = await spend(null);
+    const concurrent = permit(await spend(null));
+    const reported = { limit: 100, remaining, resetInMs: hour };
+    expect(await noteAnswer(ledger, key, permit(first), reported)).toMatchObject({
+      limit: 100,
+      used: 2,
+      remaining: 98,
+    });
+    expect(await noteAnswer(ledger, key, concurrent, reported)).toMatchObject({ remaining: 98 });
+  });
+
+  it('restarts the count when a limit appears in a window of which the service has counted much less', async () => {
+    for (let n = 0; n < 39; n += 1) await spend(null);
+    const spent = permit(await spend(null), { priority: 'import' });
+    expect(await noteAnswer(ledger, key, spent, { limit: 100, remaining: 90, resetInMs: hour })).toMatchObject({
+      used: 10,
+      remaining: 90,
+      window: 2,
+    });
+  });
+
+  it('counts no negative number of requests if more remain than the limit allows', async () => {
+    for (let n = 0; n < 9; n += 1) await spend(null);
+    const reported = { limit: 6, remaining: 8, resetInMs: hour };
+    expect(await noteAnswer(ledger, key, permit(await spend(null)), reported)).toMatchObject({ used: 0, remaining: 8 });
+  });
+
   it('never counts more than the limit that a refusal names', async () => {
     for (let n = 0; n < 9; n += 1) await spend(null);
     const refused = await noteRefusal(ledger, key, permit(await spend(null)), {
@@ -226,9 +258,9 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
       return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });
     };
     expect((await say(290, null)).planInMs).toBe(60_000);
-    await pass(90_000);
+    await pass(hour / 4);
     const { planInMs, resetInMs } = await say(200, null);
-    expect(planInMs / 360_000).toBeCloseTo(1, 1);
+    expect(planInMs / hour).toBeCloseTo(1, 1);
     expect(resetInMs).toBeGreaterThan(20 * hour);
     const learnt = await say(298, null);
     expect(learnt.planInMs).toBe(learnt.resetInMs);
@@ -286,6 +318,34 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
       refusals: 0,
     });
     expect(await spend(1000)).toMatchObject({ remaining: 998 });
+  });
+
+  it.each([
+    ['reports no quota', nothing],
+    ['reports remaining requests', { limit: 1000, remaining: 399, resetInMs: hour }],
+  ])('is probed after the wait, not only after the reset, if a refusal %s', async (_, refusal) => {
+    await report(1000, 400);
+    const spent = await spend(1000);
+    // The service reports the same reset again, however much time passes between the statements.
+    const resetInMs = refusal.resetInMs === null ? null : spent!.resetInMs;
+    const refused = { ...refusal, resetInMs, waitMs: 10_000 };
+    expect(await noteRefusal(ledger, key, permit(spent), refused)).toMatchObject({ refusals: 1 });
+    expect(await spend(1000)).toBeNull();
+    await pass(10_000);
+    const probe = await spend(1000);
+    expect(await spend(1000)).toBeNull();
+    const response = { limit: 1000, remaining: 399, resetInMs: probe!.resetInMs };
+    expect(await noteAnswer(ledger, key, permit(probe, { exclusive: true }), response)).toMatchObject({
+      remaining: 399,
+      window: 1,
+      refusals: 0,
+    });
+  });
+
+  it('is used up until the reset if a refusal without a quota asks to wait for so long', async () => {
+    await report(1000, 400);
+    const refused = permit(await spend(1000));
+    expect(await noteRefusal(ledger, key, refused, { ...nothing, waitMs: hour })).toMatchObject({ remaining: 0 });
   });
 
   /** Uses up a window for which the service reports no quota, until requests are refused. */
@@ -361,6 +421,32 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(state).toMatchObject({ refusals: 2, used: 10 });
     expect(state.waitMs).toBeGreaterThan(119_000);
   });
+
+  it.each([
+    ['the window has not ended', hour, { limit: 1000, remaining: 690, resetInMs: hour }, 2],
+    ['the quota was raised within the window', hour, { limit: 5000, remaining: 4690, resetInMs: hour }, 2],
+    ['a new window has started', hour, { limit: 1000, remaining: 999, resetInMs: 2 * hour }, 0],
+    ['the service reports no reset and no increase', null, { limit: 1000, remaining: 690, resetInMs: null }, 2],
+    ['the service reports no reset but an increase', null, { limit: 1000, remaining: 999, resetInMs: null }, 0],
+  ] as const)(
+    'that an operator has tried has the remaining requests of the response; imports keep their count: %s',
+    async (_case, resetInMs, response, usedImports) => {
+      const first = await spend(null, { priority: 'import' });
+      await noteAnswer(ledger, key, permit(first), { limit: 1000, remaining: 700, resetInMs });
+      const before = await spend(1000, { priority: 'import' });
+      await allowProbe(ledger, key, 0.2);
+      const probe = await spend(1000, { priority: 'sweep', mustRemain: 900 });
+      // The known reset does not move, however much time passes between the statements.
+      const again = response.resetInMs === hour ? probe!.resetInMs : response.resetInMs;
+      expect(await noteAnswer(ledger, key, permit(probe), { ...response, resetInMs: again })).toMatchObject({
+        limit: response.limit,
+        remaining: response.remaining,
+        usedImports,
+        window: usedImports === 0 ? before!.window + 1 : before!.window,
+        refusals: 0,
+      });
+    },
+  );
 
   it('belongs to one key', async () => {
     await report(1000, 0);

@@ -85,6 +85,7 @@ const maxExclusiveMs = 35_000;
  * window. The increase has to exceed what responses arriving out of order can cause.
  */
 export const refilled = { atLeast: 20, partOfLimit: 10 } as const;
+const clearlyMore = (limit: string): string => `greatest(${refilled.atLeast}, ${limit} / ${refilled.partOfLimit})`;
 /** Minimum length of a window whose end was detected by such an increase. */
 const shortestRefillMs = 60_000;
 /** The number of windows for which a learnt limit is used. */
@@ -169,7 +170,7 @@ export interface SpentPermit {
 }
 
 /** The quota as a response reports it; null where it reports nothing. */
-export interface QuotaReading {
+interface QuotaReading {
   readonly limit: number | null;
   readonly remaining: number | null;
   readonly resetInMs: number | null;
@@ -177,8 +178,10 @@ export interface QuotaReading {
 
 /**
  * Stores the quota that a response reports. Within a window, the lower of the known and the reported number of
- * remaining requests is kept, unless the limit changed. A successful probe, a later reset than the known one, or
- * (without a reset) an increase of the remaining requests means that a new window has started.
+ * remaining requests is kept; if the limit is new, what is left of it after the counted requests is the known number.
+ * A later reset than the known one, a successful probe after a refusal, a new limit that the count does not fit, or
+ * (without a reset) an increase of the remaining requests means that a new window has started. A probe that
+ * reports the known reset was allowed by an operator within the window (`allowProbe`): the window continues.
  */
 export async function noteAnswer(
   ledger: Ledger,
@@ -186,17 +189,22 @@ export async function noteAnswer(
   permit: SpentPermit,
   reported: QuotaReading,
 ): Promise<QuotaState> {
-  const isFullAgain = `($3::boolean and refused_window = window_number)`;
+  const isSameReset = `coalesce(abs(extract(epoch from reset_at - now()) * 1000 - $7::float8) <= ${sameWindowMs}, false)`;
+  const isFullAgain = `($3::boolean and coalesce(refused_window = window_number, false) and not ${isSameReset})`;
+  // `allowProbe` removes the number of remaining requests, but first counts the others as used.
+  const knownLeft = `case when $3::boolean then coalesce(remaining, request_limit - used) else remaining end`;
   const isOwn = `window_number = $2::int`;
   const isRefilled = `coalesce(${isOwn} and reset_at is null and $7::float8 is null
     and coalesce($5::int, request_limit) = request_limit
-    and $6::int > remaining + greatest(${refilled.atLeast}, request_limit / ${refilled.partOfLimit}), false)`;
-  // More requests were made in this window than the newly reported limit allows, so a new window must have started.
-  const isNewlyLimited = `coalesce($5::int is distinct from request_limit and used > $5::int, false)`;
+    and $6::int > ${knownLeft} + ${clearlyMore('request_limit')}, false)`;
+  const corrects = `($5::int is not null and $5::int is distinct from request_limit)`;
+  // With a new limit, the count exceeds the limit, or clearly exceeds what the service counted. So it includes requests
+  // of an earlier window, and a new one has started.
+  const isNewlyLimited = `coalesce(${corrects}
+    and (used > $5::int or used - ($5::int - $6::int) > ${clearlyMore('$5::int')}), false)`;
   const isAnother = `(${isFullAgain} or ${isRefilled} or ${isNewlyLimited} or coalesce(reset_at + ${sameWindowMs} * interval '1 millisecond'
     < now() + $7::float8 * interval '1 millisecond', false))`;
   const limit = `coalesce($5::int, request_limit, used + $6::int)`;
-  const corrects = `($5::int is not null and $5::int is distinct from request_limit)`;
   const lasted = `(extract(epoch from now() - window_from) * 1000)::int8`;
   const windowMs = `(case when $7::float8 is not null then ${reportedWindow('$7')}
     when ${isFullAgain} and reset_at is null then least(window_ms, ${lasted})
@@ -211,10 +219,12 @@ export async function noteAnswer(
        remaining = case
          when ${isAnother} then coalesce($6::int, ${limit} - 1)
          when not ${isOwn} then remaining
+         when $3::boolean then coalesce($6::int, ${limit} - used)
          when remaining is null and refusals > 0 then null -- a response from before the refusal: the probe decides
-         when ${corrects} then coalesce($6::int, $5::int - used)
+         -- the count includes requests in progress that the service has not counted yet
+         when ${corrects} then least($6::int, $5::int - used)
          else least(remaining, $6::int) end,
-       used = case when ${isAnother} then coalesce($5::int - $6::int, 1) else used end,
+       used = case when ${isAnother} then greatest(0, coalesce($5::int - $6::int, 1)) else used end,
        used_imports = case when ${isAnother} then 0 else used_imports end,
        used_idle = case when ${isAnother} then 0 else used_idle end,
        used_sweeps = case when ${isAnother} then 0 else used_sweeps end,
@@ -272,6 +282,10 @@ export async function noteRefusal(
 ): Promise<QuotaState> {
   const isOwn = `window_number = $2::int`;
   const counted = `greatest(0, used - (case when ${isOwn} then 1 else 0 end))`;
+  // A gateway may refuse a request without reporting a quota, or the service although requests remain. After the wait,
+  // a probe shows whether they do; to wait for the reset could take a day.
+  const isUsedUp = `(case when $8::int > 0 then false when $6::float8 is not null then true
+    else coalesce(reset_at <= now() + ($7::float8 + ${sameWindowMs}) * interval '1 millisecond', false) end)`;
   const learns = `($5::int is null and window_whole and ${isOwn} and ${counted} > unsure
     and (request_limit is null or limit_until is not null))`;
   const [row] = await ledger.db.query<QuotaState>(
@@ -282,14 +296,23 @@ export async function noteRefusal(
        used = least(${counted}, $5::int),
        window_ms = case when $6::float8 is not null then ${reportedWindow('$6')} else window_ms end,
        window_told = window_told or $6::float8 is not null,
-       remaining = case when $6::float8 is not null or reset_at is not null then 0 end, -- else: probe
+       remaining = case when ${isUsedUp} then 0 end, -- else: probe
        reset_at = case when $6::float8 is null then reset_at else now() + $6::float8 * interval '1 millisecond' end,
        refusals = case when $3::boolean or refusals = 0 then refusals + 1 else refusals end,
        refused_window = window_number,
        wait_until = greatest(wait_until, now() + $7::float8 * interval '1 millisecond'),
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 returning ${columns}`,
-    [fingerprint, permit.window, permit.probe, permit.exclusive, refusal.limit, refusal.resetInMs, refusal.waitMs],
+    [
+      fingerprint,
+      permit.window,
+      permit.probe,
+      permit.exclusive,
+      refusal.limit,
+      refusal.resetInMs,
+      refusal.waitMs,
+      refusal.remaining,
+    ],
   );
   return row!;
 }
@@ -311,13 +334,14 @@ export async function noteUsedUp(ledger: Ledger, fingerprint: string, waitMs: nu
 /**
  * Allows one request of any priority now, to find out whether the quota was raised or renewed. Called when an operator
  * says that it was. Changes nothing if requests are possible now and the limit is unknown or learnt, because the
- * response would not report what remains.
+ * response would not report what remains. Unless the service refused a request before, a success does not start
+ * a new window: what imports have used in this window still counts.
  * @param reserve share of the limit that is reserved for imports, 0 to 1
  */
 export async function allowProbe(ledger: Ledger, fingerprint: string, reserve: number): Promise<void> {
   await ledger.db.query(
-    `update quotas set remaining = null, refusals = greatest(refusals, 1), refused_window = window_number,
-       wait_until = null, alone_until = null
+    `update quotas set used = greatest(used, coalesce(request_limit - remaining, 0)), remaining = null,
+       refusals = greatest(refusals, 1), wait_until = null, alone_until = null
      where fingerprint = $1 and (wait_until > now() or (request_limit is not null and limit_until is null)
        or remaining <= greatest(0, ceil(coalesce(request_limit, 0) * $2::float8) - used_imports))`,
     [fingerprint, reserve],

@@ -15,17 +15,16 @@ import {
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { replanStreams } from '../../ledger/streams.js';
-import { isUnanswered, markAnswering, markUnanswered, retryAfterOutage } from '../../ledger/workspaces.js';
-import { isNotConfirmed } from '../../base/only-while-held.js';
+import { endQuotaWait } from '../../ledger/workspaces.js';
+import { isNotConfirmed } from '../../base/lease.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
-import type { Quota } from '../../pigeonhole/response-headers.js';
+import type { Quota } from '../../pigeonhole/response.js';
 import type { Collaborators, Log } from '../collaborators.js';
 import { updatesQuota, hasGrown, hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
-import { Outages } from './outages.js';
-import { PermitRefusal } from './permit-refusal.js';
-import { ServiceWatch } from './service-watch.js';
+import { Outages, storedOutages } from './outages.js';
 import {
+  PermitRefusal,
   exclusiveBelow,
   minRemaining,
   leftForReading,
@@ -35,11 +34,13 @@ import {
   type Needs,
   type Refusal,
   refusalOf,
+  reserveOf,
   type Stretch,
   stretchFor,
   unstretched,
   waitAfterRefusal,
 } from './quota-rules.js';
+import { ServiceWatch } from './service-watch.js';
 
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
 type Access = Pick<Collaborators, 'clients' | 'config'>;
@@ -109,19 +110,7 @@ export class ServiceGate {
   ) {
     this.now = now;
     this.onDue = onDue;
-    const notes = {
-      unanswered: (workspace: string, outage: Parameters<typeof markUnanswered>[2]) =>
-        markUnanswered(ledger, workspace, outage),
-      answering: async (workspace: string) => {
-        if (!(await isUnanswered(ledger, workspace))) return;
-        // Streams that failed meanwhile may have to wait for minutes; make them due now. This comes before the removal
-        // of the outage note: after a crash in between, the note is still there, and the next response repeats both.
-        await retryAfterOutage(ledger, workspace);
-        await markAnswering(ledger, workspace);
-        onDue(workspace);
-      },
-    };
-    this.outages = new Outages(log, notes, now, () => ledger.clock.nowMs());
+    this.outages = new Outages(log, storedOutages(ledger, onDue), now, () => ledger.clock.nowMs());
     this.#watch = new ServiceWatch(this.outages, now);
   }
 
@@ -139,6 +128,7 @@ export class ServiceGate {
 
   /**
    * Makes one request under a permit.
+   * @param call calls `onReceived` when a response has arrived, if it is not parsed immediately
    * @param quotaOf returns the quota that the result reports; omitted for calls whose results never report one
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
    * @throws {ApiError} and other errors of `call`. If the lease under which the caller sends was not confirmed, no
@@ -147,7 +137,7 @@ export class ServiceGate {
   async request<T>(
     access: Access,
     { workspace, priority, ahead }: Permit,
-    call: (client: PigeonholeClient) => Promise<T>,
+    call: (client: PigeonholeClient, onReceived: () => void) => Promise<T>,
     quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
     const client = access.clients.get(workspace);
@@ -157,7 +147,7 @@ export class ServiceGate {
     const key = this.#keyOf(access.config, workspace);
     const held = (await this.#use(key, await ahead)) ?? (await this.#take(access, key, workspace, priority));
     try {
-      const result = await this.#call(access, key, held, { workspace, call: () => call(client) });
+      const result = await this.#call(access, key, held, { workspace, call: (onReceived) => call(client, onReceived) });
       await this.outages.answered(workspace);
       const reported = quotaOf?.(result) ?? null;
       await this.#answered(access, key, held, reported);
@@ -215,10 +205,7 @@ export class ServiceGate {
     return undefined;
   }
 
-  /**
-   * Counts consecutive responses without a quota. Once there are enough of them, drops the limit that the service
-   * reported before.
-   */
+  /** Counts consecutive responses without a quota; after enough of them, drops the limit that was reported before. */
   async #noteSilence(access: Access, key: Key, reported: Quota | null): Promise<void> {
     key.silent = reported === null ? key.silent + 1 : 0;
     const { state } = key;
@@ -231,18 +218,19 @@ export class ServiceGate {
     access: Access,
     key: Key,
     held: Held,
-    { workspace, call }: { readonly workspace: string; readonly call: () => Promise<T> },
+    { workspace, call }: { readonly workspace: string; readonly call: (onReceived: () => void) => Promise<T> },
   ): Promise<T> {
     const startedAt = this.now();
     const ended = this.#watch.sent(workspace);
     try {
-      const result = await call();
+      const result = await call(() => ended(true));
       ended(true);
       return result;
     } catch (error) {
       ended(error instanceof ApiError && error.kind !== 'transient' && error.kind !== 'aborted');
       if (error instanceof ApiError) {
-        await this.#noteOutage(workspace, error, startedAt);
+        if (error.kind === 'transient') await this.outages.failed(workspace, error, startedAt);
+        else if (error.kind !== 'aborted') await this.outages.answered(workspace);
         await this.#failed(access, key, held, error);
       } else if (isNotConfirmed(error)) {
         await notePassed(this.ledger, key.fingerprint, held, false);
@@ -267,20 +255,22 @@ export class ServiceGate {
       const { refused } = key;
       const needs = await this.#needsOf(access, key, known);
       const mustRemain = minRemaining(priority, known, reserve, needs);
-      const isProbe = priority === 'live' && key.probeAt !== null && key.probeAt <= this.now();
+      const isProbe = priority !== 'import' && key.probeAt !== null && key.probeAt <= this.now();
       if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make only one probe
-      const spent = await spendPermit(this.ledger, key.fingerprint, priority, {
+      const terms = {
         limit: known.limit,
         mustRemain: isProbe ? 0 : mustRemain,
         exclusiveBelow: exclusiveBelow(known.limit),
-      });
+      };
+      const spent = await spendPermit(this.ledger, key.fingerprint, priority, terms);
       if (spent !== null) {
-        if (priority === 'live' && spent.remaining !== null && spent.remaining >= mustRemain) key.probes = 0;
+        if (priority !== 'import' && (spent.remaining ?? -1) >= mustRemain) [key.probes, key.probeAt] = [0, null];
         return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
       }
       const now = learn(key, await readQuota(this.ledger, key.fingerprint));
-      const minNow = minRemaining(priority, now, reserve, needs);
-      const refusal = await this.#untilProbe(key, refusalOf(priority, now, minNow, Math.max(now.refusals, key.probes)));
+      const least = (of: Priority): number => minRemaining(of, now, reserve, needs);
+      const atLeast = { mustRemain: least(priority), reserved: least('live') };
+      const refusal = await this.#untilProbe(key, refusalOf(now, atLeast, Math.max(now.refusals, key.probes)));
       if (refusal?.reason === 'one-at-a-time' && key.exclusive !== undefined) {
         await key.exclusive; // waits for a request of this process, at most until its deadline
       } else if (refusal !== null) {
@@ -295,7 +285,7 @@ export class ServiceGate {
   /**
    * If the refusal calls for a probe, schedules it for the end of the wait. A probe is one request that tests whether
    * the quota has room again. If the quota is used up, the ledger stores the probe, because all processes wait for it.
-   * If only the reserve for imports is left, each process makes a probe of its own.
+   * If requests are left for others only, each process makes a probe of its own.
    */
   async #untilProbe(key: Key, refusal: Refusal | null): Promise<Refusal | null> {
     if (refusal?.probes !== true) return refusal;
@@ -329,20 +319,15 @@ export class ServiceGate {
   }
 
   /**
-   * Plans the reads of all workspaces with this key again, because more requests are possible than was
-   * known. Otherwise lists would be read late, after intervals that were lengthened so that the smaller quota lasts
-   * until its reset.
+   * Ends the waits of all workspaces with this key for its quota, and plans their reads again, because more requests
+   * are possible than was known. Otherwise lists would be read late, after waits and intervals for the smaller quota.
    */
   async #replan(access: Access, key: Key): Promise<void> {
     for (const workspace of this.#sharing(access.config, key.fingerprint)) {
       const stretch = await this.stretchOf(access, workspace);
-      if ((await replanStreams(this.ledger, workspace, stretch)) > 0) this.onDue(workspace);
+      const waited = await endQuotaWait(this.ledger, workspace);
+      if ((await replanStreams(this.ledger, workspace, stretch)) > 0 || waited) this.onDue(workspace);
     }
-  }
-
-  async #noteOutage(workspace: string, error: ApiError, startedAt: number): Promise<void> {
-    if (error.kind === 'transient') await this.outages.failed(workspace, error, startedAt);
-    else if (error.kind !== 'aborted') await this.outages.answered(workspace);
   }
 
   async #failed(access: Access, key: Key, held: Held, error: ApiError): Promise<void> {
@@ -411,8 +396,3 @@ export class ServiceGate {
 
 const nothingReported = { limit: null, remaining: null, resetInMs: null };
 const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
-
-/** Returns the share of the quota that is reserved for imports in this workspace. */
-export function reserveOf(config: Config, workspace: string): number {
-  return config.workspaces[workspace]!.quota.reserve;
-}

@@ -76,7 +76,8 @@ export class ServiceWatch {
 
   /**
    * Notes that a request is sent.
-   * @returns a function to call when the request has ended; its argument is true if the service responded
+   * @returns a function to call when the response has arrived or the request has ended; its argument is true if the
+   *   service responded. Only the first call has an effect
    */
   sent(workspace: string): (isAnswered: boolean) => void {
     const watched = this.#of(workspace);
@@ -84,8 +85,7 @@ export class ServiceWatch {
     const request: PendingRequest = { startedAt: this.now(), age: 0, quiet: 0, patience, isSuspected: false };
     watched.pending.add(request);
     return (isAnswered) => {
-      watched.pending.delete(request);
-      if (!isAnswered) return;
+      if (!watched.pending.delete(request) || !isAnswered) return;
       for (const other of watched.pending) {
         if (other.isSuspected) other.patience = Math.min(2 * other.patience, longestPatience);
         other.isSuspected = false;

@@ -9,7 +9,7 @@ import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { Connection } from '@temporalio/client';
 
-export interface EmbeddedTemporalOptions {
+interface EmbeddedTemporalOptions {
   /** Contains `temporal.sqlite` and the log. The caller holds its lock. */
   readonly folder: string;
   /** From `findBinary`. */
@@ -249,7 +249,7 @@ const endTimeoutMs = 5000;
  * command line names the file, because the process id may have been reused.
  * @param pidFile file with the process id, written by the last start
  */
-export async function endStaleServer(pidFile: string, databaseFile: string): Promise<void> {
+async function endStaleServer(pidFile: string, databaseFile: string): Promise<void> {
   const pid = readPid(pidFile);
   if (pid === undefined || !commandLineOf(pid).includes(databaseFile)) return;
   try {
@@ -291,12 +291,7 @@ const retryEveryMs = 50;
  * @param signal stops waiting without an error
  * @throws if that takes longer than `timeoutMs`
  */
-export async function untilServing(
-  address: string,
-  namespace: string,
-  timeoutMs: number,
-  signal: AbortSignal,
-): Promise<void> {
+async function untilServing(address: string, namespace: string, timeoutMs: number, signal: AbortSignal): Promise<void> {
   const end = Date.now() + timeoutMs;
   while (!signal.aborted) {
     // Tests the port first, because a refused gRPC client waits a second before it retries.

@@ -40,8 +40,8 @@ function script(name: string, body: string): string {
 
 const server = (version = '1.31.2'): string => `echo 'temporal version 1.8.2 (Server ${version}, UI 2.50.1)'`;
 
-/** Creates a Go that records its builds, takes a moment, and writes a server to the requested path. */
-function go(version = 'go1.26.4', build = 'sleep 0.2'): string {
+/** Creates a Go that records its builds, runs `build`, and writes a server to the requested path. */
+function go(version = 'go1.26.4', build = ''): string {
   return script(
     'bin/go',
     `if [ "$1" = env ]; then echo ${version}; exit; fi
@@ -106,11 +106,16 @@ describe('the search for the Temporal server', () => {
   });
 
   it('builds the server in only one of two processes that need it at the same time', async () => {
-    go();
+    const mayEnd = join(folder, 'may-end');
+    go('go1.26.4', `while [ ! -e ${mayEnd} ]; do sleep 0.02; done`); // until the other process waits for this build
     const built = join(folder, 'cache/temporal-1.8.2');
-    expect(await Promise.all([find(), find()])).toEqual([built, built]);
+    const both = Promise.all([find(), find()]);
+    await until('one waits for the other', () =>
+      progress.includes('another pigeonpost is building the Temporal server: waiting for it'),
+    );
+    writeFileSync(mayEnd, '');
+    expect(await both).toEqual([built, built]);
     expect(builds()).toHaveLength(1);
-    expect(progress).toContain('another pigeonpost is building the Temporal server: waiting for it');
   });
 
   it('leaves no server after a failed build, and names the log', async () => {

@@ -7,11 +7,10 @@ import {
   type SpanExporter,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base';
-import type { SpanAttributes, Tracer } from '../../base/telemetry.js';
+import type { SpanAttributes, Tracer, Log } from '../../work/collaborators.js';
 import { packageVersion } from '../../base/package-root.js';
 import type { Config } from '../../config/config.js';
-import type { Log } from '../../work/collaborators.js';
-import { networkSettings } from '../../work/open-sinks.js';
+import { networkSettings } from '../../work/open-connections.js';
 import { JsonTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { request } from 'undici';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';

@@ -121,18 +121,13 @@ function unescaped(text: string): string {
   return text.replace(/_x([0-9A-Fa-f]{4})_/g, (_whole, code: string) => String.fromCharCode(Number.parseInt(code, 16)));
 }
 
-const pageBytes = 1024 * 1024;
-
 /**
  * The shared strings of an XLSX file, packed as UTF-8: JavaScript strings would take several times the memory.
  */
 export class SharedTexts {
-  readonly #pages: Buffer[] = [];
-  /** Offset of free space in the last page. */
-  #used = pageBytes;
-  /** Start of each text over all pages, and its length in bytes. */
-  #places = new Float64Array(1024);
-  #lengths = new Uint32Array(1024);
+  #bytes = Buffer.alloc(64 * 1024);
+  /** End of each text in `#bytes`; each starts where the previous one ends. */
+  #ends = new Uint32Array(1024);
   #count = 0;
 
   /** @param maxBytes total size of all texts */
@@ -140,40 +135,30 @@ export class SharedTexts {
 
   /** @throws {RegistrantFileError} kind `too-large` if all texts need too much memory */
   add(text: string): void {
-    if (this.#count >= readLimits.sharedTexts) throw tooMuchText();
-    const length = Buffer.byteLength(text);
-    if (this.#pages.length === 0 || this.#used + length > pageBytes) this.#addPage(length);
-    const page = this.#pages.length - 1;
-    if (this.#count === this.#lengths.length) this.#grow();
-    this.#places[this.#count] = page * pageBytes + this.#used;
-    this.#lengths[this.#count] = length;
-    this.#used += this.#pages[page]!.write(text, this.#used);
+    const start = this.#startOf(this.#count);
+    const end = start + Buffer.byteLength(text);
+    if (this.#count >= readLimits.sharedTexts || end > this.maxBytes) throw tooMuchText();
+    if (end > this.#bytes.length) {
+      this.#bytes = Buffer.concat([this.#bytes], Math.min(this.maxBytes, Math.max(end, 2 * this.#bytes.length)));
+    }
+    if (this.#count === this.#ends.length) {
+      const ends = new Uint32Array(2 * this.#count);
+      ends.set(this.#ends);
+      this.#ends = ends;
+    }
+    this.#bytes.write(text, start);
+    this.#ends[this.#count] = end;
     this.#count++;
   }
 
   /** Returns a text by its index; undefined if there is none. */
   at(index: number): string | undefined {
     if (!(index >= 0 && index < this.#count)) return undefined;
-    const place = this.#places[index]!;
-    const start = place % pageBytes;
-    return this.#pages[Math.floor(place / pageBytes)]!.toString('utf8', start, start + this.#lengths[index]!);
+    return this.#bytes.toString('utf8', this.#startOf(index), this.#ends[index]);
   }
 
-  #addPage(atLeastBytes: number): void {
-    if (atLeastBytes > pageBytes || (this.#pages.length + 1) * pageBytes > this.maxBytes) {
-      throw tooMuchText();
-    }
-    this.#pages.push(Buffer.allocUnsafeSlow(pageBytes));
-    this.#used = 0;
-  }
-
-  #grow(): void {
-    const places = new Float64Array(2 * this.#count);
-    places.set(this.#places);
-    this.#places = places;
-    const lengths = new Uint32Array(2 * this.#count);
-    lengths.set(this.#lengths);
-    this.#lengths = lengths;
+  #startOf(index: number): number {
+    return index === 0 ? 0 : this.#ends[index - 1]!;
   }
 }
 

@@ -1,5 +1,5 @@
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from '../registrant-file.js';
-import { RowBatch } from '../table.js';
+import { inBatches } from '../table.js';
 import { appended, cellText, cellValue, type WorkbookValues } from './cell-value.js';
 import { xmlEvents } from './xml-events.js';
 
@@ -7,21 +7,21 @@ import { xmlEvents } from './xml-events.js';
  * Yields the rows of a sheet in order, including hidden and filtered ones. Empty rows have no XML and are skipped.
  * @throws {RegistrantFileError} kind `damaged` if rows are out of order or the sheet is incomplete
  */
-export async function* readSheet(
+export function readSheet(
   content: AsyncIterable<Buffer>,
   values: WorkbookValues,
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
+  return inBatches(rowsOf(content, values));
+}
+
+async function* rowsOf(
+  content: AsyncIterable<Buffer>,
+  values: WorkbookValues,
+): AsyncGenerator<RawRow, void, undefined> {
   const rows: RawRow[] = []; // rows of the last chunk of XML
-  const batch = new RowBatch();
   const sheet = sheetHandler(values, rows);
-  for await (const _ of xmlEvents(content, sheet)) {
-    for (const row of rows.splice(0)) {
-      const full = batch.add(row);
-      if (full !== undefined) yield full;
-    }
-  }
+  for await (const _ of xmlEvents(content, sheet)) yield* rows.splice(0);
   if (!sheet.ended()) throw damaged('it breaks off');
-  yield batch.take();
 }
 
 function sheetHandler(values: WorkbookValues, rows: RawRow[]) {

@@ -9,7 +9,6 @@ import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
 
 interface XlsxSheet {
   readonly name: string;
-  readonly all: readonly string[];
   readonly rows: AsyncGenerator<readonly RawRow[], void, undefined>;
 }
 
@@ -25,15 +24,15 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
     wanted === undefined
       ? (workbook.sheets.find(({ visible }) => visible) ?? workbook.sheets[0])
       : workbook.sheets.find(({ name }) => name === wanted);
-  const all = workbook.sheets.map(({ name }) => name);
   const content = sheet === undefined ? undefined : archive.open(sheet.part);
   if (sheet === undefined || content === undefined) {
-    throw new RegistrantFileError(
-      all.length === 0 ? 'not-a-table' : 'options',
-      all.length === 0
-        ? 'The workbook has no sheet with cells; save the list as XLSX or CSV.'
-        : `The workbook has no sheet ${JSON.stringify(wanted)}; it has ${all.map((name) => JSON.stringify(name)).join(', ')}.`,
-    );
+    const all = workbook.sheets.map(({ name }) => JSON.stringify(name));
+    throw all.length === 0
+      ? new RegistrantFileError('not-a-table', 'The workbook has no sheet with cells; save the list as XLSX or CSV.')
+      : new RegistrantFileError(
+          'options',
+          `The workbook has no sheet ${JSON.stringify(wanted)}; it has ${all.join(', ')}.`,
+        );
   }
   const part = (name: string | undefined) => (name === undefined ? undefined : archive.open(name));
   const values = {
@@ -41,7 +40,7 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
     styles: await readStyles(part(workbook.stylesPart)),
     from1904: workbook.from1904,
   };
-  return { name: sheet.name, all, rows: readSheet(content, values) };
+  return { name: sheet.name, rows: readSheet(content, values) };
 }
 
 interface Workbook {

@@ -1,6 +1,5 @@
 import { type DynamicsDouble, startDynamicsDouble } from '../../../sandbox/dynamics/start-dynamics-double.js';
-import { GuideSink, kinds } from '../guide.test-kit.js';
-import { attendee } from './attendee.test-kit.js';
+import { attendee, GuideSink, kinds } from '../guide.test-kit.js';
 
 let dynamics: DynamicsDouble;
 let stage: GuideSink;

@@ -1,6 +1,5 @@
 import { failure, type MarketoDouble, startMarketoDouble } from '../../../sandbox/marketo/start-marketo-double.js';
-import { GuideSink, kinds } from '../guide.test-kit.js';
-import { attendee } from './attendee.test-kit.js';
+import { attendee, GuideSink, kinds } from '../guide.test-kit.js';
 
 let marketo: MarketoDouble;
 let stage: GuideSink;

@@ -3,8 +3,7 @@ import {
   type PipedriveDouble,
   startPipedriveDouble,
 } from '../../../sandbox/pipedrive/start-pipedrive-double.js';
-import { GuideSink, kinds } from '../guide.test-kit.js';
-import { attendee } from './attendee.test-kit.js';
+import { attendee, GuideSink, kinds } from '../guide.test-kit.js';
 
 let pipedrive: PipedriveDouble;
 let stage: GuideSink;

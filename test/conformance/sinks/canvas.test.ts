@@ -1,7 +1,7 @@
 import { Secret } from '../../../config/secret.js';
 import { createCanvasSink } from '../../../sinks/canvas/canvas.js';
 import { canvasConfigSchema } from '../../../sinks/canvas/config.js';
-import type { CanvasOperation } from '../../../sinks/canvas/operation.js';
+import type { CanvasOperation } from '../../../sinks/canvas/plan.js';
 import { hurriedClock } from '../../../sinks/network/hurried-clock.test-kit.js';
 import { subjectOf } from '../../../sinks/plan-of.test-kit.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';

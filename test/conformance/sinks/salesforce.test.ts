@@ -5,7 +5,7 @@ import { createSalesforceSink } from '../../../sinks/salesforce/salesforce.js';
 import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import type { Fields, Outcome, Sink, SinkEnvironment, Subject } from '../../../sinks/sink.js';
 import { field } from '../../../sandbox/salesforce/sobject-type.js';
-import { lockedRow } from '../../../sandbox/salesforce/record-faults.js';
+import { lockedRow } from '../../../sandbox/salesforce/record-rules.js';
 import {
   salesforceFaults,
   type SalesforceDouble,

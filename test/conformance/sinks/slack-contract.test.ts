@@ -8,7 +8,7 @@ import {
 } from '../../../sandbox/slack/start-slack-double.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
-import { FastClock } from '../../kit/fast-clock.js';
+import { SteppedClock } from '../../kit/stepped-clock.js';
 import { typeErrors } from '../../kit/type-errors.js';
 import { joined, questionOf, slackStage, slackWebhookConfig } from './slack-stage.js';
 import { StateCourier } from './state-courier.js';
@@ -74,7 +74,7 @@ async function sentWithToken(): Promise<Sent[]> {
 
 async function sentByWebhook(): Promise<Sent[]> {
   const path = '/services/T000/B000/s3cret';
-  const clock = new FastClock(100);
+  const clock = new SteppedClock();
   const slack = await startSlackDouble({ now: clock.wallNow, webhooks: [{ path, channel: DEFAULT_CHANNEL }] });
   const environment = environmentOf('questions', { now: clock.wallNow });
   const sink = createSlackSink(slackWebhookConfig(slack.url, path), environment, { clock });
@@ -85,6 +85,7 @@ async function sentByWebhook(): Promise<Sent[]> {
   await sink.close();
   const sent = sentTo(slack);
   await slack.close();
+  clock.close();
   return sent;
 }
 

@@ -7,8 +7,8 @@ import { sampleChange } from '../../../sinks/sample-change.test-kit.js';
 import { slackConfigSchema } from '../../../sinks/slack/config.js';
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import { ROTATING_APP, startSlackDouble } from '../../../sandbox/slack/start-slack-double.js';
-import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
+import { SteppedClock } from '../../kit/stepped-clock.js';
 import { StateCourier } from './state-courier.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
@@ -53,7 +53,7 @@ describe('a Slack sink from the documentation', () => {
   });
 
   it.each(shown)('adds its messages to a workspace with other messages: %s', async (_, keys) => {
-    const clock = new FastClock(100);
+    const clock = new SteppedClock();
     const channels = ['C0123456789', 'C0123456780', 'C0TOKYO0001'].map((id) => ({ id, name: id.toLowerCase() }));
     const tokens = [{ token: values['${SLACK_BOT_TOKEN}']!, scopes: ROTATING_APP.scopes }];
     const slack = await startSlackDouble({
@@ -83,10 +83,11 @@ describe('a Slack sink from the documentation', () => {
     if (!('webhookUrl' in keys)) expect(slack.workspace.misuses).toEqual([]);
     await courier.sink.close();
     await slack.close();
+    clock.close();
   });
 });
 
-function openedFrom({ type: _, history: __, ...keys }: Keys, url: string, clock: FastClock) {
+function openedFrom({ type: _, history: __, ...keys }: Keys, url: string, clock: SteppedClock) {
   const credential =
     'rotation' in keys
       ? { rotation: rotationOf(keys['rotation'] as Record<string, string>) }

@@ -15,6 +15,7 @@ import {
 } from '../../../sandbox/slack/start-slack-double.js';
 import { FastClock } from '../../kit/fast-clock.js';
 import { KeptInMemory } from '../../kit/kept-in-memory.js';
+import { SteppedClock } from '../../kit/stepped-clock.js';
 import { StateCourier } from './state-courier.js';
 import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
 
@@ -25,13 +26,17 @@ export interface SlackStageOptions {
   /** Keys of the sink's only message. */
   readonly message?: Readonly<Record<string, unknown>>;
   readonly limits?: SinkEnvironment['limits'];
+  /**
+   * If set, time also passes while requests are in progress, as many times as fast as on the wall clock. A test that
+   * kills the process within a request needs it. Its result must not depend on how long a request takes.
+   */
   readonly speed?: number;
 }
 
-/** A Slack stand-in, a sink, and a minimal delivery engine, with a fast clock. */
+/** A Slack stand-in, a sink, and a minimal delivery engine, with one clock. */
 export interface SlackStage {
   readonly slack: SlackDouble;
-  readonly clock: FastClock;
+  readonly clock: FastClock | SteppedClock;
   readonly courier: StateCourier;
   /** Adds a pigeonhole to the same sink. Its lanes share the state of the account. */
   anotherLane(pigeonholeId: number): StateCourier;
@@ -53,7 +58,7 @@ export const joined: SlackStageOptions = {
   double: { channels: [{ id: DEFAULT_CHANNEL, name: 'questions', isMember: true }] },
 };
 
-/** Time by the fast clock, which is minutes of the wall clock. */
+/** Time by the stage's clock. With a speed of 100, this is minutes of the wall clock. */
 export const settleWithinMs = 20_000_000;
 
 function credentialOf({ double }: SlackStageOptions) {
@@ -90,7 +95,7 @@ export function slackWebhookConfig(url: string, path: string): SlackConfig {
 }
 
 export async function slackStage(options: SlackStageOptions = {}): Promise<SlackStage> {
-  const clock = new FastClock(options.speed ?? 100);
+  const clock = options.speed === undefined ? new SteppedClock() : new FastClock(options.speed);
   const slack = await startSlackDouble({ now: clock.wallNow, ...options.double });
   const kept = new KeptInMemory(clock.wallNow);
   const environment = (): SinkEnvironment =>
@@ -140,6 +145,7 @@ export async function slackStage(options: SlackStageOptions = {}): Promise<Slack
     async close() {
       for (const each of sinks) await each.sink.close();
       await slack.close();
+      if (clock instanceof SteppedClock) clock.close();
       if (slack.workspace.misuses.length > 0) throw new Error(slack.workspace.misuses.join('\n'));
     },
   };

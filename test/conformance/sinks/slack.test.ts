@@ -237,7 +237,7 @@ describe('the Slack sink whose answer is lost', () => {
 
 describe('the Slack sink whose process is killed', () => {
   it('posts nothing twice, regardless of what it was doing', async () => {
-    await start();
+    await start({ speed: 100 });
     for (let n = 1; n <= 12; n += 1) stage.offer(String(n), {});
     for (const afterMs of [300, 1500, 2600, 5000]) {
       const step = stage.courier.step().catch(() => false); // a killed process has no more to say
@@ -272,7 +272,7 @@ describe('the Slack sink that moves a message', () => {
   it.each([0, 50, 200, 1100, 2600])(
     'shows it once if it is killed %s ms into the move and the item returns',
     async (afterMs) => {
-      await start();
+      await start({ speed: 100 });
       stage.offer('1', {});
       await stage.settle();
       stage.offer('1', {}, { session: { id: 5002, name: 'Panel' } });

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { Secret } from '../../../config/secret.js';
-import type { Fields, Lane, Sink, Subject } from '../../../sinks/sink.js';
-import { configurationFor } from '../../../sinks/xapi/configuration.test-kit.js';
+import type { Fields, Sink, Subject } from '../../../sinks/sink.js';
 import type { XapiOperation } from '../../../sinks/xapi/plan.js';
-import { items, subjectFor } from '../../../sinks/xapi/subjects.test-kit.js';
+import { items, subjectFor, configurationFor } from '../../../sinks/xapi/subjects.test-kit.js';
 import { createXapiSink } from '../../../sinks/xapi/xapi.js';
 import {
   lrsFaults,
@@ -15,7 +14,7 @@ import type { FaultEffect } from '../../../sandbox/serve/faults.js';
 import { StateCourier, type StateDestination } from './state-destination.js';
 import { describeStateSink } from './state-sink-conformance.js';
 import { PERSONAL_DATA } from './generated-changes.js';
-import { environmentOf } from '../../../sinks/sink-environment.test-kit.js';
+import { environmentOf, laneOf } from '../../../sinks/sink-environment.test-kit.js';
 
 const account = { username: 'lrs-key', password: 'lrs-s3cret' };
 const credit = { version: 1, when: 'item.interactions >= 3', activity: '$string(session.id)' };
@@ -125,13 +124,7 @@ describeStateSink('xapi', {
   overloadAsksMs: 2000,
 });
 
-const lane: Lane = {
-  workspace: 'acme',
-  pigeonholeId: 101,
-  ledgerId: 'ledger',
-  memory: {},
-  remember: () => Promise.resolve(),
-};
+const lane = laneOf();
 const goingOn = new AbortController().signal;
 
 describe('a strict LRS', () => {

@@ -1,0 +1,186 @@
+import { listNames } from '../../base/list-names.js';
+import {
+  type CliCommand,
+  reasonHelp,
+  type Context,
+  type JsonOption,
+  operatorName,
+  parseList,
+  confirm,
+  parseItem,
+} from '../command.js';
+import { randomUUID } from 'node:crypto';
+import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
+import { ExitCode, wrongUse, CommandError } from '../exit-code.js';
+import { clientOf } from '../api-client.js';
+import { withheldWords } from '../../base/delivery-words.js';
+import { grouped, counted, formatDistance } from '../../base/words.js';
+import { printResult } from '../output.js';
+import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-letters.js';
+
+export function addReplay(program: CliCommand): void {
+  program
+    .command('replay [sink]')
+    .description('Send stored items again, each in its latest revision, marked as a replay')
+    .option('--all', 'every sink', false)
+    .option('--list <list...>', 'only these lists')
+    .option('--pigeonhole <workspace/id>', 'only this pigeonhole')
+    .option(
+      '--from <time>',
+      'only items changed since a time such as 2026-11-21, 2026-11-21T09:30Z or 2h (2 hours ago)',
+    )
+    .option('--dry-run', 'show the number of items without sending anything', false)
+    .option('--reason <text>', reasonHelp)
+    .json()
+    .examples('replay hooks --list questions votes --from 2h --dry-run')
+    .runs(replay);
+}
+
+interface ReplayOptions extends JsonOption {
+  readonly all: boolean;
+  readonly list?: readonly string[] | undefined;
+  readonly pigeonhole?: string | undefined;
+  readonly from?: string | undefined;
+  readonly dryRun: boolean;
+  readonly reason?: string | undefined;
+}
+
+/**
+ * `pigeonpost replay <sink>` or `--all`: starts sending stored items again, marked as a replay; `status` shows the
+ * progress. Exit 0, 4 if the sink or the pigeonhole is unknown.
+ */
+async function replay(context: Context, sink: string | undefined, options: ReplayOptions): Promise<ExitCode> {
+  const wanted = await requestOf(sink, options);
+  const result = await (await clientOf(context)).post('/api/replays', { json: wanted });
+  const items = grouped(result.counts.reduce((sum, count) => sum + count.items, 0));
+  return printResult(context.out, options.json, result, [
+    ...result.counts.map(countLine),
+    result.dryRun ? `${items} to send; nothing was sent` : `replay ${result.id} has started: ${items} to send`,
+  ]);
+}
+
+/** @param named a sink's name, with or without `sink:` */
+async function requestOf(
+  named: string | undefined,
+  { all, list: words = [], pigeonhole, from, dryRun, reason }: ReplayOptions,
+): Promise<ReplayRequest> {
+  const { instantNamed, listNamed } = await import('../../operations/command-input.js');
+  // Every word after `--list` is one of its values, so a sink at the end of the line is one as well.
+  const isLast = named === undefined && !all && words.length > 1 && 'problem' in listNamed(words.at(-1)!, listNames);
+  const sink = isLast ? words.at(-1) : named;
+  const lists = isLast ? words.slice(0, -1) : words;
+  if ((sink === undefined) !== all) {
+    throw wrongUse('give the name of a sink, or --all for every sink');
+  }
+  const place = pigeonhole?.replace(/^pigeonhole:/, '');
+  if (place !== undefined && !/^[^/]+\/\d+$/.test(place)) {
+    throw wrongUse(`--pigeonhole is "${pigeonhole}": give WORKSPACE/ID; for the workspace lists, use ID 0`);
+  }
+  const at = from === undefined ? undefined : instantNamed(from, new Date());
+  if (from !== undefined && at === undefined) {
+    throw wrongUse(
+      `--from is "${from}": give a day (2026-11-21), an instant (2026-11-21T09:30Z) or a duration before now (2h)`,
+    );
+  }
+  return {
+    id: randomUUID(),
+    sink: sink?.replace(/^sink:/, '') ?? null,
+    lists: lists.length === 0 ? null : await Promise.all(lists.map((name) => parseList(name, listNames))),
+    pigeonhole: place ?? null,
+    from: at?.toISOString() ?? null,
+    dryRun,
+    by: operatorName(),
+    reason,
+  };
+}
+
+function countLine({ sink, list, items, withheld }: ReplayCount): string {
+  return `${sink} ${list}: ${[grouped(items), ...withheldWords(withheld)].join(', ')}`;
+}
+
+export function addDeadLetters(program: CliCommand): void {
+  const letters = program
+    .command('dead-letters')
+    .description('List and redrive changes that a destination rejected or whose mapping failed');
+  const filtered = (command: CliCommand): CliCommand =>
+    command
+      .option('--sink <name>', 'only this sink')
+      .option('--cause <cause>', 'only this cause, as "list" shows it')
+      .option('--item <list:key>', 'only this item')
+      .json();
+  filtered(letters.command('list').description('Count dead letters by sink, cause and list'))
+    .examples('dead-letters list --sink crm')
+    .runs(listDeadLetters);
+  filtered(letters.command('show').description('Show dead letters one by one, oldest first'))
+    .examples('dead-letters show --cause "http:422"')
+    .runs(showDeadLetters);
+  filtered(letters.command('redrive').description('Send dead letters again after the cause is fixed'))
+    .option('--yes', 'skip the confirmation', false)
+    .examples('dead-letters redrive --sink crm --cause "http:422"')
+    .runs(redriveDeadLetters);
+}
+
+interface DeadLetterArguments extends JsonOption {
+  readonly sink?: string | undefined;
+  readonly cause?: string | undefined;
+  /** `list:key` of one item. */
+  readonly item?: string | undefined;
+}
+
+/** `pigeonpost dead-letters list`: counts dead letters by sink and cause. Exit 0 if there are none, 5 if there are. */
+async function listDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+  const query = await choiceOf(asked);
+  const { groups } = await (await clientOf(context)).get('/api/dead-letters', { query });
+  printResult(context.out, asked.json, { groups }, groups.length === 0 ? 'no dead letters' : groups.flatMap(linesOf));
+  return groups.length === 0 ? ExitCode.Done : ExitCode.DoneWithRejects;
+}
+
+/** `pigeonpost dead-letters show`: lists dead letters, oldest first. Exit codes as for `list`. */
+async function showDeadLetters(context: Context, asked: DeadLetterArguments): Promise<ExitCode> {
+  const { out } = context;
+  const query = await choiceOf(asked);
+  const found = await (await clientOf(context)).get('/api/dead-letters/items', { query });
+  const lines = found.items.map(({ workspace, pigeonholeId, list, key, revision, sink, cause, detail }) =>
+    `${sink}  ${workspace}/${pigeonholeId} ${list}:${key} revision ${revision}  ${cause}  ${detail ?? ''}`.trimEnd(),
+  );
+  printResult(out, asked.json, found, lines.length === 0 ? 'no dead letters' : lines);
+  if (!asked.json && found.more) out.note(`only the oldest ${grouped(found.items.length)} are shown`);
+  return found.items.length === 0 ? ExitCode.Done : ExitCode.DoneWithRejects;
+}
+
+/**
+ * `pigeonpost dead-letters redrive`: sends dead letters of a sink again, after a confirmation or with `--yes`. Exit 0,
+ * 1 if the operator declines, 4 if there are none.
+ */
+async function redriveDeadLetters(
+  context: Context,
+  { yes, ...asked }: DeadLetterArguments & { readonly yes: boolean },
+): Promise<ExitCode> {
+  const { out } = context;
+  if (asked.sink === undefined) throw wrongUse('name the sink whose dead letters to send again: add --sink NAME');
+  const client = await clientOf(context);
+  const choice = await choiceOf(asked);
+  const { groups } = await client.get('/api/dead-letters', { query: choice });
+  const changes = groups.reduce((sum, group) => sum + group.changes, 0);
+  if (changes === 0) throw new CommandError(ExitCode.NotFound, `sink ${asked.sink} has no matching dead letters`);
+  if (!yes) {
+    for (const line of groups.flatMap(linesOf)) out.note(line);
+    const question = `Send ${counted(changes, 'change')} to ${asked.sink} again?`;
+    if (!(await confirm(out, question, 'nothing was sent'))) return ExitCode.Failed;
+  }
+  const done = await client.post('/api/dead-letters/redrive', { json: choice });
+  const result = { done: true, changes: done.changes };
+  return printResult(out, asked.json, result, `${counted(done.changes, 'change')} queued again`);
+}
+
+async function choiceOf({ sink, cause, item }: DeadLetterArguments): Promise<DeadLetterChoice> {
+  return { sink, cause, ...(item === undefined ? {} : await parseItem(item)) };
+}
+
+function linesOf({ sink, cause, list, changes, newest, detail }: DeadLetterGroupView): string[] {
+  const when = formatDistance(new Date(newest), new Date());
+  return [
+    `${sink}  ${grouped(changes)} of ${list}: ${cause} (last ${when})`,
+    ...(detail === null ? [] : [`  ${detail}`]),
+  ];
+}

@@ -1,0 +1,175 @@
+import { chunksOf } from '../base/grouping.js';
+import type { Queryable } from '../ledger/drivers/database.js';
+import { engagementList } from '../ledger/engagement.js';
+import { type Consent, consentStates } from '../ledger/seen-item.js';
+import type { Candidate, CandidateRow } from './candidates.js';
+import { waitsForAPerson } from './dead-letters.js';
+
+/** Attendees whose record a batch has checked. */
+export interface CheckedPeople {
+  /**
+   * Attendees by key. `mayShow` is false while their record waits for an earlier revision: the sink may then hide their
+   * identity, but not show it.
+   */
+  readonly people: ReadonlyMap<string, { readonly mayShow: boolean }>;
+  /**
+   * Also includes all attendees whose record changed after sequence `after`, up to `until`. Set for sinks that do not
+   * receive attendee records.
+   */
+  readonly between: { readonly after: number; readonly until: number } | null;
+}
+
+/**
+ * Returns the people whose own record is in this batch. If their consent has changed, the sink has to correct their
+ * items. `mayShow` is false while their record waits for an earlier revision: the sink may then hide their identity,
+ * but not show it.
+ */
+export function peopleAmong(blocked: readonly CandidateRow[], judged: readonly Candidate[]): CheckedPeople['people'] {
+  const records = [
+    ...judged.map((row) => ({ row, mayShow: true })),
+    ...blocked.map((row) => ({ row, mayShow: false })),
+  ];
+  return new Map(
+    records.filter(({ row }) => row.list === 'attendees').map(({ row, mayShow }) => [row.key, { mayShow }]),
+  );
+}
+
+/**
+ * Makes interactions of these people (the items that they created) due again if the sink holds them in another form
+ * than pigeonpost would send now. Either they lack the identity although it may be shown (the sink may have ignored the
+ * item then), or they contain it although it must be hidden. The second case includes items whose last change the sink
+ * has rejected, since it may still hold an earlier one. Skips items whose last change is not settled, because that
+ * change will be sent anyway. The caller holds the lane's lock.
+ * @param accepts consent states whose records the sink accepts; only a sink that accepts all of them receives the
+ * identity of people without a record
+ */
+export async function refreshInteractions(
+  tx: Queryable,
+  lane: LaneName,
+  accepts: ReadonlySet<Consent>,
+  checked: CheckedPeople,
+): Promise<void> {
+  await refreshItems(tx, lane, accepts, checked, null);
+}
+
+/**
+ * For sinks that receive every revision: makes the last engagement counts of these people due again if they were
+ * withheld because of a consent that the sink accepts now. Without this, counts that do not change after the consent
+ * would never arrive. A change of the consent is a revision of the other records of a person (attendees and
+ * registrants), so these need no release. The caller holds the lane's lock.
+ */
+export async function releaseEngagement(
+  tx: Queryable,
+  lane: LaneName,
+  accepts: ReadonlySet<Consent>,
+  checked: CheckedPeople,
+): Promise<void> {
+  await refreshItems(tx, lane, accepts, checked, engagementList);
+}
+
+type LaneName = { readonly sinkId: number; readonly ref: number };
+
+/** @param withheldList only items of this list that were withheld and may be sent now; null: see `refreshInteractions` */
+async function refreshItems(
+  tx: Queryable,
+  lane: LaneName,
+  accepts: ReadonlySet<Consent>,
+  { people, between }: CheckedPeople,
+  withheldList: string | null,
+): Promise<void> {
+  const checked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
+  if (between !== null) for (const id of await changedBetween(tx, lane.ref, between)) checked.set(id, true);
+  // A statement handles only some of the people, because each may have many items.
+  for (const some of chunksOf([...checked], peopleAtOnce)) await refreshOf(tx, lane, accepts, some, withheldList);
+}
+
+/** Number of people whose interactions one statement reads. */
+const peopleAtOnce = 200;
+
+/**
+ * Returns the attendees whose record changed in a range of sequences. The range is bounded by the number of changes
+ * that a batch reads (`newChanges`).
+ */
+async function changedBetween(
+  tx: Queryable,
+  ref: number,
+  { after, until }: NonNullable<CheckedPeople['between']>,
+): Promise<string[]> {
+  const rows = await tx.query<{ key: string }>(
+    `select distinct key from changes
+     where ref = $1 and list = 'attendees' and sequence > $2 and sequence <= $3`,
+    [ref, after, until],
+  );
+  return rows.map(({ key }) => key);
+}
+
+/** Uses one index look-up for each person, item and delivery, and one for each row that is written (decision 0038). */
+async function refreshOf(
+  tx: Queryable,
+  { sinkId, ref }: LaneName,
+  accepts: ReadonlySet<Consent>,
+  people: readonly (readonly [attendeeId: string, mayShow: boolean])[],
+  withheldList: string | null,
+): Promise<void> {
+  await tx.query(
+    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, identity, updated_at)
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'waiting',
+       case when n.shown then null else d.identity end, clock_timestamp()
+     from (
+       select l.attendee_id, l.may_show,
+         case when a.payload is not null then coalesce(a.consent = any($5::text[]), $6) else $6 end as shown
+       from unnest($3::int8[], $4::boolean[]) as l (attendee_id, may_show)
+         left join lateral (select payload, consent from items
+           where ref = $2 and list = 'attendees' and key = l.attendee_id::text limit 1) a on true) n
+       cross join lateral (select last_sequence from items
+         where ref = $2 and attendee_id = n.attendee_id and visibility = 'named' and list <> 'attendees'
+           and payload is not null and ($8::text is null or list = $8) offset 0) i
+       cross join lateral (select * from deliveries
+         where sink_id = $1 and ref = $2 and sequence = i.last_sequence and replay = 0 limit 1) d
+       left join lateral (select true as later from deliveries -- a later replay was sent with the identity
+         where sink_id = $1 and ref = $2 and sequence = d.sequence and replay > 0 and identity
+           and updated_at > d.updated_at limit 1) r on true
+     where (n.may_show or not n.shown)
+       and (d.state in ('delivered', 'withheld')
+         or (not n.shown and d.state = 'dead' and d.reason <> all($7::text[])))
+       and (d.identity is distinct from n.shown or (not n.shown and r.later))
+       and ($8::text is null or (n.shown and d.state = 'withheld' and d.reason like 'consent-%'))
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null, due_at = null,
+       identity = excluded.identity, updated_at = excluded.updated_at`,
+    [
+      sinkId,
+      ref,
+      people.map(([attendeeId]) => attendeeId),
+      people.map(([, mayShow]) => mayShow),
+      [...accepts],
+      consentStates.every((state) => accepts.has(state)),
+      waitsForAPerson,
+      withheldList,
+    ],
+  );
+}
+
+/** Withdrawals within this time are counted together, so that many small groups are noticed as well. */
+const countedForMs = 60 * 60_000;
+
+/**
+ * Returns the number of further people whose removal a sink may receive in a pigeonhole before an operator has to
+ * confirm. As with deletions, removals are held only if they exceed two limits: a number of people, and a share of the
+ * people sent to the sink. A registrant's record counts like an attendee's: a sink may receive only one of the two.
+ */
+export async function withdrawalsLeft(
+  tx: Queryable,
+  { sinkId, ref }: LaneName,
+  above: { readonly share: number; readonly items: number },
+): Promise<number> {
+  const [row] = await tx.query<{ sent: number; withdrawn: number }>(
+    `select
+       (select count(distinct (list, key))::int from deliveries
+        where sink_id = $1 and ref = $2 and list in ('attendees', 'registrants') and identity) as sent,
+       (select count(*)::int from deliveries d join changes c on c.ref = d.ref and c.sequence = d.sequence
+        where d.sink_id = $1 and d.ref = $2 and d.list in ('attendees', 'registrants') and d.identity = false and c.kind <> 'deleted'
+          and d.updated_at > now() - $3 * interval '1 millisecond') as withdrawn`,
+    [sinkId, ref, countedForMs],
+  );
+  return Math.max(above.items, Math.floor(above.share * row!.sent)) - row!.withdrawn;
+}

@@ -1,0 +1,151 @@
+import { byOrder } from '../ledger/sql-expressions.js';
+import type { LaneLease } from '../ledger/lanes.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { ownRecords } from '../ledger/visibility.js';
+import type { Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
+import { candidateColumns, type CandidateRow, type ShownChange, toCandidates } from './candidates.js';
+import { outcomeUnknown } from './dead-letters.js';
+import type { Decision, Settled } from './delivery-states.js';
+import { openJoins } from './due-deliveries.js';
+import { type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
+
+/**
+ * Finds out what happened to changes that an earlier attempt may have sent. The mapping or related items may have
+ * changed since then, so that the plan now drops a change, although the earlier attempt may have created an object for
+ * it. Therefore, the sink first looks for the object with its `planLookUp` plan. If it finds one, the change is planned
+ * again with that object.
+ */
+export async function recoverSent(sink: Sink, subjects: readonly Subject[], held: LeasedLane): Promise<Settlements> {
+  const planned = await sink.plan(subjects);
+  const isDropped = planned.map(({ kind }) => kind !== 'send');
+  const lookUps = await tracesOf(
+    sink,
+    subjects.filter((_, index) => isDropped[index]),
+  );
+  const plans = planned.map((plan, index) => (isDropped[index] ? (lookUps.shift() ?? plan) : plan));
+  const found = await sendPlanned(plans, held, async (operations, lane, signal) => {
+    if (sink.recover !== undefined) return await sink.recover(operations, lane, signal);
+    return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
+  });
+  return {
+    ...found,
+    settlements: found.settlements.map((each, index) => (isDropped[index] ? settleTrace(each, planned[index]!) : each)),
+  };
+}
+
+/**
+ * Plans look-ups for changes that the plan now drops. Returns none if the sink has no `planLookUp`: either sending
+ * again is harmless, or the sink finds its objects by other means.
+ */
+async function tracesOf(sink: Sink, subjects: readonly Subject[]): Promise<Planned[]> {
+  if (sink.traits.repeats !== 'lookUp' || sink.planLookUp === undefined || subjects.length === 0) return [];
+  return [...(await sink.planLookUp(subjects))];
+}
+
+/**
+ * Returns the settlement of a change that the plan now drops: the plan's own reason if the look-up found nothing at the
+ * destination. Pure.
+ */
+function settleTrace(found: Settlement, planned: Planned): Settlement {
+  if (planned.kind === 'send') return found;
+  switch (found.kind) {
+    case 'nothing':
+      return planned;
+    case 'unplannable':
+      return found === planned ? planned : { kind: 'rejected', cause: outcomeUnknown, detail: found.detail };
+    case 'unsent':
+      return found.object === undefined ? planned : found;
+    case 'delivered':
+      return { kind: 'unsent', ...('object' in found && { object: found.object }) };
+    default:
+      return found;
+  }
+}
+
+/** If a look-up found a change with an identity that is no longer visible, sends it again without the identity. */
+export function unlessHidden(
+  settlement: Settlement,
+  { candidate, identity }: ShownChange,
+  { revisions }: Pick<Sink['traits'], 'revisions'>,
+  decide: () => Decision,
+): Settlement {
+  if (settlement.kind !== 'delivered' || !identity || ownRecords.has(candidate.list)) return settlement;
+  if (revisions !== 'latest' || !candidate.latest) return settlement;
+  const decision = decide();
+  if (decision.kind !== 'send' || decision.identity) return settlement;
+  return { kind: 'unsent', ...('object' in settlement && { object: settlement.object }) };
+}
+
+/** Delay before a look-up, because an operation may become visible at its destination only after some time. */
+export const lookUpAfterMs = 60_000;
+/**
+ * Maximum number of deliveries settled together after a takeover if the lane delivers all its changes in order. It is
+ * large enough for everything in flight.
+ */
+const wholeLane = 100_000;
+
+/**
+ * Returns the changes that have to be settled before the lane sends anything else: after a takeover, what the previous
+ * holder left in flight; otherwise, what has to be looked up now. Look-ups after a takeover wait `lookUpAfterMs` where
+ * the lane can continue with other items.
+ */
+export async function changesToRecover(
+  ledger: Ledger,
+  lease: LaneLease,
+  { order, repeats, batchSize }: Sink['traits'],
+  isTakenOver: boolean,
+): Promise<ShownChange[]> {
+  if (order === 'pigeonhole') return isTakenOver ? await inFlight(ledger, lease, wholeLane) : [];
+  if (isTakenOver && repeats === 'lookUp') await postponeLookUps(ledger, lease, lookUpAfterMs);
+  return await inFlight(ledger, lease, batchSize);
+}
+
+/**
+ * Returns the changes in flight that this holder of the lane has to settle: those that an earlier holder left
+ * unsettled, and those whose look-up is due.
+ */
+async function inFlight(ledger: Ledger, lease: LaneLease, limit: number): Promise<ShownChange[]> {
+  const rows = await ledger.db.query<CandidateRow>(
+    `select ${candidateColumns}, d.identity as "sentWithIdentity", d.attempts, false as "othersPassedSince",
+       false as blocked, d.replay, r.id as "replayId"
+     from deliveries d ${openJoins}
+     where ${byOrder('d', '$1', '$2')} and d.state = 'sending' and (d.due_at is null or d.due_at <= now())
+     order by d.sequence, d.replay limit $3`,
+    [lease.sinkId, lease.ref, limit],
+  );
+  const judged = await toCandidates(ledger.db, lease.ref, rows);
+  return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
+}
+
+/**
+ * Schedules the look-up of each change that the previous holder left in flight: `afterMs` after the change was sent.
+ * Meanwhile the lane continues with other items.
+ */
+async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
+  await ledger.db.query(
+    `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
+     where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
+    [lease.sinkId, lease.ref, afterMs],
+  );
+}
+
+/**
+ * Keeps a delivery `sending` until the sink looks it up. If the lane delivers all its records in order, the lane's next
+ * holder does this. Otherwise it happens after a delay, while other items continue. After the last attempt, an unknown
+ * outcome becomes a dead letter. A look-up that failed does not count as an attempt.
+ */
+export function keepInFlight(
+  { sequence, replay, attempts }: ShownChange['candidate'],
+  outcome: Extract<Outcome, { kind: 'unknown' | 'retry' | 'pause' }>,
+  holdsAll: boolean,
+  maxAttemptsNow: number,
+): Settled {
+  const row = { sequence, replay, reason: null, detail: outcome.detail, attempts, retryInMs: null };
+  if (holdsAll) return { ...row, state: 'sending' };
+  if (outcome.kind !== 'unknown') {
+    const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;
+    return { ...row, state: 'sending', retryInMs: Math.max(requestedMs, lookUpAfterMs) };
+  }
+  if (attempts + 1 >= maxAttemptsNow) return { ...row, state: 'dead', reason: outcomeUnknown, attempts: attempts + 1 };
+  return { ...row, state: 'sending', attempts: attempts + 1, retryInMs: lookUpAfterMs };
+}

@@ -1,0 +1,217 @@
+import type { Queryable } from '../ledger/drivers/database.js';
+import type { LaneLease } from '../ledger/lanes.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { readableJson } from '../ledger/sql-expressions.js';
+import type { Fields, Sink } from '../sinks/sink.js';
+import {
+  type Candidate,
+  candidateColumns,
+  candidateJoins,
+  type CandidateRow,
+  type ShownChange,
+  toCandidates,
+  withoutDelivery,
+} from './candidates.js';
+import { decideDelivery, type DecidingSink } from './decide-delivery.js';
+import type { ItemObject } from './delivery-states.js';
+
+/** The items related to a change, as currently stored. Texts are canonical JSON; null if there is none. */
+export interface RelatedItems {
+  /** The item at its previous change. */
+  readonly previous: string | null;
+  /** The record of the item's attendee, whether or not the identity is visible. */
+  readonly attendee: string | null;
+  readonly session: string | null;
+  readonly pigeonhole: string | null;
+  /** The item's object from the sink's last outcome. */
+  readonly object: string | null;
+  /**
+   * True if the change is a deletion and every earlier revision of the item was withheld or superseded. Known only for a
+   * sink that receives every revision; the others have an object of what they received.
+   */
+  readonly neverSent: boolean;
+}
+
+/** For sinks that need only the change itself to plan. */
+export const noRelatedItems: RelatedItems = {
+  previous: null,
+  attendee: null,
+  session: null,
+  pigeonhole: null,
+  object: null,
+  neverSent: false,
+};
+
+/**
+ * SQL condition: the ledger shows for every earlier revision of the item of change `c` that the sink never received it.
+ * A revision without a delivery may be in the present batch. Follows the item's changes one by one, because no index
+ * finds its settled deliveries. $1 is the sink, $2 the pigeonhole.
+ */
+const neverSent = `not exists (
+  with recursive earlier (sequence) as (
+    select c.previous_sequence
+    union all
+    select e.previous_sequence from earlier r cross join lateral (
+      select previous_sequence from changes where ref = $2 and sequence = r.sequence limit 1) e)
+  select 1 from earlier r where r.sequence is not null and (select bool_and(state in ('withheld', 'superseded'))
+    from deliveries where sink_id = $1 and ref = $2 and sequence = r.sequence) is not true)`;
+
+/**
+ * Returns the related items of each change, in the order of the changes. One statement makes one look-up for each row
+ * (decision 0038).
+ */
+export async function readRelatedItems(
+  tx: Queryable,
+  {
+    sinkId,
+    ref,
+    traits,
+  }: { readonly sinkId: number; readonly ref: number; readonly traits: Pick<Sink['traits'], 'revisions'> },
+  candidates: readonly Pick<Candidate, 'sequence' | 'list' | 'key'>[],
+): Promise<RelatedItems[]> {
+  if (candidates.length === 0) return [];
+  const rows = await tx.query<RelatedItems & { n: number }>(
+    `select n.n::int as n, b.snapshot as previous,
+       case when n.list = 'attendees' or a.expired then null else a.payload end as attendee,
+       case when n.list = 'sessions' then i.payload else s.payload end as session,
+       w.payload as pigeonhole, o.object, case when $6 and c.kind = 'deleted' then ${neverSent} else false end as "neverSent"
+     from unnest($3::int8[], $4::text[], $5::text[]) with ordinality as n (sequence, list, key, n)
+       cross join lateral (select * from pigeonholes where ref = $2 limit 1) p
+       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) i
+       cross join lateral (select * from changes where ref = $2 and sequence = n.sequence limit 1) c
+       left join lateral (select * from changes where ref = $2 and sequence = c.previous_sequence limit 1) b on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'attendees' and key = i.attendee_id::text limit 1) a on true
+       left join lateral (select * from items
+         where ref = $2 and list = 'sessions' and key = coalesce(i.session_id, c.session_id)::text limit 1) s on true
+       left join lateral (select ref from pigeonholes where workspace = p.workspace and pigeonhole_id = 0 limit 1) r on true
+       left join lateral (select * from items where ref = r.ref and list = 'pigeonholes'
+         and key = case when p.pigeonhole_id = 0 then n.key else p.pigeonhole_id::text end limit 1) w on true
+       left join lateral (select * from sink_objects
+         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
+     order by n.n`,
+    [
+      sinkId,
+      ref,
+      candidates.map(({ sequence }) => sequence),
+      candidates.map(({ list }) => list),
+      candidates.map(({ key }) => key),
+      traits.revisions === 'every',
+    ],
+  );
+  return rows.map(({ n: _, ...items }) => items);
+}
+
+/** SQL for the id of the question that an item answers. */
+function questionOf(payload: string): string {
+  return `${readableJson(payload)} -> 'question' ->> 'id'`;
+}
+
+/** A lane, and what the sink on it may see. */
+interface SiblingsLane {
+  readonly sinkId: number;
+  readonly ref: number;
+  readonly traits: Pick<Sink['traits'], 'siblingLists'>;
+  readonly accepts: DecidingSink['accepts'];
+}
+
+/**
+ * For each change in one of the sink's `siblingLists`, returns its current siblings: the items of its list in which the
+ * same attendee answered the same question, and the items that its object names as `members`. Whether the sink may see
+ * the identity is decided for each sibling separately.
+ * @returns undefined for the other changes
+ */
+export async function readSiblings(
+  tx: Queryable,
+  { sinkId, ref, traits, accepts }: SiblingsLane,
+  changes: readonly ShownChange[],
+): Promise<(ShownChange[] | undefined)[]> {
+  const siblings = changes.map(({ candidate: { list } }): ShownChange[] | undefined =>
+    traits.siblingLists?.has(list) ? [] : undefined,
+  );
+  const joined = changes.map(({ candidate }, n) => ({ ...candidate, n })).filter(({ n }) => siblings[n] !== undefined);
+  if (joined.length === 0) return siblings;
+  const rows = await tx.query<CandidateRow & { n: number }>(
+    `select n.n, ${candidateColumns}, ${withoutDelivery}, false as blocked
+     from unnest($3::text[], $4::text[], $5::int4[]) as n (list, key, n)
+       cross join lateral (select * from items where ref = $2 and list = n.list and key = n.key limit 1) own
+       left join lateral (select object from sink_objects
+         where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o on true
+       cross join lateral (
+         select s.key from items s where s.ref = $2 and s.attendee_id = own.attendee_id and s.visibility = 'named'
+           and s.list <> 'attendees' and s.list = n.list
+           and ${questionOf('s.payload')} = ${questionOf('own.payload')}
+         union
+         select m.key from json_array_elements_text(coalesce(o.object -> 'members', '[]'::json)) as m (key)) k
+       cross join lateral (select last_sequence from items where ref = $2 and list = n.list and key = k.key limit 1) s
+       cross join lateral (select * from changes where ref = $2 and sequence = s.last_sequence limit 1) c
+       ${candidateJoins}
+     where k.key <> n.key order by n.n, k.key`,
+    [sinkId, ref, joined.map(({ list }) => list), joined.map(({ key }) => key), joined.map(({ n }) => n)],
+  );
+  const terms: DecidingSink = {
+    accepts,
+    revisions: 'latest',
+    selected: new Set(),
+    onConsentWithdrawn: 'keep',
+    mayForget: () => false,
+  };
+  for (const [index, candidate] of (await toCandidates(tx, ref, rows)).entries()) {
+    const decision = decideDelivery(candidate, terms);
+    siblings[rows[index]!.n]!.push({ candidate, identity: decision.kind === 'send' && decision.identity });
+  }
+  return siblings;
+}
+
+const pageSize = 2000;
+
+/** Yields the objects of a sink's last outcomes over all its lanes, in no particular order. Reads page by page. */
+export async function* objectsOfSink(ledger: Ledger, sinkId: number): AsyncGenerator<Fields, void> {
+  let after: { ref: number; list: string; key: string } = { ref: 0, list: '', key: '' };
+  for (;;) {
+    const rows = await ledger.db.query<{ ref: number; list: string; key: string; object: string }>(
+      `select ref, list, key, object from sink_objects where sink_id = $1 and (ref, list, key) > ($2, $3, $4)
+       order by ref, list, key limit $5`,
+      [sinkId, after.ref, after.list, after.key, pageSize],
+    );
+    for (const { object } of rows) yield JSON.parse(object) as Fields;
+    if (rows.length < pageSize) return;
+    after = rows.at(-1)!;
+  }
+}
+
+/**
+ * Stores each item's `object`: its ids and state at the destination. If an item was settled twice in a batch, its last
+ * object counts.
+ */
+export async function keepObjects(
+  tx: Queryable,
+  { sinkId, ref }: LaneLease,
+  objects: readonly ItemObject[],
+): Promise<void> {
+  if (objects.length === 0) return;
+  const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];
+  const gone = last.filter(({ value }) => value === null);
+  const kept = last.filter(({ value }) => value !== null);
+  if (gone.length > 0) {
+    await tx.query(
+      `delete from sink_objects where ctid = any(array(
+         select o.at from unnest($3::text[], $4::text[]) as n (list, key) cross join lateral (select ctid as at
+           from sink_objects where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o))`,
+      [sinkId, ref, gone.map(({ list }) => list), gone.map(({ key }) => key)],
+    );
+  }
+  if (kept.length === 0) return;
+  await tx.query(
+    `insert into sink_objects (sink_id, ref, list, key, object)
+     select $1, $2, n.list, n.key, n.object::json from unnest($3::text[], $4::text[], $5::text[]) as n (list, key, object)
+     on conflict (sink_id, ref, list, key) do update set object = excluded.object, updated_at = clock_timestamp()`,
+    [
+      sinkId,
+      ref,
+      kept.map(({ list }) => list),
+      kept.map(({ key }) => key),
+      kept.map(({ value }) => JSON.stringify(value)),
+    ],
+  );
+}

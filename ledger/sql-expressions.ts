@@ -1,0 +1,107 @@
+import type { Queryable } from './drivers/database.js';
+
+/**
+ * Returns SQL that replaces U+0000 and lone surrogates in a stored JSON value with U+FFFD, so that PostgreSQL can read
+ * its members.
+ *
+ * The type `json` stores both as escapes, so a sink receives `data` exactly as the service sent it. But `->`, `->>`,
+ * `json_each` and a cast to `jsonb` unescape every text in the value, even texts that are not requested, and fail on
+ * these characters. Every statement that reads members of a payload therefore uses this function, and a test checks
+ * that (decision 0043). Source: PostgreSQL 15, 8.14, "JSON Types".
+ *
+ * The pattern includes the backslashes before an escape, so that `\\u0000` (an escaped backslash, followed by letters)
+ * stays unchanged.
+ * @param json an SQL expression of type `json`; it appears more than once in the result
+ */
+export function readableJson(json: string): string {
+  return `(case when ${json}::text ~ '\\\\u(0000|[dD][89a-fA-F])'
+    then regexp_replace(${json}::text, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\1\\\\ufffd', 'g')::json
+    else ${json} end)`;
+}
+
+/**
+ * If an import in the state `staging` makes no progress for this long, it counts as abandoned: its process ended, or
+ * its caller gave up.
+ */
+export const abandonedAfterMs = 10 * 60_000;
+
+/**
+ * SQL expression for the status of a registrant's code. `r` is the row in `registrants`, and `i` the import that holds
+ * the code. The status is the row's own outcome or that of its chunk. It is `given-up` if the import ended, or was
+ * abandoned, before the row was sent. A single index look-up finds the chunk, since the row ranges of a round do not
+ * overlap.
+ */
+export const codeStatus = `case when r.outcome is not null then r.outcome
+  when (select c.state = 'created' and c.last_row >= r.row_number from import_chunks c
+    where c.import = r.import and c.round = r.round and c.first_row <= r.row_number
+    order by c.first_row desc limit 1) then 'created'
+  when i.state in ('done', 'cancelled')
+    or (i.state = 'staging' and i.touched_at < now() - interval '${abandonedAfterMs} milliseconds') then 'given-up'
+  else 'waiting' end`;
+
+/**
+ * SQL condition: another import may claim and send a code with the status `code_status` (`codeStatus`). `same` is true
+ * if that import has the same data for the code.
+ */
+export const claimable = `(code_status in ('given-up', 'unknown') or (code_status = 'rejected' and not same))`;
+
+/** SQL expression for the outcome of a row whose code another import holds; uses `code_status` and `same` as above. */
+export const heldRowOutcome = `case when code_status in ('created', 'confirmed', 'existing') then
+    case when same then 'existing' else 'conflict' end
+  when code_status = 'rejected' then case when same then 'rejected' else 'waiting' end
+  when code_status = 'conflict' then 'conflict' else 'waiting' end`;
+
+/*
+ * The conditions below can be served by only one index each (decision 0038). If a table has no statistics, or its statistics do
+ * not cover this pigeonhole, the planner expects one row for `sink_id = … and ref = …`. It then considers the primary
+ * key as good as the index that the statement needs, and reads everything ever delivered on the lane. These indexes
+ * start with an expression that no other index has, so a condition with the same expression leaves the planner no
+ * choice.
+ */
+
+/**
+ * SQL condition for the deliveries of a lane. The indexes that can serve it are sorted by item and then by change, so
+ * rows are read in that order. The statement must also restrict the rows to those of one index (`deliveries_of_item` or
+ * `deliveries_told_settled` in schema.sql).
+ */
+export function byItem(deliveries: string, sinkId: string, ref: string): string {
+  return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.ref = ${ref}`;
+}
+
+/**
+ * SQL condition for the open deliveries of a lane. The indexes that can serve it are sorted by change, so rows are read
+ * in that order. The statement must also restrict `state` either to `waiting` and `retry` or to `sending`, because
+ * there is one index for each of the two.
+ */
+export function byOrder(deliveries: string, sinkId: string, ref: string): string {
+  return `(${deliveries}.sink_id::int8 << 32 | ${deliveries}.ref) = (${sinkId}::int4::int8 << 32 | ${ref}::int4)`;
+}
+
+/**
+ * Makes the planner find rows by indexes, in the order of the index, for the rest of the transaction. A scan of the
+ * whole table, or a bitmap scan, would have to sort every open delivery before it returns the first row of a batch.
+ */
+export async function useIndexOrder(tx: Queryable): Promise<void> {
+  await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`);
+}
+
+/** SQL expression for the number of deliveries of a lane that are not settled. */
+export function openCount(sinkId: string, ref: string): string {
+  return `((select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry'))
+    + (select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))::int`;
+}
+
+/** SQL expression for the lowest sequence of a lane's deliveries that are not settled; null if there is none. */
+export function oldestOpen(sinkId: string, ref: string): string {
+  return `least((select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry')),
+    (select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))`;
+}
+
+/**
+ * SQL join that adds, for each row `n (sequence, replay)`, the delivery `d` on the lane of sink `$1` and pigeonhole
+ * `$2`. It looks up each delivery by the primary key. Statements write the rows back with `insert … on conflict do
+ * update`, which also looks them up one by one. They do not use `update … from`, because for that the planner may
+ * compare every row with every other row.
+ */
+export const knownDelivery = `cross join lateral (select * from deliveries where sink_id = $1 and ref = $2
+  and sequence = n.sequence and replay = n.replay limit 1) d`;

@@ -1,0 +1,90 @@
+import type { ListName } from '../../base/list-names.js';
+import { type Fields, fieldsOf, type Subject } from '../sink.js';
+
+/** An entry of `records` in the configuration of a CRM sink. */
+export interface NamedRecord<Keys> {
+  /** The name under which an item's object stores the entry's result. */
+  readonly name: string;
+  /** For messages, e.g. `crm.records[0]`. */
+  readonly path: string;
+  readonly keys: Keys;
+}
+
+/**
+ * Names entries after their `object`, in the order of the file. The second and later entries of one kind have a number.
+ * A new entry at the end renames no other.
+ */
+export function namedRecords<Keys extends { readonly object: string }>(
+  sink: string,
+  records: readonly Keys[],
+  { kindOf, separator }: { readonly kindOf: (keys: Keys) => string; readonly separator: string },
+): NamedRecord<Keys>[] {
+  const counts = new Map<string, number>();
+  return records.map((keys, index) => {
+    const count = (counts.get(kindOf(keys)) ?? 0) + 1;
+    counts.set(kindOf(keys), count);
+    const name = count === 1 ? keys.object : `${keys.object}${separator}${count}`;
+    return { name, path: `${sink}.records[${index}]`, keys };
+  });
+}
+
+/**
+ * Returns the entries of `records` of which an item may have a record that is not known, because the vendor did not
+ * answer its creation.
+ */
+export function mayExistIn(object: Fields | null): string[] {
+  return Object.entries(object ?? {}).flatMap(([record, found]) => (fieldsOf(found).mayExist === true ? [record] : []));
+}
+
+/**
+ * Returns the detail of a dead letter about a record that was merged into another one before its person was forgotten.
+ * @param record the record with its type, such as `Lead 00Q…`
+ */
+export function mergedDetail(record: string, survivor: string): string {
+  return `${record} was merged into ${survivor}: remove the person's data there by hand, then discard the dead letter`;
+}
+
+/** Lists whose items are people, or belong to no person. */
+const notDoneByPeople: ReadonlySet<string> = new Set<ListName>([
+  'attendees',
+  'registrants',
+  'sessions',
+  'pigeonholes',
+  'subscriptions',
+]);
+
+/** Whether the items of a list are actions of people (questions, votes). Such items can become anonymous. */
+export function isDoneByPeople(list: string): boolean {
+  return !notDoneByPeople.has(list);
+}
+
+/**
+ * Whether the item is the action of a person whose identity is not visible. Such an item contains no id of the person.
+ */
+export function isAnonymous({ change, attendee }: Subject): boolean {
+  if (attendee !== null || !isDoneByPeople(change.list)) return false;
+  return change.data?.attendeeId === undefined && fieldsOf(change.data?.attendee).id === undefined;
+}
+
+/**
+ * Returns the event time of the item, Unix time in ms: the time of its sign-in or creation, otherwise the start of the
+ * event, otherwise the time at which pigeonpost found the change.
+ */
+export function happenedAtMs({ change, pigeonhole }: Subject): number {
+  const item = change.data ?? {};
+  for (const found of [item.signInTime, item.signedInAt, item.createdAt, pigeonhole?.startDate]) {
+    const atMs = typeof found === 'string' ? Date.parse(found) : Number.NaN;
+    if (!Number.isNaN(atMs)) return atMs;
+  }
+  return Date.parse(change.timestamp);
+}
+
+/**
+ * Returns an e-mail address in lower case, as CRMs compare them; null if the value cannot be one. People write "n/a" into
+ * required form fields. As an address, it would make all of them one person, and one invalid address can make a CRM
+ * refuse a whole call.
+ */
+export function emailAddress(value: unknown): string | null {
+  const email = typeof value === 'string' ? value.trim().toLowerCase() : '';
+  return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email) ? email : null;
+}
