@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { randomUUID } from 'node:crypto';
 import promises from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { execFileSync } from 'node:child_process';
@@ -463,5 +464,15 @@ describe('a backup of an embedded store', () => {
     await running.query('select 1');
     await expect(markStoreRestored(storeAt(url), mark, terms)).rejects.toThrow(/pigeonpost runs on this database/);
     await running.close();
+  });
+
+  it('is marked as restored directly after pigeonpost has stopped, while the server still ends its connections', async () => {
+    const url = await postgres.createDatabase('just_stopped');
+    const stopping = await openPostgres({ url });
+    await stopping.query('select 1');
+    const marked = markStoreRestored(storeAt(url), mark, terms);
+    const ended = pause(500).then(() => stopping.close());
+    await expect(marked).resolves.toMatchObject({ keyProblem: null });
+    await ended;
   });
 });

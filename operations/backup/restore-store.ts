@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config/config.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
@@ -52,14 +53,28 @@ export async function readErasureListFile(file: string): Promise<ErasureList> {
   }
 }
 
+/**
+ * Time for the server to end the connections of a process that has just stopped. It lists them until it has noticed
+ * that they were closed.
+ */
+const endOfConnectionsMs = 5_000;
+
 async function refuseInUse(db: Database): Promise<void> {
   if (db.kind === 'embedded') return; // its folder's lock excludes other processes
+  const until = performance.now() + endOfConnectionsMs;
+  while (await isInUse(db)) {
+    if (performance.now() > until)
+      throw new BackupError('inUse', 'pigeonpost runs on this database: stop its processes first');
+    await pause(100);
+  }
+}
+
+async function isInUse(db: Database): Promise<boolean> {
   const [found] = await db.query<{ others: number }>(
     `select count(*)::int as others from pg_stat_activity
      where datname = current_database() and application_name = 'pigeonpost' and pid <> pg_backend_pid()`,
   );
-  if (found!.others === 0) return;
-  throw new BackupError('inUse', 'pigeonpost runs on this database: stop its processes first');
+  return found!.others > 0;
 }
 
 /** Returns the key problem that would stop the next start, so that the operator sees it during the restore. */
