@@ -246,7 +246,8 @@ suite('a service that hangs', () => {
     await system.endHang();
     await press('Try now');
     await problem.waitFor({ state: 'detached', timeout: 60_000 });
-  });
+    await system.untilDueIsRead();
+  }, 180_000);
 });
 
 suite('a workspace', () => {

@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Status } from '../../operations/status-view.js';
+import type { StreamView } from '../../api/pigeonholes.js';
+import type { Pigeonhole, Status } from '../../operations/status-view.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
@@ -154,6 +155,22 @@ export class RunningSystem {
   /** Lets new requests be answered again. */
   async endHang(): Promise<void> {
     await fetch(`${this.#sandbox.baseUrl}/_control/faults`, { method: 'DELETE' });
+  }
+
+  /** Waits until every list that is due now has been read. Requests that were caught in a hang end only after 30 s. */
+  async untilDueIsRead(): Promise<void> {
+    const now = new Date().toISOString();
+    const { items: pigeonholes } = await this.ask<{ items: readonly Pigeonhole[] }>('/api/pigeonholes');
+    for (const { workspace, id } of pigeonholes) {
+      await until(`every list of ${workspace}/${id} is read`, async () => {
+        const streams = await this.ask<{ items: readonly StreamView[] }>(
+          `/api/pigeonholes/${workspace}/${id}/streams?limit=500`,
+        );
+        return streams.items
+          .filter(({ wanted, goneAt }) => wanted && goneAt === null)
+          .every(({ dueAt, failures }) => dueAt > now && failures === 0);
+      });
+    }
   }
 
   /** Lets the service accept only this key. */
