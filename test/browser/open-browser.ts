@@ -41,7 +41,7 @@ export async function openTab(browser: Browser, url: string, width = 1280): Prom
     faults.push(`a dialog says ${dialog.message()}`);
     dialog.dismiss().catch(() => undefined);
   });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(120_000); // like `until`: a test fails by it only if the condition never becomes true
   await page.goto(url);
   return { page, context, foreign, faults };
 }

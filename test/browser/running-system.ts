@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { StreamView } from '../../api/pigeonholes.js';
-import type { Pigeonhole, Status } from '../../operations/status-view.js';
+import type { PigeonholeDetails, StreamView } from '../../api/pigeonholes.js';
+import type { Status } from '../../operations/status-view.js';
 import { runSandbox, type Sandbox } from '../../sandbox/start-sandbox.js';
 import { runWebhookReceiver, type WebhookReceiver } from '../../sandbox/webhook-receiver/run-webhook-receiver.js';
 import { freeTestPort } from '../free-port.js';
@@ -58,8 +58,8 @@ export class RunningSystem {
       env: { SERVICE_KEY: 'sandbox-key', HOOK_SECRET: hookSecret },
     });
     this.#programs.push(main);
-    await untilOutput(main, /ready/, 120_000);
-    await until('everything is read and delivered', async () => (await this.status()).settled, 90_000);
+    await untilOutput(main, /ready/);
+    await until('everything is read and delivered', async () => (await this.status()).settled);
   }
 
   get url(): string {
@@ -160,7 +160,7 @@ export class RunningSystem {
   /** Waits until every list that is due now has been read. Requests that were caught in a hang end only after 30 s. */
   async untilDueIsRead(): Promise<void> {
     const now = new Date().toISOString();
-    const { items: pigeonholes } = await this.ask<{ items: readonly Pigeonhole[] }>('/api/pigeonholes');
+    const { items: pigeonholes } = await this.ask<{ items: readonly PigeonholeDetails[] }>('/api/pigeonholes');
     for (const { workspace, id } of pigeonholes) {
       await until(`every list of ${workspace}/${id} is read`, async () => {
         const streams = await this.ask<{ items: readonly StreamView[] }>(

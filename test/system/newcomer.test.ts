@@ -65,7 +65,7 @@ describe('a newcomer', () => {
     writeFileSync(file, `${withoutPort}server: { port: ${port} }\n`);
     main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /ready/);
-    await until('the archive is written', () => existsSync(join(folder, 'archive/main/101/attendees')), 60_000);
+    await until('the archive is written', () => existsSync(join(folder, 'archive/main/101/attendees')));
     await until(
       'everything is settled',
       async () => {
