@@ -49,7 +49,9 @@ export function useLentDatabases(): () => Promise<string> {
 /** @returns the URL of the server's first database */
 async function startServer(): Promise<string> {
   removeLeftovers();
-  const server = (await startPostgres({ folder: `${prefix}${process.pid}-` }))!;
+  // With autovacuum, sizes, statistics and plans would depend on the second of each minute in which a test runs.
+  const settings = ['autovacuum=off'];
+  const server = (await startPostgres({ folder: `${prefix}${process.pid}-`, settings }))!;
   server.unref();
   await run(server.url, 'create database migrated');
   const db = await openPostgres({ url: urlOf(server.url, 'migrated') });

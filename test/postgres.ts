@@ -39,8 +39,12 @@ export function hasPostgres(): boolean {
  * Starts a server from the installed binaries (Debian's postgresql-15 is sufficient) on loopback without fsync, in half
  * a second. It always ends with this process. Null if `hasPostgres` is false.
  * @param folder prefix of the name of its folder
+ * @param settings further settings, such as `autovacuum=off`
  */
-export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } = {}): Promise<TestPostgres | null> {
+export async function startPostgres({
+  folder: prefix = 'pigeonpost-postgres-',
+  settings: more = [] as readonly string[],
+} = {}): Promise<TestPostgres | null> {
   const binaries = findBinaries();
   if (binaries === undefined) return null;
   const folder = mkdtempSync(join(tmpdir(), prefix));
@@ -66,6 +70,7 @@ export async function startPostgres({ folder: prefix = 'pigeonpost-postgres-' } 
     'max_connections=50',
     'fsync=off', // but commits reach the operating system immediately, so confirmed commits survive a SIGKILL of the server
     'full_page_writes=off',
+    ...more,
   ];
   const postgres = [join(binaries, 'postgres'), '-D', join(folder, 'data')];
   const [command = '', ...args] = [...asUser, ...postgres, ...settings.flatMap((setting) => ['-c', setting])];
