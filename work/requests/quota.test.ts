@@ -1,4 +1,5 @@
 import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../../ledger/drivers/database.js';
 import { type Ledger, openLedger } from '../../ledger/ledger.js';
 import { testKey } from '../../ledger/ledger-key.test-kit.js';
 import { readQuota as reportedQuota } from '../../pigeonhole/response.js';
@@ -29,6 +30,15 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     await readQuota(ledger, key);
   });
 
+  /** Runs a test in one transaction, which stops the clock of the database, in a window that has just started. */
+  const atOneInstant =
+    <Given extends unknown[]>(test: (...given: Given) => Promise<void>) =>
+    (...given: Given): Promise<void> =>
+      ledger.db.transaction(async (tx) => {
+        await tx.query('update quotas set window_from = now()');
+        ledger = { ...ledger, db: tx as Database };
+        await test(...given);
+      });
   const spend = (limit: number | null, { priority = 'live' as Priority, mustRemain = 0, exclusiveBelow = 0 } = {}) =>
     spendPermit(ledger, key, priority, { limit, mustRemain, exclusiveBelow });
   const permit = (state: QuotaState | null, more: Partial<SpentPermit> = {}): SpentPermit => ({
@@ -122,17 +132,20 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   it.each([
     ['does not include', 99],
     ['includes', 98],
-  ])('counts a concurrent request once if the first reported rest %s it', async (_, remaining) => {
-    const first = await spend(null);
-    const concurrent = permit(await spend(null));
-    const reported = { limit: 100, remaining, resetInMs: hour };
-    expect(await noteAnswer(ledger, key, permit(first), reported)).toMatchObject({
-      limit: 100,
-      used: 2,
-      remaining: 98,
-    });
-    expect(await noteAnswer(ledger, key, concurrent, reported)).toMatchObject({ remaining: 98 });
-  });
+  ])(
+    'counts a concurrent request once if the first reported rest %s it',
+    atOneInstant(async (_, remaining) => {
+      const first = await spend(null);
+      const concurrent = permit(await spend(null));
+      const reported = { limit: 100, remaining, resetInMs: hour };
+      expect(await noteAnswer(ledger, key, permit(first), reported)).toMatchObject({
+        limit: 100,
+        used: 2,
+        remaining: 98,
+      });
+      expect(await noteAnswer(ledger, key, concurrent, reported)).toMatchObject({ remaining: 98 });
+    }),
+  );
 
   it('restarts the count when a limit appears in a window of which the service has counted much less', async () => {
     for (let n = 0; n < 39; n += 1) await spend(null);
@@ -182,17 +195,20 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await readQuota(ledger, key)).toMatchObject({ usedSweeps: 2, usedIdle: 1, usedImports: 1, used: 5 });
   });
 
-  it('allows one request at a time near its end, until the response or the deadline', async () => {
-    await report(1000, 20);
-    const first = await spend(1000, { exclusiveBelow: 20 });
-    expect(first).toMatchObject({ remaining: 19 });
-    expect(await spend(1000, { exclusiveBelow: 20 })).toBeNull();
-    await noteAnswer(ledger, key, permit(first, { exclusive: true }), nothing);
-    expect(await spend(1000, { exclusiveBelow: 20 })).toMatchObject({ remaining: 18 });
-    expect(await spend(1000, { exclusiveBelow: 20 })).toBeNull();
-    await pass(36_000);
-    expect(await spend(1000, { exclusiveBelow: 20 })).toMatchObject({ remaining: 17 });
-  });
+  it(
+    'allows one request at a time near its end, until the response or the deadline',
+    atOneInstant(async () => {
+      await report(1000, 20);
+      const first = await spend(1000, { exclusiveBelow: 20 });
+      expect(first).toMatchObject({ remaining: 19 });
+      expect(await spend(1000, { exclusiveBelow: 20 })).toBeNull();
+      await noteAnswer(ledger, key, permit(first, { exclusive: true }), nothing);
+      expect(await spend(1000, { exclusiveBelow: 20 })).toMatchObject({ remaining: 18 });
+      expect(await spend(1000, { exclusiveBelow: 20 })).toBeNull();
+      await pass(36_000);
+      expect(await spend(1000, { exclusiveBelow: 20 })).toMatchObject({ remaining: 17 });
+    }),
+  );
 
   it('is full after the reset and restarts the count', async () => {
     await report(1000, 0);
@@ -238,34 +254,40 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(state).toMatchObject({ remaining: 998, used: 2, window: 2 });
   });
 
-  it('without a reported reset detects a new window by an increase of the remaining requests', async () => {
-    const say = async (remaining: number): Promise<QuotaState> => {
-      const spent = await spend((await readQuota(ledger, key)).limit);
-      return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs: null });
-    };
-    expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetReported: false });
-    expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // a response that arrived out of order
-    await pass(90_000);
-    const state = await say(298);
-    expect(state).toMatchObject({ remaining: 298, used: 2, window: 2 });
-    expect(state.resetInMs).toBeGreaterThan(60_000);
-    expect(state.resetInMs).toBeLessThan(120_000);
-  });
+  it(
+    'without a reported reset detects a new window by an increase of the remaining requests',
+    atOneInstant(async () => {
+      const say = async (remaining: number): Promise<QuotaState> => {
+        const spent = await spend((await readQuota(ledger, key)).limit);
+        return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs: null });
+      };
+      expect(await say(120)).toMatchObject({ limit: 300, remaining: 120, window: 1, resetReported: false });
+      expect(await say(149)).toMatchObject({ remaining: 119, window: 1 }); // a response that arrived out of order
+      await pass(90_000);
+      const state = await say(298);
+      expect(state).toMatchObject({ remaining: 298, used: 2, window: 2 });
+      expect(state.resetInMs).toBeGreaterThan(60_000);
+      expect(state.resetInMs).toBeLessThan(120_000);
+    }),
+  );
 
-  it('must last four times as long as its window so far if the length of the window is unknown', async () => {
-    const say = async (remaining: number, resetInMs: number | null): Promise<QuotaState> => {
-      const spent = await spend((await readQuota(ledger, key)).limit);
-      return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });
-    };
-    expect((await say(290, null)).planInMs).toBe(60_000);
-    await pass(hour / 4);
-    const { planInMs, resetInMs } = await say(200, null);
-    expect(planInMs / hour).toBeCloseTo(1, 1);
-    expect(resetInMs).toBeGreaterThan(20 * hour);
-    const learnt = await say(298, null);
-    expect(learnt.planInMs).toBe(learnt.resetInMs);
-    expect((await say(290, 5 * hour)).planInMs / hour).toBeCloseTo(5, 1);
-  });
+  it(
+    'must last four times as long as its window so far if the length of the window is unknown',
+    atOneInstant(async () => {
+      const say = async (remaining: number, resetInMs: number | null): Promise<QuotaState> => {
+        const spent = await spend((await readQuota(ledger, key)).limit);
+        return await noteAnswer(ledger, key, permit(spent), { limit: 300, remaining, resetInMs });
+      };
+      expect((await say(290, null)).planInMs).toBe(60_000);
+      await pass(hour / 4);
+      const { planInMs, resetInMs } = await say(200, null);
+      expect(planInMs / hour).toBeCloseTo(1, 1);
+      expect(resetInMs).toBeGreaterThan(20 * hour);
+      const learnt = await say(298, null);
+      expect(learnt.planInMs).toBe(learnt.resetInMs);
+      expect((await say(290, 5 * hour)).planInMs / hour).toBeCloseTo(5, 1);
+    }),
+  );
 
   it('without a reported reset is probed when no request remains', async () => {
     const spent = await spend(null);
@@ -323,24 +345,27 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
   it.each([
     ['reports no quota', nothing],
     ['reports remaining requests', { limit: 1000, remaining: 399, resetInMs: hour }],
-  ])('is probed after the wait, not only after the reset, if a refusal %s', async (_, refusal) => {
-    await report(1000, 400);
-    const spent = await spend(1000);
-    // The service reports the same reset again, however much time passes between the statements.
-    const resetInMs = refusal.resetInMs === null ? null : spent!.resetInMs;
-    const refused = { ...refusal, resetInMs, waitMs: 10_000 };
-    expect(await noteRefusal(ledger, key, permit(spent), refused)).toMatchObject({ refusals: 1 });
-    expect(await spend(1000)).toBeNull();
-    await pass(10_000);
-    const probe = await spend(1000);
-    expect(await spend(1000)).toBeNull();
-    const response = { limit: 1000, remaining: 399, resetInMs: probe!.resetInMs };
-    expect(await noteAnswer(ledger, key, permit(probe, { exclusive: true }), response)).toMatchObject({
-      remaining: 399,
-      window: 1,
-      refusals: 0,
-    });
-  });
+  ])(
+    'is probed after the wait, not only after the reset, if a refusal %s',
+    atOneInstant(async (_, refusal) => {
+      await report(1000, 400);
+      const spent = await spend(1000);
+      // The service reports the same reset again.
+      const resetInMs = refusal.resetInMs === null ? null : spent!.resetInMs;
+      const refused = { ...refusal, resetInMs, waitMs: 10_000 };
+      expect(await noteRefusal(ledger, key, permit(spent), refused)).toMatchObject({ refusals: 1 });
+      expect(await spend(1000)).toBeNull();
+      await pass(10_000);
+      const probe = await spend(1000);
+      expect(await spend(1000)).toBeNull();
+      const response = { limit: 1000, remaining: 399, resetInMs: probe!.resetInMs };
+      expect(await noteAnswer(ledger, key, permit(probe, { exclusive: true }), response)).toMatchObject({
+        remaining: 399,
+        window: 1,
+        refusals: 0,
+      });
+    }),
+  );
 
   it('is used up until the reset if a refusal without a quota asks to wait for so long', async () => {
     await report(1000, 400);
@@ -430,13 +455,13 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     ['the service reports no reset but an increase', null, { limit: 1000, remaining: 999, resetInMs: null }, 0],
   ] as const)(
     'that an operator has tried has the remaining requests of the response; imports keep their count: %s',
-    async (_case, resetInMs, response, usedImports) => {
+    atOneInstant(async (_case, resetInMs, response, usedImports) => {
       const first = await spend(null, { priority: 'import' });
       await noteAnswer(ledger, key, permit(first), { limit: 1000, remaining: 700, resetInMs });
       const before = await spend(1000, { priority: 'import' });
       await allowProbe(ledger, key, 0.2);
       const probe = await spend(1000, { priority: 'sweep', mustRemain: 900 });
-      // The known reset does not move, however much time passes between the statements.
+      // The known reset does not move.
       const again = response.resetInMs === hour ? probe!.resetInMs : response.resetInMs;
       expect(await noteAnswer(ledger, key, permit(probe), { ...response, resetInMs: again })).toMatchObject({
         limit: response.limit,
@@ -445,7 +470,7 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
         window: usedImports === 0 ? before!.window + 1 : before!.window,
         refusals: 0,
       });
-    },
+    }),
   );
 
   it('belongs to one key', async () => {
