@@ -1,5 +1,7 @@
 import { whileOldTlsIsAllowed } from '../../test/kit/old-tls.js';
+import { stopTimers } from '../../test/kit/stop-timers.js';
 import { runInThisContext } from 'node:vm';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Secret } from '../../config/secret.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN, startSlackDouble } from '../../sandbox/slack/start-slack-double.js';
 import { whileHeld } from '../../base/lease.js';
@@ -29,6 +31,7 @@ const alert: OutgoingAlert = {
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  jest.useRealTimers();
   for (const close of closers.splice(0).toReversed()) await close();
 });
 function closing<Part extends { close(): Promise<void> }>(part: Part): Part {
@@ -171,6 +174,7 @@ describe('a mail receiver', () => {
 
   it('fails at once if the connection ends while the lease is confirmed', async () => {
     const { server, receiver } = await open();
+    stopTimers(); // so that no wait for a greeting ends
     const outcomeAfter = async (end: (stopping: AbortController) => unknown) => {
       const stopping = new AbortController();
       let isConnected = false;
@@ -183,12 +187,12 @@ describe('a mail receiver', () => {
     const failed = { kind: 'failed', detail: expect.stringContaining('mail server 127.0.0.1') };
     const aborted = async (stopping: AbortController): Promise<void> => {
       stopping.abort();
-      await new Promise((resolve) => setTimeout(resolve, 20));
+      await nextTurn(); // the socket has reported its error
     };
     expect(await outcomeAfter(aborted)).toEqual(failed);
     expect(await outcomeAfter(() => server.close())).toEqual(failed);
     expect(server.taken).toEqual([]);
-  }, 20_000); // without waiting for a greeting
+  });
 
   it.each(['0', undefined])(
     'sends nothing to a server with an untrusted certificate (NODE_TLS_REJECT_UNAUTHORIZED=%s)',
