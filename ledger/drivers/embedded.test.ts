@@ -11,7 +11,6 @@ import { lockFolder } from './folder-lock.js';
 
 // Tests what only the embedded store has: a folder that one process owns, and an engine in this process. The other
 // processes use the last build.
-// processes use the last build.
 const built = join(__dirname, '../../dist/ledger/drivers/embedded.js');
 
 let folder: string;
@@ -43,9 +42,10 @@ function startProcess(script: string, shell = ''): { process: ChildProcess; line
   return { process: child, lines: () => output.split('\n').slice(0, -1) };
 }
 
+/** Kills a process and waits until everything that it printed has been read. */
 function killed(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
-    child.once('exit', () => resolve());
+    child.once('close', () => resolve());
     child.kill('SIGKILL');
   });
 }
