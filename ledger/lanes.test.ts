@@ -44,7 +44,7 @@ describe.each(kinds)('a lane on %s', (kind) => {
     const [ref, sinkId] = [place!.ref, sink!.id];
     await db.query(
       `insert into lanes (sink_id, ref, history_until, watermark, configuration, due_at)
-       values ($1, $2, 0, 1, 1, now() + interval '1 minute')`,
+       values ($1, $2, 0, 1, 1, now() + interval '1 hour')`,
       [sinkId, ref],
     );
     await db.query(
@@ -57,7 +57,7 @@ describe.each(kinds)('a lane on %s', (kind) => {
       return work!.dueInMs;
     };
     // if the lane were due now, each cycle would find nothing to do and start again
-    expect(await due('pigeonhole')).toBeGreaterThan(50_000);
+    expect(await due('pigeonhole')).toBeGreaterThan(1_800_000);
     expect(await due('item')).toBeLessThanOrEqual(0);
   });
 });

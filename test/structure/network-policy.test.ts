@@ -22,7 +22,7 @@ async function check(sinkType: SinkType, keys: Keys): Promise<string> {
   const config = sinkType.configSchema.parse(keys);
   const sink = sinkType.create(config, environmentOf('sink'));
   try {
-    return (await sink.check(AbortSignal.timeout(10_000))).map(({ text }) => text).join('\n');
+    return (await sink.check(new AbortController().signal)).map(({ text }) => text).join('\n');
   } finally {
     await sink.close();
   }
