@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
+import { Client, type DatabaseError } from 'pg';
 import { openPostgres } from '../ledger/drivers/postgres.js';
 import { migrate } from '../ledger/migrate.js';
 import { isProcessAlive } from './is-process-alive.js';
 import { lasting } from './lasting.js';
 import { hasPostgres, startPostgres } from './postgres.js';
+import { until } from './until.js';
 
 /** A database for exclusive use. */
 export interface LentDatabase {
@@ -17,6 +18,8 @@ export interface LentDatabase {
 }
 
 const prefix = 'pigeonpost-lent-';
+/** SQLSTATE `object_in_use`. Source: PostgreSQL 15, Appendix A. */
+const isInUse = '55006';
 
 /**
  * Lends a database of a PostgreSQL server that the test files of a Jest process share. This takes 50 ms instead of a
@@ -31,7 +34,17 @@ export async function lendDatabase({ isEmpty = false } = {}): Promise<LentDataba
   await run(server, `create database ${name} template ${isEmpty ? 'template1' : 'migrated'}`);
   return {
     url: urlOf(server, name),
-    giveBack: () => run(server, `drop database ${name} with (force)`),
+    // PostgreSQL gives up if the sessions that it ended have not stopped within 5 s.
+    giveBack: () =>
+      until(`${name} has no sessions`, async () => {
+        try {
+          await run(server, `drop database ${name} with (force)`);
+          return true;
+        } catch (error) {
+          if ((error as DatabaseError).code === isInUse) return false;
+          throw error;
+        }
+      }),
   };
 }
 
