@@ -77,11 +77,12 @@ describe.each(kinds)('an index that a migration builds outside a transaction, on
 const onServer = kinds.includes('postgres') ? describe : describe.skip;
 
 onServer('a migration on a server that limits statements to 300 ms', () => {
-  const limits = { statementTimeoutMs: 300, answerMarginMs: 300, idleInTransactionTimeoutMs: 300 };
+  const patience = { connectTimeoutMs: 250_000 }; // a busy server may accept a connection late
+  const limits = { ...patience, statementTimeoutMs: 300, answerMarginMs: 300, idleInTransactionTimeoutMs: 300 };
   let server: TestPostgres;
   const opened: Database[] = [];
   const openWithoutLimits = async (url: string): Promise<Database> => {
-    const db = await openPostgres({ url });
+    const db = await openPostgres({ url, ...patience, idleInTransactionTimeoutMs: 250_000 });
     opened.push(db);
     return db;
   };
@@ -139,7 +140,7 @@ onServer('a migration on a server that limits statements to 300 ms', () => {
     const [db, other, own] = await fresh('locked');
     await migrate(db, { folder: migrations(setTheTable) });
     const add = '-- 0002: a column.\nalter table guests add column seat integer;\n';
-    const waits = { lockTimeoutMs: 300, giveUpAfterMs: 60_000, maxPauseMs: 200 };
+    const waits = { lockTimeoutMs: 300, giveUpAfterMs: 250_000, maxPauseMs: 200 };
     let finish!: () => void;
     const unfinished = new Promise<void>((resolve) => {
       finish = resolve;
@@ -180,7 +181,6 @@ onServer('a migration on a server that limits statements to 300 ms', () => {
 
   // A process that waits within a statement holds a snapshot, and an index build outside a transaction waits for that
   // snapshot.
-  // in turn.
   it('builds an index while another process waits for it and a third one writes', async () => {
     const [first, second, own] = await fresh('written');
     await migrate(first, { folder: migrations(setTheTable) });

@@ -31,7 +31,9 @@ export function useBothDatabases({ idleInTransactionTimeoutMs = 60_000, isEmpty 
     const postgres = await lendDatabase({ isEmpty });
     if (postgres !== null) {
       cleanUps.push(() => postgres.giveBack());
-      databases.set('postgres', await openPostgres({ url: postgres.url, idleInTransactionTimeoutMs }));
+      const connectTimeoutMs = 250_000; // a busy server may accept a connection late
+      const { url } = postgres;
+      databases.set('postgres', await openPostgres({ url, idleInTransactionTimeoutMs, connectTimeoutMs }));
     }
     await lasting()?.keepEmbeddedEngine();
     // Does the same as opening a new store, but without syncing each of its 600 files to disk.

@@ -17,7 +17,8 @@ onPostgres('a connection to a PostgreSQL server', () => {
   });
   afterAll(() => server.stop());
   beforeEach(async () => {
-    db = await openPostgres({ url: server.url, maxConnections: 3 });
+    // the default limit of 10 s may be too short for a busy server
+    db = await openPostgres({ url: server.url, maxConnections: 3, connectTimeoutMs: 250_000 });
     await db.script('drop table if exists item; create table item (id integer primary key)');
   });
   afterEach(() => db.close());
