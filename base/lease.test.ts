@@ -49,7 +49,7 @@ describe('a lease', () => {
 
   it('that was never confirmed is confirmed before the first call', async () => {
     const renewed = jest.fn(() => Promise.resolve());
-    const watch = new LeaseWatch(renewed);
+    const watch = new LeaseWatch(renewed, new JumpingClocks());
     await watch.confirm();
     expect(renewed).toHaveBeenCalledTimes(1);
   });
