@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Client } from 'pg';
 import { kinds, useBothDatabases } from './drivers/both-databases.test-kit.js';
 import type { Database } from './drivers/database.js';
 import { givenKey, keyFile, type KeyPlace, LedgerKey } from './ledger-key.js';
@@ -47,6 +48,12 @@ async function madeBefore(kind: Database['kind']): Promise<{ db: Database; keys:
 
 const storedKeys = (db: Database): Promise<unknown[]> =>
   db.query('select hash_key, subject_key, fingerprint_key, key_check is not null as checked from ledger');
+const urlOf = async (db: Database): Promise<string> => {
+  const [row] = await db.query<{ url: string }>(
+    `select concat('postgres://', current_user, '@127.0.0.1:', current_setting('port'), '/', current_database()) as url`,
+  );
+  return row!.url;
+};
 const removed = [{ hash_key: null, subject_key: null, fingerprint_key: null, checked: true }];
 
 describe.each(kinds)('the key of a ledger on %s', (kind) => {
@@ -103,6 +110,29 @@ describe.each(kinds)('the key of a ledger on %s', (kind) => {
     expect(size).toEqual({ pages: 1, dead: 1 });
     expect(await db.query(`select ctid::text as place from ledger`)).toEqual([{ place: '(0,1)' }]);
   });
+
+  // The embedded store has only one session.
+  (kind === 'postgres' ? it : it.skip)(
+    'leaves no copy in the files of the database, even if another session has an older snapshot',
+    async () => {
+      const { db, keys } = await madeBefore(kind);
+      await db.query(`update ledger set cluster_id = 'a', namespace = 'b', created_at = '2026-11-21T09:00:00.123456Z'`);
+      const row = () => db.query('select id, singleton, cluster_id, namespace, created_at::text from ledger');
+      const before = await row();
+      const other = new Client({ connectionString: await urlOf(db) });
+      await other.connect();
+      await other.query('begin isolation level repeatable read; select 1 from sinks');
+      await openLedger(db, beside(freshFile()));
+      await other.end();
+      expect(await storedKeys(db)).toEqual(removed);
+      expect(await row()).toEqual(before);
+      await db.script('checkpoint'); // writes the file
+      const [{ content }] = (await db.query(
+        `select pg_read_binary_file(pg_relation_filepath('ledger')) as content`,
+      )) as [{ content: Buffer }];
+      expect(keys.filter((key) => content.includes(key))).toEqual([]);
+    },
+  );
 
   it('stays in the database until a later start finds the key file, because the file of a container may not survive', async () => {
     const { db } = await madeBefore(kind);

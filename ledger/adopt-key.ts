@@ -71,12 +71,15 @@ export async function adoptKey(
 
 /** Removes the key from the store, including the old version of its row in the table's file. Safe to run twice. */
 export async function removeStoredKey(db: Database, key: LedgerKey): Promise<void> {
-  await db.query(
-    `update ledger set hash_key = null, subject_key = null, fingerprint_key = null, key_check = $1 where key_check is null`,
-    [key.check],
-  );
-  // an update leaves the old version of the row in the table's file; this writes a new file without it
-  await db.script('vacuum full ledger');
+  await db.transaction(async (tx) => {
+    await tx.query('update ledger set key_check = $1 where key_check is null', [key.check]);
+    // An update would leave the old version of the row in the table's file, and `vacuum full` keeps it as long as any
+    // other session has an older snapshot. A changed column starts a new file with the present rows only.
+    await tx.query(
+      `alter table ledger alter hash_key type bytea using null, alter subject_key type bytea using null,
+         alter fingerprint_key type bytea using null`,
+    );
+  });
   if (db.kind === 'embedded') await db.script('checkpoint'); // the checkpoint deletes the old file
 }
 
