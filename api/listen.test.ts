@@ -1,8 +1,11 @@
 import { connect, type Socket } from 'node:net';
 import { until } from '../test/until.js';
 import { apiSources, emptyLedger } from './api-sources.test-kit.js';
-import { startApi } from './start-api.js';
+import { patience, startApi } from './start-api.js';
 import { startProbes } from './health.js';
+
+/** Limits that close no idle connection during a test, however slow the machine is. */
+const waits = { ...patience, headersMs: 600_000 };
 
 const closers: (() => Promise<void> | void)[] = [];
 afterEach(async () => {
@@ -21,7 +24,7 @@ async function idle(port: number, from: string): Promise<{ socket: Socket; close
 
 describe('idle connections without a token', () => {
   it('from one address use at most their share, so that others are answered', async () => {
-    const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 20 });
+    const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 20 }, waits);
     closers.push(() => api.close());
     api.serve(apiSources({ ledger: emptyLedger() }));
     const port = Number(new URL(api.url).port);
@@ -44,7 +47,7 @@ describe('idle connections without a token', () => {
   });
 
   it('that use up the API do not affect the separate port of the probes', async () => {
-    const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 5 });
+    const api = await startApi({ host: '127.0.0.1', port: 0, maxConnectionsPerAddress: 5 }, waits);
     closers.push(() => api.close());
     const probes = await startProbes({ host: '127.0.0.1', port: 0 });
     closers.push(() => probes.close());
