@@ -3,6 +3,10 @@ import { Accounts, type RollingLimiter } from '../network/rolling-limiter.js';
 import type { Outcome, Planned, Sink } from '../sink.js';
 import { item, lane, open, planOne, records, send, stage } from './receiver-stage.test-kit.js';
 
+// The limiters' clock is stopped, so that no window ends between two requests, however long they take.
+beforeEach(() => jest.spyOn(performance, 'now').mockReturnValue(performance.now()));
+afterEach(() => jest.restoreAllMocks());
+
 /** Keeps the limiters that a sink creates. */
 class SeenAccounts extends Accounts {
   readonly limiters: [kind: string, limiter: RollingLimiter][] = [];
