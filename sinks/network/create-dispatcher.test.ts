@@ -46,7 +46,7 @@ describe('a request that waited for a connection under a lease', () => {
     });
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const limits = { allowPrivateAddresses: true, connectTimeoutMs: 5000, connections: 1 };
+    const limits = { allowPrivateAddresses: true, connectTimeoutMs: 60_000, connections: 1 };
     dispatcher = createDispatcher(new URL(origin), { allowHosts: [] }, limits);
   });
   afterEach(async () => {

@@ -27,7 +27,7 @@ afterEach(async () => {
 function apiOf(aheadMs = 0) {
   const rest = new RestClient({
     url: new URL(slack.url),
-    environment: { network: { allowHosts: [] }, now: () => nowMs + aheadMs, requestTimeoutMs: 5000 },
+    environment: { network: { allowHosts: [] }, now: () => nowMs + aheadMs, requestTimeoutMs: 60_000 },
     allowPrivateAddresses: true,
     connections: 4,
     requestIdHeaders: ['x-slack-req-id'],
