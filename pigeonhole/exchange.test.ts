@@ -220,7 +220,8 @@ describe('a request', () => {
   });
 
   it('to a host that does not exist names the key of the address', async () => {
-    const client = open({ baseUrl: 'https://nosuch.invalid' });
+    const longMs = 120_000; // longer than a resolver asks name servers that do not answer
+    const client = open({ baseUrl: 'https://nosuch.invalid', connectTimeoutMs: longMs, requestTimeoutMs: longMs });
     const { message } = await failureOf(client.page(list));
     expect(message).toMatch(/(not found by name \(ENOTFOUND\); check "baseUrl"|\(EAI_AGAIN\))/); // without a name server
   });
