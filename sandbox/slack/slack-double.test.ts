@@ -326,8 +326,9 @@ describe('an incoming webhook of the Slack double', () => {
   });
 
   it('shares the rate limit of its channel and answers 429 above it', async () => {
-    const sent = await Promise.all([1, 2, 3, 4].map(() => send('{"text":"x"}')));
-    expect(sent.map(([status]) => status)).toEqual([200, 200, 200, 429]);
+    const statuses: number[] = [];
+    for (let n = 0; n < 4; n += 1) statuses.push((await send('{"text":"x"}'))[0]);
+    expect(statuses).toEqual([200, 200, 200, 429]);
   });
 });
 
