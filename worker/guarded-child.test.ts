@@ -28,6 +28,18 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     await until('the child is gone', () => !isProcessAlive(parent.childPid));
   });
 
+  it('ends even if its parent is killed before the guard is in place', async () => {
+    const { process: parent, childPid } = await startParent(
+      guard,
+      `process.kill(child.pid, 'SIGSTOP');
+      require('node:fs').writeSync(1, child.pid + '\\n');
+      process.kill(process.pid, 'SIGKILL');`,
+    );
+    await until('the parent has ended', () => parent.signalCode === 'SIGKILL');
+    if (isProcessAlive(childPid)) process.kill(childPid, 'SIGCONT');
+    await until('the child is gone', () => !isProcessAlive(childPid));
+  });
+
   it('does not keep its parent running after unref(), and ends together with it', async () => {
     const parent = await startParent(guard, 'child.unref();');
 

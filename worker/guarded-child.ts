@@ -56,6 +56,16 @@ exec "$@" </dev/null 3<&-
 `;
 
 /**
+ * The kernel reports the end of a parent only to a child that has already requested it. So the child checks, after that
+ * request, whether its parent had ended before. It then has another parent.
+ */
+const pdeathsigGuardScript = `
+[ "$PPID" = "$1" ] || exit 1
+shift
+exec "$@"
+`;
+
+/**
  * Starts a program that ends when this process does, even by SIGKILL. It runs in its own session, so that Ctrl-C
  * reaches only this process, which then stops the program as part of its own shutdown. The guard is necessary because
  * Temporal's development server survives its parent, and a second server on the same file would start as well.
@@ -128,9 +138,12 @@ class Child implements GuardedChild {
 }
 
 function guardedCommand(guard: GuardKind, { command, args }: GuardedChildOptions): [string, string[]] {
-  return guard === 'pdeathsig'
-    ? [setpriv, ['--pdeathsig', 'KILL', '--', command, ...args]]
-    : ['/bin/sh', ['-c', pipeGuardScript, 'guard', command, ...args]];
+  const shell = (script: string, ...given: string[]): string[] => ['/bin/sh', '-c', script, 'guard', ...given];
+  const [program, ...rest] =
+    guard === 'pdeathsig'
+      ? [setpriv, '--pdeathsig', 'KILL', '--', ...shell(pdeathsigGuardScript, String(process.pid), command, ...args)]
+      : shell(pipeGuardScript, command, ...args);
+  return [program!, rest];
 }
 
 /**
