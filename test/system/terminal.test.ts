@@ -216,10 +216,10 @@ describe('start on a terminal', () => {
   });
 
   it('shows a service that hangs before a request has timed out, like status, until it answers again', async () => {
-    const hungAt = performance.now();
     await faults('POST', { kind: 'delay', ms: 3_600_000 });
     await Promise.all([main.untilShown(unanswered), watch.untilShown(unanswered)]);
-    expect(performance.now() - hungAt).toBeLessThan(30_000); // the time that a request may take
+    // A request that times out after 30 s has another reason.
+    expect(watch.screen.text.replaceAll(/\s+/g, ' ')).toMatch(/ none of \d+ requests was answered within \d+ s/);
     expect(watch.screen.text).toMatch(/^workspace acme: waiting$/m);
     expect(watch.screen.text).toMatch(
       /^ +Check the service and the network to it\. To try now, run "pigeonpost try-now workspace:acme"\.$/m,
