@@ -20,13 +20,13 @@ beforeAll(async () => {
   const size = ['--attendees', '20', '--pigeonholes', '1', '--sessions', '2', '--seed', '9', '--frozen'];
   sandbox = startProgram('sandbox/main.js', size, { cwd: folder });
   baseUrl = (await untilOutput(sandbox, /http:\/\/127\.0\.0\.1:\d+/))[0];
-}, 60_000);
+});
 afterAll(async () => {
   if (main !== undefined) await endAll([main]);
   await endAll([sandbox]);
   expect(processesNaming(folder)).toEqual([]);
   rmSync(folder, { recursive: true });
-}, 60_000);
+});
 
 async function run(...args: string[]): Promise<{ code: number | null; out: string; errors: string }> {
   const program = startProgram('cli/main.js', args, { cwd: folder, env });
@@ -66,14 +66,10 @@ describe('a newcomer', () => {
     main = startProgram('cli/main.js', ['start'], { cwd: folder, env });
     await untilOutput(main, /ready/);
     await until('the archive is written', () => existsSync(join(folder, 'archive/main/101/attendees')));
-    await until(
-      'everything is settled',
-      async () => {
-        const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
-        return ((await answer.json()) as { settled: boolean }).settled;
-      },
-      60_000,
-    );
+    await until('everything is settled', async () => {
+      const answer = await fetch(`http://127.0.0.1:${port}/api/status`, { headers: apiHeaders(folder) });
+      return ((await answer.json()) as { settled: boolean }).settled;
+    });
 
     const ready = await run('ready', '101');
     expect([ready.code, ready.errors]).toEqual([0, '']);
@@ -103,5 +99,5 @@ describe('a newcomer', () => {
       variables: { SERVICE_KEY: 'set' },
       running: { answers: true, troubles: [{ code: 'sink-paused' }] },
     });
-  }, 240_000);
+  });
 });
