@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
-import { type AddressInfo, createServer as createSocketServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiSources, emptyConfig } from '../api/api-sources.test-kit.js';
@@ -9,6 +9,7 @@ import { hashToken, makeToken } from '../api/credentials.js';
 import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { freeTestPort } from '../test/free-port.js';
 import { checkGiven, findInstance, type InstanceConfig } from './find-instance.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-instance-'));
@@ -82,14 +83,6 @@ async function otherProgram(answer: string): Promise<{ port: number; sent: Incom
   return { port: (server.address() as AddressInfo).port, sent };
 }
 
-async function closedPort(): Promise<number> {
-  const server = createSocketServer();
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
-
 describe('the pigeonpost of a configuration', () => {
   it('is found at the address that it recorded, even if the configuration has changed since', async () => {
     const own = installation('moved');
@@ -101,7 +94,7 @@ describe('the pigeonpost of a configuration', () => {
   it('is found at the configured address if the recorded address belonged to a killed process', async () => {
     const own = installation('killed');
     const port = await serve(own);
-    noted(own, await closedPort());
+    noted(own, await freeTestPort());
     expect(await findInstance(at(own.config, port))).toMatchObject({ url: `http://127.0.0.1:${port}` });
     noted(own, await serve(installation('took the port')));
     expect(await findInstance(at(own.config, port))).toMatchObject({ url: `http://127.0.0.1:${port}` });

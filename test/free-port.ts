@@ -1,4 +1,11 @@
-import { freePort } from '../worker/embedded-temporal/free-port.js';
+import { isFree } from '../worker/embedded-temporal/free-port.js';
+
+/**
+ * Range of the ports for tests. It lies below the range of `freePort`, because a program that another test runs could
+ * take the port before the program that it was chosen for.
+ */
+const lowestPort = 10_000;
+const highestPort = 20_000;
 
 const given = new Set<number>();
 /** Number of this Jest process, so that concurrent processes never choose the same port. */
@@ -11,8 +18,8 @@ const sharers = 8;
  */
 export async function freeTestPort(): Promise<number> {
   for (;;) {
-    const port = await freePort();
-    if (port % sharers !== own % sharers || given.has(port)) continue;
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    if (port % sharers !== own % sharers || given.has(port) || !(await isFree(port))) continue;
     given.add(port);
     return port;
   }

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { tmpdir } from 'node:os';
 import { hashToken, prove, storeName } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
+import { freeTestPort } from '../../test/free-port.js';
 import { checkPort, checkSinks, formatEstimate, portOf } from './check.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
 
@@ -87,8 +88,8 @@ describe('the findings of check about sinks', () => {
 describe('the port of the API', () => {
   it('is a problem if another program listens there', async () => {
     const other = createServer((_, response) => response.end('not pigeonpost'));
-    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
-    const { port } = other.address() as AddressInfo;
+    const port = await freeTestPort();
+    await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
     expect(await checkPort(configFor(port))).toEqual({
       what: 'server',
       result: 'refused',
