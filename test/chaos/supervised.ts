@@ -78,11 +78,11 @@ export class Supervised {
     return wasReady;
   }
 
-  /** Sends SIGTERM, and SIGKILL after fifteen seconds. @returns the exit code; null if a signal ended it */
+  /** Sends SIGTERM, and SIGKILL after two minutes. @returns the exit code; null if a signal ended it */
   async stop(): Promise<number | null> {
     this.#isStopping = true;
     clearTimeout(this.#timer);
-    const exit = await this.#child?.stop(15_000);
+    const exit = await this.#child?.stop(120_000);
     return exit?.code ?? null;
   }
 
