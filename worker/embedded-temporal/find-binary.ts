@@ -61,10 +61,13 @@ const oldestServer = [1, 27] as const;
 /** Whether a program called `temporal` can be used. */
 type ServerCheck = { readonly isUsable: true } | { readonly isUsable: false; readonly why: string };
 
+/** Time limit for a program to print its version. A large program may take seconds to load from a busy disk. */
+const versionTimeoutMs = 60_000;
+
 /** Runs `temporal --version`. An incomplete download or a program for another machine does not answer. */
 async function checkServer(binary: string): Promise<ServerCheck> {
   const output = await new Promise<string | undefined>((resolve) => {
-    execFile(binary, ['--version'], { timeout: 15_000, env: {} }, (error, stdout) =>
+    execFile(binary, ['--version'], { timeout: versionTimeoutMs, env: {} }, (error, stdout) =>
       resolve(error === null ? stdout : undefined),
     );
   });
@@ -196,7 +199,9 @@ async function findGo({ searchFolders, goModule }: BinarySources): Promise<strin
   const [go] = programsNamed('go', searchFolders);
   if (go === undefined || readGoMod(goModule) === '') return undefined;
   const version = await new Promise<string>((resolve) => {
-    execFile(go, ['env', 'GOVERSION'], { timeout: 15_000 }, (error, stdout) => resolve(error === null ? stdout : ''));
+    execFile(go, ['env', 'GOVERSION'], { timeout: versionTimeoutMs }, (error, stdout) =>
+      resolve(error === null ? stdout : ''),
+    );
   });
   const found = /^go(\d+)\.(\d+)(?:\.(\d+))?/
     .exec(version)
