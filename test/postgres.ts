@@ -110,7 +110,7 @@ export async function startPostgres({
     },
     async stop() {
       if (server.pid !== undefined) process.kill(server.pid, 'SIGQUIT'); // "immediate" shutdown, since its data is no longer needed
-      await server.stop(10_000);
+      await server.stop(60_000);
       rmSync(folder, { recursive: true, force: true });
     },
   };

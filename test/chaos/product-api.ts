@@ -7,7 +7,7 @@ export async function isSettled({ apiUrl, folder }: Stage): Promise<boolean> {
   try {
     const answer = await fetch(`${apiUrl}/api/status`, {
       headers: apiHeaders(folder),
-      signal: AbortSignal.timeout(5000),
+      signal: AbortSignal.timeout(60_000),
     });
     return answer.ok && ((await answer.json()) as { settled: boolean }).settled;
   } catch {
