@@ -6,8 +6,12 @@ const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/goog
 
 export const installedBrowser = places.find((file) => existsSync(file));
 
+/** Like the limit of `until`: a test fails by it only if the condition never becomes true. */
+const longMs = 120_000;
+
 export async function openBrowser(): Promise<Browser> {
   return await chromium.launch({
+    timeout: longMs,
     executablePath: installedBrowser!,
     // A container has no user for the sandbox, no display and little shared memory.
     args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', '--disable-background-networking'],
@@ -27,6 +31,7 @@ export interface Watched {
 export async function openTab(browser: Browser, url: string, width = 1280): Promise<Watched> {
   const { origin } = new URL(url);
   const context = await browser.newContext({ viewport: { width, height: 900 }, acceptDownloads: true });
+  context.setDefaultTimeout(longMs);
   const page = await context.newPage();
   const foreign: string[] = [];
   const faults: string[] = [];
@@ -41,7 +46,6 @@ export async function openTab(browser: Browser, url: string, width = 1280): Prom
     faults.push(`a dialog says ${dialog.message()}`);
     dialog.dismiss().catch(() => undefined);
   });
-  page.setDefaultTimeout(120_000); // like `until`: a test fails by it only if the condition never becomes true
   await page.goto(url);
   return { page, context, foreign, faults };
 }

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { createGate } from '../../base/gate.js';
 import { grouped } from '../../base/words.js';
 import { until } from '../until.js';
 import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
@@ -20,11 +21,11 @@ if (installedBrowser !== undefined) {
     [system, browser] = await Promise.all([RunningSystem.open(), openBrowser()]);
     tab = await openTab(browser, await system.link());
     ({ page } = tab);
-  }, 240_000);
+  });
   afterAll(async () => {
     await browser.close();
     await system.close();
-  }, 60_000);
+  });
 }
 
 async function go(hash: string): Promise<void> {
@@ -36,6 +37,22 @@ const shows = async (text: string | RegExp): Promise<void> => await page.getByTe
 const press = async (name: string | RegExp): Promise<void> => await page.getByRole('button', { name }).first().click();
 const confirm = async (name: string): Promise<void> =>
   await page.getByRole('dialog').getByRole('button', { name }).click();
+
+/**
+ * Ends a problem and presses its button. The page waits for answers in the meantime: pigeonpost also retries
+ * automatically, and the button disappears with the problem.
+ */
+async function pressAfter(endProblem: () => Promise<void>, button: Locator): Promise<void> {
+  const isPressed = createGate();
+  await page.route('**/api/**', async (route) => {
+    if (route.request().method() === 'GET') await isPressed.opened;
+    await route.continue();
+  });
+  await endProblem();
+  await button.click();
+  isPressed.open();
+  await page.unrouteAll({ behavior: 'wait' });
+}
 
 suite('the overview', () => {
   it('shows syncs, sinks and pigeonholes, and each problem with the button that helps', async () => {
@@ -243,8 +260,7 @@ suite('a service that hangs', () => {
       await until('no list has a time of its next read', async () => (await promised.count()) === 0);
       expect(await page.getByRole('cell', { name: /^(now|in \d+ s)$/ }).count()).toBe(0);
     }
-    await system.endHang();
-    await press('Try now');
+    await pressAfter(() => system.endHang(), problem.getByRole('button', { name: 'Try now' }));
     await problem.waitFor({ state: 'detached' });
     await system.untilDueIsRead();
   });
@@ -262,8 +278,8 @@ suite('a workspace', () => {
     const states = await page.locator('table.pigeonholes tbody tr').allInnerTexts();
     expect(states.length).toBeGreaterThan(0);
     expect(states.filter((text) => text.includes('up to date'))).toEqual([]);
-    await system.acceptKey('sandbox-key');
-    await problem.getByRole('button', { name: /^(Try now|Resume)/ }).click();
+    const button = problem.getByRole('button', { name: /^(Try now|Resume)/ });
+    await pressAfter(() => system.acceptKey('sandbox-key'), button);
     await problem.waitFor({ state: 'detached' });
     await row.getByText('up to date').waitFor();
   });
@@ -437,7 +453,6 @@ suite('a decision of the operator', () => {
     await until(
       'the deletions are held',
       async () => (await system.ask<{ held: unknown[] }>('/api/deletions')).held.length > 0,
-      30_000,
     );
     await go('#/deletions');
     await press('Show the items');
@@ -552,7 +567,7 @@ suite('the page in a browser that is not signed in', () => {
   let other: Watched;
   beforeAll(async () => {
     other = await openTab(browser, `${system.url}/`);
-  }, 30_000);
+  });
   afterAll(async () => await other.context.close());
 
   const give = async (token: string): Promise<void> => {
