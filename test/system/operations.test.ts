@@ -228,11 +228,11 @@ describe('a running pigeonpost', () => {
     expect((await run('pause', 'sink:archive', '--reason', 'Mary Marker asked for it')).code).toBe(0);
     await until('the pause is reported', () => alerted.taken.length === 2);
     expect((await run('alerts', 'list')).out).toMatch(/^Sink archive is paused \(noticed at \d{4}-/);
-    expect((await run('resume', 'sink:archive')).code).toBe(0);
     expect(alerted.taken.map(({ type, data }) => `${type} ${data['subject']}`)).toEqual([
       'alert.test ',
       'alert.raised archive',
     ]);
+    expect((await run('resume', 'sink:archive')).code).toBe(0);
     await until('spans are sent', () => traced.some((body) => body.includes('request.id')));
     expect(traced.filter((body) => !body.startsWith('/v1/traces {'))).toEqual([]);
 
@@ -468,12 +468,14 @@ describe('a service that stops answering', () => {
     const problems = async (): Promise<readonly Problem[]> =>
       (await ask<{ problems: readonly Problem[] }>('/api/status')).problems;
     const isDown = (found: readonly Problem[]): boolean => found.some(({ code }) => code === 'service-down');
+    const sentence = 'The service has not answered workspace acme since ';
+    const timesLogged = (): number => main.errors().split(sentence).length - 1;
+    const loggedBefore = timesLogged(); // a busy machine may have delayed an earlier answer
     await control('POST', { kind: 'dropBefore' });
     await until('the outage is known', async () => isDown(await problems()));
     const { out } = await run('status');
     const { troubles } = await ask<{ troubles: readonly Problem[] }>('/api/overview');
     expect(troubles.map(({ code }) => code)).toEqual(['service-down']);
-    const sentence = 'The service has not answered workspace acme since ';
     expect(troubles[0]!.title).toMatch(new RegExp(`^${sentence}.* UTC; \\d+ lists wait$`));
     expect(out).toContain(sentence);
     expect(out).toContain('pigeonpost try-now workspace:acme');
@@ -482,7 +484,7 @@ describe('a service that stops answering', () => {
         await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: apiHeaders(folder) })).text(),
       ),
     );
-    expect(main.errors().split(sentence).length).toBe(2); // only one line, even if many streams notice it
+    expect(timesLogged() - loggedBefore).toBe(1); // only one line, even if many streams notice it
 
     await control('DELETE');
     expect((await run('try-now', 'workspace:acme')).out).toBe('workspace acme is retried now\n');
