@@ -57,11 +57,12 @@ exec "$@" </dev/null 3<&-
 
 /**
  * The kernel reports the end of a parent only to a child that has already requested it. So the child checks, after that
- * request, whether its parent had ended before. It then has another parent.
+ * request, whether its parent had ended before. It then has another parent. The shell must add no variables of its own.
  */
 const pdeathsigGuardScript = `
 [ "$PPID" = "$1" ] || exit 1
 shift
+unset PWD OLDPWD
 exec "$@"
 `;
 
