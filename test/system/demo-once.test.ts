@@ -72,7 +72,7 @@ describe('the demo with --once', () => {
 
   it('says that nothing was compared if it is stopped earlier', async () => {
     const run = demo('--once');
-    await untilOutputOrErrors(run, /starting pigeonpost/);
+    await until('pigeonpost runs', () => childRunning(run, 'pigeonpost.yaml') !== undefined);
     run.kill('SIGTERM');
     expect(await run.exited).toBe(1);
     expect(run.errors()).toContain('stopped before everything was settled');
@@ -140,8 +140,4 @@ function childRunning(run: Program, text: string): number | undefined {
       return false; // it has ended
     }
   });
-}
-
-async function untilOutputOrErrors(run: Program, text: RegExp): Promise<void> {
-  await until(`a program says ${text}`, () => text.test(run.output() + run.errors()));
 }
