@@ -45,6 +45,11 @@ describe('the counts for a chart', () => {
     expect([minutes.length, minutes[59], minutes[58], minutes[0]]).toEqual([60, 3, 2, 7]);
     expect(minutes.reduce((sum, n) => sum + n)).toBe(12);
   });
+
+  it('include counts that were read in the minute after now', () => {
+    const later = { workspace: 'acme', pigeonholeId: 101, sink: null, minute: ago(-60_000), changes: 3 };
+    expect(byMinute([later], () => true, new Date(now.getTime() + 59_999)).at(-1)).toBe(3);
+  });
 });
 
 describe('data without its values', () => {

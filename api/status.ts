@@ -43,7 +43,10 @@ export const minutesSchema = z
   .readonly()
   .describe('Changes in each of the last 60 minutes, oldest first. The last number covers the current minute so far.');
 
-/** Adds up counts by minute. Pure. */
+/**
+ * Adds up counts by minute. Pure. Counts of a later minute than `now` belong to the current one: they may be read after
+ * `now`, in the next minute.
+ */
 export function byMinute(
   progress: readonly MinuteOfProgress[],
   isMeant: (each: MinuteOfProgress) => boolean,
@@ -52,8 +55,8 @@ export function byMinute(
   const minutes = Array.from({ length: chartMinutes }, () => 0);
   const present = Math.floor(now.getTime() / minuteMs);
   for (const each of progress) {
-    const position = chartMinutes - 1 - (present - Math.floor(each.minute.getTime() / minuteMs));
-    if (position >= 0 && position < chartMinutes && isMeant(each)) minutes[position]! += each.changes;
+    const age = Math.max(0, present - Math.floor(each.minute.getTime() / minuteMs));
+    if (age < chartMinutes && isMeant(each)) minutes[chartMinutes - 1 - age]! += each.changes;
   }
   return minutes;
 }
