@@ -60,12 +60,12 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
   it('is deleted when a second answer confirms it, and its revisions continue when it returns', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(3));
-    const scene = await stage.scene();
+    const scene = await stage.scene({ sync: 'deletions: { confirm: 10m }' }); // longer than the test
     await scene.settle();
     await stage.remove('attendees', 2);
     await polls(stage, scene, 2);
     expect(story(scene, 'attendees', 2)).toEqual(['1 created']);
-    await stage.timePasses(31_000);
+    await stage.timePasses(601_000);
     await polls(stage, scene, 1);
     expect(story(scene, 'attendees', 2)).toEqual(['1 created', '2 deleted']);
     expect(archived(scene, 'attendees', 2)[1]!.data).toBeNull();

@@ -85,7 +85,7 @@ describe.each(kinds)('sweeps between polls, on %s', (kind) => {
     await stage.put('sessions', ...sessions);
     await stage.put('attendees', attendee(5));
     await stage.put('answers', answer(1, 1), answer(2, 1), answer(3, 2));
-    const scene = await stage.scene({ sync: 'every: { live: 10m }' }); // no list is due by time
+    const scene = await stage.scene({ sync: 'every: { live: 10m }\ndeletions: { confirm: 10m }' }); // nothing is due by time
     await scene.settle();
     await stage.fault({ kind: 'error', list: 'answers', session: 2, code: 9000 });
     await stage.remove('answers', 2);
@@ -100,7 +100,7 @@ describe.each(kinds)('sweeps between polls, on %s', (kind) => {
     ]);
     expect(story(scene, 'answers', 2)).toEqual(['1 created']);
     await stage.control('DELETE', 'faults');
-    await stage.timePasses(31_000);
+    await stage.timePasses(601_000);
     await polls(stage, scene, 3);
     expect(story(scene, 'answers', 2)).toEqual(['1 created', '2 deleted']);
   });
