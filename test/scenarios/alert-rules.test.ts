@@ -149,7 +149,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
   it('do not fire during one hour of a healthy event', async () => {
     const day = await EventDay.open(kind);
     expect((await day.pass(60)).fired).toEqual([]);
-  }, 240_000);
+  });
 
   it('do not fire while a new sink receives the existing items, however long it needs, until it makes no progress', async () => {
     const day = await EventDay.open(kind, { isFilled: false });
@@ -173,7 +173,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     await day.tryNow();
     await day.expectCalm(6);
     expect(received()).toBe(20);
-  }, 240_000);
+  });
 
   it('fire for each fault, and stop firing when the fault ends', async () => {
     const day = await EventDay.open(kind);
@@ -223,7 +223,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     // A mapping that fails parks changes under the same metric.
     await stage.db.query("update deliveries set reason = 'mapping: hooks.x: T0410' where state = 'dead'");
     await day.expectAlert('PigeonpostDeadLetters', 2);
-  }, 240_000);
+  });
 
   it('fire for a list that is read late, and for a service that fails many requests', async () => {
     const day = await EventDay.open(kind);
@@ -242,7 +242,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     await stage.control('DELETE', 'faults');
     await day.tryNow();
     await day.expectCalm(16);
-  }, 240_000);
+  });
 
   it('fire for new items that are found late, and for nothing else', async () => {
     const day = await EventDay.open(kind);
@@ -250,7 +250,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     await day.pass(20, () => false, late);
     expect(await day.expectAlert('PigeonpostDetectionSlow', 31, late)).toEqual(['PigeonpostDetectionSlow']);
     await day.expectCalm(31);
-  }, 240_000);
+  });
 
   it('fire if a typo in a mapping withholds every record although no delivery fails', async () => {
     const records = `[{ from: attendees, object: contacts, match: [email], properties: { email: '$email(item.email)' } }]`;
@@ -258,7 +258,7 @@ describe.each(kinds)('the shipped rules for Prometheus, on %s', (kind) => {
     const day = await EventDay.open(kind, { sinks: { crm } });
     await day.expectAlert('PigeonpostSinkWithholding', 3);
     expect((await day.pass(1)).firing).toEqual(['PigeonpostSinkWithholding']);
-  }, 240_000);
+  });
 
   it('fire if pigeonpost or its store does not answer', () => {
     const rules = new PrometheusRules();

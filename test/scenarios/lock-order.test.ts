@@ -215,5 +215,5 @@ const hooks = { name: 'hooks', type: 'webhook', historyMs: null, observing: fals
     expect(failures).toEqual([]);
     expect(scene.logText()).not.toContain('"error":"StoreError');
     expect(erasures).toHaveLength(rounds);
-  }, 120_000);
+  });
 });
