@@ -43,11 +43,13 @@ describe.each(kinds)('the detection delay in lists of one page, on %s', (kind) =
     await event.stage.put('questions', question(50, 1, 1, createdAgo(minuteMs)));
     expect((await event.read()).count).toEqual({}); // the first load
 
-    await event.stage.put('questions', question(51, 1, 1, createdAgo(10_000)));
+    const created = createdAgo(10_000);
+    await event.stage.put('questions', question(51, 1, 1, created));
     const first = await event.read();
     expect(first.count).toEqual({ questions: 1 });
     expect(first.seconds).toBeGreaterThanOrEqual(10);
-    expect(first.seconds).toBeLessThan(40);
+    // The minute that passes for the ledger only does not count.
+    expect(first.seconds).toBeLessThanOrEqual((Date.now() - Date.parse(created.createdAt)) / 1000);
 
     await event.stage.put('votes', vote(51, 1, 1, createdAgo(10_000)));
     expect((await event.read()).count).toEqual({ questions: 1, votes: 1 });
