@@ -12,6 +12,8 @@ import { type Stage, useStages } from '../kit/stage.js';
 import { starterOf } from '../kit/starter-of.js';
 import { statusOf } from '../kit/status-of.js';
 import { type WatchedClient, watchedClient } from '../kit/watched-client.js';
+import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { until } from '../until.js';
 
 const stages = useStages();
 const sessions = 8;
@@ -453,13 +455,20 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
   it('is used by one request at a time', async () => {
     const stage = await busyStage(kind, 400);
     await stage.control('PATCH', 'knobs', { latencyMs: 5, quota: { limit: 60, windowSeconds: 3600, headers: true } });
-    const scene = withoutPermitsAhead(await stage.scene({ sinks, quota: '{ reserve: 0% }' }));
+    const client = watchedClient(stage.sandbox.baseUrl);
+    let asked = 0;
+    // Holds the first list back until a second one is read at the same time.
+    const page: PigeonholeClient['page'] = async (list, options) => {
+      if (list.list === 'answer_ratings' && (asked += 1) === 1) await until('a second list is read', () => asked > 1);
+      return await client.page(list, options);
+    };
+    const options = { client: { ...client, page }, sinks, quota: '{ reserve: 0% }' };
+    const scene = withoutPermitsAhead(await stage.scene(options));
     expect(await readOn(scene)).toBe('waiting');
     const { requests } = (await stage.control('GET', 'requests?last=1000')) as {
       requests: { inFlight: number; code: number | null }[];
     };
     expect(requests).toHaveLength(60);
-    expect(Math.max(...requests.slice(0, 50).map(({ inFlight }) => inFlight))).toBeGreaterThan(1);
     expect(requests.slice(-4).map(({ inFlight }) => inFlight)).toEqual([1, 1, 1, 1]);
   });
 
