@@ -145,7 +145,7 @@ describe.each(kinds)('sweeps between polls, on %s', (kind) => {
     await stage.db.query(
       `update streams set swept_at = now() - interval '3 days', sweep_due_at = null, due_at = now() where list = 'attendees'`,
     );
-    await scene.settle();
+    await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole }); // one cycle: the sweep continues a few seconds later
     const [row] = await stage.db.query<{ pages: number; in_s: number }>(
       `select w.pages, extract(epoch from due_at - clock_timestamp())::float8 as in_s
        from streams s join walks w on w.stream_id = s.id where list = 'attendees'`,
