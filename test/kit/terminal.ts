@@ -45,6 +45,7 @@ export class TerminalSession {
       stdio: ['pipe', 'pipe', 'ignore'],
       detached: true,
     });
+    this.#child.stdin!.on('error', () => undefined); // keys for a program that has just ended
     this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => {
       this.#written += text;
       this.screen.write(text);
