@@ -15,17 +15,12 @@ const maxAttempts = 20;
  * hour).
  */
 const maxRejections = 16;
-/**
- * If more records than this fail together and none passes, the failure is blamed on the sink and not on the records.
- */
+/** If more records than this fail together and none passes, the sink is blamed and not the records. */
 export const fewRecords = 10;
 const minuteMs = 60_000;
 /** Maximum wait between two attempts to deliver one record. */
 const longestWaitMs = 4 * 60 * minuteMs;
-/**
- * Maximum wait of a rejected record. It is shorter than for other failures, because a rejected record is often
- * corrected soon.
- */
+/** Maximum wait of a rejected record. It is shorter, because a rejected record is often corrected soon. */
 const longestRejectionWaitMs = 5 * minuteMs;
 
 export interface LaneStatus {
@@ -211,10 +206,13 @@ function settle(
   outcome: Settlement,
   { usesAttempts, laneWaitMs, random, maxAttemptsNow, isDoubted }: SettleRules,
 ): Settled {
+  // Written out because nearly every outcome is this one, and overriding members of a spread object takes 1 to 3 µs.
+  if (outcome.kind === 'delivered') {
+    const detail = outcome.detail ?? null;
+    return { sequence, replay, state: 'delivered', reason: null, detail, attempts: attempts + 1, retryInMs: null };
+  }
   const row = { sequence, replay, reason: null, detail: null, attempts, retryInMs: null };
   switch (outcome.kind) {
-    case 'delivered':
-      return { ...row, state: 'delivered', detail: outcome.detail ?? null, attempts: attempts + 1 };
     case 'nothing':
       return { ...row, state: 'withheld', reason: outcome.reason };
     case 'unplannable':
