@@ -20,7 +20,7 @@ export const fewRecords = 10;
 const minuteMs = 60_000;
 /** Maximum wait between two attempts to deliver one record. */
 const longestWaitMs = 4 * 60 * minuteMs;
-/** Maximum wait of a rejected record. It is shorter, because a rejected record is often corrected soon. */
+/** Maximum wait of a rejected record: shorter than `longestWaitMs`, because it is often corrected soon. */
 const longestRejectionWaitMs = 5 * minuteMs;
 
 export interface LaneStatus {

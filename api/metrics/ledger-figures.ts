@@ -1,22 +1,15 @@
 import { Counter, Gauge, Registry } from 'prom-client';
 import { sumOf } from '../../base/words.js';
-import type { Config } from '../../config/config.js';
 import type { AlertFigures, ImportFigures, SweepState } from '../../operations/ledger-status.js';
-import type { NamedPigeonhole } from '../../ledger/pigeonholes.js';
 import type { LaneState } from '../../delivering/read-lanes.js';
 import { combineFreshness } from '../../operations/freshness.js';
 import { problemCodes } from '../../operations/problem.js';
-import type { PigeonholeView, Status } from '../../operations/status-view.js';
+import type { PigeonholeView } from '../../operations/status-view.js';
+import type { Present } from '../status.js';
 
 /** State of the ledger; every process reports the same. */
-export interface LedgerFacts {
-  readonly now: Date;
+export interface LedgerFacts extends Omit<Present, 'progress'> {
   readonly version: string;
-  readonly config: Pick<Config, 'syncs' | 'sinks' | 'workspaces'>;
-  readonly status: Status;
-  /** Lanes on which sinks still receive changes. */
-  readonly lanes: readonly LaneState[];
-  readonly places: readonly NamedPigeonhole[];
   readonly sweeps: readonly SweepState[];
   readonly imports: readonly ImportFigures[];
   readonly alerts: { readonly raised: readonly AlertFigures[]; readonly waiting: number };
