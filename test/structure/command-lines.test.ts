@@ -97,6 +97,7 @@ function programOf(script: string): string[] {
 
 const withArguments = ['bench', 'chaos', 'properties', 'import-proof', 'start'];
 const tools = [
+  'check-documents.mjs',
   'check-language.mjs',
   'fuzz-api.mjs',
   'record-histories.mjs',

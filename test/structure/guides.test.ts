@@ -131,26 +131,7 @@ describe('the guides', () => {
       expect(readFileSync(join(docs, '..', file), 'utf8')).toMatch(new RegExp(`(?:function|class) ${name}\\b`));
     }
   });
-
-  it('link to existing pages and headings', () => {
-    const broken = pages.flatMap((page) => brokenLinks(page).map((link) => `${page}: ${link}`));
-    expect(broken).toEqual([]);
-  });
 });
-
-function brokenLinks(page: string): string[] {
-  const text = readFileSync(join(docs, page), 'utf8');
-  const links = [...text.matchAll(/\]\((?!https?:|mailto:)([^)\s]+)\)/g)].map(([, link]) => link!);
-  return links.filter((link) => {
-    const [path, anchor] = link.split('#') as [string, string?];
-    try {
-      const target = readdirOrRead(path === '' ? join(docs, page) : join(docs, page, '..', path));
-      return anchor !== undefined && !anchorsOf(target).has(anchor);
-    } catch {
-      return true;
-    }
-  });
-}
 
 /** Returns a valid value for the key of a variable. */
 function valueOf(name: string): string {
@@ -159,24 +140,4 @@ function valueOf(name: string): string {
   if (name === 'SLACK_WEBHOOK_URL') return 'https://hooks.slack.com/services/T0/B0/x';
   if (name.endsWith('_URL')) return 'postgres://reader@db.example.com/warehouse';
   return 'a-value';
-}
-
-function readdirOrRead(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch {
-    return readdirSync(path).join('\n');
-  }
-}
-
-/** Returns the anchors of headings as GitHub generates them. */
-function anchorsOf(text: string): ReadonlySet<string> {
-  return new Set(
-    [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
-      heading!
-        .toLowerCase()
-        .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-        .replaceAll(' ', '-'),
-    ),
-  );
 }

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
 /** Rooms below a slice: base, configuration, the service's client, the store, the sinks, and what every step receives. */
@@ -102,16 +102,6 @@ describe('the rooms', () => {
       .flatMap(sourcesOf)
       .filter((file) => !file.startsWith('config/') && /process\.env\b/.test(readFileSync(join(root, file), 'utf8')));
     expect(readers).toEqual([]);
-  });
-});
-
-describe('the path from a page to a Slack message', () => {
-  it('names existing files in docs/how-it-works.md', () => {
-    const text = readFileSync(join(root, 'docs/how-it-works.md'), 'utf8');
-    const path = /## The path in the code\n(.*?)\n## /s.exec(text)![1]!;
-    const files = [...path.matchAll(/^\| `([^`]+\.ts)`/gm)].map(([, file]) => file!);
-    expect(files.length).toBeGreaterThan(10);
-    expect(files.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 });
 
