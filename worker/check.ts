@@ -145,9 +145,7 @@ async function checkStore(config: Config): Promise<Checked> {
     } finally {
       await db.close();
     }
-    const isPooled = new URL(store.url.reveal()).searchParams.get('pgbouncer') === 'true';
-    const note = isPooled ? '; its URL names a pooler, which has to pool sessions and not transactions' : '';
-    return { what, result: 'ok', text: `PostgreSQL answers${note}` };
+    return { what, result: 'ok', text: 'PostgreSQL answers' };
   } catch (error) {
     if (error instanceof LedgerError) return { what, result: 'refused', text: error.message };
     if (!(error instanceof StoreError)) throw error;

@@ -1,4 +1,6 @@
 import { createServer, type Server } from 'node:net';
+import { startPooler } from '../../test/pooler.js';
+import { useLentDatabases } from '../../test/lend-database.js';
 import { startPostgres, hasPostgres, type TestPostgres } from '../../test/postgres.js';
 import { until } from '../../test/until.js';
 import { storeErrorOf } from './both-databases.test-kit.js';
@@ -135,6 +137,41 @@ onPostgres('a connection to a PostgreSQL server', () => {
     const closed = await openPostgres({ url: server.url });
     await Promise.all([closed.close(), closed.close()]);
     expect((await storeErrorOf(closed.query('select 1'))).message).toContain('closed');
+  });
+});
+
+onPostgres('a store behind a connection pooler', () => {
+  const lend = useLentDatabases();
+  const openBehind = async (mode: 'session' | 'transaction' | 'statement', parameters = '') => {
+    const pooler = await startPooler(await lend(), mode);
+    try {
+      const db = await openPostgres({ url: `${pooler.url}${parameters}`, connectTimeoutMs: 250_000 });
+      const limits = `select current_setting('statement_timeout') as statement,
+        current_setting('idle_in_transaction_session_timeout') as idle, current_setting('jit') as jit`;
+      const limited = await db.query(limits);
+      const unlimited = await db.withoutLimits((session) => session.query(limits));
+      await db.close();
+      return { limited, unlimited };
+    } finally {
+      pooler.stop();
+    }
+  };
+
+  it('opens in session mode, and each of its connections has its settings', async () => {
+    expect(await openBehind('session')).toEqual({
+      limited: [{ statement: '1min', idle: '1min', jit: 'off' }],
+      unlimited: [{ statement: '0', idle: '0', jit: 'off' }],
+    });
+  });
+
+  it.each(['transaction', 'statement'] as const)('is refused in %s mode with what to set', async (mode) => {
+    const { message } = await storeErrorOf(openBehind(mode));
+    expect(message).toMatch(/^PostgreSQL at 127\.0\.0\.1:\d+ .*does not pool sessions: set pool_mode = session/);
+  });
+
+  it('is refused with the parameter of its URL that the pooler does not accept', async () => {
+    const { message } = await storeErrorOf(openBehind('session', '?options=-csearch_path%3Dother'));
+    expect(message).toMatch(/refuses the parameter "options": remove the parameter from the URL of "store"/);
   });
 });
 

@@ -11,7 +11,7 @@ import {
 import { Connection, sessionSettings } from './connection.js';
 import { resultTypes, type SqlValue } from './sql-values.js';
 import { refuseWithinTransaction, runTransaction } from './run-transaction.js';
-import { StoreError, toStoreError } from './store-error.js';
+import { poolsTooLittle, StoreError, toStoreError } from './store-error.js';
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
 import { type PostgresTlsMode, sslModes, tlsModeOf, tlsOptionsOf } from '../../base/postgres-tls.js';
@@ -59,15 +59,14 @@ export async function openPostgres({
   const pool = new Pool({
     ...settings,
     max: maxConnections,
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: idleInTransactionTimeoutMs,
     // ends the wait for a server that disappeared without closing the connection, as after a network failure
     query_timeout: statementTimeoutMs + answerMarginMs,
-    onConnect: prepareConnection as (client: ClientBase) => void, // awaited, whatever its type says
+    onConnect: preparing(limits(statementTimeoutMs, idleInTransactionTimeoutMs)) as (client: ClientBase) => void, // awaited, whatever its type says
   });
   pool.on('error', () => undefined); // an idle connection broke; the pool has removed it and opens another when needed
   const database = new PostgresDatabase(pool, settings, store, idleInTransactionTimeoutMs);
   try {
+    await database.refuseUnsuitablePooler();
     await database.refuseOldServer();
   } catch (error) {
     await database.close();
@@ -118,7 +117,7 @@ class PostgresDatabase implements Database {
     client.on('error', () => undefined); // ignored: the running or the next statement fails with the error
     try {
       await client.connect();
-      await client.query(`${sessionSettings}; ${noLimits}`);
+      await client.query(`${sessionSettings}; ${limits(0, 0)}; set lock_timeout = 0`);
     } catch (error) {
       await client.end().catch(() => undefined);
       throw toStoreError(error, this.store);
@@ -168,6 +167,33 @@ class PostgresDatabase implements Database {
       throw new StoreError('other', `${this.store} is version ${version}: version 15 or newer is needed`);
   }
 
+  /**
+   * Refuses a connection pooler that passes a connection's statements to different sessions of the server: settings,
+   * prepared statements and locks of a session would be lost or reach others. Only PostgreSQL can tell, by the id of
+   * the session's process. One connection uses a session, and a second one then keeps a session in a transaction. A
+   * pooler that pools transactions gives the second one the session that is free, and the first one another.
+   * @throws {StoreError} kind `other`
+   */
+  async refuseUnsuitablePooler(): Promise<void> {
+    const clients: PoolClient[] = [];
+    try {
+      const one = await this.pool.connect();
+      clients.push(one);
+      const before = await sessionOf(one);
+      const other = await this.pool.connect();
+      clients.push(other);
+      await other.query('begin');
+      const others = await sessionOf(other);
+      const after = await sessionOf(one);
+      await other.query('rollback');
+      if (before !== after || before === others) throw new StoreError('other', poolsTooLittle(this.store));
+    } catch (error) {
+      throw toStoreError(error, this.store);
+    } finally {
+      for (const client of clients) client.release();
+    }
+  }
+
   async #withConnection<T>(use: (connection: Connection) => Promise<T>): Promise<T> {
     refuseWithinTransaction(this);
     if (this.#closing !== undefined) throw new StoreError('other', 'the store is closed in this process');
@@ -186,13 +212,29 @@ class PostgresDatabase implements Database {
   }
 }
 
-/** Removes time limits that the server may have set for this user. */
-const noLimits = 'set statement_timeout = 0; set lock_timeout = 0; set idle_in_transaction_session_timeout = 0';
+/**
+ * Returns the statements that set the time limits of a session; 0: none, also if the server has set one for this user.
+ * They are not parameters of the connection, which poolers refuse.
+ */
+function limits(statementTimeoutMs: number, idleInTransactionTimeoutMs: number): string {
+  return `set statement_timeout = ${statementTimeoutMs}; set idle_in_transaction_session_timeout = ${idleInTransactionTimeoutMs}`;
+}
 
-async function prepareConnection(client: ClientBase): Promise<void> {
-  // If a connection breaks while it is in use, the running statement fails too, so this event can be ignored.
-  client.on('error', () => undefined);
-  await client.query(sessionSettings);
+function preparing(timeLimits: string): (client: ClientBase) => Promise<void> {
+  return async (client) => {
+    // If a connection breaks while it is in use, the running statement fails too, so this event can be ignored.
+    client.on('error', () => undefined);
+    await client.query(`${sessionSettings}; ${timeLimits}`);
+  };
+}
+
+/**
+ * Returns the id of the server's process that runs the statements of a connection now. The statement has no name,
+ * because a pooler that does not pool sessions may have prepared that name for another connection.
+ */
+async function sessionOf(client: PoolClient): Promise<number | undefined> {
+  const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
+  return rows[0]?.pid;
 }
 
 /**

@@ -1,3 +1,5 @@
+import { poolerRefusal } from '../../base/postgres-pooler.js';
+
 type StoreErrorKind =
   /** The connection could not be opened or broke, or the server is starting, stopping or out of connections. */
   | 'unreachable'
@@ -118,7 +120,7 @@ function sentence(kind: StoreErrorKind, error: ServerError, store: string): stri
     case 'full':
       return fullMessage(store);
     case 'unreachable':
-      return `${store} refused the connection (SQLSTATE ${error.code}): ${refusal(error.code)}`;
+      return `${store} refused the connection (SQLSTATE ${error.code}): ${refusal(error)}`;
     case 'conflict':
       return `${store} rolled a transaction back because of other work (SQLSTATE ${error.code}): run it again`;
     case 'constraint':
@@ -147,12 +149,27 @@ function kindOf({ code, message }: ServerError): StoreErrorKind {
   return ['3D000', '53300', '25006'].includes(code) ? 'unreachable' : 'other';
 }
 
-function refusal(code: string): string {
+function refusal(error: ServerError): string {
+  const { code } = error;
+  const pooler = poolerRefusal(error);
+  if (pooler?.about === 'parameter') {
+    return `it is a connection pooler that refuses the parameter "${pooler.parameter}": remove the parameter from the URL of "store", or add it to ignore_startup_parameters of PgBouncer`;
+  }
+  if (pooler?.about === 'transactions') return poolerAdvice;
+  if (pooler?.about === 'other') return `the server or a connection pooler answered: ${pooler.message}`;
   if (code.startsWith('28')) return 'correct the user and password in the URL of "store"';
   if (code === '3D000') return 'create the database that the URL of "store" names';
   if (code === '53300') return 'allow more connections, or run fewer processes';
   if (code === '25006') return 'it is read-only, so point "store" at the primary server';
-  return 'it is starting or stopping';
+  return code.startsWith('57P') ? 'it is starting or stopping' : 'check whether it accepts connections';
+}
+
+const poolerAdvice =
+  'it is a connection pooler that does not pool sessions: set pool_mode = session for this database, or let "store" name the PostgreSQL server itself';
+
+/** Returns the message about a pooler that pools transactions or statements. */
+export function poolsTooLittle(store: string): string {
+  return `${store} cannot be used: ${poolerAdvice}`;
 }
 
 function fullMessage(store: string): string {

@@ -49,6 +49,9 @@ export async function checkDatabase(database: CheckedDatabase, signal: AbortSign
 }
 
 async function inspect(client: ClientBase, { server, schema, sink, ignored }: CheckedDatabase): Promise<CheckLine[]> {
+  // Sending uses transactions, which a connection pooler in statement mode refuses.
+  await client.query('begin');
+  await client.query('rollback');
   const session = await readSession(client);
   const lines: CheckLine[] = [serverLine(server, session)];
   if (ignored.length > 0)

@@ -46,6 +46,21 @@ describe('an error of PostgreSQL', () => {
   });
 });
 
+describe('a refusal of a connection pooler', () => {
+  it.each([
+    ['transaction blocks not allowed in statement pooling mode', 'pause', 'set pool_mode = session or transaction'],
+    ['unsupported startup parameter: options', 'pause', 'refuses the parameter "options"'],
+    ['unsupported startup parameter in options: search_path', 'pause', 'refuses the parameter "search_path"'],
+    ['query_wait_timeout', 'retry', 'refused the connection (SQLSTATE 08P01): query_wait_timeout'],
+    ['pgbouncer cannot connect to server', 'retry', 'pgbouncer cannot connect to server'],
+  ])('"%s" is a reason to %s with what to do', (message, kind, words) => {
+    expect(failureOf({ code: '08P01', severity: 'FATAL', message })).toMatchObject({
+      about: 'destination',
+      outcome: { kind, detail: expect.stringContaining(words) },
+    });
+  });
+});
+
 describe('a failure without an answer', () => {
   it.each([
     [{ code: 'ECONNREFUSED' }, 'refuses the connection'],

@@ -1,3 +1,4 @@
+import { poolerRefusal } from '../../base/postgres-pooler.js';
 import type { Outcome } from '../sink.js';
 
 /** The cause of a failed transaction, and what follows from it. */
@@ -20,11 +21,30 @@ type Failure =
  */
 export function classifyFailure(error: unknown, server: string, schema: string): Failure {
   if (error instanceof DestinationChanged) return pause('destination', error.message);
-  const { code, severity } = fieldsOf(error);
+  const { code, severity, message } = fieldsOf(error);
   if (severity !== undefined && typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code)) {
+    const refusal = poolerRefusal({ code, message: String(message) });
+    if (refusal !== undefined) return ofPooler(refusal, server, `(SQLSTATE ${code})`);
     return ofServer(code, server, schema, nameOf(fieldsOf(error).constraint));
   }
   return retry(withoutAnswer(error, server));
+}
+
+function ofPooler(refusal: NonNullable<ReturnType<typeof poolerRefusal>>, server: string, at: string): Failure {
+  switch (refusal.about) {
+    case 'parameter':
+      return pause(
+        'destination',
+        `${server} is a connection pooler that refuses the parameter "${refusal.parameter}" ${at}: remove it from "url", or add it to ignore_startup_parameters of PgBouncer`,
+      );
+    case 'transactions':
+      return pause(
+        'destination',
+        `${server} is a connection pooler in statement mode, which refuses transactions ${at}: set pool_mode = session or transaction for this database, or name the PostgreSQL server itself in "url"`,
+      );
+    default:
+      return retry(`${server}, or a connection pooler there, refused the connection ${at}: ${refusal.message}`);
+  }
 }
 
 /** Source: PostgreSQL 15, Appendix A, "PostgreSQL Error Codes". */

@@ -10,6 +10,7 @@ import { type PostgresOperation, storableJson } from '../../../sinks/postgres/pl
 import { createPostgresSink } from '../../../sinks/postgres/postgres.js';
 import { localhostCertificate, localhostKey } from '../../../sinks/network/localhost-certificate.test-kit.js';
 import type { Lane, Outcome, Sink, OnForget } from '../../../sinks/sink.js';
+import { startPooler } from '../../pooler.js';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../postgres.js';
 import { until } from '../../until.js';
 import { Courier } from './destination.js';
@@ -352,6 +353,33 @@ suite('the postgres sink', () => {
     const outcomes = await send(newSink(), storyOf({ items: 1, revisions: 1 }));
     expect(outcomes).toMatchObject([{ kind: 'pause', cause: 'destination' }]);
     expect(outcomes[0]).toHaveProperty('detail', expect.stringContaining('question_id'));
+  });
+
+  describe('behind a connection pooler', () => {
+    const behind = async (mode: 'session' | 'transaction' | 'statement') => {
+      const pooler = await startPooler(url, mode);
+      const config = { url: new Secret(pooler.url), schema: 'engagement' };
+      const sink = createPostgresSink(config, environmentOf('warehouse'), patient);
+      try {
+        const checked = await sink.check(signal);
+        return { checked, outcomes: await send(sink, storyOf({ items: 2, revisions: 2 })) };
+      } finally {
+        await sink.close();
+        pooler.stop();
+      }
+    };
+
+    it.each(['session', 'transaction'] as const)('writes in %s mode', async (mode) => {
+      const { checked, outcomes } = await behind(mode);
+      expect(checked.filter(({ ok }) => !ok)).toEqual([]);
+      expect(new Set(kinds(outcomes))).toEqual(new Set(['delivered']));
+    });
+
+    it('pauses in statement mode, and its check says the same', async () => {
+      const { checked, outcomes } = await behind('statement');
+      expect(checked).toEqual([{ ok: false, text: expect.stringContaining('in statement mode') }]);
+      expect(outcomes[0]).toMatchObject({ kind: 'pause', cause: 'destination', detail: checked[0]!.text });
+    });
   });
 
   describe('for a user without the right to create objects', () => {
