@@ -167,7 +167,7 @@ export type ToReadThread =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array | null }
   | { readonly kind: 'next-rows' };
 
-type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'columns'> & {
+type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> & {
   readonly encoding: string | null;
 };
 

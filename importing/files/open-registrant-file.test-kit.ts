@@ -1,7 +1,7 @@
 import { openRegistrantFile } from './open-registrant-file.js';
 import { RegistrantFileError, type FileOptions, type RawRow, type RegistrantFile } from './registrant-file.js';
 
-export interface ReadFile extends Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'columns'> {
+export interface ReadFile extends Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> {
   readonly encoding: string | null;
   readonly rows: readonly RawRow[];
 }
@@ -21,8 +21,8 @@ export async function readAll(
   const file = await openRegistrantFile(inChunks(content, chunkBytes), { name: 'people', ...rest });
   const rows: RawRow[] = [];
   for await (const batch of file.rows) rows.push(...batch);
-  const { format, delimiter, sheet, columns } = file;
-  return { format, encoding: file.encoding(), delimiter, sheet, columns, rows };
+  const { format, delimiter, sheet, sheets, columns } = file;
+  return { format, encoding: file.encoding(), delimiter, sheet, sheets, columns, rows };
 }
 
 /** Returns only the values of the rows. */

@@ -119,7 +119,7 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
   const text = utf8Bytes(bytes, head, options.encoding);
   const start = await peek(text.bytes, headBytes);
   const kind = findTextKind(start.head, options.name);
-  const shared = { encoding: text.encoding, sheet: null };
+  const shared = { encoding: text.encoding, sheet: null, sheets: null };
   if (kind === 'csv') {
     const form = csvForm(start.head, options.delimiter);
     const table = await rowsBelowHeader(readCsv(start.bytes, form), 'found');
@@ -132,7 +132,7 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
 async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<Parts> {
   const sheet = await readXlsx(bytes, options.sheet);
   const table = await rowsBelowHeader(sheet.rows, 'padded');
-  return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: sheet.name, ...table };
+  return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: sheet.name, sheets: sheet.sheets, ...table };
 }
 
 function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string; skipFirstLine: boolean } {

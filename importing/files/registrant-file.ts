@@ -19,6 +19,8 @@ export interface RegistrantFile {
   readonly delimiter: string | null;
   /** Name of the sheet that is read; null for other formats. */
   readonly sheet: string | null;
+  /** All sheets of a workbook, in the order of their tabs; null for other formats. */
+  readonly sheets: readonly SheetName[] | null;
   /** The trimmed, unique names of the header. */
   readonly columns: readonly string[];
   /**
@@ -33,6 +35,12 @@ export interface RegistrantFile {
   readonly close: () => Promise<void>;
 }
 
+/** A sheet of a workbook. */
+export interface SheetName {
+  readonly name: string;
+  readonly hidden: boolean;
+}
+
 /** A row as it is in the file. */
 export interface RawRow {
   /** Row number as in a spreadsheet: 1 is the header. Element n of a JSON list is row n + 1. */
@@ -41,7 +49,16 @@ export interface RawRow {
   readonly values: readonly string[];
   /** Findings about cells, unordered; absent if there are none. */
   readonly findings?: readonly Finding[];
+  /** Properties that the workbook gives the row; absent if there are none. */
+  readonly marks?: readonly RowMark[];
 }
+
+/** A property that a workbook gives a row besides its cells. */
+export type RowMark =
+  | 'hidden' // by a person, or in a collapsed group
+  | 'filtered' // hidden by a filter
+  | 'table-header' // the header of a table
+  | 'total'; // the totals of a table
 
 /** A property of a cell or row that its text does not show. */
 export interface Finding {
@@ -49,6 +66,10 @@ export interface Finding {
   readonly column: number | null;
   readonly kind:
     | 'error-cell' // #N/A and the like
+    | 'no-result' // a formula without a stored result
+    | 'not-calculated' // a formula whose result is 0 or '' in a workbook that is to be calculated when it is opened
+    | 'calculated-on-load' // a formula with another result in such a workbook
+    | 'zero-result' // a formula whose result is 0 in any other workbook
     | 'date-cell' // a spreadsheet holds it as a date
     | 'digits-lost' // a number with more digits than spreadsheets and JSON readers keep
     | 'nested-value' // an object or a list in JSON
@@ -170,6 +191,8 @@ export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
   'control-character',
   'too-few-cells',
   'error-cell',
+  'no-result',
+  'not-calculated',
   'date-in-code',
   'digits-lost',
   'nested-value',
@@ -196,7 +219,11 @@ const problemWords = {
   'too-few-cells': 'The row has fewer cells than the header; look for a missing delimiter or a broken line.',
   'too-many-cells':
     'The row has more cells than the header; put values that hold the delimiter into quotation marks, and delete cells beyond the last column.',
-  'error-cell': 'The cell holds an error or a formula without a result; enter the value.',
+  'error-cell': 'The cell holds an error; enter the value.',
+  'no-result':
+    'The cell holds a formula without a result; open the file in a spreadsheet program, save it, and import it again.',
+  'not-calculated':
+    'The cell holds a formula that was not calculated; open the file in a spreadsheet program, save it, and import it again.',
   'date-in-code': 'The spreadsheet holds this code as a date; format the column as text and enter the code again.',
   'digits-lost':
     'The number has more than 15 digits, of which the last may be lost; format the column as text and enter it again.',

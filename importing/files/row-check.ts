@@ -73,7 +73,7 @@ export class RowCheck {
     for (const finding of raw.findings ?? []) this.#judgeFinding(finding, judged);
     for (const column of this.#sent) this.#judgeValue(column, raw.values[column.index] ?? '', judged);
     // If a row is unreadable or its cells are shifted, report only that and not the problems that follow from it.
-    const isReadable = (raw.findings ?? []).every(({ kind }) => kind === 'date-cell');
+    const isReadable = (raw.findings ?? []).every(({ kind }) => isHarmless(kind));
     this.#judgeName(judged, isReadable);
     this.#judgeCode(judged, isReadable);
     const values = Object.fromEntries(judged.fields);
@@ -96,6 +96,7 @@ export class RowCheck {
   #judgeFinding({ column, kind }: Finding, { row, problems }: Judged): void {
     const sent = this.#sent.find(({ index }) => index === column);
     if (column !== null && sent === undefined) return; // a column that is not sent may have any content
+    if (kind === 'calculated-on-load' || kind === 'zero-result') return; // a result, as far as can be known
     if (kind !== 'date-cell') problems.push(plainProblem(row, sent?.column ?? null, kind));
     else if (sent !== undefined && sent === this.#code) problems.push(plainProblem(row, sent.column, 'date-in-code'));
   }
@@ -152,6 +153,11 @@ export class RowCheck {
     const similar = folded === code ? this.#seen.rowOf(mark) : (this.#seen.rowOf(folded) ?? this.#seen.add(mark, row));
     if (similar !== undefined) notes.push(similarCode(row, this.#code?.column ?? null, similar));
   }
+}
+
+/** Whether a finding leaves the row readable. */
+function isHarmless(kind: Finding['kind']): boolean {
+  return kind === 'date-cell' || kind === 'calculated-on-load' || kind === 'zero-result';
 }
 
 /** Values of rows that are not sent are cut to this length, which is enough to see the problem. */

@@ -55,7 +55,11 @@ function isFilled({ values, findings }: RawRow): boolean {
   return values.some((value) => value.trim() !== '') || (findings?.length ?? 0) > 0;
 }
 
-function broughtTo(width: number, { row, values, findings = [] }: RawRow, shortRows: 'padded' | 'found'): RawRow {
+function broughtTo(
+  width: number,
+  { row, values, findings = [], marks }: RawRow,
+  shortRows: 'padded' | 'found',
+): RawRow {
   const found: Finding[] = findings.filter(({ column }) => column === null || column < width);
   if (values.length < width) {
     if (shortRows === 'found') found.push({ column: null, kind: 'too-few-cells' });
@@ -65,7 +69,7 @@ function broughtTo(width: number, { row, values, findings = [] }: RawRow, shortR
     if (values.slice(width).some((value) => value.trim() !== '')) found.push({ column: null, kind: 'too-many-cells' });
     else values = values.slice(0, width);
   }
-  return found.length === 0 ? { row, values } : { row, values, findings: found };
+  return { row, values, ...(found.length > 0 && { findings: found }), ...(marks !== undefined && { marks }) };
 }
 
 /**

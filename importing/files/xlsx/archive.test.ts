@@ -1,7 +1,7 @@
 import { writeZip } from '../../../bench/registrant-files/write-xlsx.js';
 import { inChunks, refusalOf } from '../open-registrant-file.test-kit.js';
 import { readLimits } from '../registrant-file.js';
-import { openArchive } from './read-xlsx.js';
+import { openArchive } from './archive.js';
 
 const parts = (count: number): Record<string, string> =>
   Object.fromEntries(Array.from({ length: count }, (_, n) => [`part-${n}`, '']));

@@ -1,7 +1,7 @@
 import { plainDecimal } from '../table.js';
 import { type Finding, RegistrantFileError, readLimits } from '../registrant-file.js';
-import { pictured, type NumberForm, serialDate } from './number-format.js';
-import { readXml } from './xml-events.js';
+import { isoDate, pictured, type NumberForm, serialDate } from './number-format.js';
+import { readXml, truth } from './xml-events.js';
 
 /** A cell as in its XML. */
 interface StoredCell {
@@ -19,6 +19,8 @@ export interface WorkbookValues {
   readonly texts: SharedTexts;
   readonly styles: readonly NumberForm[];
   readonly from1904: boolean;
+  /** Whether the workbook says that its formulas are to be calculated when it is opened. */
+  readonly calculatesOnLoad: boolean;
 }
 
 interface CellValue {
@@ -31,10 +33,26 @@ const error: CellValue = { text: '', finding: 'error-cell' };
 
 /**
  * Returns a cell as text: texts unchanged; numbers with the digits of their format (00123 for 00000), otherwise plain
- * and never in scientific notation; dates in ISO form. A formula is its stored result, or an error if none is stored.
+ * and never in scientific notation; dates in ISO form. A formula is its stored result, with a finding if the result is
+ * missing or may not be one.
  */
-export function cellValue(cell: StoredCell, { texts, styles, from1904 }: WorkbookValues): CellValue {
+export function cellValue(cell: StoredCell, workbook: WorkbookValues): CellValue {
+  if (!cell.formula) return storedValue(cell, workbook);
+  const isEmpty = cell.value === undefined || cell.value.trim() === '';
+  if (cell.type === 'inlineStr' ? cell.inline === '' : isEmpty && (cell.value === undefined || cell.type !== 'str')) {
+    return { text: '', finding: 'no-result' };
+  }
+  const result = storedValue(cell, workbook);
+  if (result.finding !== undefined && result.finding !== 'date-cell') return result;
+  // Programs that cannot calculate store 0 or nothing, and say that the workbook is to be calculated.
+  const isZero = isEmpty || (!['s', 'b', 'd', 'inlineStr'].includes(cell.type) && Number(cell.value) === 0);
+  if (workbook.calculatesOnLoad) return { ...result, finding: isZero ? 'not-calculated' : 'calculated-on-load' };
+  return isZero && !isEmpty ? { ...result, finding: 'zero-result' } : result;
+}
+
+function storedValue(cell: StoredCell, { texts, styles, from1904 }: WorkbookValues): CellValue {
   const { type, value } = cell;
+  const form = styles[cell.style] ?? { kind: 'plain' };
   switch (type) {
     case 's': {
       const text = value === undefined || value.trim() === '' ? '' : texts.at(Number(value));
@@ -45,15 +63,22 @@ export function cellValue(cell: StoredCell, { texts, styles, from1904 }: Workboo
     case 'str':
       return { text: unescaped(value ?? '') };
     case 'b':
-      return { text: value?.trim() === '1' || value?.trim() === 'true' ? 'TRUE' : 'FALSE' };
+      return { text: truth(value) ? 'TRUE' : 'FALSE' };
     case 'e':
       return error;
     case 'd':
-      return { text: (value ?? '').trim(), finding: 'date-cell' };
+      return isoValue(value ?? '', form);
     default:
-      if (value === undefined || value.trim() === '') return cell.formula ? error : nothing;
-      return numberText(Number(value), styles[cell.style] ?? { kind: 'plain' }, from1904);
+      if (value === undefined || value.trim() === '') return nothing;
+      return numberText(Number(value), form, from1904);
   }
+}
+
+/** Returns a date of a strict document, which is ISO 8601 text, in the form that all dates have here. */
+function isoValue(stored: string, form: NumberForm): CellValue {
+  const text = stored.trim();
+  if (text === '') return nothing;
+  return { text: isoDate(text, form) ?? text, finding: 'date-cell' };
 }
 
 function numberText(value: number, form: NumberForm, from1904: boolean): CellValue {

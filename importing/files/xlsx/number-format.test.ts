@@ -7,7 +7,8 @@ describe('a number format', () => {
     ['mmmm', { date: true, time: false }],
     ['dd/mm/yy hh:mm', { date: true, time: true }],
     ['h:mm AM/PM', { date: false, time: true }],
-    ['[h]:mm:ss', { date: false, time: true }],
+    ['[h]:mm:ss', { date: false, time: true, elapsed: true }],
+    ['[mm]', { date: false, time: true, elapsed: true }],
     ['[Red][$-409]dd.mm.yyyy;@', { date: true, time: false }],
   ])('shows dates: %s', (code, shows) => {
     expect(formOf(code)).toEqual({ kind: 'date', ...shows });
@@ -63,6 +64,7 @@ describe('a number format', () => {
 const date = { date: true, time: false };
 const both = { date: true, time: true };
 const time = { date: false, time: true };
+const elapsed = { ...time, elapsed: true };
 
 describe('a date serial number', () => {
   it.each([
@@ -79,7 +81,10 @@ describe('a date serial number', () => {
     [44885, date, true, '2026-11-21'],
     [0, time, false, '00:00:00'],
     [0.75, time, false, '18:00:00'],
-    [1.5, time, false, '36:00:00'],
+    [1.5, time, false, '12:00:00'],
+    [1.5, elapsed, false, '36:00:00'],
+    [416.666, elapsed, false, '9999:59:02'],
+    [416.667, elapsed, false, '1901-02-19T16:00:29'],
     [2958466, date, false, undefined],
     [-1, date, false, undefined],
   ])('%d is shown as %j (1904 date system: %s): %s', (serial, shows, from1904, text) => {

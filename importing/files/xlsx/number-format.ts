@@ -3,9 +3,17 @@ import { readXml } from './xml-events.js';
 /** The effect of a number format. */
 export type NumberForm =
   | { readonly kind: 'plain' }
-  | { readonly kind: 'date'; readonly date: boolean; readonly time: boolean }
+  | ({ readonly kind: 'date' } & ShownParts)
   /** Whole numbers are shown with a picture, such as 00000 or 000-00-0000. */
   | { readonly kind: 'picture'; readonly picture: readonly PictureToken[] };
+
+/** Parts of an instant that a format shows. */
+interface ShownParts {
+  readonly date: boolean;
+  readonly time: boolean;
+  /** Whether it shows a duration, as `[h]:mm` does: 36:00 where `h:mm` shows 12:00. */
+  readonly elapsed?: boolean;
+}
 
 type PictureToken = { readonly digit: '0' | '#' } | { readonly literal: string };
 
@@ -27,6 +35,7 @@ export function builtInForm(id: number): NumberForm {
     return { kind: 'date', date: true, time: false };
   }
   if (id === 22) return { kind: 'date', date: true, time: true };
+  if (id === 46) return { kind: 'date', date: false, time: true, elapsed: true };
   if ((id >= 18 && id <= 21) || (id >= 32 && id <= 35) || (id >= 45 && id <= 47) || id === 55 || id === 56) {
     return { kind: 'date', date: false, time: true };
   }
@@ -40,12 +49,14 @@ export function builtInForm(id: number): NumberForm {
 export function formOf(code: string): NumberForm {
   const tokens = firstSection(code);
   if (tokens === undefined) return plain;
-  const bare = tokens.map((token) => ('bare' in token ? token.bare : '')).join('');
+  const bare = tokens.map((token) => ('bare' in token ? token.bare.replace('[', '') : '')).join('');
   if (/general/i.test(bare)) return plain;
   const letters = bare.replace(/AM\/PM|A\/P/gi, '').toLowerCase();
   if (/[ydhsm]/.test(letters)) {
-    const time = /[hs]/.test(letters);
-    return { kind: 'date', date: /[yd]/.test(letters) || !time, time };
+    const elapsed = tokens.some((token) => 'bare' in token && token.bare.startsWith('['));
+    const time = elapsed || /[hs]/.test(letters);
+    const date = /[yd]/.test(letters) || !time;
+    return { kind: 'date', date, time, ...(elapsed && !date && { elapsed }) };
   }
   if (!/0/.test(bare) || /[^0#() :+-]/.test(bare)) return plain;
   return {
@@ -96,7 +107,7 @@ function firstSection(code: string): Token[] | undefined {
       const end = code.indexOf(']', at);
       const inside = code.slice(at + 1, end < 0 ? undefined : end);
       if (/^[<>=]/.test(inside)) return undefined;
-      if (/^(h+|m+|s+)$/i.test(inside)) tokens.push({ bare: inside }); // elapsed time
+      if (/^(h+|m+|s+)$/i.test(inside)) tokens.push({ bare: `[${inside}` }); // elapsed time
       at = end < 0 ? code.length : end;
     } else tokens.push({ bare: character });
   }
@@ -107,6 +118,9 @@ const secondsADay = 86_400;
 /** 9999-12-31, the last day that Excel shows. */
 const lastDay = 2_958_465;
 
+/** Excel accepts a typed duration up to 9999:59:59; a longer one is an instant in the format of a duration. */
+const longestDuration = 10_000 * 3600;
+
 /**
  * Formats a spreadsheet's date number in ISO form, with the parts that the cell shows: `2026-11-21`,
  * `2026-11-21T09:30:00`, or `09:30:00` (a duration may have more than 24 hours). It has no offset, because spreadsheets
@@ -114,17 +128,40 @@ const lastDay = 2_958_465;
  *
  * Day 1 is 1900-01-01, and day 60 is 29 February 1900, which did not exist: Excel repeats an error of Lotus 1-2-3.
  */
-export function serialDate(
-  serial: number,
-  shows: { readonly date: boolean; readonly time: boolean },
-  from1904: boolean,
-): string | undefined {
+export function serialDate(serial: number, shows: ShownParts, from1904: boolean): string | undefined {
   const seconds = Math.round(serial * secondsADay);
   if (seconds < 0 || seconds >= (lastDay + 1) * secondsADay) return undefined;
-  if (!shows.date) return clock(seconds);
+  if (shows.elapsed === true && seconds < longestDuration) return clock(seconds);
+  if (!shows.date && shows.elapsed !== true) return clock(seconds % secondsADay);
   const day = Math.floor(seconds / secondsADay);
   const date = from1904 ? calendar(Date.UTC(1904, 0, 1), day) : dateFrom1900(day);
   return shows.time ? `${date}T${clock(seconds % secondsADay)}` : date;
+}
+
+const isoInstant = /^(\d{4}-\d\d-\d\d)?(?:(?:^|T| )(\d\d):(\d\d)(?::(\d\d(?:\.\d+)?))?Z?)?$/;
+const isoDuration = /^P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
+
+/**
+ * Formats the ISO 8601 text of a strict document as `serialDate` formats a number: with the parts that the cell shows,
+ * rounded to seconds, and a duration as a clock. Undefined: it has another form, such as one with an offset.
+ */
+export function isoDate(text: string, form: NumberForm): string | undefined {
+  const [period, days = 0, hours = 0, minutes = 0, seconds = 0] = isoDuration.exec(text) ?? [];
+  if (period !== undefined && period.length > 1 && !period.endsWith('T')) {
+    return clock(
+      Math.round(Number(days) * secondsADay + Number(hours) * 3600 + Number(minutes) * 60 + Number(seconds)),
+    );
+  }
+  const [instant, day, hour, minute = 0, second = 0] = isoInstant.exec(text) ?? [];
+  if (instant === undefined || instant === '') return undefined;
+  const secondsOfDay = Math.round(Number(hour ?? 0) * 3600 + Number(minute) * 60 + Number(second));
+  if (day === undefined) return clock(secondsOfDay);
+  const at = Date.parse(`${day}T00:00:00Z`);
+  if (Number.isNaN(at)) return undefined;
+  const shows: ShownParts = form.kind === 'date' ? form : { date: true, time: hour !== undefined };
+  if (!shows.date && shows.elapsed !== true) return clock(secondsOfDay % secondsADay);
+  const date = calendar(at, Math.floor(secondsOfDay / secondsADay));
+  return shows.time ? `${date}T${clock(secondsOfDay % secondsADay)}` : date;
 }
 
 function dateFrom1900(day: number): string {

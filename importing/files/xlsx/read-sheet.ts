@@ -1,33 +1,40 @@
 import { RegistrantFileError, type Finding, type RawRow, readLimits } from '../registrant-file.js';
 import { inBatches } from '../table.js';
 import { appended, cellText, cellValue, type WorkbookValues } from './cell-value.js';
-import { xmlEvents } from './xml-events.js';
+import { marksOf, type SheetTable } from './tables.js';
+import { truth, xmlEvents } from './xml-events.js';
 
 /**
- * Yields the rows of a sheet in order, including hidden and filtered ones. Empty rows have no XML and are skipped.
+ * Yields the rows of a sheet in order, including hidden and filtered ones, which have a mark. Empty rows have no XML
+ * and are skipped.
  * @throws {RegistrantFileError} kind `damaged` if rows are out of order or the sheet is incomplete
  */
 export function readSheet(
   content: AsyncIterable<Buffer>,
   values: WorkbookValues,
+  tables: readonly SheetTable[],
 ): AsyncGenerator<readonly RawRow[], void, undefined> {
-  return inBatches(rowsOf(content, values));
+  return inBatches(rowsOf(content, values, tables));
 }
 
 async function* rowsOf(
   content: AsyncIterable<Buffer>,
   values: WorkbookValues,
+  tables: readonly SheetTable[],
 ): AsyncGenerator<RawRow, void, undefined> {
   const rows: RawRow[] = []; // rows of the last chunk of XML
-  const sheet = sheetHandler(values, rows);
+  const sheet = sheetHandler(values, tables, rows);
   for await (const _ of xmlEvents(content, sheet)) yield* rows.splice(0);
   if (!sheet.ended()) throw damaged('it breaks off');
 }
 
-function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
+function sheetHandler(values: WorkbookValues, tables: readonly SheetTable[], rows: RawRow[]) {
   const inline = cellText();
   let ended = false;
+  let isFiltered = false;
+  let isHidden = false;
   let row = 0;
+  let isRowStated = false; // false: the row has no number, and its first cell may state one
   let cells: string[] = [];
   let findings: Finding[] = [];
   let characters = 0; // characters of the row so far; a few bytes of XML can reference one long text many times
@@ -41,15 +48,21 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
     ended: () => ended,
     open: (name: string, attribute: (name: string) => string | undefined) => {
       switch (name) {
+        case 'sheetPr':
+          isFiltered = truth(attribute('filterMode'));
+          break;
         case 'row':
           row = nextRow(row, attribute('r'));
+          isRowStated = attribute('r') !== undefined;
+          isHidden = truth(attribute('hidden')) || Number(attribute('ht') ?? 1) === 0;
           cells = [];
           findings = [];
           characters = 0;
           column = -1;
           break;
         case 'c':
-          column = nextColumn(column, attribute('r'));
+          ({ row, column } = nextCell({ row, column, isRowStated }, attribute('r')));
+          isRowStated = true;
           type = attribute('t') ?? 'n';
           style = Number(attribute('s') ?? 0);
           value = undefined;
@@ -88,8 +101,15 @@ function sheetHandler(values: WorkbookValues, rows: RawRow[]) {
           break;
         }
         case 'row':
-          if (cells.length > 0)
-            rows.push(findings.length === 0 ? { row, values: cells } : { row, values: cells, findings });
+          if (cells.length > 0) {
+            const marks = marksOf(row, { isHidden, isFiltered, tables });
+            rows.push({
+              row,
+              values: cells,
+              ...(findings.length > 0 && { findings }),
+              ...(marks.length > 0 && { marks }),
+            });
+          }
           break;
         case 'sheetData':
           ended = true;
@@ -108,19 +128,35 @@ function nextRow(before: number, reference: string | undefined): number {
   return row;
 }
 
-function nextColumn(before: number, reference: string | undefined): number {
-  const letters = reference === undefined ? undefined : /^[A-Z]{1,3}(?=\d)/.exec(reference)?.[0];
-  const column =
-    letters === undefined
-      ? before + 1
-      : letters.split('').reduce((sum, letter) => 26 * sum + letter.charCodeAt(0) - 64, 0) - 1;
+/**
+ * Returns the position of a cell. Letters of a reference may be small and have dollar signs.
+ * @throws {RegistrantFileError} kind `damaged` for a reference that is none, or of another row: a guess could move the
+ *   values of a person into other columns
+ */
+function nextCell(
+  before: { readonly row: number; readonly column: number; readonly isRowStated: boolean },
+  reference: string | undefined,
+): { row: number; column: number } {
+  if (reference === undefined) return checkedColumn(before.row, before.column, before.column + 1);
+  const [, letters = '', digits = ''] = /^\s*\$?([A-Z]{1,3})\$?(\d+)\s*$/i.exec(reference) ?? [];
+  const row = Number(digits);
+  if (letters === '' || (before.isRowStated ? row !== before.row : row < before.row))
+    throw damaged('a cell has an invalid reference');
+  const column = Array.from(letters.toUpperCase(), (letter) => letter.charCodeAt(0) - 64).reduce(
+    (sum, letter) => 26 * sum + letter,
+    0,
+  );
+  return checkedColumn(row, before.column, column - 1);
+}
+
+function checkedColumn(row: number, before: number, column: number): { row: number; column: number } {
   if (column <= before) throw damaged('its cells are out of order');
   if (column >= 16_384)
     throw new RegistrantFileError(
       'too-large',
       `The sheet has more columns than Excel allows; use at most ${readLimits.columns}.`,
     );
-  return column;
+  return { row, column };
 }
 
 function longRow(row: number): RegistrantFileError {

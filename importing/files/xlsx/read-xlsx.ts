@@ -1,31 +1,32 @@
-import { RegistrantFileError, type RawRow, readLimits } from '../registrant-file.js';
+import { RegistrantFileError, type RawRow, readLimits, type SheetName } from '../registrant-file.js';
 import { readSheet } from './read-sheet.js';
 import { readSharedTexts } from './cell-value.js';
 import { readStyles } from './number-format.js';
 import { posix } from 'node:path';
-import { readXml } from './xml-events.js';
-import { crc32 } from 'node:zlib';
-import { fromBufferPromise, type Entry, type ZipFile } from 'yauzl';
+import { openArchive, type Archive } from './archive.js';
+import { readXml, truth } from './xml-events.js';
+import { readTable, type SheetTable } from './tables.js';
 
 interface XlsxSheet {
   readonly name: string;
+  /** All sheets with cells, in the order of their tabs. */
+  readonly sheets: readonly SheetName[];
   readonly rows: AsyncGenerator<readonly RawRow[], void, undefined>;
 }
 
 /**
  * Opens a sheet of an XLSX file (decision 0024). Reads its texts and styles; rows are read on demand.
  * @param wanted the sheet's name; undefined: the first visible one
- * @throws {RegistrantFileError} if it is not a workbook or has no such sheet
+ * @throws {RegistrantFileError} if it is not a workbook, has no such sheet, or lacks a part that it names
  */
 export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | undefined): Promise<XlsxSheet> {
   const archive = await openArchive(bytes);
   const workbook = await readWorkbook(archive);
   const sheet =
     wanted === undefined
-      ? (workbook.sheets.find(({ visible }) => visible) ?? workbook.sheets[0])
+      ? (workbook.sheets.find(({ hidden }) => !hidden) ?? workbook.sheets[0])
       : workbook.sheets.find(({ name }) => name === wanted);
-  const content = sheet === undefined ? undefined : archive.open(sheet.part);
-  if (sheet === undefined || content === undefined) {
+  if (sheet === undefined) {
     const all = workbook.sheets.map(({ name }) => JSON.stringify(name));
     throw all.length === 0
       ? new RegistrantFileError('not-a-table', 'The workbook has no sheet with cells; save the list as XLSX or CSV.')
@@ -34,20 +35,45 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
           `The workbook has no sheet ${JSON.stringify(wanted)}; it has ${all.join(', ')}.`,
         );
   }
-  const part = (name: string | undefined) => (name === undefined ? undefined : archive.open(name));
   const values = {
-    texts: await readSharedTexts(part(workbook.sharedTextsPart)),
-    styles: await readStyles(part(workbook.stylesPart)),
+    texts: await readSharedTexts(opened(archive, workbook.sharedTextsPart)),
+    styles: await readStyles(opened(archive, workbook.stylesPart)),
     from1904: workbook.from1904,
+    calculatesOnLoad: workbook.calculatesOnLoad,
   };
-  return { name: sheet.name, rows: readSheet(content, values) };
+  const tables = await tablesOf(archive, sheet.part);
+  return {
+    name: sheet.name,
+    sheets: workbook.sheets.map(({ name, hidden }) => ({ name, hidden })),
+    rows: readSheet(opened(archive, sheet.part)!, values, tables),
+  };
+}
+
+/** Opens a part that the workbook names. @throws {RegistrantFileError} kind `damaged` if the archive lacks it */
+function opened(archive: Archive, part: string | undefined): AsyncGenerator<Buffer, void, undefined> | undefined {
+  if (part === undefined) return undefined;
+  const content = archive.open(part);
+  if (content !== undefined) return content;
+  throw new RegistrantFileError('damaged', 'The XLSX file is damaged: a part of it is missing; save it again.');
+}
+
+async function tablesOf(archive: Archive, sheetPart: string): Promise<SheetTable[]> {
+  const tables: SheetTable[] = [];
+  for (const { type, part } of await relationsOf(archive, sheetPart)) {
+    const content = type === 'table' ? archive.open(part) : undefined;
+    const table = content === undefined ? undefined : await readTable(content);
+    if (table !== undefined) tables.push(table);
+  }
+  return tables;
 }
 
 interface Workbook {
   /** Sheets with cells (no charts), in the order of their tabs. */
-  readonly sheets: readonly { readonly name: string; readonly part: string; readonly visible: boolean }[];
+  readonly sheets: readonly (SheetName & { readonly part: string })[];
   /** Whether day 0 of its dates is 1904-01-01, as in files from old Macs. */
   readonly from1904: boolean;
+  /** Whether results of formulas are to be calculated when it is opened: the program that wrote it did not do so. */
+  readonly calculatesOnLoad: boolean;
   readonly sharedTextsPart: string | undefined;
   readonly stylesPart: string | undefined;
 }
@@ -65,27 +91,32 @@ interface Relation {
  */
 async function readWorkbook(archive: Archive): Promise<Workbook> {
   const part = (await relationsOf(archive, '')).find(({ type }) => type === 'officeDocument')?.part;
-  const content = part === undefined || !part.endsWith('.xml') ? undefined : archive.open(part);
+  const content = part === undefined || !/\.xml$/i.test(part) ? undefined : archive.open(part);
   if (part === undefined || content === undefined) throw noWorkbook();
   const relations = await relationsOf(archive, part);
   const worksheets = new Map(
     relations.flatMap(({ id, type, part: at }) => (type === 'worksheet' ? [[id, at] as const] : [])),
   );
-  const sheets: { name: string; part: string; visible: boolean }[] = [];
+  const sheets: (SheetName & { part: string })[] = [];
   let from1904 = false;
+  let calculatesOnLoad = false;
   let isWorkbook = false;
   await readXml(content, {
     open: (name, attribute) => {
       if (name === 'workbook') isWorkbook = true;
-      if (name === 'workbookPr') from1904 = ['1', 'true'].includes(attribute('date1904') ?? '');
+      if (name === 'workbookPr') from1904 = truth(attribute('date1904'));
+      if (name === 'calcPr') {
+        const isIncomplete = attribute('calcCompleted') !== undefined && !truth(attribute('calcCompleted'));
+        calculatesOnLoad = truth(attribute('fullCalcOnLoad')) || isIncomplete;
+      }
       if (name !== 'sheet') return;
       const sheetPart = worksheets.get(attribute('id') ?? '');
-      if (sheetPart === undefined || !archive.has(sheetPart)) return;
+      if (sheetPart === undefined) return;
       if (sheets.length >= readLimits.sheets) throw tooMany('sheets', readLimits.sheets);
       sheets.push({
         name: attribute('name') ?? '',
         part: sheetPart,
-        visible: (attribute('state') ?? 'visible') === 'visible',
+        hidden: (attribute('state') ?? 'visible') !== 'visible',
       });
     },
     text: () => undefined,
@@ -93,7 +124,7 @@ async function readWorkbook(archive: Archive): Promise<Workbook> {
   });
   if (!isWorkbook) throw noWorkbook();
   const partOf = (wanted: string) => relations.find(({ type }) => type === wanted)?.part;
-  return { sheets, from1904, sharedTextsPart: partOf('sharedStrings'), stylesPart: partOf('styles') };
+  return { sheets, from1904, calculatesOnLoad, sharedTextsPart: partOf('sharedStrings'), stylesPart: partOf('styles') };
 }
 
 async function relationsOf(archive: Archive, source: string): Promise<Relation[]> {
@@ -105,17 +136,35 @@ async function relationsOf(archive: Archive, source: string): Promise<Relation[]
     open: (name, attribute) => {
       if (name !== 'Relationship') return;
       if (relations.length >= readLimits.relations) throw tooMany('relations', readLimits.relations);
-      const target = attribute('Target') ?? '';
       relations.push({
         id: attribute('Id') ?? '',
         type: (attribute('Type') ?? '').split('/').at(-1)!,
-        part: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
+        part: partAt(archive, folder, attribute('Target') ?? ''),
       });
     },
     text: () => undefined,
     close: () => undefined,
   });
   return relations;
+}
+
+/**
+ * Returns the name of the part that a relation targets. A target is a URI relative to the folder of its source; some
+ * programs write it relative to the root, or with characters escaped.
+ */
+function partAt(archive: Archive, folder: string, target: string): string {
+  const relative = target.replaceAll('\\', '/');
+  const resolved = relative.startsWith('/') ? relative.slice(1) : posix.join(folder, relative);
+  const candidates = [resolved, relative, unescapedUri(resolved)];
+  return candidates.find((part) => archive.has(part)) ?? resolved;
+}
+
+function unescapedUri(uri: string): string {
+  try {
+    return decodeURIComponent(uri);
+  } catch {
+    return uri;
+  }
 }
 
 function tooMany(what: string, most: number): RegistrantFileError {
@@ -129,106 +178,5 @@ function noWorkbook(): RegistrantFileError {
   return new RegistrantFileError(
     'not-a-table',
     'The file is an archive but not an XLSX workbook; save the list as XLSX or CSV.',
-  );
-}
-
-/** The parts of an XLSX file, which is a zip archive. */
-interface Archive {
-  readonly has: (part: string) => boolean;
-  /** Returns a part's content in chunks; undefined: there is no such part. A part can be opened several times. */
-  readonly open: (part: string) => AsyncGenerator<Buffer, void, undefined> | undefined;
-}
-
-/**
- * Reads an archive's table of contents, which is at its end. The compressed file is therefore kept in memory, never on
- * disk. Parts are decompressed as streams, and their total size is bounded.
- * @throws {RegistrantFileError} kind `too-large` or `damaged`
- */
-export async function openArchive(bytes: AsyncIterable<Buffer>): Promise<Archive> {
-  const zip = await translating(collected(bytes).then((file) => fromBufferPromise(file, { lazyEntries: true })));
-  const entries = new Map<string, Entry>();
-  await translating(listEntries(zip, entries));
-  let unfolded = 0;
-  const count = (length: number) => {
-    unfolded += length;
-    if (unfolded > readLimits.unfoldedBytes) throw tooLarge('decompresses to more than', readLimits.unfoldedBytes);
-  };
-  return {
-    has: (part) => entries.has(part),
-    open: (part) => {
-      const entry = entries.get(part);
-      return entry === undefined ? undefined : unfold(zip, entry, count);
-    },
-  };
-}
-
-async function collected(bytes: AsyncIterable<Buffer>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of bytes) {
-    length += chunk.length;
-    if (length > readLimits.archiveBytes) throw tooLarge('is larger than', readLimits.archiveBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
-}
-
-async function listEntries(zip: ZipFile, entries: Map<string, Entry>): Promise<void> {
-  if (zip.entryCount > readLimits.archiveEntries) {
-    throw new RegistrantFileError(
-      'too-large',
-      `The archive holds ${zip.entryCount.toLocaleString('en')} files, more than a list of registrants should have; export it again.`,
-    );
-  }
-  for await (const entry of zip.eachEntry()) entries.set(entry.fileName, entry);
-}
-
-async function* unfold(
-  zip: ZipFile,
-  entry: Entry,
-  count: (length: number) => void,
-): AsyncGenerator<Buffer, void, undefined> {
-  if (entry.isEncrypted())
-    throw new RegistrantFileError('not-a-table', 'The file is locked by a password; save it without one.');
-  const stream = await translating(zip.openReadStreamPromise(entry));
-  let sum = 0;
-  try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) {
-      count(chunk.length);
-      sum = crc32(chunk, sum);
-      yield chunk;
-    }
-    if (sum !== entry.crc32) throw damaged(); // some damage decompresses to other text without an error
-  } catch (error) {
-    throw translated(error);
-  } finally {
-    stream.destroy();
-  }
-}
-
-async function translating<T>(work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw translated(error);
-  }
-}
-
-/** Converts errors of the zip reader and zlib, which have no class of their own: the bytes are damaged. */
-function translated(error: unknown): unknown {
-  if (error instanceof RegistrantFileError) return error;
-  return damaged(error);
-}
-
-function damaged(cause?: unknown): RegistrantFileError {
-  return new RegistrantFileError('damaged', 'The XLSX file is damaged or was not received whole; save it again.', {
-    cause,
-  });
-}
-
-function tooLarge(how: string, bytes: number): RegistrantFileError {
-  return new RegistrantFileError(
-    'too-large',
-    `The XLSX file ${how} ${bytes / 2 ** 20} MiB; save the sheet as CSV, which has no such limit.`,
   );
 }

@@ -10,6 +10,18 @@ interface XmlHandler {
 }
 
 /**
+ * Subtrees that are not passed on: extensions of later versions, whose elements have the names of other elements (the
+ * `workbookPr` of an extension says nothing about dates), and alternatives that need an extension. The `Fallback` beside
+ * them is read (ECMA-376, part 3, 7).
+ */
+const skipped: ReadonlySet<string> = new Set(['extLst', 'Choice']);
+
+/** Whether an attribute is true (xsd:boolean, in any case, and the `on` of early programs). */
+export function truth(value: string | undefined): boolean {
+  return value !== undefined && /^\s*(1|true|on|t)\s*$/i.test(value);
+}
+
+/**
  * Parses streamed XML: calls the handler for each chunk, then yields, so that the consumer can take the results. Custom
  * entities are not expanded (a document that defines some counts as damaged), and external ones are never fetched.
  * @throws {RegistrantFileError} kind `damaged` if it is not well-formed; errors of the handler
@@ -18,19 +30,29 @@ export async function* xmlEvents(
   bytes: AsyncIterable<Buffer>,
   handler: XmlHandler,
 ): AsyncGenerator<void, void, undefined> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let skippedDepth = 0; // elements open within a skipped subtree, its root included
   const parser = saxParser(true, { position: false });
   parser.onopentag = ({ name, attributes }) => {
-    handler.open(localName(name), (wanted) => valueOf(attributes as Record<string, string>, wanted));
+    const local = localName(name);
+    if (skippedDepth > 0 || skipped.has(local)) skippedDepth++;
+    else handler.open(local, (wanted) => valueOf(attributes as Record<string, string>, wanted));
   };
-  parser.ontext = handler.text;
-  parser.oncdata = handler.text;
-  parser.onclosetag = (name) => handler.close(localName(name));
+  const text = (part: string) => {
+    if (skippedDepth === 0) handler.text(part);
+  };
+  parser.ontext = text;
+  parser.oncdata = text;
+  parser.onclosetag = (name) => {
+    if (skippedDepth > 0) skippedDepth--;
+    else handler.close(localName(name));
+  };
   parser.onerror = () => {
     parser.onerror = () => undefined; // report only the first
     throw damaged();
   };
   for await (const chunk of bytes) {
+    decoder ??= decoderOf(chunk);
     parser.write(decode(decoder, chunk));
     refuseExcess(parser);
     yield;
@@ -74,6 +96,12 @@ function refuseExcess(parser: object): void {
 export async function readXml(bytes: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
   const events = xmlEvents(bytes, handler);
   while ((await events.next()).done !== true);
+}
+
+/** XML of a workbook is UTF-8, or UTF-16 with a byte order mark (ECMA-376, part 2, 6.2.6). */
+function decoderOf([first, second]: Buffer): InstanceType<typeof TextDecoder> {
+  const isWide = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  return new TextDecoder(isWide ? (first === 0xff ? 'utf-16le' : 'utf-16be') : 'utf-8', { fatal: true });
 }
 
 function decode(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer): string {
