@@ -37,6 +37,35 @@ describe('the form of an item', () => {
     expect(contentOf(list, { ...vote, ...change })).not.toBe(contentOf(list, vote));
   });
 
+  it.each([
+    ['votes', { createdAt: '2026-11-21T08:00:00Z' }, { createdAt: '2026-11-21T08:00:00.000+00:00' }],
+    ['qna-questions', { createdAt: '2026-11-21T08:00:00.5Z' }, { createdAt: '2026-11-21T08:00:00.500Z' }],
+    [
+      'attendees',
+      { signInTime: '2026-11-21T08:00:00Z', consent: { obtained: true, obtainedAt: '2026-11-21T08:00:00Z' } },
+      { signInTime: '2026-11-21T09:00:00+01:00', consent: { obtained: true, obtainedAt: '2026-11-21 08:00:00Z' } },
+    ],
+    ['sessions', { startDate: '2026-11-21T08:00:00+01:00' }, { startDate: '2026-11-21T07:00:00.000Z' }],
+  ])('has the same content if the same instants are spelled differently (%s)', (list, before, after) => {
+    expect(itemForm(list, after, 'with')).toMatchObject({
+      content: contentOf(list, before),
+      payload: expect.stringContaining(Object.values(after)[0] as string) as string,
+    });
+  });
+
+  it.each([
+    ['an instant changes', { createdAt: '2026-11-21T08:00:00Z' }, { createdAt: '2026-11-21T08:00:01Z' }],
+    ['an instant becomes a date', { startDate: '2026-11-21T00:00:00Z' }, { startDate: '2026-11-21' }],
+    ['a text contains an instant', { Note: '2026-11-21T08:00:00Z' }, { Note: '2026-11-21T08:00:00.000Z' }],
+    [
+      'a text contains a member with an instant',
+      { Note: '"createdAt":"2026-11-21T08:00:00Z"' },
+      { Note: '"createdAt":"2026-11-21T08:00:00.0Z"' },
+    ],
+  ])('has other content if %s', (_what, before, after) => {
+    expect(contentOf('attendees', after)).not.toBe(contentOf('attendees', before));
+  });
+
   it('never contains links', () => {
     expect(JSON.stringify(itemForm('votes', vote, 'with'))).not.toContain('links');
     expect(itemForm('sessions', { id: 1, links: { admin: 'x' } }, 'with').payload).toBe('{"id":1}');

@@ -1,3 +1,4 @@
+import { spellInstant } from '../base/instant.js';
 import { canonicalJson } from './canonical-json.js';
 import { withoutIdentity, effective, type Visibility } from './visibility.js';
 import type { KeyedHash } from './keyed-hash.js';
@@ -10,7 +11,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface ItemForm {
   /** Canonical JSON of the whole item. */
   readonly payload: string;
-  /** The item without copies of other items' texts; the same string as `payload` if the list has no such copies. */
+  /** The item without copies of other items' texts, and with its instants in one spelling. */
   readonly content: string;
   /** The copies of other items' texts; null if the list has none. */
   readonly copies: string | null;
@@ -36,12 +37,25 @@ const copiedMembers: Readonly<Record<string, readonly string[]>> = {
  */
 const neverKept: ReadonlySet<string> = new Set(['links']);
 
+/** Matches the service's instants in canonical JSON. A quote within a text is escaped, so no text can contain a match. */
+const instants = /"(createdAt|signInTime|signedInAt|obtainedAt|startDate|endDate)":"([^"\\]{16,40})"/g;
+
+/**
+ * Spells the instants of an item in one way. If the service writes `+00:00` instead of `Z`, no item has changed.
+ */
+function withSpelledInstants(canonical: string): string {
+  return canonical.replace(instants, (member, name: string, text: string) => {
+    const instant = spellInstant(text);
+    return instant === undefined ? member : `"${name}":${instant}`;
+  });
+}
+
 /** Returns the texts of an item with or without the person's identity. Pure. */
 export function itemForm(list: string, fields: Fields, identity: 'with' | 'without'): ItemForm {
   const shown = identity === 'with' ? fields : withoutIdentity(fields);
   const payload = canonicalJson(shown, neverKept);
   const copied = copiedMembers[list];
-  if (copied === undefined) return { payload, content: payload, copies: null };
+  if (copied === undefined) return { payload, content: withSpelledInstants(payload), copies: null };
   const content: Record<string, unknown> = { ...shown };
   const copies: Record<string, unknown> = {};
   for (const name of copied) {
@@ -51,7 +65,11 @@ export function itemForm(list: string, fields: Fields, identity: 'with' | 'witho
     content[name] = { id, anonymous };
     copies[name] = texts;
   }
-  return { payload, content: canonicalJson(content, neverKept), copies: canonicalJson(copies, neverKept) };
+  return {
+    payload,
+    content: withSpelledInstants(canonicalJson(content, neverKept)),
+    copies: withSpelledInstants(canonicalJson(copies, neverKept)),
+  };
 }
 
 /** The form in which an item is compared and delivered, with its hashes. */

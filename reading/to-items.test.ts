@@ -53,6 +53,13 @@ describe('the conversion of a row', () => {
     }
   });
 
+  it.each(['2026-11-21T08:00:00Z', '2026-11-21T08:00:00+00:00', '2026-11-21T09:00:00.0+01:00'])(
+    'identifies a vote by its instant, also if the service spells it %s',
+    (createdAt) => {
+      expect(one('votes', { ...said, createdAt }).key).toBe(one('votes', said).key);
+    },
+  );
+
   it('creates an item for each copy of a vote on one page, with different keys that are the same when the page is read again', () => {
     const keys = read('votes', [said, { ...said, attendeeId: 8 }, said, said]).items.map(({ key }) => key);
     expect(new Set(keys).size).toBe(4);

@@ -1,3 +1,4 @@
+import { spellInstant } from '../base/instant.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import { withoutIdentity, personRuleOf } from '../ledger/visibility.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
@@ -101,8 +102,10 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
     return typeof value === 'number' && Number.isSafeInteger(value) ? String(value) : undefined;
   }
   // Only these fields of a vote never change: its attendee, instant, session and question. Its texts are copied from
-  // other items, which may be edited.
-  const stable = [row['attendeeId'], row['createdAt'], object(row['session'])?.['id'], object(row['question'])?.['id']];
+  // other items, which may be edited. The service may spell the same instant differently after an update.
+  const createdAt = row['createdAt'];
+  const instant = typeof createdAt === 'string' ? (spellInstant(createdAt) ?? createdAt) : createdAt;
+  const stable = [row['attendeeId'], instant, object(row['session'])?.['id'], object(row['question'])?.['id']];
   if (stable[1] === undefined || stable[3] === undefined) return undefined;
   const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
   const count = (copies.get(key) ?? 0) + 1;

@@ -23,6 +23,11 @@ export const knobsSchema = z.strictObject({
    * cursors are equal.
    */
   cursorText: z.enum(['plain', 'signed']).default('plain'),
+  /**
+   * Spelling of instants in UTC: `2026-11-21T08:00:00.000Z`, the same without a fraction of zeros, or with an offset
+   * instead of `Z`.
+   */
+  instants: z.enum(['fraction', 'seconds', 'offset']).default('fraction'),
   /** The service's own maximum page size; a larger count is lowered to it without an error. */
   maxPerPage: z.int().min(1).max(300).default(300),
   /** The field of a create request with the subscription of a Team workspace. */
@@ -64,4 +69,5 @@ export const knobsSchema = z.strictObject({
 export type Knobs = z.infer<typeof knobsSchema>;
 export type Order = Knobs['order'];
 export type CursorKind = Knobs['cursor'];
+export type InstantSpelling = Knobs['instants'];
 export type CursorText = Knobs['cursorText'];

@@ -6,7 +6,7 @@ import type { Conference } from '../world/conference.js';
 import { decodeCursor, encodeCursor, type CursorPosition, readPage, type IdPage, rankAfter } from './read-page.js';
 import type { FaultKind, FaultRule } from './faults.js';
 import { readFilters, SESSION_REQUIRED, SPECIFIED_FILTERS, type Filters } from './filters.js';
-import type { CursorKind, Knobs, Order } from './knobs.js';
+import type { CursorKind, InstantSpelling, Knobs, Order } from './knobs.js';
 import { ServiceError } from './service-error.js';
 import { mutate } from '../world/mutations.js';
 import { addNewItem } from '../world/new-item.js';
@@ -134,11 +134,21 @@ function envelope(request: ListRequest, page: IdPage, setting: PageSetting): str
   const parts: string[] = [];
   for (const id of ids) {
     const item = table.item(id);
-    if (item !== undefined) parts.push(JSON.stringify(item));
+    if (item !== undefined) parts.push(spellInstants(JSON.stringify(item), knobs.instants));
   }
   const links = JSON.stringify({ next: nextCursor === null ? null : nextUrl(request, setting, nextCursor) });
   const meta = JSON.stringify({ perPage: count, nextCursor, hasMore });
   return `{"data":[${parts.join(',')}],"links":${links},"meta":${meta}}`;
+}
+
+/** Spells the instants of an item in another way, as the service may after an update. */
+function spellInstants(item: string, spelling: InstantSpelling): string {
+  if (spelling === 'fraction') return item;
+  const zone = spelling === 'offset' ? '+00:00' : 'Z';
+  return item.replace(
+    /("(?:createdAt|signInTime|obtainedAt)":"\d{4}-\d\d-\d\dT[\d:]{8})(\.\d+)?Z"/g,
+    (_, seconds: string, fraction = '') => `${seconds}${/[1-9]/.test(String(fraction)) ? fraction : ''}${zone}"`,
+  );
 }
 
 function nextUrl({ query, url }: ListRequest, { sent }: PageSetting, nextCursor: string): string {

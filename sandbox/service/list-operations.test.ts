@@ -109,6 +109,21 @@ describe('pages', () => {
     expect(page.meta.perPage).toBe(20);
   });
 
+  it.each([
+    ['seconds', /^\d{4}-\d\d-\d\dT[\d:]{8}(\.\d{3})?Z$/],
+    ['offset', /^\d{4}-\d\d-\d\dT[\d:]{8}(\.\d{3})?\+00:00$/],
+  ])('show the same instants if they are written as %s', async (instants, form) => {
+    const sandbox = await startTestSandbox();
+    const texts = async (): Promise<string[]> =>
+      (await sandbox.page('/v2/pigeonholes/101/questions?count=300')).data.map(({ createdAt }) => createdAt as string);
+    const before = await texts();
+    await sandbox.control('PATCH', 'knobs', { instants });
+    const after = await texts();
+    expect(after.map((text) => Date.parse(text))).toEqual(before.map((text) => Date.parse(text)));
+    for (const text of after) expect(text).toMatch(form);
+    expect(after).not.toContainEqual(expect.stringContaining('.000'));
+  });
+
   it.each(['ascending', 'descending', 'unordered'] as const)('of a list %s hold the same items', async (order) => {
     const sandbox = await startTestSandbox({ order, attendees: 95 });
     const ids = idsOf(await sandbox.walk('/v2/pigeonholes/101/attendees', 10)) as number[];

@@ -3,7 +3,7 @@ import { kinds } from '../../ledger/drivers/both-databases.test-kit.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { requestReplay } from '../../delivering/replays.js';
 import { answer, attendee, pollVote, qnaQuestion, question, rating, session, vote } from '../kit/items.js';
-import { archived, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { archive, archived, everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
 
 const stages = useStages();
 
@@ -34,6 +34,26 @@ async function put(stage: Stage): Promise<void> {
 }
 
 describe.each(kinds)('ids, on %s', (kind) => {
+  it('and content are the same if the service spells its instants differently after an update', async () => {
+    const stage = await stages.open(kind);
+    await put(stage);
+    await stage.put('votes', ...Array.from({ length: 40 }, (_, n) => vote(100 + n, 1, 1)), vote(21, 2, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    const before = archive(scene);
+    expect(before.filter(({ list }) => list === 'votes')).toHaveLength(42);
+
+    for (const instants of ['seconds', 'offset', 'fraction']) {
+      await stage.control('PATCH', 'knobs', { instants });
+      for (let cycle = 0; cycle < 3; cycle += 1) {
+        await stage.sweepsAreDue();
+        await scene.settle();
+      }
+    }
+    expect(archive(scene)).toEqual(before);
+    expect(await stage.db.query('select 1 from missing')).toEqual([]);
+  });
+
   it('are not used up by cycles without changes, by restarts, or by repeated requests', async () => {
     const stage = await stages.open(kind);
     await put(stage);
