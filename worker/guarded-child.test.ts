@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lockFolder } from '../ledger/drivers/folder-lock.js';
@@ -100,6 +100,13 @@ describe.each(guards)('a child guarded by %s', (guard) => {
     }
 
     expect(readFileSync(logFile, 'utf8')).toBe('one\ntwo\n');
+  });
+
+  it('creates files that only this user can read', async () => {
+    const file = join(folder, 'made');
+    await startGuardedChild({ command: '/usr/bin/touch', args: [file], guard }).exited;
+
+    expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
   it('receives only the environment that it is given', async () => {

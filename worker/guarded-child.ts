@@ -50,6 +50,7 @@ export interface GuardedChild {
  * command ended first. The watcher then must not kill anything, because the process id may be in use again.
  */
 const pipeGuardScript = `
+umask 077
 exec 3<&0
 (if read -r _; then :; else kill -KILL $$; fi) <&3 3<&- >/dev/null 2>&1 &
 exec "$@" </dev/null 3<&-
@@ -62,6 +63,7 @@ exec "$@" </dev/null 3<&-
 const pdeathsigGuardScript = `
 [ "$PPID" = "$1" ] || exit 1
 shift
+umask 077
 unset PWD OLDPWD
 exec "$@"
 `;
@@ -71,8 +73,8 @@ exec "$@"
  * reaches only this process, which then stops the program as part of its own shutdown. The guard is necessary because
  * Temporal's development server survives its parent, and a second server on the same file would start as well.
  *
- * The child inherits no descriptors except its input and output, so it never holds a folder's lock. Call this on the
- * main thread: the kernel's guard watches the thread that started the child.
+ * The child inherits no descriptors except its input and output, so it never holds a folder's lock. Only this user can
+ * read the files that it creates. Call this on the main thread: the kernel's guard watches the thread that started the child.
  */
 export function startGuardedChild(options: GuardedChildOptions): GuardedChild {
   const guard = options.guard ?? bestGuard();

@@ -1,5 +1,5 @@
 import { DefaultLogger, Runtime } from '@temporalio/worker';
-import { freePort } from './embedded-temporal/free-port.js';
+import { freePortClosedToBrowsers } from './embedded-temporal/free-port.js';
 import type { ProcessLog } from './log.js';
 import { request } from 'undici';
 
@@ -12,10 +12,14 @@ const maxTries = 5;
 /**
  * Configures the Temporal SDK to log warnings and errors with this process's log, and to ignore signals, because this
  * process shuts down in its own order. Call it once per process; a second call throws.
- * @param findPort returns a port of loopback for the SDK's metrics; called again if the port is taken
+ * @param findPort returns a port of loopback for the SDK's metrics; called again if the port is taken. By default one
+ *   that pages in a browser cannot reach, because the SDK does not check `Host`
  * @returns the loopback address (host and port) at which the SDK serves its metrics by workflow type and task queue
  */
-export async function installRuntime(log: ProcessLog, findPort: () => Promise<number> = freePort): Promise<string> {
+export async function installRuntime(
+  log: ProcessLog,
+  findPort: () => Promise<number> = freePortClosedToBrowsers,
+): Promise<string> {
   for (let tries = 1; ; tries += 1) {
     const address = `127.0.0.1:${await findPort()}`;
     try {

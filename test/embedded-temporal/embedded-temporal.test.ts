@@ -1,5 +1,6 @@
-import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,6 +114,46 @@ describe('an embedded Temporal server', () => {
     stranger.kill();
   });
 
+  describe('with an open page in a browser on the same machine', () => {
+    it('does nothing for a simple request that the page sends, whatever its host name', async () => {
+      server = await startEmbeddedTemporal({ folder, binary });
+      await startWorkflow(server, 'kept');
+      const { httpPort } = portsOf(server);
+      const asked = ['127.0.0.1', 'localhost', 'rebound.example', '[::1]', ''].flatMap((host) =>
+        [
+          ['POST', `/api/v1/namespaces/${namespace}/workflows/kept/terminate`],
+          ['POST', `/api/v1/namespaces/${namespace}/workflows/kept/signal/any`],
+          ['GET', `/api/v1/namespaces/${namespace}/workflows`],
+          ['GET', `/api/v1/namespaces`],
+        ].map(([method = '', path = '']) => sendAsPage(httpPort, { method, path, host: `${host}:${httpPort}` })),
+      );
+
+      expect(new Set(await Promise.all(asked))).toEqual(new Set([403]));
+      expect(await isRunning(server, 'kept')).toBe(true);
+    });
+
+    it('serves every port that answers HTTP at one to which browsers send nothing', async () => {
+      server = await startEmbeddedTemporal({ folder, binary });
+      const { httpPort, metricsPort } = portsOf(server);
+      const listening = listeningPorts(server.pid ?? 0);
+      expect(listening).toEqual(expect.arrayContaining([httpPort, metricsPort]));
+      for (const port of listening) {
+        // Node's fetch follows the same standard as browsers. The other ports speak gRPC, which ends such a request.
+        const answer = await fetch(`http://127.0.0.1:${port}/metrics`).catch(({ cause }: Error) => cause as Error);
+        expect(answer).not.toBeInstanceOf(Response);
+        if (port === httpPort || port === metricsPort) expect(answer).toMatchObject({ message: 'bad port' });
+      }
+    });
+  });
+
+  it('keeps its files from other users of the machine', async () => {
+    server = await startEmbeddedTemporal({ folder: join(folder, 'store'), binary });
+    const files = readdirSync(join(folder, 'store')).filter((name) => name !== 'temporal.pid');
+    expect(files).toEqual(expect.arrayContaining(['temporal.log', 'temporal.sqlite', 'temporal.sqlite-wal']));
+    for (const file of files) expect(statSync(join(folder, 'store', file)).mode & 0o777).toBe(0o600);
+    expect(statSync(join(folder, 'store')).mode & 0o777).toBe(0o700);
+  });
+
   it('keeps the file settings that survive kills, and receives no variables of our environment', async () => {
     server = await startEmbeddedTemporal({ folder, binary });
     if (process.platform !== 'linux') return;
@@ -122,6 +163,48 @@ describe('an embedded Temporal server', () => {
     expect(readFileSync(`/proc/${server.pid}/environ`, 'utf8')).toMatch(/^HOME=[^\0]*\0$/);
   });
 });
+
+const namespace = 'default';
+
+/** Reads the ports of a server from its command line. */
+function portsOf({ pid }: EmbeddedTemporal): { readonly httpPort: number; readonly metricsPort: number } {
+  const command = execFileSync('ps', ['-o', 'args=', '-p', String(pid)], { encoding: 'utf8' });
+  const port = (flag: string): number => Number(new RegExp(`--${flag}=(\\d+)`).exec(command)?.[1]);
+  return { httpPort: port('http-port'), metricsPort: port('metrics-port') };
+}
+
+/** Returns the ports of loopback at which a process listens; on other systems than Linux, those of its command line. */
+function listeningPorts(pid: number): number[] {
+  if (process.platform !== 'linux') return Object.values(portsOf({ pid } as EmbeddedTemporal));
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+      try {
+        return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? [];
+      } catch {
+        return []; // closed meanwhile
+      }
+    }),
+  );
+  const lines = readFileSync(`/proc/${pid}/net/tcp`, 'utf8').split('\n').slice(1);
+  return lines.flatMap((line) => {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+    return state === '0A' && sockets.has(inode) ? [Number.parseInt(local.split(':')[1] ?? '', 16)] : [];
+  });
+}
+
+/** Sends what a browser sends for a form or a simple `fetch` of a foreign page: no preflight asks for permission. */
+function sendAsPage(
+  port: number,
+  { method, path, host }: { readonly method: string; readonly path: string; readonly host: string },
+): Promise<number | undefined> {
+  const headers = { host, origin: 'http://page.example', 'content-type': 'text/plain', 'sec-fetch-site': 'cross-site' };
+  return new Promise((resolve, reject) => {
+    const sent = request({ host: '127.0.0.1', port, method, path, headers }, (answer) => {
+      answer.resume().once('end', () => resolve(answer.statusCode));
+    });
+    sent.once('error', reject).end(method === 'POST' ? '{"reason":"a page"}' : undefined);
+  });
+}
 
 async function withConnection<T>(
   { address }: EmbeddedTemporal,

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { type ChildExit, type GuardedChild, startGuardedChild } from '../guarded-child.js';
 import { EmbeddedTemporalError } from '../failure-kind.js';
-import { freePort } from './free-port.js';
+import { freePort, freePortClosedToBrowsers } from './free-port.js';
 import { execFileSync } from 'node:child_process';
 import { connect } from 'node:net';
 import { Connection } from '@temporalio/client';
@@ -67,7 +67,9 @@ const longestPauseMs = 5000;
  * - With `synchronous=1` in WAL mode, its data survived kills under load.
  * - The next two settings reduce the time of an activity to a fifth (measured: 15–20 ms instead of 50–100).
  * - By default, the server reads timers one second ahead, and a timer set within that second fires only at its end.
- *   With the last setting, a poll with an interval of one second starts every 1.0 s instead of every 1.3 s.
+ *   With the third setting, a poll with an interval of one second starts every 1.0 s instead of every 1.3 s.
+ * - The HTTP API cannot be switched off, and any page in a browser can send it a simple request. The last setting lets
+ *   it accept only a host name that no request can have (decision 0047).
  */
 const serverArgs = [
   '--headless',
@@ -78,6 +80,7 @@ const serverArgs = [
   '--dynamic-config-value=system.enableActivityEagerExecution=true',
   '--dynamic-config-value=history.transferProcessorMaxPollRPS=100',
   '--dynamic-config-value=history.timerProcessorMaxTimeShift="50ms"',
+  '--dynamic-config-value=frontend.httpAllowedHosts=["/"]',
 ];
 
 /**
@@ -86,7 +89,7 @@ const serverArgs = [
  * @throws {EmbeddedTemporalError} if it does not start; the message names its log file
  */
 export async function startEmbeddedTemporal(options: EmbeddedTemporalOptions): Promise<EmbeddedTemporal> {
-  await mkdir(options.folder, { recursive: true });
+  await mkdir(options.folder, { recursive: true, mode: 0o700 });
   for (let starts = 1; ; starts += 1) {
     const server = new SupervisedServer(options, options.port ?? (await freePort()));
     try {
@@ -150,6 +153,9 @@ class SupervisedServer implements EmbeddedTemporal {
   async #serve(): Promise<GuardedChild> {
     await endStaleServer(this.#pidFile, this.#database);
     this.#rotateLog();
+    // Routes for Nexus and metrics do not check the host, so pages must not reach these ports at all.
+    const httpPort = await freePortClosedToBrowsers();
+    const metricsPort = await freePortClosedToBrowsers([httpPort]);
     const child = startGuardedChild({
       command: this.options.binary,
       args: [
@@ -157,6 +163,8 @@ class SupervisedServer implements EmbeddedTemporal {
         'start-dev',
         '--ip=127.0.0.1',
         `--port=${this.port}`,
+        `--http-port=${httpPort}`,
+        `--metrics-port=${metricsPort}`,
         `--namespace=${this.namespace}`,
         `--db-filename=${this.#database}`,
         ...serverArgs,

@@ -17,6 +17,27 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${lowestPort} to ${highestPort} is free on 127.0.0.1: end what listens there`);
 }
 
+/**
+ * Ports to which every browser refuses to send requests, whatever the page, scheme or host name (the "bad ports" of the
+ * Fetch standard). Only those that a program may use without privileges and that nobody is likely to need here.
+ */
+const portsClosedToBrowsers = [
+  1719, 1720, 1723, 3659, 4190, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
+] as const;
+
+/**
+ * Returns a free port of the loopback interface that no page in a browser can reach, for a server that cannot check
+ * `Host` and `Origin` itself. If all of them are in use, it returns another free port.
+ * @param taken ports that the caller has already chosen
+ */
+export async function freePortClosedToBrowsers(taken: readonly number[] = []): Promise<number> {
+  const first = Math.floor(Math.random() * portsClosedToBrowsers.length); // so that processes rarely try the same port
+  for (const port of [...portsClosedToBrowsers.slice(first), ...portsClosedToBrowsers.slice(0, first)]) {
+    if (!taken.includes(port) && (await isFree(port))) return port;
+  }
+  return await freePort();
+}
+
 /** Returns true if nothing listens on a port of the loopback interface at this moment. */
 export async function isFree(port: number): Promise<boolean> {
   return (await whyNotFree('127.0.0.1', port)) === null;
