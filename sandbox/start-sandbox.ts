@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Controlled } from './control/control-routes.js';
 import { isControlPath, serveControl } from './control/serve-control.js';
+import { refusePages } from './serve/refuse-pages.js';
 import { Faults, type FaultRule } from './service/faults.js';
 import { knobsSchema, type CursorKind, type Knobs, type Order } from './service/knobs.js';
 import { PageCache, type ServiceState } from './service/service.js';
@@ -149,6 +150,7 @@ export async function runSandbox(options: SandboxOptions = {}): Promise<Sandbox>
   const controlled: Controlled = { service, traffic, rate: resolved.rate, initialKnobs: knobs };
 
   const server = createServer((incoming, response) => {
+    if (refusePages(incoming, response)) return;
     const served = isControlPath(incoming.url ?? '')
       ? serveControl(controlled, incoming, response)
       : serveRequest(service, incoming, response);

@@ -21,8 +21,6 @@ export async function serveControl(
   const method = incoming.method ?? 'GET';
   const path = url.pathname.slice(PREFIX.length);
   try {
-    if (!isLoopbackHost(incoming.headers.host))
-      throw new ControlError(403, 'the control API answers on loopback addresses only');
     if (method === 'GET' && path.startsWith('truth/')) {
       await serveTruth(controlled, path.slice('truth/'.length), url.searchParams, response);
       return;
@@ -57,14 +55,6 @@ async function readJson(incoming: IncomingMessage): Promise<unknown> {
   } catch {
     throw new ControlError(400, 'the body is not JSON; send a JSON value or nothing');
   }
-}
-
-/**
- * Whether a `Host` header names loopback. Other names are refused, because a web page can reach loopback through its
- * own DNS name (DNS rebinding).
- */
-function isLoopbackHost(host: string | undefined): boolean {
-  return /^(127\.0\.0\.1|localhost|\[::1\])(:\d+)?$/.test(host ?? '');
 }
 
 function sendJson(response: ServerResponse, status: number, body: unknown): void {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { DoubleAnswer, DoubleRequest } from './double-request.js';
 import { type RequestRule, violationsOf } from './request-rules.js';
+import { refusePages } from './refuse-pages.js';
 import { FaultPlan, type Fault, type FaultEffect, readFault, type NamedFaults } from './faults.js';
 
 /** Settings that every double has. */
@@ -58,6 +59,7 @@ const MAX_KEPT_REQUESTS = 10_000;
  * Serves a vendor on loopback. `/_double/state` and `/` show what it holds, `POST` and `DELETE /_double/faults` add and
  * remove faults; every other path belongs to the vendor. Requests are handled one at a time, in the order in which
  * their bodies are complete.
+ * Pages in a browser that the double did not serve get no answer.
  */
 export async function serveDouble(vendor: Vendor, options: ServeOptions): Promise<RunningDouble> {
   const now = options.now ?? Date.now;
@@ -69,6 +71,7 @@ export async function serveDouble(vendor: Vendor, options: ServeOptions): Promis
 
   // Higher than any vendor's limit, so that the vendor's own limit applies first.
   const server = createServer({ maxHeaderSize: 128 * 1024 }, (incoming, outgoing) => {
+    if (refusePages(incoming, outgoing)) return;
     serve(incoming, outgoing).catch((error: unknown) => {
       const { message } = error instanceof Error ? error : { message: 'unknown' };
       write(outgoing, { status: 500, json: { double: `the double itself failed: ${message}` } });

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
+import { refusePages } from '../serve/refuse-pages.js';
 import { DeliveryTally, type ListTally, receiptOf, type Receipt, ReceiptLog } from './receipt.js';
 import { type Notice, readSignedMessage } from './read-signed-change.js';
 import { z } from 'zod';
@@ -65,6 +66,7 @@ export async function runWebhookReceiver(options: WebhookReceiverOptions): Promi
   });
 
   const server = createServer((request, response) => {
+    if (refusePages(request, response)) return;
     const handle = request.url?.startsWith('/_control/') ? control : receive;
     handle(request, response).catch((error: unknown) => {
       // If the client is still connected, the error is a defect of this receiver and must be visible.
