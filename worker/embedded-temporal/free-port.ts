@@ -21,9 +21,7 @@ export async function freePort(): Promise<number> {
  * Ports to which every browser refuses to send requests, whatever the page, scheme or host name (the "bad ports" of the
  * Fetch standard). Only those that a program may use without privileges and that nobody is likely to need here.
  */
-const portsClosedToBrowsers = [
-  1719, 1720, 1723, 3659, 4190, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697,
-] as const;
+const portsClosedToBrowsers = [1719, 1720, 1723, 3659, 4190, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697] as const;
 
 /**
  * Returns a free port of the loopback interface that no page in a browser can reach, for a server that cannot check
