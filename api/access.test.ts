@@ -484,10 +484,12 @@ describe('a server on loopback without server.token', () => {
     expect((await ask(app, pauseHooks, viewer)).status).toBe(403);
   });
 
-  it('rejects its own token once server.token is set', async () => {
+  it('accepts its own token beside server.token, and records each under its name', async () => {
     const { app } = await open('embedded', { ...loopback, token: new Secret(serverToken) } as Config['server']);
-    expect((await ask(app, status, localToken)).status).toBe(401);
-    expect((await ask(app, status, serverToken)).status).toBe(200);
+    const nameOf = async (token: string): Promise<unknown> =>
+      JSON.parse((await ask(app, { method: 'GET', path: '/api/caller', may: roles }, token)).text);
+    expect(await nameOf(localToken)).toMatchObject({ name: 'local', roles: ['admin'] });
+    expect(await nameOf(serverToken)).toMatchObject({ name: 'server.token', roles: ['admin'] });
   });
 
   it('allows only /metrics without a token, and only without a public address', async () => {

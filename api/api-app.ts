@@ -40,8 +40,11 @@ export type ApiContext = Context<ApiEnvironment>;
 export interface ApiSources extends StatusSources {
   /** Version of pigeonpost. */
   readonly version: string;
-  /** Returns the administrator's token that this installation created, for when `server.token` is not set. */
-  readonly localToken: () => string;
+  /**
+   * Returns the administrator's token that this installation created. Null if it could not be stored, which only
+   * `server.token` permits.
+   */
+  readonly localToken: () => string | null;
   /** Checks each part separately. Never throws; takes a few seconds at most. */
   readonly health: () => Promise<readonly PartHealth[]>;
   readonly meters: ProcessMeters;

@@ -3,7 +3,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../base/loopback.js';
 import { findToken, markTokenUsed } from '../ledger/tokens.js';
-import { type Holder, readSession, sessionIn, hashToken, tokenIdOf } from './credentials.js';
+import { type AdministratorName, type Holder, readSession, sessionIn, hashToken, tokenIdOf } from './credentials.js';
 import { Refused } from './problem.js';
 
 /** Roles of a token. A token with several roles has the rights of all of them. */
@@ -71,7 +71,9 @@ export async function authenticate(sources: AccessSources, header: Header): Prom
   const text = /^Bearer +(\S+)$/i.exec(presented)?.[1];
   if (text === undefined) throw unauthenticated('send the token as "Authorization: Bearer …"');
   const hash = hashToken(text);
-  if (timingSafeEqual(hash, hashToken(administratorsToken(sources)))) return administrator(sources);
+  // Compares with each of them, so that the check always takes the same time.
+  const own = administratorsTokens(sources).filter((token) => timingSafeEqual(hash, hashToken(token.text)));
+  if (own[0] !== undefined) return administrator(own[0].by);
   const id = tokenIdOf(text);
   const known = id === undefined ? undefined : await findToken(sources.ledger, id);
   if (!timingSafeEqual(hash, known?.hash ?? nothing)) {
@@ -80,14 +82,29 @@ export async function authenticate(sources: AccessSources, header: Header): Prom
   return await namedCaller(sources, known);
 }
 
-/** Returns `server.token`, or the token that this installation created. */
-export function administratorsToken({ config, localToken }: AccessSources): string {
-  return config.server.token?.reveal() ?? localToken();
+/** A token with the rights of an administrator. */
+interface AdministratorsToken {
+  /** Name of its holder in the audit log. */
+  readonly by: AdministratorName;
+  readonly text: string;
+}
+
+/**
+ * Returns the tokens of the administrator: `server.token`, if it is set, and the token that this installation created
+ * for commands of its own user, if it could be stored.
+ */
+export function administratorsTokens({ config, localToken }: AccessSources): readonly AdministratorsToken[] {
+  const configured = config.server.token?.reveal();
+  const local = localToken();
+  return [
+    ...(configured === undefined ? [] : [{ by: 'server.token', text: configured } as const]),
+    ...(local === null ? [] : [{ by: 'local', text: local } as const]),
+  ];
 }
 
 /** @throws {Refused} 401 when a session's token was revoked, or has expired */
 export async function callerOf(sources: AccessSources, holder: Holder): Promise<Caller> {
-  if (holder.kind === 'administrator') return administrator(sources);
+  if (holder.kind === 'administrator') return administrator(holder.by);
   return await namedCaller(sources, await findToken(sources.ledger, holder.id));
 }
 
@@ -95,7 +112,9 @@ async function authenticateSession(sources: AccessSources, header: Header): Prom
   const text = sessionIn(header('cookie'), header('host') ?? '');
   if (text !== undefined) await sources.ledger.clock.confirm(); // if the machine was suspended, the clock is behind, and an expired session would still seem valid
   const holder =
-    text === undefined ? undefined : readSession(administratorsToken(sources), text, sources.ledger.clock.nowMs());
+    text === undefined
+      ? undefined
+      : readSession(administratorsTokens(sources)[0]!.text, text, sources.ledger.clock.nowMs());
   if (holder === undefined) {
     throw unauthenticated(
       'send a token as "Authorization: Bearer …"; "pigeonpost open" prints a link that signs a browser in',
@@ -108,8 +127,8 @@ async function authenticateSession(sources: AccessSources, header: Header): Prom
   return await callerOf(sources, holder);
 }
 
-function administrator({ config }: AccessSources): Caller {
-  return { name: config.server.token === undefined ? 'local' : 'server.token', ...asAdmin };
+function administrator(by: AdministratorName): Caller {
+  return { name: by, ...asAdmin };
 }
 
 async function namedCaller({ ledger }: AccessSources, known: Awaited<ReturnType<typeof findToken>>): Promise<Caller> {

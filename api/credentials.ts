@@ -1,4 +1,4 @@
-import { createHash, randomBytes, createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, createHmac, scrypt, timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { realpathSync } from 'node:fs';
 import type { StoreSetting } from '../config/schema/process.js';
@@ -34,14 +34,19 @@ export function hashToken(text: string): Buffer {
   return createHash('sha256').update(text).digest();
 }
 
-/** The owner of a session: the administrator's token of this installation, or the id of a named token. */
-export type Holder = { readonly kind: 'administrator' } | { readonly kind: 'token'; readonly id: string };
+/** Names of the administrator's tokens: the configured one, and the one that the installation created. */
+export type AdministratorName = 'server.token' | 'local';
+
+/** The owner of a session: a token of the administrator, or the id of a named token. */
+export type Holder =
+  | { readonly kind: 'administrator'; readonly by: AdministratorName }
+  | { readonly kind: 'token'; readonly id: string };
 
 /** Lifetime of a browser's session. `pigeonpost open` prints a link for the next one. */
 const lastsMs = 24 * 60 * 60_000;
 
 /** `pps_`, the holder, the second at which it ends, and a MAC of both. */
-const sessionForm = /^pps_(admin|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+const sessionForm = /^pps_(server\.token|local|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
 
 interface MadeSession {
   readonly text: string;
@@ -55,7 +60,7 @@ interface MadeSession {
  */
 export function makeSession(secret: string, holder: Holder, nowMs: number): MadeSession {
   const until = Math.floor((nowMs + lastsMs) / 1000);
-  const claim = `${holder.kind === 'token' ? holder.id : 'admin'}.${until}`;
+  const claim = `${holder.kind === 'token' ? holder.id : holder.by}.${until}`;
   return { text: `pps_${claim}.${macOf(secret, claim).toString('base64url')}`, lastsSeconds: lastsMs / 1000 };
 }
 
@@ -65,7 +70,9 @@ export function readSession(secret: string, text: string, nowMs: number): Holder
   if (holder === undefined || until === undefined || mac === undefined) return undefined;
   if (!timingSafeEqual(macOf(secret, `${holder}.${until}`), Buffer.from(mac, 'base64url'))) return undefined;
   if (Number(until) * 1000 <= nowMs) return undefined;
-  return holder === 'admin' ? { kind: 'administrator' } : { kind: 'token', id: holder };
+  return holder === 'server.token' || holder === 'local'
+    ? { kind: 'administrator', by: holder }
+    : { kind: 'token', id: holder };
 }
 
 function macOf(secret: string, claim: string): Buffer {
@@ -117,17 +124,27 @@ export interface InstanceAnswer {
 }
 
 /**
- * Returns a keyed hash of a statement and a challenge. It can be computed only with the token's hash, so a program that
- * listens on the port of a stopped pigeonpost cannot answer, and no client sends it the token.
- * @param tokenHash result of `hashToken`; the ledger keeps nothing else of a named token
+ * Returns the key of proofs for a token. Anyone may request a proof and try tokens against it, so the key of a token that
+ * an administrator chose takes about a quarter of a second and 32 MB to compute (scrypt, with parameters of OWASP), on
+ * another thread.
+ * @param ledger id of the ledger, so that guesses for one installation do not serve for another
  */
-export function prove(
-  tokenHash: Buffer,
-  challenge: string,
-  statement: 'ledger' | 'store' | 'file',
-  value: string,
-): string {
-  return createHmac('sha256', tokenHash)
+export async function proofKey(token: string, ledger: string): Promise<Buffer> {
+  if (tokenIdOf(token) !== undefined) return hashToken(token); // 256 random bits
+  return await new Promise((resolve, reject) => {
+    scrypt(token, `pigeonpost instance\n${ledger}`, 32, { N: 2 ** 15, r: 8, p: 3, maxmem: 2 ** 26 }, (error, key) =>
+      error === null ? resolve(key) : reject(error),
+    );
+  });
+}
+
+/**
+ * Returns a keyed hash of a statement and a challenge. It can be computed only with the token, so a program that listens
+ * on the port of a stopped pigeonpost cannot answer, and no client sends it the token.
+ * @param key result of `proofKey`; for a named token its hash, because the ledger keeps nothing else
+ */
+export function prove(key: Buffer, challenge: string, statement: 'ledger' | 'store' | 'file', value: string): string {
+  return createHmac('sha256', key)
     .update(`pigeonpost instance\n${statement}\n${challenge}\n${value}`)
     .digest('base64url');
 }

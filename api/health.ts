@@ -1,11 +1,12 @@
 import type { ApiSources, ApiApp, AccessSources } from './api-app.js';
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { listen } from './listen.js';
 import { findToken } from '../ledger/tokens.js';
-import { administratorsToken } from './authenticate.js';
+import { administratorsTokens } from './authenticate.js';
 import { Refused } from './problem.js';
-import { hashToken, tokenIdOf, type InstanceAnswer, prove, realPath, storeName } from './credentials.js';
+import { hashToken, tokenIdOf, type InstanceAnswer, proofKey, prove, realPath, storeName } from './credentials.js';
 
 // Answers without a token: probes, and which pigeonpost this is.
 
@@ -96,6 +97,7 @@ export async function startProbes({
  * they must not send it to another process. The answer names no person, no event and no path.
  */
 export function serveInstance(app: ApiApp, sources: ApiSources): void {
+  const keys = new ProofKeys(sources);
   app.get('/instance', async (c) => {
     const challenge = c.req.query('challenge') ?? '';
     const id = c.req.query('token');
@@ -106,7 +108,7 @@ export function serveInstance(app: ApiApp, sources: ApiSources): void {
       );
     }
     const { config, ledger, version } = sources;
-    const key = await tokenHash(sources, id);
+    const key = await keys.of(id);
     const answer: InstanceAnswer = {
       pigeonpost: version,
       ledger: ledger.id,
@@ -118,14 +120,26 @@ export function serveInstance(app: ApiApp, sources: ApiSources): void {
   });
 }
 
-/**
- * Returns the hash of the named token, or of the administrator's token if none is named. For an unknown token, it
- * returns a hash that no token has, so the proof is invalid.
- */
-async function tokenHash(sources: AccessSources, id: string | undefined): Promise<Buffer> {
-  const own = administratorsToken(sources);
-  if (id === undefined || tokenIdOf(own) === id) return hashToken(own);
-  return (await findToken(sources.ledger, id))?.hash ?? hashToken(`unknown ${sources.ledger.id}`);
+/** The keys of proofs. A key that is slow to compute is computed once, however many clients request a proof. */
+class ProofKeys {
+  #configured: { readonly token: string; readonly key: Promise<Buffer> } | undefined;
+
+  constructor(private readonly sources: AccessSources) {}
+
+  /**
+   * Returns the key for the token with this id, or for `server.token` without one. For an unknown token, it returns a key
+   * that nobody else has, so the proof is invalid.
+   */
+  async of(id: string | undefined): Promise<Buffer> {
+    const { ledger } = this.sources;
+    const own = administratorsTokens(this.sources).map(({ text }) => text);
+    const token = own.find((text) => tokenIdOf(text) === id);
+    if (token === undefined)
+      return (id === undefined ? undefined : await findToken(ledger, id))?.hash ?? randomBytes(32);
+    if (id !== undefined) return hashToken(token);
+    if (this.#configured?.token !== token) this.#configured = { token, key: proofKey(token, ledger.id) };
+    return await this.#configured.key;
+  }
 }
 
 /** Random text from the command. The proof is valid for this one request. */

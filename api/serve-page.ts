@@ -1,6 +1,6 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
 import { audited } from './audit-log.js';
-import { administratorsToken, authenticate, callerOf } from './authenticate.js';
+import { administratorsTokens, authenticate, callerOf } from './authenticate.js';
 import { makeSession, sessionCookie, type Holder } from './credentials.js';
 import { Refused } from './problem.js';
 import { createHash, randomBytes } from 'node:crypto';
@@ -58,7 +58,7 @@ async function signIn(c: ApiContext, sources: ApiSources, code: string): Promise
   if (holder === undefined) return false;
   c.set('caller', await callerOf(sources, holder));
   const session = await audited(c, sources.ledger, { action: 'sign-in', target: null }, async () =>
-    makeSession(administratorsToken(sources), holder, sources.ledger.clock.nowMs()),
+    makeSession(administratorsTokens(sources)[0]!.text, holder, sources.ledger.clock.nowMs()),
   );
   c.header('Set-Cookie', sessionCookie(session, sources.config.server, c.req.header('host') ?? ''));
   return true;
@@ -237,8 +237,9 @@ export const codeRoute = createRoute({
 
 export function servePageCodes(app: ApiApp, { ledger, pageCodes }: Pick<ApiSources, 'ledger' | 'pageCodes'>): void {
   app.openapi(codeRoute, async (c) => {
-    const { token } = c.get('caller');
-    const holder: Holder = token === null ? { kind: 'administrator' } : { kind: 'token', id: token };
+    const { token, name } = c.get('caller');
+    const by = name === 'server.token' ? 'server.token' : 'local';
+    const holder: Holder = token === null ? { kind: 'administrator', by } : { kind: 'token', id: token };
     const made = await audited(
       c,
       ledger,

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { apiSources, emptyConfig } from '../api/api-sources.test-kit.js';
 import { startApi } from '../api/start-api.js';
-import { hashToken, makeToken } from '../api/credentials.js';
+import { hashToken, type InstanceAnswer, makeToken, prove, realPath } from '../api/credentials.js';
 import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -27,11 +27,15 @@ interface Installation {
 }
 
 /** Creates a folder with a configuration and the token that the first start generated. */
-function installation(name: string, more: Partial<InstanceConfig['server']> = {}): Installation {
+function installation(
+  name: string,
+  more: Partial<InstanceConfig['server']> = {},
+  { writes = true }: { readonly writes?: boolean } = {},
+): Installation {
   const store = join(folder, name, 'data');
   mkdirSync(store, { recursive: true });
   const token = makeToken().text;
-  writeFileSync(join(store, 'api.token'), token);
+  if (writes) writeFileSync(join(store, 'api.token'), token);
   const config: InstanceConfig = {
     file: join(folder, name, 'pigeonpost.yaml'),
     folder: join(folder, name),
@@ -115,13 +119,18 @@ describe('the pigeonpost of a configuration', () => {
     });
   });
 
-  it('is identified by its store if several installations share one server.token', async () => {
+  describe('if several installations share one server.token', () => {
     const token = new Secret('one-token-for-staging-and-production');
-    const other = installation('staging', { token });
-    const port = await serve(other);
-    const own = installation('production', { token });
-    await expect(findInstance(at(own.config, port))).rejects.toMatchObject({ exitCode: 3 });
-    expect(await findInstance(at(other.config, port))).toMatchObject({ token: token.reveal() });
+
+    it.each([true, false])('is identified by its own token or its store (writes its own token: %s)', async (writes) => {
+      const other = installation(`staging ${writes}`, { token }, { writes });
+      const port = await serve(other);
+      const own = installation(`production ${writes}`, { token }, { writes });
+      await expect(findInstance(at(own.config, port))).rejects.toMatchObject({ exitCode: 3 });
+      expect(await findInstance(at(other.config, port))).toMatchObject({
+        token: writes ? other.token : token.reveal(),
+      });
+    });
   });
 
   it('is not confused with another program or an imitation, neither of which receives the token', async () => {
@@ -136,7 +145,7 @@ describe('the pigeonpost of a configuration', () => {
 
   it('is found with a named token in the configuration', async () => {
     const named = makeToken();
-    const own = installation('named', { token: new Secret(named.text) });
+    const own = installation('named', { token: new Secret(named.text) }, { writes: false });
     const port = await serve({ ...own, config: { ...own.config, server: { host: '127.0.0.1', port: 0 } } }, named);
     expect(await findInstance(at(own.config, port))).toMatchObject({ token: named.text });
   });
@@ -148,5 +157,35 @@ describe('an address given with --url', () => {
     const url = `http://127.0.0.1:${await serve(other)}`;
     expect(await checkGiven({ url, token: other.token })).toEqual({ url, token: other.token });
     await expect(checkGiven({ url, token: makeToken().text })).rejects.toMatchObject({ exitCode: 1 });
+  });
+
+  it('proves its knowledge of a chosen token only with a key that is slow to compute', async () => {
+    const text = 'correct-horse-battery-staple';
+    const url = `http://127.0.0.1:${await serve(installation('chosen', { token: new Secret(text) }))}`;
+    expect(await checkGiven({ url, token: text })).toEqual({ url, token: text });
+    await expect(checkGiven({ url, token: `${text}r` })).rejects.toMatchObject({ exitCode: 1 });
+
+    const challenge = 'c'.repeat(43);
+    const answer = (await (await fetch(`${url}/instance?challenge=${challenge}`)).json()) as InstanceAnswer;
+    const proofs = [answer.proof, answer.store, answer.file];
+    for (const fast of [Buffer.from(text), hashToken(text), hashToken(`${text}${answer.ledger}`)]) {
+      for (const statement of ['ledger', 'store', 'file'] as const) {
+        const values = [
+          answer.ledger,
+          realPath(join(folder, 'chosen/pigeonpost.yaml')),
+          `embedded:${realPath(join(folder, 'chosen/data'))}`,
+        ];
+        for (const value of values) expect(proofs).not.toContain(prove(fast, challenge, statement, value));
+      }
+    }
+  });
+
+  it('gives a proof that nobody can check for a token that does not exist', async () => {
+    const url = `http://127.0.0.1:${await serve(installation('without a chosen token'))}`;
+    const ask = async (): Promise<string> => {
+      const answer = await fetch(`${url}/instance?challenge=${'c'.repeat(43)}`);
+      return ((await answer.json()) as InstanceAnswer).proof;
+    };
+    expect(await ask()).not.toBe(await ask());
   });
 });

@@ -1,5 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { type InstanceFile, readInstanceFile, type InstanceAnswer, readLocalToken } from '../worker/instance-file.js';
+import {
+  type InstanceFile,
+  readInstanceFile,
+  type InstanceAnswer,
+  tokensForCommands,
+} from '../worker/instance-file.js';
 import type { ClientConfig } from '../operations/command-input.js';
 import { CommandError, ExitCode } from './exit-code.js';
 
@@ -32,15 +37,21 @@ export class NotReadyError extends CommandError {}
 export async function findInstance(config: InstanceConfig): Promise<ApiAddress> {
   const noted = readInstanceFile(config);
   const configured = configuredUrl(config);
-  const token = config.server.token?.reveal() ?? readLocalToken(config);
+  const tokens = tokensForCommands(config);
   if (noted !== undefined && noted.url !== configured) {
     // If a process was killed, its file still exists, although the process has ended. Its successor may listen at the
     // configured address.
-    const found = await ask(noted.url, token).catch(() => undefined);
-    if (found !== undefined && (await isOwn(found, { noted, config, token }))) return { url: noted.url, token };
+    for (const token of tokens) {
+      const found = await ask(noted.url, token).catch(() => undefined);
+      if (found === undefined) break;
+      if (await isOwn(found, { noted, config, token })) return { url: noted.url, token };
+    }
   }
-  const found = await ask(configured, token);
-  if (await isOwn(found, { noted, config, token })) return { url: configured, token };
+  let found = await ask(configured, tokens[0]);
+  for (const [number, token] of tokens.entries()) {
+    if (number > 0) found = await ask(configured, token);
+    if (await isOwn(found, { noted, config, token })) return { url: configured, token };
+  }
   if (noted?.ledger === found.answer.ledger) throw tokenRefused(configured);
   throw new CommandError(
     ExitCode.Unreachable,
@@ -50,9 +61,10 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
 
 /** Verifies that a pigeonpost that knows the token answers at this address. @throws {CommandError} as `findInstance` */
 export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddress> {
-  const { hashToken, isSameProof, prove } = await import('../worker/instance-file.js'); // loads the API's modules
+  const { isSameProof, proofKey, prove } = await import('../worker/instance-file.js'); // loads the API's modules
   const { answer, challenge } = await ask(url, token);
-  if (isSameProof(answer.proof, prove(hashToken(token), challenge, 'ledger', answer.ledger))) return { url, token };
+  const key = await proofKey(token, answer.ledger);
+  if (isSameProof(answer.proof, prove(key, challenge, 'ledger', answer.ledger))) return { url, token };
   throw tokenRefused(url);
 }
 
@@ -99,16 +111,16 @@ async function ask(url: string, token: string | undefined): Promise<Found> {
 
 async function isOwn(
   { answer, challenge }: Found,
-  { noted, config, token }: { noted: InstanceFile | undefined; config: InstanceConfig; token: string | undefined },
+  { noted, config, token }: { noted: InstanceFile | undefined; config: InstanceConfig; token: string },
 ): Promise<boolean> {
-  const { hashToken, isSameProof, prove, realPath, storeName } = await import('../worker/instance-file.js');
-  if (token === undefined || (noted !== undefined && noted.ledger !== answer.ledger)) return false;
-  const key = hashToken(token);
+  const { isSameProof, proofKey, prove, realPath, storeName } = await import('../worker/instance-file.js');
+  if (noted !== undefined && noted.ledger !== answer.ledger) return false;
+  const key = await proofKey(token, answer.ledger);
   const is = (statement: 'ledger' | 'store' | 'file', value: string): boolean =>
     isSameProof(answer[statement === 'ledger' ? 'proof' : statement], prove(key, challenge, statement, value));
   if (!is('ledger', answer.ledger)) return false;
   // A generated token identifies one installation; a configured token may be shared by several.
-  if (noted !== undefined || config.server.token === undefined) return true;
+  if (noted !== undefined || token !== config.server.token?.reveal()) return true;
   const { store, file } = config;
   return store.kind === 'unknown' ? is('file', realPath(file)) : is('store', storeName(store));
 }

@@ -90,12 +90,12 @@ export function readInstanceFile(place: InstancePlace): InstanceFile | undefined
 
 /** Re-exports the API's rules, by which a command verifies that the intended pigeonpost answers. */
 export { type InstanceAnswer, isSameProof, prove, realPath, storeName } from '../api/credentials.js';
-export { hashToken, tokenIdOf } from '../api/credentials.js';
+export { proofKey, tokenIdOf } from '../api/credentials.js';
 
 const tokenForm = /^pp_[0-9a-f]{16}_[A-Za-z0-9_-]{43}$/;
 
 /**
- * Returns the file of the administrator's token that pigeonpost creates if `server.token` is not set. Only the user who
+ * Returns the file of the administrator's token that pigeonpost creates for commands of its own user. Only the user who
  * runs pigeonpost can read it. Backups do not contain it.
  */
 export function localTokenFile(place: InstancePlace): string {
@@ -124,6 +124,25 @@ export function readLocalToken(place: InstancePlace): string | undefined {
       `the token in ${file} cannot be read (${code}): run the command as the user who runs pigeonpost, or ask for a named token and set server.token to it in a configuration of your own`,
       { cause: error },
     );
+  }
+}
+
+/**
+ * Returns the tokens that the process of a configuration may accept from a command. First the one that the process
+ * created for commands of its user, because it identifies the installation and its proof is computed fast.
+ * @throws {LocalTokenError} if another user runs pigeonpost and `server.token` is not set
+ */
+export function tokensForCommands(
+  config: InstancePlace & { readonly server: Pick<Config['server'], 'token'> },
+): readonly string[] {
+  const configured = config.server.token?.reveal();
+  const given = configured === undefined ? [] : [configured];
+  try {
+    const local = readLocalToken(config);
+    return local === undefined ? given : [local, ...given];
+  } catch (error) {
+    if (configured === undefined) throw error;
+    return given;
   }
 }
 

@@ -144,9 +144,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     onProgress: options.onProgress,
     onNotice: (notice) => log.warn({ notice }, 'the key of the ledger'),
   });
-  const localToken = once(() => keepLocalToken(config));
-  // called early, so that a start that cannot store the token fails immediately
-  if (serves && config.server.token === undefined) localToken();
+  const localToken = once(() => localTokenOf(config, log));
+  if (serves) localToken(); // called early, so that commands find it, and a start that cannot store it fails immediately
   const embedded = config.store.kind === 'embedded';
   if (embedded) await endLeases(ledger);
   if (embedded) await freeDroppedFiles(ledger);
@@ -352,6 +351,21 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   return { api, pageLink, temporalAddress: address, firstPage: hasFirstPage.opened, failed };
 }
 
+/**
+ * Returns the token for commands of this user; null if it cannot be stored and `server.token` is set, as in a container
+ * whose file system is read-only.
+ * @throws {LocalTokenError}
+ */
+function localTokenOf(config: Config, log: ProcessLog): string | null {
+  try {
+    return keepLocalToken(config);
+  } catch (error) {
+    if (config.server.token === undefined) throw error;
+    log.debug({ error: messageOf(error) }, 'the token for commands could not be stored, so they use server.token');
+    return null;
+  }
+}
+
 function once<Result>(work: () => Result): () => Result {
   let done: { readonly result: Result } | undefined;
   return () => {
@@ -365,5 +379,7 @@ function once<Result>(work: () => Result): () => Result {
  * collected with logs.
  */
 function pageLinkTo(url: string, { server }: Config, codes: PageCodes): string {
-  return isLoopback(server.host) ? linkWith(url, codes.make({ kind: 'administrator' })) : `${server.publicUrl ?? url}/`;
+  return isLoopback(server.host)
+    ? linkWith(url, codes.make({ kind: 'administrator', by: 'local' }))
+    : `${server.publicUrl ?? url}/`;
 }

@@ -6,7 +6,7 @@ import { isatty } from 'node:tty';
 import type { Config } from '../../operations/load-process-config.js';
 import type { ProcessLog } from '../../worker/log.js';
 import type { ProcessRole } from '../../worker/start-process.js';
-import { readLocalToken } from '../../worker/instance-file.js';
+import { tokensForCommands } from '../../worker/instance-file.js';
 import { apiClient } from '../api-client.js';
 import type { Output } from '../output.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
@@ -115,7 +115,7 @@ async function start({ config, out }: Context, options: StartOptions): Promise<E
     const { api, pageLink, firstPage } = running;
     if (role === 'api') out.line(`ready: serving ${api?.url}, while workers read and deliver`);
     if (api !== undefined && pageLink !== undefined) {
-      const token = loaded.server.token?.reveal() ?? readLocalToken(loaded);
+      const [token] = tokensForCommands(loaded);
       report.serving(
         apiClient(() => Promise.resolve({ url: api.url, token })),
         pageLink,

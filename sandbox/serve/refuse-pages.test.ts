@@ -7,7 +7,8 @@ import { runWebhookReceiver } from '../webhook-receiver/run-webhook-receiver.js'
 const servers = [
   [
     'the service',
-    async () => runSandbox({ attendees: 1 }).then(({ baseUrl, close }) => ({ url: baseUrl, close })),
+    async () =>
+      runSandbox({ attendees: 1 }).then((sandbox) => ({ url: sandbox.baseUrl, close: () => sandbox.close() })),
     '/_control/freeze',
   ],
   ['a double', async () => startTeamsDouble({}), '/_double/faults'],
