@@ -4,7 +4,7 @@ import { type Action, actionSchema } from '../operations/action.js';
 import { audited } from './audit-log.js';
 import { Refused } from './problem.js';
 import { answers, jsonBody, needs } from './route-parts.js';
-import { actorOf, requireSink, requireWorkspace, sinkTarget, requireEveryWorkspace } from './scope.js';
+import { actorOf, notKnown, requireSink, requireWorkspace, sinkTarget, requireEveryWorkspace } from './scope.js';
 import { replayAnswerSchema, replayRequestSchema } from '../operations/start-replay.js';
 
 const doneSchema = z
@@ -56,7 +56,7 @@ export function serveActions(app: ApiApp, sources: ApiSources): void {
         const by = actorOf(c, action.by);
         const result = await sources.act(by === undefined ? action : { ...action, by });
         if (result === 'unknown') {
-          throw new Refused(404, `no ${kind} ${name} is known: run "pigeonpost status" to see what exists`);
+          throw notKnown(c, sources, action);
         }
         if (result === 'done') return undefined;
         if ('note' in result) return result.note;
@@ -104,6 +104,8 @@ export function serveReplays(app: ApiApp, sources: ApiSources): void {
         detail: { id: wanted.id, lists: lists?.join(' ') ?? null, pigeonhole, from, dryRun },
       },
       async () => {
+        if (sink !== null && !Object.hasOwn(sources.config.sinks, sink))
+          throw notKnown(c, sources, { kind: 'sink', name: sink });
         const answer = await replay(by === undefined ? wanted : { ...wanted, by });
         if ('unknown' in answer)
           throw new Refused(404, `${answer.unknown}: run "pigeonpost status" to see what exists`);

@@ -1,5 +1,7 @@
 import type { ApiSources, ApiContext } from './api-app.js';
 import type { Config } from '../config/config.js';
+import { nearestWord } from '../config/nearest-word.js';
+import type { Action } from '../operations/action.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
 
@@ -51,6 +53,26 @@ export function requireSink(c: ApiContext, { config }: Pick<ApiSources, 'config'
     403,
     `this token is only for the workspace ${workspace}, and sink ${sink} also receives data of another workspace`,
   );
+}
+
+/**
+ * Returns a refusal that names the known object that the caller probably meant, among those that the caller may see.
+ */
+export function notKnown(
+  c: ApiContext,
+  sources: Pick<ApiSources, 'config'>,
+  { kind, name }: Pick<Action, 'kind' | 'name'>,
+): Refused {
+  const { config } = sources;
+  const own = c.get('caller').workspace;
+  const known = {
+    sink: () => Object.keys(config.sinks).filter((each) => seesSink(c, sources, each)),
+    workspace: () => Object.keys(config.workspaces).filter((each) => own === null || each === own),
+    pigeonhole: () => [],
+  }[kind]();
+  const nearest = nearestWord(name, known);
+  const hint = nearest === undefined ? 'run "pigeonpost status" to see what exists' : `did you mean "${nearest}"?`;
+  return new Refused(404, `no ${kind} ${name} is known: ${hint}`);
 }
 
 /** Returns a sink's name for the audit log. A name that is not configured is arbitrary input and is left out. */

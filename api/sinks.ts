@@ -14,7 +14,7 @@ import { requireRef } from './pigeonholes.js';
 import { audited } from './audit-log.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
-import { requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
+import { notKnown, requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
 import { sinkTestSchema, type SinkTest } from '../operations/action.js';
 import { type SinkView, sinkViewSchema } from '../operations/status-view.js';
 import { troubleSchema } from '../operations/problem.js';
@@ -174,7 +174,7 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
   const { ledger } = sources;
   const known = (c: ApiContext, name: string): void => {
     if (Object.hasOwn(sources.config.sinks, name) && seesSink(c, sources, name)) return;
-    throw unknownSink(name);
+    throw notKnown(c, sources, { kind: 'sink', name });
   };
   app.openapi(listRoute, async (c) => {
     const present = await readPresent(sources, workspaceOf(c));
@@ -226,7 +226,7 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     const hasFailed = ({ delivered }: SinkTest): boolean => !delivered;
     const result = await audited(c, ledger, { action: 'test-sink', target, hasFailed }, async () => {
       const tested = await sources.testSink(name);
-      if (tested === 'unknown') throw unknownSink(name);
+      if (tested === 'unknown') throw notKnown(c, sources, { kind: 'sink', name });
       if ('refused' in tested) throw new Refused(409, tested.refused);
       return tested;
     });
@@ -249,10 +249,6 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
     });
     return c.json(deliveryPages.page(rows, limit, viewDelivery), 200);
   });
-}
-
-function unknownSink(name: string): Refused {
-  return new Refused(404, `no sink ${name} is known: run "pigeonpost status" to see what exists`);
 }
 
 function viewSink(sink: SinkView, { config, status, lanes, progress, now }: Present): SinkDetails {

@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { LedgerError } from '../ledger/ledger-error.js';
@@ -35,6 +36,8 @@ async function serving(
     query?: () => Promise<unknown[]>;
     health?: ApiSources['health'];
     temporalMetrics?: ApiSources['temporalMetrics'];
+    /** Names of configured objects. */
+    names?: { readonly workspaces: readonly string[]; readonly sinks: readonly string[] };
   } = {},
 ): Promise<Served> {
   const api = await listening();
@@ -43,7 +46,7 @@ async function serving(
     given.withToken === true ? { host: '0.0.0.0', port: 0, token: new Secret(token) } : { host: '127.0.0.1', port: 0 };
   api.serve(
     apiSources({
-      config: emptyConfig(server),
+      config: { ...emptyConfig(server), ...named(given.names) },
       ledger: emptyLedger(given.query),
       ...(given.health === undefined ? {} : { health: given.health }),
       ...(given.temporalMetrics === undefined ? {} : { temporalMetrics: given.temporalMetrics }),
@@ -54,6 +57,12 @@ async function serving(
     }),
   );
   return { api, host: new URL(api.url).host, actions };
+}
+
+/** Returns the part of a configuration that names objects. Nothing about an object but its name is read here. */
+function named({ workspaces, sinks } = { workspaces: [] as readonly string[], sinks: [] as readonly string[] }) {
+  const entries = (names: readonly string[]) => Object.fromEntries(names.map((name) => [name, {}]));
+  return { workspaces: entries(workspaces), sinks: entries(sinks) } as unknown as Pick<Config, 'workspaces' | 'sinks'>;
 }
 
 /** Headers of the command line of the same user on this machine. */
@@ -216,6 +225,19 @@ describe('an action', () => {
       detail: 'no sink hooks is known: run "pigeonpost status" to see what exists',
     });
   });
+
+  it.each([
+    ['sink', 'crmm', 'no sink crmm is known: did you mean "crm"?'],
+    ['workspace', 'amce', 'no workspace amce is known: did you mean "acme"?'],
+  ])(
+    'on a %s whose name has a typing error, %s, is answered with the name that was meant',
+    async (kind, name, detail) => {
+      const names = { workspaces: ['acme'], sinks: ['crm', 'hooks'] };
+      const { api } = await serving({ act: async () => 'unknown', names });
+      const answer = await askToAct(api, JSON.stringify({ do: 'pause', kind, name }));
+      expect(JSON.parse(answer.text)).toMatchObject({ status: 404, detail });
+    },
+  );
 
   it('with an oversized body is refused, even if the body is sent in chunks without a length', async () => {
     const { api, actions } = await serving();

@@ -193,10 +193,11 @@ export async function parseTarget(word: string, namesOf: () => Promise<KnownName
       : []),
   ];
   if (found.length === 1) return found[0]!;
-  const { shownWord } = await import('../operations/command-input.js');
+  const { nearestWord, shownWord } = await import('../operations/command-input.js');
+  const nearest = nearestWord(word, [...sinks, ...workspaces]);
   throw wrongUse(
     found.length === 0
-      ? `"${shownWord(word)}" is unknown: write workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME`
+      ? `"${shownWord(word)}" is unknown: ${nearest === undefined ? 'write workspace:NAME, pigeonhole:WORKSPACE/ID or sink:NAME' : `did you mean "${nearest}"?`}`
       : `"${shownWord(word)}" is ambiguous: write ${found.map((each) => `${each.kind}:${each.name}`).join(' or ')}`,
   );
 }

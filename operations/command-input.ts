@@ -8,7 +8,7 @@ import { type Environment, processEnvironment } from '../config/environment.js';
  * The input of a command: its file, its environment and its arguments. This file imports no sink, because loading them
  * takes longer than most commands run.
  */
-export { type ClientConfig, loadClientConfig, loadStoreConfig };
+export { type ClientConfig, loadClientConfig, loadStoreConfig, nearestWord };
 
 /** Returns the token with which a command calls a pigeonpost at a given address; empty: none is set. */
 export function tokenOfEnvironment(environment: Environment = processEnvironment()): string {
