@@ -48,6 +48,30 @@ export async function eventsOfDraft(text: string, absoluteFile: string): Promise
   }
 }
 
+/**
+ * Requests the events of a draft with an invented key, which a service that answers refuses.
+ * @param environment contains the invented key
+ * @returns a sentence if no such service answers at the address of the draft
+ */
+export async function findService(
+  text: string,
+  absoluteFile: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<string | null> {
+  const config = await loadCandidateConfig(text, { shownFile: absoluteFile, absoluteFile }, environment);
+  const [workspace] = Object.keys(config.workspaces);
+  const client = createWorkspaceClient(config, workspace!);
+  try {
+    await client.page({ list: 'pigeonholes' }, { signal: AbortSignal.timeout(timeoutMs) });
+    return null;
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return ['transient', 'protocol', 'notFound'].includes(error.kind) ? error.message : null;
+  } finally {
+    await client.close();
+  }
+}
+
 export interface SelectedEvents {
   readonly sync: string;
   readonly selected: readonly DiscoveredPigeonhole[];

@@ -209,3 +209,23 @@ export async function checkDraft(
     return { problems: error.problems.map(({ key, message }) => `${key}: ${message}`), unset };
   }
 }
+
+/**
+ * Checks one sink of a valid configuration that is not written to its file yet.
+ * @param standIns values for variables that the sink does not use
+ * @returns the problems as a sentence; null if there is none
+ */
+export async function checkSinkOfDraft(
+  text: string,
+  file: string,
+  name: string,
+  standIns: Readonly<Record<string, string>> = {},
+): Promise<string | null> {
+  const files = { shownFile: file, absoluteFile: resolve(file) };
+  const config = await loadCandidateConfig(text, files, { ...processEnvironment(), ...standIns });
+  const checked = await checkSink(config, name, AbortSignal.timeout(draftTimeoutMs));
+  const problems = checked.filter(({ result }) => result !== 'ok').map((each) => each.text);
+  return problems.length === 0 ? null : problems.join('; ');
+}
+
+const draftTimeoutMs = 30_000;

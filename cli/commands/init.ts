@@ -1,30 +1,53 @@
 import { codeOf } from '../../base/errors.js';
 import type { CliCommand, Context, JsonOption } from '../command.js';
-import { writeFile } from 'node:fs/promises';
+import { readFile, realpath, rename, stat, writeFile } from 'node:fs/promises';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { ListedEvents } from '../../operations/list-events.js';
 import { type Output, printResult } from '../output.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
-import { askAtTerminal, askAll, type InitFlags } from '../init/questions.js';
-import { type InitAnswers, standInsFor, writeConfiguration } from '../init/write-configuration.js';
+import {
+  addQuestion,
+  askAll,
+  askAtTerminal,
+  askForSink,
+  type Dialog,
+  type EventsAnswer,
+  type InitFlags,
+  syncQuestion,
+  type Trials,
+} from '../init/questions.js';
+import {
+  type InitAnswers,
+  newSink,
+  type SinkAnswer,
+  standInOf,
+  standInsFor,
+  writeConfiguration,
+} from '../init/write-configuration.js';
 import { counted } from '../../base/words.js';
 import { shownInLine, cell } from '../text-line.js';
 
 export function addInit(program: CliCommand): void {
   program
     .command('init')
-    .description('Write a pigeonpost.yaml from the answers to a few questions, then check it')
+    .description('Write a pigeonpost.yaml from the answers to a few questions, or add a sink to it, then check it')
     .option('--service <url>', 'address of the service')
     .option('--key-variable <name>', 'environment variable with the API key')
     .option('--pigeonholes <which>', 'all, ids such as 101,102, or statuses such as upcoming,live')
-    .option('--sink <type>', 'first destination: file, webhook, slack, hubspot or postgres')
+    .option('--sink <type>', 'first destination, or the added one: file, webhook, slack, hubspot or postgres')
     .option('--destination <text>', "the sink's folder, address, channel or schema")
     .option('--secret-variable <name>', "environment variable with the sink's secret")
+    .option('--add', 'add a sink to a file that exists', false)
+    .option('--sync <name>', 'with --add: the sync that delivers to the sink')
     .option('--yes', 'ask no questions; use the default for everything that no option sets', false)
     .option('--no-check', 'do not check the file after writing it')
     .json('print one JSON document; implies --no-check')
-    .examples('init', 'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes')
+    .examples(
+      'init',
+      'init --service https://api.example.com --pigeonholes 101,102 --sink file --yes',
+      'init --add --sink slack --destination C0123456789 --yes',
+    )
     .runs(init, { offline: 'init' });
 }
 
@@ -32,22 +55,44 @@ interface InitOptions extends InitFlags, JsonOption {
   /** Whether to ask no questions and use the default for every missing option. */
   readonly yes: boolean;
   readonly check: boolean;
+  /** Whether to add a sink to an existing file. */
+  readonly add: boolean;
 }
 
 /**
- * `pigeonpost init`: asks a few questions and writes a valid configuration without secrets, never over an existing
- * file. Then checks it if its variables are set, and prints the next command. Exit 0 if the file is written and the
- * check, if any, found no problem; the exit code of `check` otherwise; 2 for an invalid answer.
+ * `pigeonpost init`: asks a few questions, tries each answer, and writes a valid configuration without secrets, or adds
+ * a sink to an existing file. Then checks it if its variables are set, and prints the next command. Exit 0 if the file
+ * is written and the check, if any, found no problem; the exit code of `check` otherwise; 2 for an invalid answer.
  */
-async function init(context: Context, { yes, check, json, ...flags }: InitOptions): Promise<ExitCode> {
-  const { checkDraft } = await import('../../worker/check.js');
+async function init(context: Context, { yes, check, json, add, ...flags }: InitOptions): Promise<ExitCode> {
   const { config: file, out } = context;
-  if (existsSync(file)) throw thereAlready(file);
   const interactive = process.stdin.isTTY === true && !yes;
+  const exists = existsSync(file);
+  if (add && !exists) throw wrongUse(`${file} does not exist: run "pigeonpost init" without --add to create it`);
+  if (exists && !add && (!interactive || flags.service !== undefined)) throw thereAlready(file);
   const terminal = askAtTerminal(out, { interactive });
-  const answers = await askAll(flags, terminal.ask, async (found) =>
-    interactive ? await showEvents(out, found, file) : null,
-  ).finally(() => terminal.close());
+  const trials = interactive ? trialsFor(out, file) : null;
+  const dialog: Dialog = { ask: terminal.ask, note: (text) => out.note(text), trials };
+  try {
+    if (exists && !add && (await dialog.ask(addQuestion(file), undefined)) === 'no') throw thereAlready(file);
+    const written = exists ? await addToFile(file, flags, dialog) : await writeFirst(file, flags, dialog);
+    terminal.close();
+    return await reportWritten(context, written, { check, json });
+  } finally {
+    terminal.close();
+  }
+}
+
+interface Written {
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly says: readonly string[];
+  readonly unset: readonly string[];
+  readonly next: string;
+}
+
+async function writeFirst(file: string, flags: InitFlags, dialog: Dialog): Promise<Written> {
+  const { checkDraft } = await import('../../worker/check.js');
+  const answers = await askAll(flags, dialog);
   const port = await freeServerPort();
   const text = writeConfiguration(answers, port);
   const { problems, unset } = await checkDraft(text, file, standInsFor(answers));
@@ -55,12 +100,99 @@ async function init(context: Context, { yes, check, json, ...flags }: InitOption
     throw wrongUse(`no file was written, because it would be invalid: ${problems.join('; ')}`);
   }
   await writeNew(file, text);
-  const next = nextCommand(file, unset);
-  if (json) return printResult(out, json, { file, unset, next, port }, []);
-  out.line(`${file} is written`);
-  if (port !== defaultPort) {
-    out.line(`port ${defaultPort} is in use on this machine, so the API will listen on ${port} (server.port)`);
+  const inUse = `port ${defaultPort} is in use on this machine, so the API will listen on ${port} (server.port)`;
+  return {
+    facts: { port },
+    says: [`${file} is written`, ...(port === defaultPort ? [] : [inUse])],
+    unset,
+    next: nextCommand(file, unset),
+  };
+}
+
+/** Adds a sink to the text of an existing file, and to one of its syncs. Problems that the file had before stay. */
+async function addToFile(file: string, flags: InitFlags, dialog: Dialog): Promise<Written> {
+  const { addSink, namesIn } = await import('../init/add-sink.js');
+  const { checkDraft } = await import('../../worker/check.js');
+  const before = await readFile(file, 'utf8');
+  const names = namesIn(before);
+  if (names === null || names.syncs.length === 0) {
+    throw wrongUse(`nothing can be added to ${file}: run "${withConfig(file, 'check')}" to see what is wrong with it`);
   }
+  const earlier = await checkDraft(before, file, {});
+  const { trials } = dialog;
+  const textWith = (answer: SinkAnswer, sync: string): { name: string; text: string | null } => {
+    const sink = newSink(answer, names.sinks);
+    return { name: sink.name, text: addSink(before, sync, sink) };
+  };
+  const answer = await askForSink(flags, {
+    ...dialog,
+    trials: trials && {
+      ...trials,
+      sink: async (tried) => {
+        const { name, text } = textWith(tried, names.syncs[0]!);
+        return text === null ? null : await trySink({ file, text, name }, standInOf(tried), earlier.problems);
+      },
+    },
+  });
+  const sync =
+    names.syncs.length === 1 && flags.sync === undefined
+      ? names.syncs[0]!
+      : await dialog.ask(syncQuestion(names.syncs), flags.sync);
+  const { name, text } = textWith(answer, sync);
+  if (text === null) {
+    const lines = newSink(answer, names.sinks).lines.map((line) => `    ${line}`);
+    throw wrongUse(
+      [
+        `nothing was added, because the form of ${file} is not supported. Add these lines to "sinks", and "${name}" to the sinks of sync ${sync}:`,
+        `  ${name}:`,
+        ...lines,
+      ].join('\n'),
+    );
+  }
+  const { problems, unset } = await checkDraft(text, file, standInOf(answer));
+  const own = problems.filter((problem) => !earlier.problems.includes(problem));
+  if (own.length > 0) throw wrongUse(`nothing was added, because the file would be invalid: ${own.join('; ')}`);
+  await replaceFile(file, text);
+  return {
+    facts: { sink: name, sync },
+    says: [`sink ${name} is added to ${file} and to sync ${sync}`],
+    unset,
+    next:
+      unset.length > 0
+        ? withConfig(file, 'check')
+        : `${withConfig(file, 'config apply')} if pigeonpost runs, otherwise ${withConfig(file, 'start')}`,
+  };
+}
+
+/**
+ * Tries the sink of a draft: whether its keys are valid, and, if its variables are set, whether the destination accepts
+ * them.
+ * @param earlier problems of the file without the sink
+ */
+async function trySink(
+  { file, text, name }: { readonly file: string; readonly text: string; readonly name: string },
+  standIns: Readonly<Record<string, string>>,
+  earlier: readonly string[] = [],
+): Promise<string | null> {
+  const { checkDraft, checkSinkOfDraft } = await import('../../worker/check.js');
+  const { problems, unset } = await checkDraft(text, file, standIns);
+  const own = problems.filter((problem) => !earlier.includes(problem));
+  if (own.length > 0) return own.join('; ');
+  const isSet = problems.length === 0 && unset.every((variable) => variable === draftKey);
+  return isSet ? await checkSinkOfDraft(text, file, name, { [draftKey]: 'stand-in' }) : null;
+}
+
+/** The variable of the API key in a draft that only tries a sink. */
+const draftKey = 'PIGEONPOST_DRAFT_KEY';
+
+async function reportWritten(
+  context: Context,
+  { facts, says, unset, next }: Written,
+  { check, json }: { readonly check: boolean; readonly json: boolean },
+): Promise<ExitCode> {
+  const { config: file, out } = context;
+  if (json) return printResult(out, json, { file, unset, next, ...facts }, []);
+  for (const line of says) out.line(line);
   for (const name of unset) out.line(`set ${name} first: export ${name}=…`);
   const found = check && unset.length === 0 ? await lookAtIt(context, out) : ExitCode.Done;
   out.line(
@@ -69,34 +201,55 @@ async function init(context: Context, { yes, check, json, ...flags }: InitOption
   return found;
 }
 
+/** Tries answers against the service and the destinations, as far as their variables are set. */
+function trialsFor(out: Output, file: string): Trials {
+  return {
+    service: async (service) => {
+      const { findService } = await import('../../operations/list-events.js');
+      const { checkDraft } = await import('../../worker/check.js');
+      const draft = draftOf({ service, keyVariable: 'ENGAGEMENT_API_KEY' });
+      const text = writeConfiguration(draft);
+      const { problems } = await checkDraft(text, file, standInsFor(draft));
+      return problems.length > 0 ? problems.join('; ') : await findService(text, resolve(file), standInsFor(draft));
+    },
+    events: async (found) => await showEvents(out, found, file),
+    sink: async (sink) => {
+      const { name } = newSink(sink, []);
+      const draft = { ...draftOf({ service: 'https://127.0.0.1', keyVariable: draftKey }), sink };
+      return await trySink({ file, text: writeConfiguration(draft), name }, standInsFor(draft));
+    },
+  };
+}
+
+/** Returns complete answers with a sink that needs no secret. */
+function draftOf(found: EventsAnswer): InitAnswers {
+  const sink = { type: 'file', destination: './archive', secretVariable: '' } as const;
+  return { ...found, pigeonholes: 'all', sink };
+}
+
 /** Maximum number of events shown, live ones first; the others are counted. */
 const maxShown = 20;
 
-/** Shows the events of the workspace if its key is already set. @returns their IDs; null if they are unknown */
+/**
+ * Shows the events of the workspace if its key is already set.
+ * @returns their IDs; null if they are unknown; a sentence if the service refused the request
+ */
 async function showEvents(
   out: Output,
-  { service, keyVariable }: { readonly service: string; readonly keyVariable: string },
+  found: EventsAnswer,
   file: string,
-): Promise<readonly number[] | null> {
+): Promise<{ readonly problem: string } | readonly number[] | null> {
   const { eventsOfDraft } = await import('../../operations/list-events.js');
   const { checkDraft } = await import('../../worker/check.js');
-  const draft: InitAnswers = {
-    service,
-    keyVariable,
-    pigeonholes: 'all',
-    sink: { type: 'file', destination: './archive', secretVariable: '' },
-  };
+  const draft = draftOf(found);
   const text = writeConfiguration(draft);
   const { problems, unset } = await checkDraft(text, file, standInsFor(draft));
   if (unset.length > 0) {
-    out.note(`  to list the events of the workspace here, set ${keyVariable} before you run "pigeonpost init"`);
+    out.note(`  to list the events of the workspace here, set ${found.keyVariable} before you run "pigeonpost init"`);
     return null;
   }
   const listed = problems.length > 0 ? { problem: problems.join('; ') } : await eventsOfDraft(text, resolve(file));
-  if ('problem' in listed) {
-    out.note(`  the events cannot be listed: ${listed.problem}`);
-    return null;
-  }
+  if ('problem' in listed) return { problem: `the events cannot be listed: ${listed.problem}` };
   for (const line of formatEvents(listed, maxShown)) out.note(`  ${line}`);
   return listed.hasMore ? null : listed.events.map(({ id }) => id);
 }
@@ -134,8 +287,24 @@ async function writeNew(file: string, text: string): Promise<void> {
   });
 }
 
+/** Replaces a file in one step, so that a crash leaves the old one or the new one. A link stays a link. */
+async function replaceFile(file: string, text: string): Promise<void> {
+  try {
+    const target = await realpath(file);
+    const { mode } = await stat(target);
+    await writeFile(`${target}.new`, text, { mode });
+    await rename(`${target}.new`, target);
+  } catch (cause) {
+    throw new CommandError(ExitCode.Failed, `${file} cannot be written (${codeOf(cause)}), and was not changed`, {
+      cause,
+    });
+  }
+}
+
 function thereAlready(file: string): CommandError {
-  return wrongUse(`${file} already exists and was not changed: move it, or choose another path with --config`);
+  return wrongUse(
+    `${file} already exists and was not changed: add a sink to it with --add, or choose another path with --config`,
+  );
 }
 
 function nextCommand(file: string, unset: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { checkDraft } from '../../worker/check.js';
-import { asker, askAll, type InitFlags } from './questions.js';
+import { asker, askAll, type InitFlags, type Trials } from './questions.js';
 import { formatEvents } from '../commands/init.js';
 import { type InitAnswers, type InitSinkType, sinkTypes, writeConfiguration } from './write-configuration.js';
 
@@ -24,19 +24,27 @@ async function asked(
   answers: string[],
   flags: InitFlags = {},
   ids: readonly number[] | null = null,
+  tried: Partial<Trials> = {},
 ): Promise<{ found: InitAnswers; said: string[] }> {
   const said: string[] = [];
-  const ask = asker({ note: (text) => void said.push(text) }, async (text) => {
+  const note = (text: string): void => void said.push(text);
+  const ask = asker({ note }, async (text) => {
     said.push(text);
     const answer = answers.shift();
     if (answer === undefined) throw new Error(`nothing is left to answer to: ${text}`);
     return answer;
   });
-  return { found: await askAll(flags, ask, async () => ids), said };
+  const trials: Trials = {
+    service: async () => null,
+    events: async () => ids,
+    sink: async () => null,
+    ...tried,
+  };
+  return { found: await askAll(flags, { ask, note, trials }), said };
 }
 
 const unasked = async (flags: InitFlags): Promise<InitAnswers> =>
-  await askAll(flags, asker({ note: () => undefined }, undefined), async () => null);
+  await askAll(flags, { ask: asker({ note: () => undefined }, undefined), note: () => undefined, trials: null });
 
 describe('the questions of init', () => {
   it('are few, and have defaults for empty answers', async () => {
@@ -87,6 +95,42 @@ describe('the questions of init', () => {
     const { found, said } = await asked([''], { service, keyVariable: 'MY_KEY', pigeonholes: 'all', sink: 'hubspot' });
     expect(said).toEqual([expect.stringContaining('Environment variable with the service key of the account')]);
     expect(found.sink).toEqual({ type: 'hubspot', destination: '', secretVariable: 'HUBSPOT_TOKEN' });
+  });
+
+  it('are repeated after an answer that fails its trial, until it passes or the operator keeps it', async () => {
+    const tried: string[] = [];
+    const failOnce =
+      (problem: string) =>
+      async (answer: unknown): Promise<string | null> => {
+        tried.push(JSON.stringify(answer));
+        return tried.filter((each) => each === JSON.stringify(answer)).length === 1 ? problem : null;
+      };
+    const { found, said } = await asked(
+      [service, '', service, 'MY_KEY', 'yes', 'all', 'slack', 'C1', '', 'no', 'C1', ''],
+      {},
+      null,
+      {
+        service: failOnce('no service answers there'),
+        events: async () => ({ problem: 'the key is refused' }),
+        sink: failOnce('Slack does not know the channel'),
+      },
+    );
+    expect(found).toMatchObject({ service, keyVariable: 'MY_KEY', sink: { type: 'slack', destination: 'C1' } });
+    const noted = said.filter((line) => line.startsWith('  '));
+    expect(noted).toEqual(['  no service answers there', '  the key is refused', '  Slack does not know the channel']);
+    expect(tried).toHaveLength(4);
+  });
+
+  it('ask for the answer of an option again if it fails its trial', async () => {
+    const { found } = await asked(
+      ['no', 'OTHER_KEY', ''],
+      { service, keyVariable: 'MY_KEY', sink: 'file', destination: 'a' },
+      null,
+      {
+        events: async ({ keyVariable }) => (keyVariable === 'MY_KEY' ? { problem: 'the key is refused' } : null),
+      },
+    );
+    expect(found.keyVariable).toBe('OTHER_KEY');
   });
 
   it.each<[string, InitFlags, RegExp]>([

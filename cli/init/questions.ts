@@ -6,6 +6,7 @@ import {
   initSinks,
   type InitSinkType,
   type PigeonholeAnswer,
+  type SinkAnswer,
   sinkTypes,
   statuses,
 } from './write-configuration.js';
@@ -18,6 +19,8 @@ export interface InitFlags {
   readonly sink?: string | undefined;
   readonly destination?: string | undefined;
   readonly secretVariable?: string | undefined;
+  /** For an existing file: the sync that delivers to the added sink. */
+  readonly sync?: string | undefined;
 }
 
 /** A value that `init` needs: asked at a terminal, or given as an option. */
@@ -34,42 +37,129 @@ interface Question {
 type Asker = (question: Question, given: string | undefined) => Promise<string>;
 
 /**
- * Asks the questions of `init` in an order in which each one makes sense.
- * @param showEvents lists the events of the workspace once the key's variable is known; null if they cannot be listed
+ * Tries an answer against the service or the destination as soon as it is given. Each function returns a sentence with
+ * the problem, or null if there is none or if the answer cannot be tried yet.
  */
-export async function askAll(
-  flags: InitFlags,
-  ask: Asker,
-  showEvents: (found: { readonly service: string; readonly keyVariable: string }) => Promise<readonly number[] | null>,
-): Promise<InitAnswers> {
-  const service = (await ask(serviceQuestion, flags.service)).replace(/\/+$/, '').replace(/\/v2$/, '');
-  const keyVariable = await ask(
-    variable('Environment variable with the API key', '--key-variable', 'ENGAGEMENT_API_KEY'),
-    flags.keyVariable,
+export interface Trials {
+  service(service: string): Promise<string | null>;
+  /** Lists the events of the workspace. @returns their IDs; null if they are unknown */
+  events(found: EventsAnswer): Promise<{ readonly problem: string } | readonly number[] | null>;
+  sink(sink: SinkAnswer): Promise<string | null>;
+}
+
+/** The answers with which the service can be asked for its events. */
+export interface EventsAnswer {
+  readonly service: string;
+  readonly keyVariable: string;
+}
+
+/** Asks questions, and how to show and try what was answered. */
+export interface Dialog {
+  readonly ask: Asker;
+  readonly note: (text: string) => void;
+  /** Null: answers are not tried, because nobody could correct them. */
+  readonly trials: Trials | null;
+}
+
+/** Asks the questions of `init` in an order in which each one makes sense, and tries each answer. */
+export async function askAll(flags: InitFlags, dialog: Dialog): Promise<InitAnswers> {
+  const { ask, trials } = dialog;
+  const service = await askUntilTried(
+    dialog,
+    flags,
+    async (given) => (await ask(serviceQuestion, given.service)).replace(/\/+$/, '').replace(/\/v2$/, ''),
+    async (answer) => (await trials?.service(answer)) ?? null,
   );
-  const ids = flags.pigeonholes === undefined ? await showEvents({ service, keyVariable }) : null;
+  let ids: readonly number[] | null = null;
+  const keyVariable = await askUntilTried(
+    dialog,
+    flags,
+    async (given) =>
+      await ask(
+        variable('Environment variable with the API key', '--key-variable', 'ENGAGEMENT_API_KEY'),
+        given.keyVariable,
+      ),
+    async (answer) => {
+      if (flags.pigeonholes !== undefined) return null;
+      const found = (await trials?.events({ service, keyVariable: answer })) ?? null;
+      if (found !== null && 'problem' in found) return found.problem;
+      ids = found;
+      return null;
+    },
+  );
   const pigeonholes = toPigeonholes(await ask(pigeonholesQuestion(ids), flags.pigeonholes)) as PigeonholeAnswer;
-  const type = (await ask(sinkQuestion, flags.sink)) as InitSinkType;
+  return { service, keyVariable, pigeonholes, sink: await askSink(flags, dialog, sinkQuestion('First sink')) };
+}
+
+/** Asks for a sink that is added to an existing file. */
+export async function askForSink(flags: InitFlags, dialog: Dialog): Promise<SinkAnswer> {
+  return await askSink(flags, dialog, sinkQuestion('Sink to add'));
+}
+
+async function askSink(flags: InitFlags, dialog: Dialog, question: Question): Promise<SinkAnswer> {
+  const { ask, trials } = dialog;
+  const type = (await ask(question, flags.sink)) as InitSinkType;
   const { destination, secret } = initSinks[type];
-  return {
-    service,
-    keyVariable,
-    pigeonholes,
-    sink: {
+  return await askUntilTried(
+    dialog,
+    flags,
+    async (given) => ({
       type,
       destination:
         destination === null
           ? ''
           : await ask(
               { text: destination.question, flag: '--destination', suggested: destination.suggested, problem: isText },
-              flags.destination,
+              given.destination,
             ),
       secretVariable:
         secret === null
           ? ''
-          : await ask(variable(secret.question, '--secret-variable', secret.suggested), flags.secretVariable),
-    },
+          : await ask(variable(secret.question, '--secret-variable', secret.suggested), given.secretVariable),
+    }),
+    async (sink) => (await trials?.sink(sink)) ?? null,
+  );
+}
+
+/**
+ * Asks until the answer passes its trial, or until the operator keeps it: the other side may be down just now. An
+ * option is used only for the first answer.
+ */
+async function askUntilTried<Answer>(
+  { ask, note }: Dialog,
+  flags: InitFlags,
+  question: (given: InitFlags) => Promise<Answer>,
+  trial: (answer: Answer) => Promise<string | null>,
+): Promise<Answer> {
+  for (let given = flags; ; given = {}) {
+    const answer = await question(given);
+    const problem = await trial(answer);
+    if (problem === null) return answer;
+    note(`  ${problem}`);
+    if ((await ask(keepQuestion, undefined)) === 'yes') return answer;
+  }
+}
+
+const keepQuestion: Question = {
+  text: 'Keep this answer anyway: yes, no',
+  flag: '--yes',
+  suggested: 'no',
+  problem: (answer) => (/^(?:yes|no)$/.test(answer) ? null : 'enter yes or no'),
+};
+
+/** @param syncs names of the syncs of the file */
+export function syncQuestion(syncs: readonly string[]): Question {
+  return {
+    text: `Sync that delivers to it: ${syncs.join(', ')}`,
+    flag: '--sync',
+    suggested: syncs[0] ?? null,
+    problem: (answer) => (syncs.includes(answer) ? null : `enter one of ${syncs.join(', ')}`),
   };
+}
+
+/** @param file the existing file */
+export function addQuestion(file: string): Question {
+  return { ...keepQuestion, text: `${file} exists. Add a sink to it: yes, no`, flag: '--add', suggested: 'yes' };
 }
 
 const serviceQuestion: Question = {
@@ -98,15 +188,17 @@ function pigeonholesQuestion(ids: readonly number[] | null): Question {
   };
 }
 
-const sinkQuestion: Question = {
-  text: `First sink: ${sinkTypes.join(', ')}`,
-  flag: '--sink',
-  suggested: 'file',
-  problem: (answer) =>
-    (sinkTypes as readonly string[]).includes(answer)
-      ? null
-      : `enter one of ${sinkTypes.join(', ')}; docs/sinks.md describes the other types`,
-};
+function sinkQuestion(subject: string): Question {
+  return {
+    text: `${subject}: ${sinkTypes.join(', ')}`,
+    flag: '--sink',
+    suggested: 'file',
+    problem: (answer) =>
+      (sinkTypes as readonly string[]).includes(answer)
+        ? null
+        : `enter one of ${sinkTypes.join(', ')}; docs/sinks.md describes the other types`,
+  };
+}
 
 /**
  * Returns a question for the name of a variable. The answer must be a name, so that no secret is written into the file.

@@ -1,4 +1,5 @@
 import { isLoopback } from '../../base/loopback.js';
+import type { NewSink } from './add-sink.js';
 
 /** The answers from which `init` writes a configuration, validated by `questions.ts`. */
 export interface InitAnswers {
@@ -16,7 +17,7 @@ export type PigeonholeAnswer =
   | { readonly ids: readonly number[] }
   | { readonly statuses: readonly (typeof statuses)[number][] };
 
-interface SinkAnswer {
+export interface SinkAnswer {
   readonly type: InitSinkType;
   /** A folder, an address or a channel; empty if the secret is enough. */
   readonly destination: string;
@@ -55,6 +56,14 @@ ${lines(sink)
 # ledgerKey: \${LEDGER_KEY} # openssl rand -base64 32; the same for every process, and kept apart from the backups
 # temporal: { address: "127.0.0.1:7233" }
 ${port === 8088 ? '' : `\nserver:\n  port: ${port} # 8088 was in use on this machine\n`}`;
+}
+
+/** Returns a sink for a file that has others; its name gets a number if the usual one is taken. Pure. */
+export function newSink(answer: SinkAnswer, taken: readonly string[]): NewSink {
+  const { name, makes, lines } = initSinks[answer.type];
+  let free = name;
+  for (let number = 2; taken.includes(free); number += 1) free = `${name}-${number}`;
+  return { name: free, comment: makes, lines: lines(answer) };
 }
 
 function choice(pigeonholes: PigeonholeAnswer): string {
@@ -179,9 +188,14 @@ export const initSinks: Readonly<Record<InitSinkType, InitSink>> = {
 };
 
 /** Returns a value for each variable of the file, with which the draft is validated before it is written. */
-export function standInsFor({ keyVariable, sink: { type, secretVariable } }: InitAnswers): Record<string, string> {
+export function standInsFor({ keyVariable, sink }: Pick<InitAnswers, 'keyVariable' | 'sink'>): Record<string, string> {
+  return { [keyVariable]: 'stand-in', ...standInOf(sink) };
+}
+
+/** Returns a value for the variable of a sink's secret; nothing if it has none. */
+export function standInOf({ type, secretVariable }: SinkAnswer): Record<string, string> {
   const { secret } = initSinks[type];
-  return { [keyVariable]: 'stand-in', ...(secret === null ? {} : { [secretVariable]: secret.standIn }) };
+  return secret === null ? {} : { [secretVariable]: secret.standIn };
 }
 
 /** Quotes a text for YAML. Every JSON string is valid YAML. */

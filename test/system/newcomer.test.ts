@@ -60,6 +60,15 @@ describe('a newcomer', () => {
     const again = await run('init', ...flags);
     expect([again.code, again.errors]).toEqual([2, expect.stringMatching(/already exists and was not changed/)]);
 
+    const extended = join(folder, 'extended.yaml');
+    writeFileSync(extended, `${written}# the end\n`);
+    const more = ['--sink', 'file', '--destination', './more', '--yes', '--no-check'];
+    const added = await run('init', '--config', extended, '--add', ...more);
+    expect([added.code, added.errors]).toEqual([0, '']);
+    expect(readFileSync(extended, 'utf8')).toMatch(
+      /sinks: \[archive, archive-2\][^]*folder: "\.\/more"[^]*# the end\n$/,
+    );
+
     const port = await freeTestPort();
     const withoutPort = readFileSync(file, 'utf8').replace(/^server:\n {2}port: .*\n/m, ''); // written if 8088 is in use
     writeFileSync(file, `${withoutPort}server: { port: ${port} }\n`);
