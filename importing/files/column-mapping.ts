@@ -104,6 +104,12 @@ export function isEmailField(name: string): boolean {
   return fieldWords.some(({ words: known }) => known.has('email') && known.has(word));
 }
 
+/** Whether a cell is a usual name of a column, in whatever language. */
+export function namesAField(cell: string): boolean {
+  const word = foldWord(cell);
+  return fieldWords.some(({ words: known }) => known.has(word));
+}
+
 /** Folds a name: removes case, accents, spaces, hyphens and other signs. */
 function foldWord(name: string): string {
   return name

@@ -1,4 +1,5 @@
-import { delimiterHint, findDelimiter, readCsv } from './read-csv.js';
+import { findCsvForm } from './csv-form.js';
+import { readCsv } from './read-csv.js';
 import { type JsonKind, readJson } from './read-json.js';
 import { RegistrantFileError, type FileOptions, type RegistrantFile } from './registrant-file.js';
 import { rowsBelowHeader } from './table.js';
@@ -121,7 +122,7 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
   const kind = findTextKind(start.head, options.name);
   const shared = { encoding: text.encoding, sheet: null, sheets: null };
   if (kind === 'csv') {
-    const form = csvForm(start.head, options.delimiter);
+    const form = findCsvForm(start.head.toString('utf8'), options.delimiter);
     const table = await rowsBelowHeader(readCsv(start.bytes, form), 'found');
     return { ...shared, format: 'csv', delimiter: form.delimiter, ...table };
   }
@@ -133,18 +134,6 @@ async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions):
   const sheet = await readXlsx(bytes, options.sheet);
   const table = await rowsBelowHeader(sheet.rows, 'padded');
   return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: sheet.name, sheets: sheet.sheets, ...table };
-}
-
-function csvForm(head: Buffer, wanted: string | undefined): { delimiter: string; skipFirstLine: boolean } {
-  const text = head.toString('utf8');
-  const hint = delimiterHint(text);
-  if (wanted !== undefined && !/^[^"\r\n]$/u.test(wanted)) {
-    throw new RegistrantFileError(
-      'options',
-      `The delimiter ${JSON.stringify(wanted)} cannot separate cells; use a single character, such as , or ;, or leave it out.`,
-    );
-  }
-  return { delimiter: wanted ?? hint ?? findDelimiter(text), skipFirstLine: hint !== undefined };
 }
 
 interface Peeked {

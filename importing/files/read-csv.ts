@@ -1,20 +1,18 @@
-import { Readable } from 'node:stream';
-import { CsvError, parse } from 'csv-parse';
+import { lineAt, linesOf, looksLikeRow, plainCells, quotesIn, scanRecord } from './csv-record.js';
+import type { CsvForm } from './csv-form.js';
 import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
 import { inBatches } from './table.js';
 
-interface CsvForm {
-  readonly delimiter: string;
-  /** Whether the first line is a hint for Excel and not a row. */
-  readonly skipFirstLine: boolean;
-}
-
 /**
  * Yields the rows of a CSV text (RFC 4180 and its common variants). Quoted cells may contain delimiters and line ends;
- * a quotation mark inside an unquoted cell is text; lines end in LF, CRLF or CR, also mixed. Empty lines are rows as
- * well, so that row numbers match those of a spreadsheet.
+ * blanks around their quotation marks are ignored; a pair of quotation marks inside an unquoted cell is text; lines end
+ * in LF, CRLF or CR, also mixed. Empty lines are rows as well, so that row numbers match those of a spreadsheet.
+ *
+ * No line vanishes in a cell because of a stray quotation mark. If a mark is wrong, or a quoted cell holds lines that
+ * look like rows of the table, each line becomes a row: those that are certainly rows are read, and the others have a
+ * finding.
  * @param bytes UTF-8 without a byte order mark
- * @throws {RegistrantFileError} kind `damaged` for an unclosed quotation mark, `too-large` for a huge row
+ * @throws {RegistrantFileError} kind `too-large` for a huge row
  */
 export function readCsv(
   bytes: AsyncIterable<Buffer>,
@@ -23,110 +21,143 @@ export function readCsv(
   return inBatches(rowsOf(bytes, form));
 }
 
-async function* rowsOf(
-  bytes: AsyncIterable<Buffer>,
-  { delimiter, skipFirstLine }: CsvForm,
-): AsyncGenerator<RawRow, void, undefined> {
-  const source = Readable.from(bytes, { objectMode: false });
-  const parser = parse({
-    delimiter,
-    from_line: skipFirstLine ? 2 : 1,
-    record_delimiter: ['\r\n', '\n', '\r'],
-    relax_column_count: true,
-    relax_quotes: true,
-    max_record_size: readLimits.recordBytes,
-  });
-  source.on('error', (error) => parser.destroy(error));
-  source.pipe(parser);
-  let row = 0;
-  try {
-    for await (const values of parser as AsyncIterable<string[]>) {
-      row++;
-      yield { row, values };
+async function* rowsOf(bytes: AsyncIterable<Buffer>, form: CsvForm): AsyncGenerator<RawRow, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
+  const rows = new RowSplitter(form);
+  for await (const chunk of bytes) yield* rows.split(decoder.decode(chunk, { stream: true }), false);
+  yield* rows.split(decoder.decode(), true);
+}
+
+/** Lines among which a quotation mark is wrong. */
+interface Suspicion {
+  /** The cells of the first line. */
+  readonly start: readonly string[];
+  isFirst: boolean;
+  /** Characters that are certainly concerned. */
+  left: number;
+  /** Whether the quotation marks so far are not in pairs, so that a cell may continue. */
+  isOpen: boolean;
+  /** Lines in succession that are certainly rows. */
+  rows: number;
+}
+
+/** Rows in succession after which an open cell is no longer assumed. */
+const provingRows = 3;
+
+/** Cuts a text that arrives in pieces into rows. */
+class RowSplitter {
+  readonly #form: CsvForm;
+  #text = '';
+  /** Start of the next record in the text. */
+  #at = 0;
+  /** Length from which scanning is worthwhile: twice the length of a record that was not complete. */
+  #needed = 0;
+  #row = 0;
+  #suspicion: Suspicion | undefined;
+
+  constructor(form: CsvForm) {
+    this.#form = form;
+    if (form.skipsFirstLine) this.#row = -1;
+  }
+
+  *split(more: string, isEnd: boolean): Generator<RawRow, void, undefined> {
+    this.#text += more;
+    if (this.#text.length < this.#needed && !isEnd) return;
+    while (this.#at < this.#text.length) {
+      if (
+        this.#suspicion === undefined ? !(yield* this.#record(isEnd)) : !(yield* this.#line(this.#suspicion, isEnd))
+      ) {
+        break;
+      }
     }
-  } catch (error) {
-    throw translated(error);
-  } finally {
-    source.destroy();
-    parser.destroy();
+    this.#text = this.#text.slice(this.#at);
+    this.#at = 0;
+    if (this.#text.length > readLimits.recordBytes) throw this.#tooLong();
+    this.#needed = Math.min(2 * this.#text.length, readLimits.recordBytes + 1);
   }
-}
 
-/**
- * Converts an error of the parser. The parser's error is not kept as the cause, because its message quotes the cell.
- */
-function translated(error: unknown): unknown {
-  if (!(error instanceof CsvError)) return error;
-  const row = Number(error['records'] ?? 0); // the parser's count: rows in its buffer are lost with the error
-  const after = row === 0 ? 'in the first row' : `after row ${row.toLocaleString('en')}`;
-  const culprit = row === 0 ? 'The first row' : `A row ${after}`;
-  switch (error.code) {
-    case 'CSV_QUOTE_NOT_CLOSED':
-      return new RegistrantFileError(
-        'damaged',
-        `A quotation mark that opens ${after} is never closed; close or remove it.`,
-      );
-    case 'CSV_MAX_RECORD_SIZE':
-      return new RegistrantFileError(
-        'too-large',
-        `${culprit} is longer than ${readLimits.recordBytes.toLocaleString('en')} bytes; look for a quotation mark that is never closed.`,
-      );
-    default:
-      return new RegistrantFileError(
-        'damaged',
-        `The file cannot be read ${after} (${error.code}); save it again as CSV.`,
-      );
-  }
-}
-
-/** Usual delimiters, the most common first. */
-const candidates = [',', ';', '\t', '|'] as const;
-
-/** Rows inspected. */
-const sample = 50;
-
-/**
- * Returns the delimiter of a CSV text: the one with which most rows have the same number of cells as the first; in a
- * tie, the one with the most cells, then the most common. A text without any has one column, and the result is `,`.
- * @param head the start of the text; its last row may be incomplete and only counts if it is the only one
- */
-export function findDelimiter(head: string): string {
-  let best = { delimiter: ',', share: 0, cells: 1 };
-  for (const delimiter of candidates) {
-    const counts = cellCounts(head, delimiter);
-    const cells = counts[0] ?? 1;
-    if (cells < 2) continue;
-    const share = counts.filter((count) => count === cells).length / counts.length;
-    if (share > best.share || (share === best.share && cells > best.cells)) best = { delimiter, share, cells };
-  }
-  return best.delimiter;
-}
-
-/** Returns the delimiter of Excel's hint, `sep=;` in the first line, which Excel does not show as a row. */
-export function delimiterHint(head: string): string | undefined {
-  return /^"?sep=([^\r\n])"?\r?\n/i.exec(head)?.[1];
-}
-
-/** Counts the cells of each non-empty row; delimiters and line ends within quotes do not count. */
-function cellCounts(text: string, delimiter: string): number[] {
-  const counts: number[] = [];
-  let cells = 1;
-  let quoted = false;
-  let cellStart = 0;
-  let rowStart = 0;
-  for (let at = 0; at < text.length && counts.length < sample; at++) {
-    const character = text[at]!;
-    if (character === '"' && (quoted || at === cellStart)) quoted = !quoted;
-    else if (quoted) continue;
-    else if (character === delimiter) {
-      cells++;
-      cellStart = at + 1;
-    } else if (character === '\n' || character === '\r') {
-      if (at > rowStart) counts.push(cells);
-      cells = 1;
-      cellStart = rowStart = at + 1;
+  /** Takes a record. @returns whether there was one */
+  *#record(isEnd: boolean): Generator<RawRow, boolean, undefined> {
+    const record = scanRecord(this.#text, this.#at, { delimiter: this.#form.delimiter, isEnd });
+    const end = record.kind === 'incomplete' ? this.#text.length : record.next;
+    const isLong = end - this.#at > readLimits.recordBytes;
+    if (record.kind === 'incomplete' && !isLong) return false;
+    if (record.kind !== 'whole' || (record.isSpread && this.#holdsRows(record, this.#text.slice(this.#at, end)))) {
+      const first = lineAt(this.#text, this.#at, isEnd);
+      if (first === undefined || first.text.length > readLimits.recordBytes) throw this.#tooLong();
+      const start = plainCells(first.text, this.#form.delimiter);
+      this.#suspicion = {
+        start,
+        isFirst: true,
+        left: Math.min(end - this.#at, readLimits.recordBytes),
+        isOpen: false,
+        rows: 0,
+      };
+      return true;
     }
+    if (isLong) throw this.#tooLong();
+    this.#at = record.next;
+    yield* this.#numbered(record.values, record.isTerminated, record.hasStrayQuote ? 'stray-quote' : undefined);
+    return true;
   }
-  if (counts.length === 0) counts.push(cells);
-  return counts;
+
+  /** Whether the first line of a record looks like a row, and so does another one. */
+  #holdsRows({ areAllQuoted }: { readonly areAllQuoted: boolean }, record: string): boolean {
+    const { delimiter, width } = this.#form;
+    if (areAllQuoted && width > 1) return false; // a mark too many would leave cells without any
+    const [first = '', ...others] = linesOf(record);
+    const start = plainCells(first, delimiter);
+    return (
+      start.length === width &&
+      others.some((line) => {
+        const own = scanRecord(line, 0, { delimiter, isEnd: true });
+        if (own.kind === 'whole' && !own.hasStrayQuote) return looksLikeRow(own.values, start, width);
+        return quotesIn(line) === 1 && looksLikeRow(plainCells(line, delimiter), start, width);
+      })
+    );
+  }
+
+  /** Takes a line as a row. @returns whether there was one */
+  *#line(suspicion: Suspicion, isEnd: boolean): Generator<RawRow, boolean, undefined> {
+    const { delimiter, width } = this.#form;
+    const line = lineAt(this.#text, this.#at, isEnd);
+    if (line === undefined) return false;
+    const own = scanRecord(line.text, 0, { delimiter, isEnd: true });
+    if (own.kind === 'whole' && !own.hasStrayQuote && looksLikeRow(own.values, suspicion.start, width)) {
+      yield* this.#numbered(own.values, line.isTerminated);
+      suspicion.rows++;
+    } else {
+      suspicion.rows = 0;
+      const kind = line.text.trim() === '' ? undefined : suspicion.isFirst ? 'stray-quote' : 'within-quotes';
+      yield* this.#numbered(plainCells(line.text, delimiter), line.isTerminated, kind);
+    }
+    if (quotesIn(line.text) % 2 === 1) suspicion.isOpen = !suspicion.isOpen;
+    suspicion.isFirst = false;
+    suspicion.left -= line.next - this.#at;
+    this.#at = line.next;
+    if (suspicion.left <= 0 && (!suspicion.isOpen || suspicion.rows >= provingRows)) this.#suspicion = undefined;
+    return true;
+  }
+
+  *#numbered(
+    values: readonly string[],
+    isTerminated: boolean,
+    kind?: 'stray-quote' | 'within-quotes',
+  ): Generator<RawRow, void, undefined> {
+    this.#row++;
+    if (this.#row === 0) return; // the hint for Excel
+    yield {
+      row: this.#row,
+      values,
+      ...(kind !== undefined && { findings: [{ column: null, kind }] }),
+      ...(!isTerminated && { isUnterminated: true }),
+    };
+  }
+
+  #tooLong(): RegistrantFileError {
+    return new RegistrantFileError(
+      'too-large',
+      `Row ${Math.max(1, this.#row + 1).toLocaleString('en')} is longer than ${readLimits.recordBytes.toLocaleString('en')} bytes; look for a missing line end.`,
+    );
+  }
 }

@@ -51,6 +51,8 @@ export interface RawRow {
   readonly findings?: readonly Finding[];
   /** Properties that the workbook gives the row; absent if there are none. */
   readonly marks?: readonly RowMark[];
+  /** Whether the text ends with this row without a line end, so that the row may have been cut. */
+  readonly isUnterminated?: boolean;
 }
 
 /** A property that a workbook gives a row besides its cells. */
@@ -76,7 +78,9 @@ export interface Finding {
     | 'not-an-object' // an element of a JSON list
     | 'late-field' // a JSON field that no element at the start of the file has
     | 'too-few-cells'
-    | 'too-many-cells';
+    | 'too-many-cells'
+    | 'stray-quote' // a quotation mark that neither opens nor closes a cell
+    | 'within-quotes'; // the line lies between such a mark and the next one
 }
 
 /** The problem of a file as a whole; `RowCheck` checks the rows. */
@@ -190,6 +194,8 @@ export interface InvalidRow {
 export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
   'control-character',
   'too-few-cells',
+  'stray-quote',
+  'within-quotes',
   'error-cell',
   'no-result',
   'not-calculated',
@@ -224,6 +230,10 @@ const problemWords = {
     'The cell holds a formula without a result; open the file in a spreadsheet program, save it, and import it again.',
   'not-calculated':
     'The cell holds a formula that was not calculated; open the file in a spreadsheet program, save it, and import it again.',
+  'stray-quote':
+    'There is a quotation mark too many or too few; put quotation marks around the whole value, and write each one inside it twice.',
+  'within-quotes':
+    'The row follows a quotation mark that an earlier row opens and does not close; correct the quotation marks there.',
   'date-in-code': 'The spreadsheet holds this code as a date; format the column as text and enter the code again.',
   'digits-lost':
     'The number has more than 15 digits, of which the last may be lost; format the column as text and enter it again.',

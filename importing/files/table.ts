@@ -22,9 +22,18 @@ export async function rowsBelowHeader(
     if (next.done === true) throw new RegistrantFileError('empty', 'The file holds no rows; export it again.');
     const at = next.value.findIndex(isFilled);
     if (at < 0) continue;
-    const columns = columnsOf(next.value[at]!.values);
+    const header = next.value[at]!;
+    if (header.findings?.some(({ kind }) => kind === 'stray-quote') === true) throw brokenHeader(header.row);
+    const columns = columnsOf(header.values);
     return { columns, rows: batches(next.value.slice(at + 1), source, columns.length, shortRows) };
   }
+}
+
+function brokenHeader(row: number): RegistrantFileError {
+  return new RegistrantFileError(
+    'header',
+    `Row ${row}, which should name the columns, has a quotation mark too many or too few; correct it.`,
+  );
 }
 
 async function* batches(
@@ -61,6 +70,7 @@ function broughtTo(
   shortRows: 'padded' | 'found',
 ): RawRow {
   const found: Finding[] = findings.filter(({ column }) => column === null || column < width);
+  if (found.some(({ column }) => column === null)) return { row, values, findings: found };
   if (values.length < width) {
     if (shortRows === 'found') found.push({ column: null, kind: 'too-few-cells' });
     values = [...values, ...Array<string>(width - values.length).fill('')];
