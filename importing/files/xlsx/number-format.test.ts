@@ -69,6 +69,8 @@ const elapsed = { ...time, elapsed: true };
 describe('a date serial number', () => {
   it.each([
     [1, date, false, '1900-01-01'],
+    [0, date, false, '00:00:00'], // no day has the number 0
+    [0.395833333, both, false, '09:30:00'],
     [59, date, false, '1900-02-28'],
     [60, date, false, '1900-02-29'], // Excel shows this day, which never existed
     [61, date, false, '1900-03-01'],

@@ -134,6 +134,7 @@ export function serialDate(serial: number, shows: ShownParts, from1904: boolean)
   if (shows.elapsed === true && seconds < longestDuration) return clock(seconds);
   if (!shows.date && shows.elapsed !== true) return clock(seconds % secondsADay);
   const day = Math.floor(seconds / secondsADay);
+  if (day === 0 && !from1904) return clock(seconds); // no day has this number: Excel shows 0 January 1900
   const date = from1904 ? calendar(Date.UTC(1904, 0, 1), day) : dateFrom1900(day);
   return shows.time ? `${date}T${clock(seconds % secondsADay)}` : date;
 }

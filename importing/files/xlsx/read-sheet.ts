@@ -44,6 +44,16 @@ function sheetHandler(values: WorkbookValues, tables: readonly SheetTable[], row
   let value: string | undefined;
   let formula = false;
   let withinValue = false;
+  const finishRow = () => {
+    if (cells.length > 0) {
+      const marks = marksOf(row, { isHidden, isFiltered, tables });
+      rows.push({ row, values: cells, ...(findings.length > 0 && { findings }), ...(marks.length > 0 && { marks }) });
+    }
+    cells = [];
+    findings = [];
+    characters = 0;
+    column = -1;
+  };
   return {
     ended: () => ended,
     open: (name: string, attribute: (name: string) => string | undefined) => {
@@ -51,15 +61,15 @@ function sheetHandler(values: WorkbookValues, tables: readonly SheetTable[], row
         case 'sheetPr':
           isFiltered = truth(attribute('filterMode'));
           break;
-        case 'row':
-          row = nextRow(row, attribute('r'));
+        case 'row': {
+          const next = nextRow(row, attribute('r'));
           isRowStated = attribute('r') !== undefined;
+          if (next === row) break; // some programs write an element per cell
+          finishRow();
+          row = next;
           isHidden = truth(attribute('hidden')) || Number(attribute('ht') ?? 1) === 0;
-          cells = [];
-          findings = [];
-          characters = 0;
-          column = -1;
           break;
+        }
         case 'c':
           ({ row, column } = nextCell({ row, column, isRowStated }, attribute('r')));
           isRowStated = true;
@@ -100,18 +110,8 @@ function sheetHandler(values: WorkbookValues, tables: readonly SheetTable[], row
           if (finding !== undefined) findings.push({ column: place, kind: finding });
           break;
         }
-        case 'row':
-          if (cells.length > 0) {
-            const marks = marksOf(row, { isHidden, isFiltered, tables });
-            rows.push({
-              row,
-              values: cells,
-              ...(findings.length > 0 && { findings }),
-              ...(marks.length > 0 && { marks }),
-            });
-          }
-          break;
         case 'sheetData':
+          finishRow();
           ended = true;
           break;
         default:
@@ -124,7 +124,7 @@ function sheetHandler(values: WorkbookValues, tables: readonly SheetTable[], row
 /** Rows and cells may omit their position; then they follow the previous one. */
 function nextRow(before: number, reference: string | undefined): number {
   const row = reference === undefined ? before + 1 : Number(reference);
-  if (!Number.isSafeInteger(row) || row <= before) throw damaged('its rows are out of order');
+  if (!Number.isSafeInteger(row) || row < Math.max(1, before)) throw damaged('its rows are out of order');
   return row;
 }
 

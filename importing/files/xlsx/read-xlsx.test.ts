@@ -242,6 +242,13 @@ describe('an XLSX file as other programs write it', () => {
     expect((await readAll(workbookOf({ sheet }))).rows).toEqual([{ row: 7, values: ['A1'] }]);
   });
 
+  it('joins the elements of a row that has one for each cell', async () => {
+    const cell = (reference: string, text: string) =>
+      `<row r="${reference.slice(1)}"><c r="${reference}" t="inlineStr">${inline(text)}</c></row>`;
+    const sheet = `<sheetData>${cell('A1', 'Code')}${cell('B1', 'Name')}${cell('A2', 'A1')}${cell('B2', 'Ada')}</sheetData>`;
+    expect((await readAll(workbookOf({ sheet }))).rows).toEqual([{ row: 2, values: ['A1', 'Ada'] }]);
+  });
+
   it.each([
     ['1', '2026-11-21'],
     ['true', '2026-11-21'],
@@ -490,7 +497,7 @@ describe('an archive that is not a readable workbook', () => {
     ],
     [
       'rows out of order',
-      workbook({ 's.xml': '<worksheet><sheetData><row r="2"/><row r="2"/></sheetData></worksheet>' }),
+      workbook({ 's.xml': '<worksheet><sheetData><row r="2"/><row r="1"/></sheetData></worksheet>' }),
       'damaged',
       /^The XLSX file is damaged: its rows are out of order; /,
     ],
