@@ -60,6 +60,7 @@ export interface CandidateRow extends Omit<Candidate, 'visibility'> {
   readonly foundVisibility: EffectiveVisibility | null;
   readonly itemVisibility: Visibility | null;
   readonly itemSessionId: number | null;
+  readonly itemOrigin: Buffer | null;
   /** True if an earlier change of the item is not settled. */
   readonly blocked: boolean;
 }
@@ -101,6 +102,7 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   case when c.kind = 'deleted' then null else coalesce(c.snapshot, case when i.last_sequence = c.sequence and not i.expired then i.payload end)
     end as payload,
   i.last_sequence = c.sequence as latest, i.visibility as "itemVisibility", i.session_id as "itemSessionId",
+  i.origin as "itemOrigin",
   ${consentBehind} as consent,
   ${ofRecordsBefore('t.identity', sentOrRemoved)} as "sentBefore",
   case when i.erased then case when exists (select 1 from erasing e
@@ -168,7 +170,12 @@ export async function newChanges(tx: Queryable, range: LaneRange, limit: number)
  * reflect a recent change of these settings.
  */
 export async function toCandidates(tx: Queryable, ref: number, rows: readonly CandidateRow[]): Promise<Candidate[]> {
-  const interactions = rows.map(({ list, key, itemSessionId }) => ({ list, key, sessionId: itemSessionId }));
+  const interactions = rows.map(({ list, key, itemSessionId, itemOrigin }) => ({
+    list,
+    key,
+    sessionId: itemSessionId,
+    origin: itemOrigin,
+  }));
   const judge = await loadJudge(tx, ref, interactions);
   return rows.map((row, index) => {
     const now = judgedLists.has(row.list) ? judge(interactions[index]!) : row.itemVisibility;

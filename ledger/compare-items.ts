@@ -29,6 +29,7 @@ export interface KnownRow {
   readonly deleted: boolean;
   readonly sessionId: number | null;
   readonly saysAnonymous: boolean | null;
+  readonly origin: Buffer | null;
 }
 
 /** The items of a page that have to be written. */
@@ -87,7 +88,7 @@ export async function compareItems(
     `select s.n::int as n, case when i.key is null then 'new' when i.later then 'newer' else 'differs' end as what,
        i.revision, i.last_sequence as "lastSequence", i.content_hash = s.hash as "sameContent",
        i.copies_hash is not distinct from s.copies as "sameCopies", i.payload is null as deleted,
-       i.session_id as "sessionId", i.says_anonymous as "saysAnonymous", i.rules, i.visibility as "shownAs",
+       i.session_id as "sessionId", i.says_anonymous as "saysAnonymous", i.origin, i.rules, i.visibility as "shownAs",
        case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as "otherPayload"
      from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
          as s (key, hash, copies, visibility, says_anonymous, consent, n)

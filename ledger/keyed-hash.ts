@@ -23,6 +23,7 @@ export class KeyedHash {
   readonly #generated: Hmac;
   readonly #file: Hmac;
   readonly #asked: Hmac;
+  readonly #origin: Hmac;
   readonly #sealing: Buffer;
 
   constructor(keys: LedgerKeys) {
@@ -36,6 +37,7 @@ export class KeyedHash {
     this.#generated = derive(keys.subject, 'generated codes');
     this.#file = derive(keys.hash, 'file');
     this.#asked = derive(keys.subject, 'asked for');
+    this.#origin = derive(keys.subject, 'origin');
     this.#sealing = new Hmac(keys.fingerprint).of('kept credentials');
   }
 
@@ -56,6 +58,14 @@ export class KeyedHash {
   subject(workspace: string, attendeeId: number, identity: 'named' | 'anonymous'): Buffer {
     const key = identity === 'named' ? this.#named : this.#anonymous;
     return key.of(`${workspace}\n${attendeeId}`);
+  }
+
+  /**
+   * Hashes what distinguishes a question from another one with the same id: its creation instant and its author. 16
+   * bytes.
+   */
+  origin(createdAt: string, attendeeId: number): Buffer {
+    return this.#origin.firstOf(`${createdAt}\n${attendeeId}`, 16);
   }
 
   /**

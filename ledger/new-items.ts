@@ -63,6 +63,7 @@ export function prepareNewItems(
       columnOf('bytea', stored, ({ subject }) => subject),
       columnOf('boolean', newItems, ({ item }) => item.saysAnonymous),
       columnOf('text', newItems, ({ item }) => item.consent),
+      columnOf('bytea', newItems, ({ item }) => item.origin ?? null),
     ],
   };
 }
@@ -74,13 +75,14 @@ const insertChanges = `insert into changes (ref, list, request_id, read_as, revi
     as n (id, key, session_id, visibility, nth)`;
 
 const insertItems = `insert into items (ref, list, stream_id, seen_at, rules, revision, last_sequence, key, session_id,
-    content_hash, copies_hash, payload, visibility, attendee_id, subject, says_anonymous, consent)
+    content_hash, copies_hash, payload, visibility, attendee_id, subject, says_anonymous, consent, origin)
   select $1, $2, $3, $4, $5, 1, $6::int8 + n.nth - 1, n.key, n.session_id,
-    n.content_hash, n.copies_hash, n.payload, n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent
+    n.content_hash, n.copies_hash, n.payload, n.visibility, n.attendee_id, n.subject, n.says_anonymous, n.consent,
+    n.origin
   from unnest($7::text[], $8::int8[], $9::bytea[], $10::bytea[], $11::json[], $12::text[], $13::int8[], $14::bytea[],
-    $15::boolean[], $16::text[]) with ordinality
+    $15::boolean[], $16::text[], $17::bytea[]) with ordinality
     as n (key, session_id, content_hash, copies_hash, payload, visibility, attendee_id, subject, says_anonymous,
-      consent, nth)`;
+      consent, origin, nth)`;
 
 /**
  * Inserts new items, each with its change, in their order. The statements are sent together, because none needs the

@@ -15,7 +15,7 @@ const sliceSize = 500;
 const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
 
 const reviewed = `list, key, session_id as "sessionId", stream_id as "streamId", revision,
-  last_sequence as "lastSequence", payload::text, visibility, attendee_id as "attendeeId", rules`;
+  last_sequence as "lastSequence", payload::text, visibility, attendee_id as "attendeeId", rules, origin`;
 const isReviewed = 'payload is not null and not expired and visibility is not null';
 
 /**
@@ -38,6 +38,7 @@ interface ReviewedRow {
   readonly visibility: Visibility;
   readonly attendeeId: number | null;
   readonly rules: string;
+  readonly origin: Buffer | null;
 }
 
 /**
@@ -153,8 +154,9 @@ function toDiffering(ledger: Ledger, row: ReviewedRow, visibility: Visibility): 
   const before = hashedForm(ledger.hash, row.list, fields, row.visibility);
   const sameContent = before.hash.equals(hashed.hash);
   const { key, sessionId, attendeeId, revision, lastSequence, rules } = row;
+  const origin = row.origin ?? undefined;
   return {
-    item: { key, sessionId, attendeeId, saysAnonymous: null, consent: null, visibility: 'judge', fields },
+    item: { key, sessionId, attendeeId, saysAnonymous: null, consent: null, origin, visibility: 'judge', fields },
     visibility,
     rules,
     ...hashed,
@@ -168,6 +170,7 @@ function toDiffering(ledger: Ledger, row: ReviewedRow, visibility: Visibility): 
       deleted: false,
       sessionId,
       saysAnonymous: null,
+      origin: row.origin,
     },
   };
 }

@@ -355,6 +355,7 @@ create table items (
   last_sequence bigint not null,
   erased boolean not null default false,
   expired boolean not null default false,
+  origin bytea,
   PRIMARY KEY (ref, list, key),
   CHECK ((consent = ANY (ARRAY['obtained'::text, 'refused'::text, 'not-asked'::text, 'not-known'::text]))),
   CHECK ((visibility = ANY (ARRAY['named'::text, 'anonymous'::text, 'unknown'::text])))

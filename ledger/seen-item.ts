@@ -20,6 +20,12 @@ export interface SeenItem {
   readonly saysAnonymous: boolean | null;
   readonly consent: Consent | null;
   /**
+   * For `questions` and `qna-questions`: keyed hash of the creation instant and the author. The service may use an id
+   * again, so a flag that shows the author counts only for the question with the same origin. Undefined if the row lacks
+   * either of them, and for other lists.
+   */
+  readonly origin?: Buffer | undefined;
+  /**
    * `judge`: the ledger decides from the item's session and question. Otherwise the visibility that the item itself
    * states; null if the list has no visibility.
    */

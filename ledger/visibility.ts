@@ -82,6 +82,8 @@ interface Interaction {
   readonly list: string;
   readonly key: string;
   readonly sessionId: number | null;
+  /** `SeenItem.origin`. */
+  readonly origin?: Buffer | null | undefined;
 }
 
 /**
@@ -97,10 +99,10 @@ export async function loadJudge(
   const sessions = await sessionSettings(tx, ref, [...new Set(judged.map(({ sessionId }) => sessionId))]);
   const questions = judged.filter(({ list }) => list === 'questions').map(({ key }) => key);
   const flags = await questionFlags(tx, ref, questions);
-  return ({ list, key, sessionId }) =>
-    judgeVisibility(list, {
-      anonymousResponses: sessions.get(sessionId),
-      questionIsAnonymous: flags(key, sessionId),
+  return (interaction) =>
+    judgeVisibility(interaction.list, {
+      anonymousResponses: sessions.get(interaction.sessionId),
+      questionIsAnonymous: flags(interaction),
     });
 }
 
@@ -121,27 +123,36 @@ async function sessionSettings(
   return new Map(rows.map((row) => [Number(row.key), row.says_anonymous]));
 }
 
-/** Returns whether a question in this session is anonymous; undefined: not known. */
-type QuestionFlags = (key: string, sessionId: number | null) => boolean | undefined;
+/** Returns whether a question is anonymous; undefined: not known. */
+type QuestionFlags = (question: Omit<Interaction, 'list'>) => boolean | undefined;
 
 /**
- * Reads the anonymity flags of the `qna-questions` items with the same keys. The item of another session shows no author.
- * A flag that says anonymous always applies, because the author asked not to be shown: also after its item was deleted,
+ * Reads the anonymity flags of the `qna-questions` items with the same keys. A flag shows the author only of the question
+ * that it was read with: one of the same session, creation instant and author. The service may use an id again. A flag that says anonymous always applies, because the author asked not to be shown: also after its item was deleted,
  * while `questions` still lists the question, and after the question was moved to another session.
  */
 async function questionFlags(tx: Queryable, ref: number, questionKeys: readonly string[]): Promise<QuestionFlags> {
   if (questionKeys.length === 0) return () => undefined;
-  const rows = await tx.query<{ key: string; session_id: number | null; says_anonymous: boolean }>(
-    `select i.key, i.session_id, i.says_anonymous from unnest($2::text[]) as n (key)
+  const rows = await tx.query<FlagRow>(
+    `select i.key, i.session_id, i.says_anonymous, i.origin from unnest($2::text[]) as n (key)
        cross join lateral (select * from items where ref = $1 and list = 'qna-questions' and key = n.key limit 1) i
      where i.says_anonymous is not null and (i.payload is not null or i.says_anonymous)`,
     [ref, questionKeys],
   );
   const byKey = new Map(rows.map((row) => [row.key, row]));
-  return (key, sessionId) => {
+  return ({ key, sessionId, origin }) => {
     const row = byKey.get(key);
-    return row?.says_anonymous === true || row?.session_id === sessionId ? row.says_anonymous : undefined;
+    if (row === undefined || row.says_anonymous) return row?.says_anonymous;
+    const isOfQuestion = row.session_id === sessionId && row.origin !== null && origin?.equals(row.origin) === true;
+    return isOfQuestion ? false : undefined;
   };
+}
+
+interface FlagRow {
+  readonly key: string;
+  readonly session_id: number | null;
+  readonly says_anonymous: boolean;
+  readonly origin: Buffer | null;
 }
 
 export function effective(visibility: Visibility): EffectiveVisibility {
@@ -154,6 +165,11 @@ export function effective(visibility: Visibility): EffectiveVisibility {
  */
 const identifying =
   /attendee|registrant|author|participant|respondent|voter|asker|submitter|sender|creator|createdby|profile|avatar|e-?mail|phone|linkedin|twitter|(first|last|full|display|screen|nick|given|family)[-_ ]?name|user(name|id)?$/i;
+
+/** Whether a member of an interaction may identify the person, so that an anonymous item lacks it. */
+export function mayIdentify(name: string): boolean {
+  return identifying.test(name);
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 

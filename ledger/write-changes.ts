@@ -152,16 +152,16 @@ async function storeItems(
   const stored = items.map(({ differing }) => storedForm(ledger, scope, differing));
   await tx.query(
     `insert into items (ref, list, stream_id, seen_at, key, session_id, revision, content_hash, copies_hash, payload,
-       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence)
+       rules, visibility, attendee_id, subject, says_anonymous, consent, last_sequence, origin)
      select $1, $2, $3, coalesce($4, clock_timestamp()), n.* from unnest($5::text[], $6::int8[], $7::int4[],
        $8::bytea[], $9::bytea[], $10::json[], $11::text[], $12::text[], $13::int8[], $14::bytea[], $15::boolean[],
-       $16::text[], $17::int8[]) as n
+       $16::text[], $17::int8[], $18::bytea[]) as n
      on conflict (ref, list, key) do update set stream_id = excluded.stream_id, seen_at = coalesce($4, items.seen_at),
        session_id = excluded.session_id, revision = excluded.revision, content_hash = excluded.content_hash,
        copies_hash = excluded.copies_hash, payload = excluded.payload, rules = excluded.rules,
        visibility = excluded.visibility, attendee_id = excluded.attendee_id, subject = excluded.subject,
        says_anonymous = excluded.says_anonymous, consent = excluded.consent, last_sequence = excluded.last_sequence,
-       erased = false, expired = false`,
+       origin = excluded.origin, erased = false, expired = false`,
     [
       scope.ref,
       scope.list,
@@ -180,6 +180,7 @@ async function storeItems(
       items.map(({ differing }) => differing.item.saysAnonymous),
       items.map(({ differing }) => differing.item.consent),
       items.map(({ sequence }) => sequence),
+      items.map(({ differing }) => differing.item.origin ?? null),
     ],
   );
 }

@@ -206,7 +206,7 @@ async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly
 /** Removes the data of items, and stores their new revisions and sequences. */
 async function emptyItems(tx: Queryable, ref: number, removals: readonly NextChange[]): Promise<void> {
   await tx.query(
-    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null,
+    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null, origin = null,
        revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
      where i.ref = $1 and i.list = n.list and i.key = n.key`,

@@ -134,7 +134,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
   const everyColumn = async (): Promise<object[]> =>
     db.query(
       `select i.key, i.session_id, i.revision, i.content_hash, i.copies_hash, i.payload::text, i.rules, i.visibility,
-         i.attendee_id, i.subject, i.says_anonymous, i.consent, i.last_sequence, c.revision as changed, c.kind,
+         i.attendee_id, i.subject, i.says_anonymous, i.consent, i.origin, i.last_sequence, c.revision as changed, c.kind,
          c.session_id as changed_in, c.visibility as shown, c.previous_sequence, c.request_id, c.read_as, s.item_order
        from items i join changes c on c.ref = i.ref and c.key = i.key and c.sequence = i.last_sequence
          join streams s on s.id = i.stream_id
@@ -161,7 +161,12 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
   });
 });
 
-const filled: Partial<SeenItem> = { sessionId: 7, saysAnonymous: false, visibility: 'named' };
+const filled: Partial<SeenItem> = {
+  sessionId: 7,
+  saysAnonymous: false,
+  visibility: 'named',
+  origin: Buffer.from('o'),
+};
 
 const progress: OpenWalk = {
   kind: 'sweep',

@@ -1,4 +1,4 @@
-import { compareItems, type DifferingItem } from '../ledger/compare-items.js';
+import { compareItems, type DifferingItem, type KnownRow } from '../ledger/compare-items.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import type { NewItems } from '../ledger/new-items.js';
@@ -95,6 +95,11 @@ async function recordComparedPage(ledger: Ledger, lease: StreamLease, page: Page
   );
 }
 
+/** Whether a stored row and an item are the same question, and not one that got the id of a former question. */
+function sameOrigin(known: Pick<KnownRow, 'origin'>, { origin }: SeenItem): boolean {
+  return known.origin === null ? origin === undefined : origin?.equals(known.origin) === true;
+}
+
 /** Reviews the visibility of items whose session or Q&A question changed its anonymity. */
 async function reviewCauses(
   { ledger, tx, scope }: StreamWrite,
@@ -104,7 +109,7 @@ async function reviewCauses(
   const causes = differingItems.filter(
     ({ item, known }) =>
       item.saysAnonymous !== (known?.deleted === false ? known.saysAnonymous : null) || // the flag of a deleted item no longer applies
-      (known !== undefined && known.sessionId !== item.sessionId),
+      (known !== undefined && (known.sessionId !== item.sessionId || !sameOrigin(known, item))),
   );
   if (causes.length === 0) return { changed: 0, left: false };
   const about =

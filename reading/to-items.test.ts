@@ -60,6 +60,20 @@ describe('the conversion of a row', () => {
     },
   );
 
+  it('gives a question the same origin in both of its lists, and another one to a later question with its id', () => {
+    const origin = (row: Row, list: ServiceListName = 'questions') => one(list, row).origin?.toString('hex');
+    const expected = origin(said);
+    expect(expected).toMatch(/^[0-9a-f]{32}$/);
+    expect(origin({ ...flagged, id: 11 }, 'qna-questions')).toBe(expected);
+    expect(origin({ ...said, createdAt: '2026-11-21T10:00:00+02:00' })).toBe(expected);
+    expect(origin({ ...said, createdAt: '2026-11-21T08:00:00.250Z' })).toBe(expected); // another precision
+    expect(origin({ ...said, createdAt: '2026-11-21T08:00:01.000Z' })).not.toBe(expected);
+    expect(origin({ ...said, attendeeId: 8 })).not.toBe(expected);
+    expect(origin({ ...said, attendeeId: undefined })).toBeUndefined();
+    expect(origin({ ...said, createdAt: undefined })).toBeUndefined();
+    expect(origin(said, 'votes')).toBeUndefined();
+  });
+
   it('creates an item for each copy of a vote on one page, with different keys that are the same when the page is read again', () => {
     const keys = read('votes', [said, { ...said, attendeeId: 8 }, said, said]).items.map(({ key }) => key);
     expect(new Set(keys).size).toBe(4);

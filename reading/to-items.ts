@@ -4,7 +4,7 @@ import { withoutIdentity, personRuleOf } from '../ledger/visibility.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
 import type { KeyedHash } from '../ledger/keyed-hash.js';
 import type { Consent, SeenItem } from '../ledger/seen-item.js';
-import type { ServiceListName } from '../base/list-names.js';
+import { questionLists, type ServiceListName } from '../base/list-names.js';
 
 /** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
 export interface PageItems {
@@ -103,14 +103,24 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
   }
   // Only these fields of a vote never change: its attendee, instant, session and question. Its texts are copied from
   // other items, which may be edited. The service may spell the same instant differently after an update.
-  const createdAt = row['createdAt'];
-  const instant = typeof createdAt === 'string' ? (spellInstant(createdAt) ?? createdAt) : createdAt;
-  const stable = [row['attendeeId'], instant, object(row['session'])?.['id'], object(row['question'])?.['id']];
+  const stable = [row['attendeeId'], instantOf(row), object(row['session'])?.['id'], object(row['question'])?.['id']];
   if (stable[1] === undefined || stable[3] === undefined) return undefined;
   const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
   const count = (copies.get(key) ?? 0) + 1;
   copies.set(key, count);
   return count === 1 ? key : `${key}#${count}`;
+}
+
+/** Returns the creation instant in one spelling; as received if it is no instant. */
+function instantOf({ createdAt }: Fields): unknown {
+  return typeof createdAt === 'string' ? (spellInstant(createdAt) ?? createdAt) : createdAt;
+}
+
+/** Returns the origin of a question. Seconds are enough, and the two lists of questions may differ in precision. */
+function originOf(hash: KeyedHash, row: Fields, attendeeId: number | null): Buffer | undefined {
+  const instant = instantOf(row);
+  if (typeof instant !== 'string' || attendeeId === null) return undefined;
+  return hash.origin(instant.replace(/\..*$/, ''), attendeeId);
 }
 
 function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
@@ -128,12 +138,14 @@ function toItem(row: Fields, key: string, options: ToItemsOptions): ReadItem {
     drop.length === 0 ? row : Object.fromEntries(Object.entries(row).filter(([name]) => !drop.includes(name)));
   const fields = anonymous ? withoutIdentity(kept) : kept;
   const visibility = anonymous ? 'anonymous' : flagged ? 'named' : null;
+  const attendeeId = integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id']));
   return {
     key,
     sessionId: integer(list === 'sessions' ? row['id'] : object(row['session'])?.['id']),
-    attendeeId: integer(list === 'attendees' ? row['id'] : (row['attendeeId'] ?? attendee?.['id'])),
+    attendeeId,
     saysAnonymous: list === 'sessions' ? boolean(row['anonymousResponses']) : flagged ? anonymous : null,
     consent: list === 'attendees' ? consentOf(row['consent']) : null,
+    origin: questionLists.has(list) ? originOf(options.hash, row, attendeeId) : undefined,
     visibility: judged ? 'judge' : visibility,
     fields,
     hashed: judged ? undefined : hashedForm(options.hash, list, fields, visibility),

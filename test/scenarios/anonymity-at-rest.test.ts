@@ -1,3 +1,4 @@
+import { spellInstant } from '../../base/instant.js';
 import { createHash, createHmac } from 'node:crypto';
 import { KeyedHash } from '../../ledger/keyed-hash.js';
 import { testLedgerKey } from '../../ledger/ledger-key.test-kit.js';
@@ -37,7 +38,7 @@ function formsOf(text: string): Buffer[] {
 
 /** Hashes all ids with a key and returns the attendees and votes whose hash occurs in the database. */
 function namedBy(hash: KeyedHash, values: ReadonlySet<string>): { bySubject: number[]; byVote: number[] } {
-  const stable = (id: number): string => canonicalJson(['votes', id, votedAt, 1, id]);
+  const stable = (id: number): string => canonicalJson(['votes', id, spellInstant(votedAt), 1, id]);
   return {
     bySubject: people.filter((id) => values.has(hash.subject('acme', id, 'anonymous').toString('hex'))),
     byVote: people.filter((id) => values.has(Buffer.from(hash.rowKey(stable(id))).toString('hex'))),

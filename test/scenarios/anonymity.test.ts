@@ -107,6 +107,48 @@ describe.each(kinds)('anonymity, on %s', (kind) => {
     expect(archived(scene, 'questions')[0]!.data).not.toHaveProperty('attendeeId');
   });
 
+  it.each([
+    ['was asked later', { createdAt: '2026-11-21T09:00:00.000Z' }],
+    ['is of another author', { attendeeId: nameless.id }],
+    ['is in another session', { session: { id: 2, name: 'Session 2', type: 'qna' } }],
+  ])('does not use the row of a former question with the same id, when the new one %s', async (_what, change) => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5), attendee(nameless.id));
+    await stage.put('sessions', session(1), session(2));
+    await stage.put('questions', question(11, 5, 1));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: false }, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+    expect(archived(scene, 'questions')).toMatchObject([{ revision: 1, data: { attendeeId: 5 } }]);
+
+    await stage.patch('questions', 11, { ...change, question: { content: 'Without a name?' } });
+    await stage.db.query(`update streams set due_at = now(), sweep_due_at = now() where list = 'questions'`);
+    await scene.settle();
+    const later = archived(scene, 'questions').slice(1);
+    expect(later).toMatchObject([{ revision: 2, data: { question: { content: 'Without a name?' } } }]);
+    expect(later[0]!.data).not.toHaveProperty('attendeeId');
+    expect(JSON.stringify(archived(scene, 'engagement'))).not.toContain(String(nameless.id));
+  });
+
+  it('shows the author of a question with a used id as soon as its own flag allows it', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(5), attendee(6));
+    await stage.put('sessions', session(1));
+    await stage.put('questions', question(11, 5, 1));
+    await stage.put('qna-questions', qnaQuestion(11, { id: 5, anonymous: false }, 1));
+    const scene = await stage.scene();
+    await scene.settle();
+
+    const createdAt = '2026-11-21T09:00:00.000Z';
+    await stage.patch('questions', 11, { attendeeId: 6, createdAt });
+    await stage.db.query(`update streams set due_at = now(), sweep_due_at = now() where list = 'questions'`);
+    await scene.settle();
+    await stage.patch('qna-questions', 11, { attendee: { id: 6, attendeeCode: 'code-6' }, createdAt });
+    await stage.sweepsAreDue();
+    await scene.settle();
+    expect(archived(scene, 'questions').at(-1)).toMatchObject({ revision: 3, data: { attendeeId: 6 } });
+  });
+
   it('keeps the author of an anonymous question hidden while only one list shows that it was moved to a named session', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
