@@ -4,12 +4,23 @@ import {
   outcomeText,
   plannedWords,
   reasonText,
+  reasonWhileHidden,
+  whileIdentityHidden,
   reasonWords,
   replayWords,
   sentByPlan,
 } from './delivery-words.js';
 
 describe('the words of deliveries', () => {
+  it('say that the identity was hidden', () => {
+    const reason = whileIdentityHidden('no-actor');
+    expect(reasonWords(reason)).toBe('no actor while the identity is hidden');
+    expect(reasonText(reason)).toBe(
+      'the identity of the person must not be sent, and without it the mapping finds no actor for it',
+    );
+    expect([reasonWhileHidden(reason), reasonWhileHidden('no-actor')]).toEqual(['no-actor', null]);
+  });
+
   it.each(mappingReasons)('describe the mapping reason %s in a short and in a long form', (reason) => {
     expect([reasonWords(reason), reasonText(reason)]).toEqual([expect.stringMatching(/ /), expect.stringMatching(/ /)]);
   });

@@ -38,13 +38,33 @@ const reasons: Readonly<Record<string, readonly [short: string, sentence: string
   expired: ['retention period ended', 'the retention period of its content has ended'],
 };
 
+/** The beginning of a reason if the mapping found no value while the person's identity was hidden. */
+const identityHidden = 'identity-hidden:';
+
+/**
+ * Returns the reason for a change that lacks a value while the person's identity is hidden. Such a change is withheld
+ * on purpose, because the value may be one that identifies the person.
+ */
+export function whileIdentityHidden(reason: string): string {
+  return `${identityHidden}${reason}`;
+}
+
+/** Returns the mapping's own reason if the identity was hidden; null for every other reason. */
+export function reasonWhileHidden(reason: string): string | null {
+  return reason.startsWith(identityHidden) ? reason.slice(identityHidden.length) : null;
+}
+
 /** Returns the short text of a reason for withholding, or the reason's code if it has no text. */
 export function reasonWords(reason: string): string {
+  const hidden = reasonWhileHidden(reason);
+  if (hidden !== null) return `${reasonWords(hidden)} while the identity is hidden`;
   return reasons[reason]?.[0] ?? reason;
 }
 
 /** Returns the sentence about a change that was withheld for a reason, or the reason's code if it has no sentence. */
 export function reasonText(reason: string): string {
+  const hidden = reasonWhileHidden(reason);
+  if (hidden !== null) return `the identity of the person must not be sent, and without it ${reasonText(hidden)}`;
   return reasons[reason]?.[1] ?? reason;
 }
 

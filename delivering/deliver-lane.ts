@@ -17,6 +17,7 @@ import { withdrawalsLeft } from './consent-changes.js';
 import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
 import type { Decision } from './delivery-states.js';
 import { LaneHold } from './lane-hold.js';
+import { planShown, withHiddenReason } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
 import { addDecisions, type RecentByList } from './recent-decisions.js';
 import { changesToRecover, lookUpAfterMs, recoverSent, unlessHidden } from './recover-batch.js';
@@ -174,7 +175,7 @@ class LaneSender {
     });
     this.held.result.withheld += batch.withheld;
     if (batch.sending.length === 0) return batch.empty ? 'done' : 'more';
-    const planned = await sink.plan(await this.#subjects(batch.sending));
+    const planned = await planShown(sink, await this.#subjects(batch.sending), batch.sending);
     const { workspace, pigeonholeId: pigeonhole } = this.work;
     const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
     const settlements = await this.deps.tracer.span('send', attributes, () =>
@@ -191,7 +192,8 @@ class LaneSender {
     const found = await recoverSent(sink, await this.#subjects(changes), this.#leasedLane);
     const settlements = found.settlements.map((each, index) => {
       const change = changes[index]!;
-      return unlessHidden(each, change, sink.traits, () => this.#decide(change.candidate));
+      const settled = withHiddenReason(each, change);
+      return unlessHidden(settled, change, sink.traits, () => this.#decide(change.candidate));
     });
     return await this.#commit(changes, { ...found, settlements }, { isRecovery: true });
   }

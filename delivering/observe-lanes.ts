@@ -2,6 +2,7 @@ import { type Candidate, newChanges, toCandidates } from './candidates.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { decideDelivery } from './decide-delivery.js';
 import type { LaneSettings } from './deliver-lane.js';
+import { planShown } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
 import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -86,7 +87,7 @@ async function observeLane(
       decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
     );
     const subjects = await readSubjects(tx, { sinkId, ref, place, traits, accepts: sink.accepts }, sending);
-    const planned = await sink.sink.plan(subjects);
+    const planned = await planShown(sink.sink, subjects, sending);
     const reasons = new Map(sending.map(({ candidate }, index) => [candidate, reasonNotToSend(planned[index]!)]));
     const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
     await tx.query(

@@ -1,3 +1,5 @@
+import { whileIdentityHidden } from '../base/delivery-words.js';
+
 interface Decisions {
   /** Changes sent, whether the destination accepted them or not. */
   readonly sent: number;
@@ -138,7 +140,10 @@ const lacking: ReadonlySet<string> = new Set([
   'no-value',
 ]);
 
-/** Returns true if the mapping produced nothing because a value was missing. */
+/**
+ * Returns true if the mapping produced nothing because a value was missing although the identity was visible. A missing
+ * value of a person whose identity is hidden is no fault of the mapping.
+ */
 export function isLacking(reason: string): boolean {
   return lacking.has(reason);
 }
@@ -150,4 +155,8 @@ export const mappingReasons: readonly string[] = [...lacking, 'condition', 'no-r
  * Reasons whose changes are decided again when the settings of a sink change. A mapping may need the person of an item
  * that has none, which is intended, and another mapping may not need the person.
  */
-export const curableReasons: readonly string[] = [...mappingReasons, 'no-person'];
+export const curableReasons: readonly string[] = [
+  ...mappingReasons,
+  'no-person',
+  ...[...lacking].map(whileIdentityHidden),
+];

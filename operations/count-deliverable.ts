@@ -7,6 +7,7 @@ import type { Consent } from '../ledger/seen-item.js';
 import { consentBehind, type Candidate } from '../delivering/candidates.js';
 import { storedItems } from '../delivering/replays.js';
 import type { PlannedLane } from '../delivering/lane-plans.js';
+import { planShown } from '../delivering/plan-shown.js';
 import { readSubjects } from '../delivering/read-subjects.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import type { Planned, Sink } from '../sinks/sink.js';
@@ -174,7 +175,7 @@ export async function planStored(planning: PlanningLane, found: readonly Candida
   );
   const { traits } = sink;
   const place = { sinkId, ref, place: lane, traits, accepts: terms.accepts };
-  const planned = await sink.plan(await readSubjects(ledger.db, place, sending));
+  const planned = await planShown(sink, await readSubjects(ledger.db, place, sending), sending);
   const plans = new Map(sending.map(({ candidate }, index) => [candidate, planned[index]!]));
   return decided.map(
     ({ candidate, decision }) =>

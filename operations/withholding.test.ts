@@ -1,11 +1,14 @@
 import {
+  judgeList,
   judgeObservation,
   type ListOutcomes,
   judgeWithholding,
   withheldByCondition,
+  withholdingSentence,
   withholdingText,
   lackOf,
 } from './withholding.js';
+import { whileIdentityHidden } from '../base/delivery-words.js';
 import { addDecisions, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import type { SeenFields } from '../ledger/seen-fields.js';
@@ -39,6 +42,49 @@ describe('a condition', () => {
     expect(withholdingText(withheldByCondition(list(withheld('condition', 40)))!, lack)).toBe(
       'all 40 questions fail the condition slack.messages[0].when, which reads item.stauts; fields seen: "status"',
     );
+  });
+});
+
+describe('a missing value of a person whose identity is hidden', () => {
+  const hidden = (changes: number) => withheld(whileIdentityHidden('no-actor'), changes);
+  const config = {
+    syncs: {
+      events: { workspace: 'acme', sinks: ['lms'], pigeonholes: {} },
+    },
+    sinks: { lms: { settings: { actor: { name: new Expression('attendee.Code & item.attendeeId') } } } },
+  } as unknown as Pick<Config, 'syncs' | 'sinks'>;
+  const seenField = (field: string) => ({ field, member: null, types: { string: 5 }, filled: 5, values: null });
+  const seenOf = (field: string): ReadonlyMap<string, readonly SeenFields[]> =>
+    new Map([
+      ['attendees', [{ workspace: 'acme', pigeonholeId: 1, items: 5, fields: [seenField(field)] }]],
+      ['answers', [{ workspace: 'acme', pigeonholeId: 1, items: 5, fields: [seenField('answer')] }]],
+    ]);
+
+  it.each([
+    ['all are anonymous', [hidden(60)]],
+    ['others are sent', [hidden(60), delivered(3)]],
+    ['a few others lack the value', [hidden(60), withheld('no-actor', 9)]],
+  ])('is no fault of the mapping if %s', (_, counts) => {
+    const withholding = judgeList({ list: 'answers', counts, recent: [none] });
+    const text = withholding === null ? null : withholdingSentence(config, 'lms', withholding, seenOf('Code'));
+    expect(text).toBeNull();
+  });
+
+  it('is one if the mapping reads a field that no attendee has', () => {
+    const withholding = judgeList({ list: 'answers', counts: [hidden(60)], recent: [none] })!;
+    expect(withholdingSentence(config, 'lms', withholding, seenOf('Badge'))).toBe(
+      'all 60 answers lack a value for name: lms.actor.name, which reads attendee.Code; fields seen: "Badge"',
+    );
+  });
+
+  it('does not hide that items with a visible identity lack the value', () => {
+    const counts = [hidden(60), withheld('no-actor', 10)];
+    expect(judgeList({ list: 'answers', counts, recent: [none] })).toMatchObject({ reason: 'no-actor', changes: 10 });
+  });
+
+  it('does not count as a decision that lacks a value', () => {
+    const reason = whileIdentityHidden('no-actor');
+    expect(addDecisions({}, [{ list: 'answers', sequence: 1, replay: 0, state: 'withheld', reason }])).toEqual({});
   });
 });
 

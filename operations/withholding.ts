@@ -1,3 +1,4 @@
+import { reasonWhileHidden } from '../base/delivery-words.js';
 import { grouped } from '../base/words.js';
 import type { OutcomeCount, LaneStatus } from './ledger-status.js';
 import type { SinkView } from './status-view.js';
@@ -91,9 +92,25 @@ export function withheldByCondition({ list, counts }: ListOutcomes): Withholding
   return changes >= minAll ? { list, kind: 'all', reason: 'condition', changes } : null;
 }
 
-/** Returns the problem of a list: a missing value or, if there is none, a condition that may read a misspelled field. */
+/**
+ * Returns a list of which everything is withheld, at least 10 changes for lack of a value while the identity is hidden.
+ * This is intended, so it is a problem only if the mapping reads a field that nothing has. Pure.
+ */
+export function withheldWhileHidden({ list, counts }: ListOutcomes): Withholding | null {
+  if (counts.some(({ state, changes }) => state !== 'withheld' && changes > 0)) return null;
+  const hidden = counts.filter(({ reason }) => reasonWhileHidden(reason) !== null);
+  const changes = hidden.reduce((sum, count) => sum + count.changes, 0);
+  if (changes < minAll) return null;
+  const [{ reason }] = hidden.toSorted((one, other) => other.changes - one.changes) as [(typeof hidden)[number]];
+  return { list, kind: 'all', reason, changes };
+}
+
+/**
+ * Returns the problem of a list: a missing value or, if there is none, a condition that may read a misspelled field, or
+ * values that may be missing for another reason than the hidden identity.
+ */
 export function judgeList(outcomes: ListOutcomes): Withholding | null {
-  return judgeWithholding(outcomes) ?? withheldByCondition(outcomes);
+  return judgeWithholding(outcomes) ?? withheldByCondition(outcomes) ?? withheldWhileHidden(outcomes);
 }
 
 /**
@@ -138,7 +155,7 @@ export function withholdingText({ list, kind, reason, changes }: Withholding, la
 
 /**
  * Returns a sentence about a withheld list; null if nothing is wrong: a condition that reads existing fields is
- * intended. Pure.
+ * intended, and so is a missing value of a person whose identity is hidden. Pure.
  */
 export function withholdingSentence(
   config: Pick<Config, 'syncs' | 'sinks'>,
@@ -150,6 +167,10 @@ export function withholdingSentence(
   if (reason === 'condition') {
     const misspelled = misspelledCondition(config, { sink, list }, seen);
     return misspelled === null ? null : withholdingText(withholding, misspelled);
+  }
+  if (reasonWhileHidden(reason) !== null) {
+    const lack = lackOf(config, { sink, list, reason }, seen);
+    return lack === null || lack.fields === null ? null : withholdingText(withholding, lack);
   }
   const lists: readonly string[] = kind === 'would' ? mentionedLists(config) : [list];
   const lacks = lists.flatMap((each) => lackOf(config, { sink, list: each, reason }, seen) ?? []);
@@ -181,7 +202,8 @@ export function lackOf(
   seen: SeenByList,
 ): Lack | null {
   const settings = config.sinks[sink]?.settings;
-  const wanted = keysOf[reason];
+  const whileHidden = reasonWhileHidden(reason);
+  const wanted = keysOf[whileHidden ?? reason];
   if (wanted === undefined) return null;
   const found = expressionsIn(settings)
     .map(({ key, from }) => ({ key, from, asWritten: key.replace(/\.value$/, '') })) // a property may be written as a group, whose expression is in its key `value`
@@ -198,7 +220,11 @@ export function lackOf(
   return {
     values: own.map(({ asWritten }) => asWritten.split('.').at(-1)!),
     at: `${sink}.${at}`,
-    fields: unseenFields(config, { sink, keys: own.map(({ key }) => key), which: 'all' }, seen),
+    fields: unseenFields(
+      config,
+      { sink, keys: own.map(({ key }) => key), which: whileHidden === null ? 'all' : 'impersonal' },
+      seen,
+    ),
   };
 }
 

@@ -1,8 +1,9 @@
 import { kinds } from '../kit/scenario-kinds.js';
 import { type LrsDouble, startLrsDouble } from '../../sandbox/lrs/start-lrs-double.js';
-import { attendee, pollVote, session, vote } from '../kit/items.js';
+import { answer, attendee, pollVote, session, vote } from '../kit/items.js';
 import type { Scene } from '../kit/scene.js';
 import { type Stage, useStages } from '../kit/stage.js';
+import { statusOf } from '../kit/status-of.js';
 
 const stages = useStages();
 const named = { anonymousResponses: false };
@@ -54,6 +55,20 @@ function loseAnswers(): void {
 }
 
 describe.each(kinds)('an LRS, on %s', (kind) => {
+  it('withholds answers of anonymous people without blaming the mapping', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1), session(2, { type: 'poll_word_cloud' }));
+    await stage.put('attendees', attendee(1));
+    await stage.put('answers', ...Array.from({ length: 30 }, (_, n) => answer(100 + n, 1, 2)));
+    await stage.put('votes', ...Array.from({ length: 30 }, (_, n) => vote(200 + n, 1, 1)));
+    const scene = await sceneOf(stage);
+    await scene.settle();
+    const [sink] = (await statusOf(scene)).sinks;
+    expect(sink).toMatchObject({ name: 'lms', withholding: [] });
+    expect(sink!.withheld['identity-hidden:no-actor']).toBeGreaterThanOrEqual(60);
+    expect((await statusOf(scene)).problems.filter(({ kind: of }) => of === 'sink')).toEqual([]);
+  });
+
   it('receives the chosen options of a person as one statement, and a new statement when they change', async () => {
     const stage = await stages.open(kind);
     const choose = (id: number, option: number, question = 70) =>
