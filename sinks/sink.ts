@@ -230,7 +230,10 @@ export type Result =
 type PauseCause = 'credential' | 'gone' | 'destination';
 
 export interface CheckLine {
+  /** Whether the sink can send as configured. */
   readonly ok: boolean;
+  /** With `ok`: an operator should decide whether this is intended. */
+  readonly warning?: true;
   /** A sentence that says what the check found and, if not ok, what to do. */
   readonly text: string;
 }

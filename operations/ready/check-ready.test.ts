@@ -42,8 +42,20 @@ describe('the check of a destination', () => {
   it('is ok if all its lines are, and otherwise reports the failed lines', () => {
     const good = { ok: true, text: 'the token is taken' };
     const bad = { ok: false, text: 'there is no property "eventId"' };
-    expect(judgeSink('crm', 'hubspot', [good])).toMatchObject({ id: 'sink:crm', state: 'ok', says: good.text });
-    expect(judgeSink('crm', 'hubspot', [good, bad])).toMatchObject({ state: 'failed', says: bad.text });
+    expect(judgeSink('crm', 'hubspot', [good])).toEqual([
+      { id: 'sink:crm', label: 'Sink crm (hubspot)', state: 'ok', says: good.text },
+    ]);
+    expect(judgeSink('crm', 'hubspot', [good, bad])).toMatchObject([{ state: 'failed', says: bad.text }]);
+  });
+
+  it('has a line of its own for each warning, so that none is read as part of a success', () => {
+    const warned = (text: string) => ({ ok: true, warning: true, text }) as const;
+    const lines = [warned('names are replaced'), { ok: true, text: 'the token is taken' }, warned('old versions stay')];
+    expect(judgeSink('crm', 'hubspot', lines)).toMatchObject([
+      { id: 'sink:crm', state: 'ok', says: 'the token is taken' },
+      { id: 'sink:crm:1', state: 'warning', says: 'names are replaced' },
+      { id: 'sink:crm:2', state: 'warning', says: 'old versions stay' },
+    ]);
   });
 });
 

@@ -71,7 +71,7 @@ export async function checkReady(deps: Collaborators, place: PigeonholeName, now
       fields,
       judgeSessions(asked.item, reads.includes('sessions') ? items : null),
       quota,
-      ...destinations,
+      ...destinations.flat(),
       ...consent,
     ],
   };
@@ -130,7 +130,7 @@ async function checkQuota(
   });
 }
 
-async function checkSink(config: Config, { name, sink }: OpenSink): Promise<ReadyCheck> {
+async function checkSink(config: Config, { name, sink }: OpenSink): Promise<ReadyCheck[]> {
   return judgeSink(name, config.sinks[name]!.type, await sink.check(AbortSignal.timeout(sinkCheckMs)));
 }
 
@@ -177,13 +177,19 @@ function sinksOf(
   return [...sinks.values()].filter(({ name }) => names.has(name));
 }
 
-/** Converts the result of a sink's own check into one line. Pure. */
-export function judgeSink(name: string, type: string, lines: readonly CheckLine[]): ReadyCheck {
-  const about = checkOf(`sink:${name}`, `Sink ${name} (${type})`);
+/** Converts the result of a sink's own check into one line, and one line for each warning. Pure. */
+export function judgeSink(name: string, type: string, lines: readonly CheckLine[]): ReadyCheck[] {
+  const label = `Sink ${name} (${type})`;
+  const about = checkOf(`sink:${name}`, label);
   const wrong = lines.filter(({ ok }) => !ok);
+  const warnings = lines.filter(({ warning }) => warning === true);
   const says = (told: readonly CheckLine[]): string => told.map(({ text }) => text).join('; ');
-  if (wrong.length === 0) return about.ok(says(lines));
-  return about.failed(says(wrong), 'fix it there or in pigeonpost.yaml, then run "pigeonpost check"');
+  const result =
+    wrong.length === 0
+      ? about.ok(says(lines.filter(({ warning }) => warning !== true)) || 'it can send as configured')
+      : about.failed(says(wrong), 'fix it there or in pigeonpost.yaml, then run "pigeonpost check"');
+  const asked = warnings.map(({ text }, at) => checkOf(`sink:${name}:${at + 1}`, label).warning(text));
+  return [result, ...asked];
 }
 
 /**

@@ -12,7 +12,11 @@ import type { PigeonholeView, SinkView } from '../status-view.js';
 /** One check before an event begins. */
 const readyCheckSchema = z
   .object({
-    id: z.string().describe('Stable code for programs: `sessions`, or `sink:crm` for a check of each sink.'),
+    id: z
+      .string()
+      .describe(
+        'Stable code for programs: `sessions`, or `sink:crm` for a check of each sink, `sink:crm:1` for a warning about it.',
+      ),
     label: z.string().describe('Subject of the check, in a few words.'),
     state: z
       .enum(['ok', 'warning', 'failed', 'unknown'])

@@ -82,7 +82,11 @@ function removalLines(record: RecordKeys, onForget: OnForget, host: string): Che
   const isCleared = record.forget !== undefined && onForget !== 'delete'; // `onForget: delete` never sends "forget"
   const when = isCleared ? 'an item is deleted' : 'an item is deleted or a person is forgotten';
   return [
-    { ok: true, text: `${record.name}: there is no "delete" request, so what was sent stays at ${host} when ${when}` },
+    {
+      ok: true,
+      warning: true,
+      text: `${record.name}: there is no "delete" request, so what was sent stays at ${host} when ${when}`,
+    },
   ];
 }
 
@@ -91,7 +95,7 @@ function foundLines({ name, find, forget }: RecordKeys, onForget: OnForget): Che
   const isDecided = onForget === 'delete' || onForget === 'manual';
   if (find === undefined || forget !== undefined || isDecided) return [];
   const text = `${name}: "delete" deletes only records that pigeonpost created: add a "forget" request to clear a record that "find" returned when its person is forgotten, or set "onForget: delete" for the sink`;
-  return [{ ok: true, text }];
+  return [{ ok: true, warning: true, text }];
 }
 
 /** Returns warnings about mistakes in an entry's requests that no answer of the receiver would reveal. */
@@ -105,7 +109,7 @@ function linesFor(record: RecordKeys, config: HttpConfig, host: string): CheckLi
     (create.body !== undefined && readsChangeId(create.body)); // a receiver can detect a repeat by the change's id
   if (!isRepeatable && find === undefined) {
     const text = `${name}: if the answer to a POST is lost, it is sent again: make sure that ${host} recognizes a repeat, or add "find" or "idempotencyHeader"`;
-    lines.push({ ok: true, text });
+    lines.push({ ok: true, warning: true, text });
   }
   for (const purpose of ['update', 'delete', 'forget'] as const) {
     const keys = record[purpose];

@@ -124,7 +124,7 @@ describe('the check', () => {
       failing: [],
       ok: [
         expect.stringMatching(/^127\.0\.0\.1:\d+ accepts the token of account 4242424$/),
-        expect.stringMatching(/^warning: .*firstname: "always" replaces the name/),
+        expect.stringMatching(/^crm.*firstname: "always" replaces the name/),
         'crm.records[0] (contacts): HubSpot has every property that this entry writes',
       ],
     });

@@ -55,7 +55,7 @@ export async function checkAccount(
     ];
     lines.push(...requirements.filter(({ ok }) => ok));
     if (keys.object === 'contacts' && keys.match?.includes('email') === true && objects.has('contacts')) {
-      lines.push(...nameWarnings(keys.properties ?? {}, path).map((text) => ({ ok: true, text })));
+      lines.push(...nameWarnings(keys.properties ?? {}, path).map(warned));
     }
     if (problems.length > 0) lines.push(...problems.map((text) => ({ ok: false, text })));
     else if (typesOf(keys).length > 0 && typesOf(keys).every((objectType) => objects.has(objectType))) {
@@ -65,7 +65,7 @@ export async function checkAccount(
   const unknown = [...objects].filter(([, { required }]) => required === undefined).map(([objectType]) => objectType);
   if (unknown.length > 0) {
     const text = `HubSpot does not show this key what it requires of new ${unknown.join(' and ')}: add the scope crm.schemas.custom.read, or compare the form "Create Record" in HubSpot with "properties"`;
-    lines.push({ ok: true, text });
+    lines.push(warned(text));
   }
   return lines;
 }
@@ -173,8 +173,8 @@ async function requirementLines(
         lines.push({ ok: false, text });
       }
       if (when !== undefined) {
-        const text = `warning: ${path}.${key}.${name}: HubSpot requires ${name} of new ${objectType}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`;
-        lines.push({ ok: true, text });
+        const text = `${path}.${key}.${name}: HubSpot requires ${name} of new ${objectType}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`;
+        lines.push(warned(text));
       }
     }
   }
@@ -313,4 +313,8 @@ function failureOf(reply: Exclude<Reply, { kind: 'ok' }>, what: string): string 
   }
   const detail = 'detail' in reply.result ? reply.result.detail : undefined;
   return `${what} cannot be read: ${detail ?? 'the check stopped before this request'}`;
+}
+
+function warned(text: string): CheckLine {
+  return { ok: true, warning: true, text };
 }

@@ -54,7 +54,11 @@ describe('a service key', () => {
     const named = { email: 'item.Email', firstname: 'item.Name', lastname: { value: 'item.Name', write: 'if-empty' } };
     await open([{ ...contacts, properties: named }]);
     expect((await linesOf()).filter(({ text }) => text.includes('"always"'))).toEqual([
-      { ok: true, text: expect.stringMatching(/records\[0\]\.properties\.firstname: "always" replaces the name/) },
+      {
+        ok: true,
+        warning: true,
+        text: expect.stringMatching(/records\[0\]\.properties\.firstname: "always" replaces the name/),
+      },
     ]);
   });
 
@@ -108,7 +112,7 @@ describe('version 2026-09', () => {
       when === null
         ? []
         : [
-            `warning: crm.records[0].properties.firstname: HubSpot requires firstname of new contacts, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
+            `crm.records[0].properties.firstname: HubSpot requires firstname of new contacts, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: see "Required properties" in docs/sinks/hubspot.md`,
           ],
     );
   });

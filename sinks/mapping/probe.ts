@@ -73,7 +73,7 @@ export function nameWarnings(properties: Readonly<Record<string, { readonly writ
     .filter(([field, { write }]) => /^(?:first|middle|last)name$/i.test(field) && write === 'always')
     .map(
       ([field]) =>
-        `warning: ${path}.properties.${field}: "always" replaces the name of people who are found by e-mail; ` +
+        `${path}.properties.${field}: "always" replaces the name of people who are found by e-mail; ` +
         'write it as { value: …, write: if-empty }',
     );
 }

@@ -55,7 +55,7 @@ async function inspect(client: ClientBase, { server, schema, sink, ignored }: Ch
   const session = await readSession(client);
   const lines: CheckLine[] = [serverLine(server, session)];
   if (ignored.length > 0)
-    lines.push({ ok: true, text: `these parameters of "url" have no effect: ${ignored.join(', ')}` });
+    lines.push({ ok: true, warning: true, text: `these parameters of "url" have no effect: ${ignored.join(', ')}` });
   const state = await inspectSchema(client, schema);
   requireOwn(state, schema, { sink });
   const missing = missingStatements(state, schema);

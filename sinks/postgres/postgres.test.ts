@@ -40,7 +40,7 @@ describe('the check of a postgres sink', () => {
   it('names URL parameters that have no effect, but not their values', async () => {
     expect(await checkWith('pgbouncer=true&sslmode=require&connection_limit=17')).toEqual([
       { ok: true, text: 'PostgreSQL at db.example.com:5432 answers as "app", version 15, encrypted' },
-      { ok: true, text: 'these parameters of "url" have no effect: pgbouncer, connection_limit' },
+      { ok: true, warning: true, text: 'these parameters of "url" have no effect: pgbouncer, connection_limit' },
       { ok: true, text: 'schema "engagement" does not exist yet: pigeonpost creates what is missing' },
     ]);
   });

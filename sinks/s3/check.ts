@@ -47,6 +47,7 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
   if (versions[0] !== undefined) {
     lines.push({
       ok: true,
+      warning: true,
       text: `${config.bucket} keeps old versions, which contain what an erasure replaces: expire noncurrent versions with a lifecycle rule`,
     });
   }
@@ -78,7 +79,12 @@ export async function checkStore(store: Store, sink: string, signal: AbortSignal
       else {
         const hidden = await client.call({ method: 'DELETE', key }, signal);
         if (statusOf(hidden) !== 204) failed(hidden, 'deleting an object');
-        else lines.push({ ok: true, text: `an old version of ${key} stays: the key may not delete versions` });
+        else
+          lines.push({
+            ok: true,
+            warning: true,
+            text: `an old version of ${key} stays: the key may not delete versions`,
+          });
       }
     }
   }

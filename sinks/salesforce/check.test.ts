@@ -57,7 +57,7 @@ describe('a check', () => {
     );
     const lines = await sink.check(new AbortController().signal);
     await sink.close();
-    return lines.filter(({ ok, text }) => ok && text.startsWith('warning')).map(({ text }) => text);
+    return lines.filter(({ warning }) => warning === true).map(({ text }) => text);
   }
 
   it('warns if the mapping would replace names of people found by e-mail', async () => {
@@ -71,7 +71,7 @@ describe('a check', () => {
     ['$substringAfter(item.Name, "Ada")', 'a field of one word, such as the name "Ada"'],
   ])('says for which items a required field has no value: %s', async (value, when) => {
     const found = await warnings({ LastName: { value, write: 'if-empty' } });
-    const text = `warning: ${place}.properties.LastName: Salesforce requires LastName of a new Lead, but the mapping returns nothing for ${when}. `;
+    const text = `${place}.properties.LastName: Salesforce requires LastName of a new Lead, but the mapping returns nothing for ${when}. `;
     expect(found).toEqual(when === undefined ? [] : [expect.stringContaining(text)]);
   });
 

@@ -60,8 +60,9 @@ async function checkRecord(
   const checked = await checkFields(facts, object, `${path}.properties`, valuesOf(properties));
   problems.push(...checked.problems);
   const infos = [...checked.infos];
-  if (!keys.match.every((by) => by === 'externalId')) infos.push(...nameWarnings(properties, path));
-  infos.push(...accountWarnings(keys, path));
+  const warnings: string[] = [];
+  if (!keys.match.every((by) => by === 'externalId')) warnings.push(...nameWarnings(properties, path));
+  warnings.push(...accountWarnings(keys, path));
   problems.push(...(await lookupProblems(org, keys, path)));
   for (const type of ['Lead', 'Contact'] as const) {
     const field = person?.[type];
@@ -76,7 +77,7 @@ async function checkRecord(
       problems.push(`${path}.properties: ${object} requires ${field}, which the mapping does not provide`);
     }
   }
-  if (create) infos.push(...(await emptyWarnings(facts, keys, path)));
+  if (create) warnings.push(...(await emptyWarnings(facts, keys, path)));
   const other: PersonType = object === 'Lead' ? 'Contact' : 'Lead';
   if (isPersonType(object) && keys.match.includes(other === 'Contact' ? 'contactEmail' : 'leadEmail')) {
     const otherFacts = await factsOf(org, other);
@@ -96,6 +97,7 @@ async function checkRecord(
   }
   return [
     ...problems.map(bad),
+    ...warnings.map((text): CheckLine => ({ ok: true, warning: true, text })),
     ...infos.map(good),
     ...(problems.length === 0 ? [good(`${path}: ${object} accepts everything that the mapping returns`)] : []),
   ];
@@ -113,7 +115,7 @@ function accountWarnings({ object, create, properties, lookups }: RecordKeys, pa
   const who =
     lookup === undefined ? 'a new contact has no account' : 'a new contact whose account is not found has none';
   const what = lookup === undefined ? 'set "lookups.AccountId"' : 'set "lookups.AccountId.otherwise"';
-  return [`warning: ${path}: ${who}, so it is private: only its owner and administrators see it; ${what}`];
+  return [`${path}: ${who}, so it is private: only its owner and administrators see it; ${what}`];
 }
 
 async function lookupProblems(org: Org, { object, lookups }: RecordKeys, path: string): Promise<string[]> {
@@ -234,7 +236,7 @@ async function emptyWarnings(facts: ObjectFacts, { object, properties }: RecordK
     const when = given === undefined ? undefined : await emptyWhen(given.value, fieldValue);
     if (when === undefined) continue;
     warnings.push(
-      `warning: ${path}.properties.${name}: Salesforce requires ${field} of a new ${object}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: add a default, such as ?: "unknown"`,
+      `${path}.properties.${name}: Salesforce requires ${field} of a new ${object}, but the mapping returns nothing for ${when}. Such a record becomes a dead letter: add a default, such as ?: "unknown"`,
     );
   }
   return warnings;
