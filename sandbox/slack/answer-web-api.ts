@@ -34,6 +34,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   'chat.delete': { run: deleteMessage, scopes: ['chat:write'], acceptsJson: true },
   'conversations.history': { run: readHistory, scopes: ['channels:history', 'groups:history'], acceptsJson: true },
   'conversations.replies': { run: readReplies, scopes: ['channels:history', 'groups:history'], acceptsJson: false },
+  'conversations.info': { run: channelInfo, scopes: ['channels:read', 'groups:read'], acceptsJson: false },
   'conversations.join': { run: joinChannel, scopes: ['channels:join'], acceptsJson: true },
 };
 
@@ -106,6 +107,16 @@ function authenticate(
   const failure = token.failure ?? workspace.rotation?.failureOf(sent);
   if (failure !== undefined) throw new SlackRefusal(failure);
   return token.scopes;
+}
+
+/**
+ * Handles `conversations.info`, which also shows a public channel to an app that is not a member
+ * (https://docs.slack.dev/reference/methods/conversations.info).
+ */
+function channelInfo(call: SlackCall): object {
+  const channel = namedChannel(call);
+  requireScope(call, channel.isPrivate ? 'groups:read' : 'channels:read');
+  return { channel: channelJson(channel) };
 }
 
 /** Handles `conversations.join`, for public channels (https://docs.slack.dev/reference/methods/conversations.join). */

@@ -123,13 +123,15 @@ type MetadataView = 'all' | 'type-only';
  * payload (slackapi/python-slack-sdk#1501).
  */
 export function messageJson(workspace: SlackWorkspace, message: SlackMessage, view: MetadataView): object {
-  const { text, blocks, metadata, editedAtMs, threadTs, tombstone, broadcast } = message;
+  const { text, blocks, metadata, editedAtMs, threadTs, tombstone, broadcast, notice } = message;
   const author =
-    tombstone === true
-      ? { user: 'USLACKBOT', subtype: 'tombstone', hidden: true }
-      : message.bot === null
-        ? { subtype: 'bot_message' }
-        : { user: workspace.botUserId, bot_id: message.bot, team: workspace.teamId };
+    notice !== undefined
+      ? { user: 'U0PERSON01', subtype: `channel_${notice}` }
+      : tombstone === true
+        ? { user: 'USLACKBOT', subtype: 'tombstone', hidden: true }
+        : message.bot === null
+          ? { subtype: 'bot_message' }
+          : { user: workspace.botUserId, bot_id: message.bot, team: workspace.teamId };
   return {
     type: 'message',
     ...author,

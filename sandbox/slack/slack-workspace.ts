@@ -20,6 +20,8 @@ export interface SlackMessage {
   edits: number;
   /** Whether the parent was deleted and its replies remain. Slack shows "This message was deleted." */
   tombstone?: boolean;
+  /** Written by Slack when a person archived the channel or took that back. */
+  readonly notice?: 'archive' | 'unarchive';
 }
 
 export interface MessageMetadata {
@@ -187,6 +189,16 @@ export class SlackWorkspace {
     const posted: SlackMessage = { ...message, ts: this.nextTs(), postedAtMs: this.now(), edits: 0 };
     channel.add(posted);
     return posted;
+  }
+
+  /** Archives or unarchives a channel as a person does, which leaves a notice in it. */
+  setArchived(channel: SlackChannel, isArchived: boolean): void {
+    channel.isArchived = isArchived;
+    this.post(channel, {
+      bot: null,
+      text: isArchived ? 'archived the channel' : 'unarchived the channel',
+      notice: isArchived ? 'archive' : 'unarchive',
+    });
   }
 
   /** Returns the current time in Slack's format, at least 1 µs after the last ts so that each ts is unique. */

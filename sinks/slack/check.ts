@@ -1,4 +1,4 @@
-import type { CheckLine, Lane, Outcome } from '../sink.js';
+import { type CheckLine, fieldsOf, type Lane, type Outcome } from '../sink.js';
 import { Batch, type SlackAccount } from './batch.js';
 import { testMessage } from './blocks.js';
 import { callWithToken, type SlackApi, type TokenSource } from './client.js';
@@ -13,6 +13,8 @@ const neededScopes: readonly (readonly [scope: string, why: string])[] = [
   ],
 ];
 const historyScopes = ['channels:history', 'groups:history'] as const;
+/** Optional scopes, which show the state of a channel. */
+const infoScopes = ['channels:read', 'groups:read'] as const;
 
 /** The API, tokens and channels to check. */
 interface CheckedSlack {
@@ -56,18 +58,27 @@ function scopeLines(scopes: readonly string[] | undefined): CheckLine[] {
   return [...missing, { ok: false, text }];
 }
 
-/** Reads one message with its metadata, as a look-up does. */
+/** Reads one message with its metadata, as a look-up does, and finds out whether the channel is archived. */
 async function channelLine(
   { api, tokens }: CheckedSlack,
   channel: string,
   scopes: readonly string[] | undefined,
   signal: AbortSignal,
 ): Promise<CheckLine> {
+  const archived = {
+    ok: false,
+    text: `${channel} is archived, so Slack refuses every message: unarchive it in Slack, or set another "channel"`,
+  };
+  if (infoScopes.some((scope) => scopes?.includes(scope))) {
+    const info = await callWithToken(api, tokens, { method: 'conversations.info', args: { channel } }, signal);
+    if (info.verdict.kind === 'ok' && fieldsOf(info.verdict.body['channel'])['is_archived'] === true) return archived;
+  }
   const method = 'conversations.history';
   const args = { channel, limit: 1, include_all_metadata: true };
   const { verdict } = await callWithToken(api, tokens, { method, args }, signal);
   switch (verdict.kind) {
     case 'ok':
+      if (endsWithArchival(verdict.body['messages'])) return archived;
       return { ok: true, text: `${channel} can be read, so lost answers can be looked up` };
     case 'not-in-channel':
       if (scopes?.includes('channels:join')) {
@@ -87,6 +98,15 @@ async function channelLine(
     default:
       return { ok: false, text: `${channel}: ${verdict.detail}` };
   }
+}
+
+/**
+ * Whether the newest message says that the channel was archived. Nobody can post after it, so this also works without a
+ * scope that shows the channel. Source: docs.slack.dev, message events `channel_archive` and `group_archive`.
+ */
+function endsWithArchival(messages: unknown): boolean {
+  const newest = Array.isArray(messages) ? fieldsOf(messages[0])['subtype'] : undefined;
+  return newest === 'channel_archive' || newest === 'group_archive';
 }
 
 /** The lane of a test message, which belongs to no pigeonhole. Nothing about the message is stored. */

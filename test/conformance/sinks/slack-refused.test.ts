@@ -1,6 +1,6 @@
 import { createSlackSink } from '../../../sinks/slack/slack.js';
 import { DEFAULT_CHANNEL, DEFAULT_TOKEN } from '../../../sandbox/slack/start-slack-double.js';
-import { ALL_SCOPES } from '../../../sandbox/slack/slack-workspace.js';
+import { ALL_SCOPES, MANIFEST_SCOPES } from '../../../sandbox/slack/slack-workspace.js';
 import {
   joined,
   questionOf,
@@ -193,6 +193,33 @@ describe('the check of a Slack sink', () => {
       `ok: ${DEFAULT_CHANNEL} can be read, so lost answers can be looked up`,
     ]);
     expect(stage.slack.state().channels[0]!.messages).toEqual([]);
+  });
+
+  it.each([
+    ['without a scope that shows its state', MANIFEST_SCOPES],
+    ['from its state', ALL_SCOPES],
+  ])('refuses an archived channel, %s', async (_, scopes) => {
+    await start({
+      double: {
+        tokens: [{ token: DEFAULT_TOKEN, scopes }],
+        channels: [{ id: DEFAULT_CHANNEL, name: 'q', isMember: true }],
+      },
+    });
+    const channel = stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!;
+    stage.slack.workspace.setArchived(channel, true);
+    expect((await lines()).at(-1)).toBe(
+      `no: ${DEFAULT_CHANNEL} is archived, so Slack refuses every message: unarchive it in Slack, or set another "channel"`,
+    );
+    stage.slack.workspace.setArchived(channel, false);
+    expect((await lines()).at(-1)).toMatch(/^ok: /);
+  });
+
+  it('refuses an archived channel that the app is not a member of', async () => {
+    await start({ double: { tokens: [{ token: DEFAULT_TOKEN, scopes: ALL_SCOPES }] } });
+    const channel = stage.slack.workspace.channels.get(DEFAULT_CHANNEL)!;
+    channel.isMember = false;
+    stage.slack.workspace.setArchived(channel, true);
+    expect((await lines()).at(-1)).toMatch(/^no: C0123456789 is archived/);
   });
 
   it('reports the missing scopes', async () => {
