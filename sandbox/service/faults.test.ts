@@ -52,6 +52,53 @@ describe('a fault of the connection or the answer', () => {
     expect((await sandbox.control('GET', 'state'))['quotaUsed']).toBe(0);
   });
 
+  it.each([
+    [{ retryAfterText: '-5' }, '-5'],
+    [{ retryAfterDateSeconds: -3600 }, expect.stringMatching(/GMT$/)],
+  ])('sends Retry-After as %j says', async (rule, expected) => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'text503', ...rule });
+    expect((await sandbox.get(ATTENDEES)).headers.get('retry-after')).toEqual(expected);
+  });
+
+  it('withoutCode: leaves the code out of an error', async () => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('POST', 'faults', { kind: 'error', code: 6000, withoutCode: true });
+    const { status, body } = await sandbox.get(ATTENDEES);
+    expect({ status, body }).toEqual({ status: 400, body: { message: 'Invalid parameter value' } });
+  });
+
+  it('trickle: sends the whole body, in the given time', async () => {
+    const sandbox = await startTestSandbox();
+    const before = await sandbox.get(ATTENDEES);
+    await sandbox.control('POST', 'faults', { kind: 'trickle', ms: 100, next: 1 });
+    const startedAt = performance.now();
+    expect((await sandbox.get(ATTENDEES)).body).toEqual(before.body);
+    expect(performance.now() - startedAt).toBeGreaterThanOrEqual(90);
+  });
+
+  it.each([
+    ['before', 'the rule was added', false],
+    ['beforeWrite', 'the last write', true],
+  ])('staleCursor %s: refuses cursors issued before %s', async (issued, _, writes) => {
+    const sandbox = await startTestSandbox();
+    await sandbox.control('PATCH', 'knobs', { cursorText: 'signed' });
+    const cursorOf = async (): Promise<string> => {
+      const { body } = await sandbox.get(`${ATTENDEES}?count=1`);
+      return encodeURIComponent((body['meta'] as { nextCursor: string }).nextCursor);
+    };
+    const codeOf = async (cursor: string): Promise<unknown> =>
+      (await sandbox.get(`${ATTENDEES}?count=1&cursor=${cursor}`)).body['code'];
+    const earlier = await cursorOf();
+    await sandbox.control('POST', 'faults', { kind: 'staleCursor', issued, code: 7001 });
+    if (writes) {
+      expect(await codeOf(earlier)).toBeUndefined();
+      await sandbox.control('POST', 'mutations', { op: 'insert', list: 'attendees', pigeonhole: 101, item: {} });
+    }
+    expect(await codeOf(earlier)).toBe(7001);
+    expect(await codeOf(await cursorOf())).toBeUndefined();
+  });
+
   it('delay: delays the answer for at least that time', async () => {
     const sandbox = await startTestSandbox();
     await sandbox.control('POST', 'faults', { kind: 'delay', ms: 120, next: 1 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { LIST_NAMES, type ListName } from '../list-name.js';
 import { draw, fraction } from '../world/random.js';
+import { cursorsIssued } from './read-page.js';
 
 /** Effects of a rule on matching requests. */
 export const FAULT_KINDS = [
@@ -24,6 +25,14 @@ export const FAULT_KINDS = [
   'wrongContentType',
   /** Sends HTML with the content type of JSON, as a proxy might. */
   'htmlBody',
+  /** Sends the body in pieces over `ms`, as a slow server does. */
+  'trickle',
+  /**
+   * Answers the error `code` to a request with a cursor issued before the rule was added (`issued: before`), or before
+   * the last write to the list (`issued: beforeWrite`). Only signed cursors say when they were issued; all plain ones
+   * are refused.
+   */
+  'staleCursor',
   /** Returns the cursor of this request as meta.nextCursor. Does not affect first pages. */
   'repeatCursor',
   /** Makes the last page announce more, with a cursor that leads back to the first page. */
@@ -67,12 +76,20 @@ export const faultSchema = z.strictObject({
   rate: z.number().min(0).max(1).optional(),
   /** Affects every n-th matching request. */
   everyNth: z.int().min(1).optional(),
-  /** Error code for `error` and `errorAfter`. */
+  /** Error code for `error`, `errorAfter` and `staleCursor`. */
   code: z.int().default(5000),
+  /** Leaves the code out of the error's body. */
+  withoutCode: z.boolean().default(false),
   /** HTTP status instead of the usual one for the code. */
   status: z.int().min(200).max(599).optional(),
-  /** Retry-After in seconds, for errors and text503. */
+  /** Retry-After for errors and text503: in seconds, as this text, or as an HTTP date this many seconds from now. */
   retryAfterSeconds: z.number().optional(),
+  retryAfterText: z.string().optional(),
+  retryAfterDateSeconds: z.number().optional(),
+  /** The cursors that `staleCursor` refuses. */
+  issued: z.enum(['before', 'beforeWrite']).default('before'),
+  /** Number of cursors issued so far; set when a rule is added. */
+  cursorsIssued: z.int().min(0).optional(),
   ms: z.number().min(0).default(1000),
   show: z.int().min(0).default(0),
   afterPage: z.int().min(1).default(1),
@@ -83,6 +100,19 @@ export const faultSchema = z.strictObject({
 });
 
 export type FaultRule = z.infer<typeof faultSchema>;
+
+/** Returns the Retry-After header of a rule; no header if the rule has none. */
+export function retryAfterOf(
+  rule: Pick<FaultRule, 'retryAfterSeconds' | 'retryAfterText' | 'retryAfterDateSeconds'>,
+  nowMs: number,
+): Record<string, string> {
+  const { retryAfterSeconds, retryAfterText, retryAfterDateSeconds } = rule;
+  const inSeconds = retryAfterSeconds === undefined ? undefined : String(retryAfterSeconds);
+  const asDate =
+    retryAfterDateSeconds === undefined ? undefined : new Date(nowMs + retryAfterDateSeconds * 1000).toUTCString();
+  const text = retryAfterText ?? asDate ?? inSeconds;
+  return text === undefined ? {} : { 'Retry-After': text };
+}
 
 /** Properties of a request that a rule can match. */
 export interface FaultSubject {
@@ -119,7 +149,7 @@ export class Faults {
   /** Activates a rule and returns its id. */
   add(rule: FaultRule): number {
     const id = this.#nextId++;
-    this.#rules.push({ id, rule, matched: 0, fired: 0, pages: 0 });
+    this.#rules.push({ id, rule: { ...rule, cursorsIssued: cursorsIssued() }, matched: 0, fired: 0, pages: 0 });
     return id;
   }
 
@@ -131,7 +161,12 @@ export class Faults {
   }
 
   state(): (FaultRule & { id: number; matched: number; fired: number })[] {
-    return this.#rules.map(({ id, rule, matched, fired }) => ({ ...rule, id, matched, fired }));
+    return this.#rules.map(({ id, rule: { cursorsIssued: _, ...rule }, matched, fired }) => ({
+      ...rule,
+      id,
+      matched,
+      fired,
+    }));
   }
 
   /**

@@ -3,7 +3,15 @@ import { isSpaceListName, type ListName, type SpaceListName } from '../list-name
 import { type IdOrder, ID_STRIDE } from '../store/id-order.js';
 import type { AnyTable } from '../store/item-table.js';
 import type { Conference } from '../world/conference.js';
-import { decodeCursor, encodeCursor, type CursorPosition, readPage, type IdPage, rankAfter } from './read-page.js';
+import {
+  decodeCursor,
+  encodeCursor,
+  type CursorPosition,
+  issueOf,
+  readPage,
+  type IdPage,
+  rankAfter,
+} from './read-page.js';
 import type { FaultKind, FaultRule } from './faults.js';
 import { readFilters, SESSION_REQUIRED, SPECIFIED_FILTERS, type Filters } from './filters.js';
 import type { CursorKind, InstantSpelling, Knobs, Order } from './knobs.js';
@@ -31,7 +39,7 @@ const DEFAULT_COUNT = 30;
 
 /**
  * Answers a list operation with the collection envelope, as JSON text.
- * @throws {ServiceError} 4504, 4509 or 6000
+ * @throws {ServiceError} 4504, 4509 or 6000, or the code of `staleCursor`
  */
 export function listItems(request: ListRequest): string {
   const { conference, knobs, list, pigeonholeId, query } = request;
@@ -44,6 +52,7 @@ export function listItems(request: ListRequest): string {
   const sessionIds = isFiltered ? checkSessions(request, filters) : null;
 
   const cursorText = query.get('cursor');
+  if (cursorText !== null && cursorText !== '') refuseIfStale(request, cursorText);
   const place: CursorPosition =
     cursorText === null || cursorText === '' ? { kind: 'start' } : decodeCursor(cursorText, cursor);
   const { ids, matches } = chooseItems(table, filters, sessionIds, order);
@@ -51,6 +60,19 @@ export function listItems(request: ListRequest): string {
   const body = envelope(request, page, { table, count, sent, cursor, place, cursorText });
   changeAfterwards(request, page, { ids, order, sessionIds });
   return body;
+}
+
+/** Refuses a cursor that the rule `staleCursor` no longer accepts. */
+function refuseIfStale({ conference, list, pigeonholeId, faults }: ListRequest, cursor: string): void {
+  const rule = faults.get('staleCursor');
+  if (rule === undefined) return;
+  const issue = issueOf(cursor);
+  const isCurrent =
+    issue !== null &&
+    (rule.issued === 'before'
+      ? issue.number > (rule.cursorsIssued ?? 0)
+      : issue.versions === conference.versionsOf(list, pigeonholeId));
+  if (!isCurrent) throw new ServiceError(rule.code, { message: 'The cursor is no longer valid' });
 }
 
 /** Returns the page size, and the count to repeat in links.next, which is null if none was sent. */
@@ -112,9 +134,9 @@ interface PageSetting {
 }
 
 function envelope(request: ListRequest, page: IdPage, setting: PageSetting): string {
-  const { faults, knobs, nowMs } = request;
+  const { conference, faults, knobs, list, nowMs, pigeonholeId } = request;
   const { table, count, place, cursorText } = setting;
-  const issue = { text: knobs.cursorText, nowMs };
+  const issue = { text: knobs.cursorText, nowMs, versions: conference.versionsOf(list, pigeonholeId) };
   let ids = page.ids;
   let hasMore = page.next !== null;
   let nextCursor = page.next === null ? null : encodeCursor(page.next, issue);

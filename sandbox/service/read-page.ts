@@ -75,18 +75,23 @@ let cursorsSigned = 0;
 /**
  * Encodes a cursor: base64 of `cursor_<id>` (like a published sample) or `offset_<n>`. `nonce` produces a different
  * string for the same position. A signed cursor also contains the time of issue, so that no two answers contain the
- * same cursor.
+ * same cursor, and the versions of the data that the list shows.
  */
 export function encodeCursor(
   place: CursorPosition,
-  { text = 'plain', nonce, nowMs = 0 }: { text?: CursorText; nonce?: number; nowMs?: number } = {},
+  {
+    text = 'plain',
+    nonce,
+    nowMs = 0,
+    versions = '0',
+  }: { text?: CursorText; nonce?: number; nowMs?: number; versions?: string } = {},
 ): string {
   const value =
     place.kind === 'keyset' ? `cursor_${place.id}` : place.kind === 'offset' ? `offset_${place.offset}` : 'start';
   const named = nonce === undefined ? value : `${value}~${nonce}`;
   if (text === 'plain') return Buffer.from(named).toString('base64');
   cursorsSigned += 1;
-  const issued = `${named}@${nowMs}.${cursorsSigned}`;
+  const issued = `${named}@${nowMs}.${cursorsSigned}.${versions}`;
   return Buffer.from(`${issued}!${signatureOf(issued)}`).toString('base64');
 }
 
@@ -106,13 +111,26 @@ export function decodeCursor(text: string, kind: CursorKind): CursorPosition {
   throw refused();
 }
 
+/** Returns how many cursors were signed so far. */
+export function cursorsIssued(): number {
+  return cursorsSigned;
+}
+
+/** Returns the number of a signed cursor, and the versions that it was issued for; null for any other text. */
+export function issueOf(text: string): { number: number; versions: string } | null {
+  const [, , number, versions] = signedForm.exec(Buffer.from(text, 'base64').toString('latin1')) ?? [];
+  return number === undefined || versions === undefined ? null : { number: Number(number), versions };
+}
+
+const signedForm = /^(.*)@\d+\.(\d+)\.([\d/a-z]+)!([0-9a-f]{16})$/;
+
 /** Removes time and signature. Both forms are always accepted, since a cursor outlives a change of the knob. */
 function unsigned(decoded: string): string {
-  const match = /^(.*)@(\d+\.\d+)!([0-9a-f]{16})$/.exec(decoded);
+  const match = signedForm.exec(decoded);
   if (match === null) return decoded;
-  const [, named = '', issued = '', signature = ''] = match;
-  if (signature !== signatureOf(`${named}@${issued}`)) throw refused();
-  return named;
+  const signature = match.at(-1)!;
+  if (signature !== signatureOf(decoded.slice(0, -signature.length - 1))) throw refused();
+  return match[1]!;
 }
 
 function signatureOf(text: string): string {

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FaultKind, FaultRule, FaultSubject } from './faults.js';
+import { type FaultKind, type FaultRule, type FaultSubject, retryAfterOf } from './faults.js';
 import { resourceOf, answerRequest, type ServiceAnswer, type ServiceRequest, type ServiceState } from './service.js';
 
 const MAX_BODY_BYTES = 64 * 2 ** 20;
@@ -43,7 +43,9 @@ export async function serveRequest(
     }
     logged.status = answer.status;
     logged.code = codeOf(answer);
-    send(response, answer, { requestId, cut: faults.has('cutBody') });
+    const trickleMs = faults.get('trickle')?.ms;
+    if (trickleMs === undefined) send(response, answer, { requestId, cut: faults.has('cutBody') });
+    else await trickle(response, answer, { requestId, ms: trickleMs });
   } finally {
     logged.durationMs = Math.round((performance.now() - startedAt) * 10) / 10;
     state.log.end(logged);
@@ -57,10 +59,8 @@ function answerOf(
 ): ServiceAnswer {
   const throttled = faults.get('text503');
   if (throttled !== undefined) {
-    const { retryAfterSeconds } = throttled;
-    const retryAfter: Record<string, string> =
-      retryAfterSeconds === undefined ? {} : { 'Retry-After': String(retryAfterSeconds) };
-    return { status: 503, headers: { 'Content-Type': 'text/plain', ...retryAfter }, body: 'Service Unavailable' };
+    const headers = { 'Content-Type': 'text/plain', ...retryAfterOf(throttled, state.now()) };
+    return { status: 503, headers, body: 'Service Unavailable' };
   }
   const apiKey = incoming.headers['x-api-key'];
   const request: ServiceRequest = {
@@ -88,6 +88,29 @@ function send(response: ServerResponse, answer: ServiceAnswer, options: { reques
     return;
   }
   response.write(body.subarray(0, Math.floor(body.length / 2)), () => response.destroy());
+}
+
+/** Number of pieces of an answer that trickles. */
+const PIECES = 20;
+
+/** Sends the body in pieces, evenly spread over `ms`. */
+async function trickle(
+  response: ServerResponse,
+  answer: ServiceAnswer,
+  { requestId, ms }: { requestId: string; ms: number },
+): Promise<void> {
+  const body = Buffer.from(answer.body);
+  response.writeHead(answer.status, {
+    ...answer.headers,
+    'X-Request-Id': requestId,
+    'Content-Length': String(body.length),
+  });
+  const size = Math.ceil(body.length / PIECES);
+  for (let sent = 0; sent < body.length && !response.destroyed; sent += size) {
+    response.write(body.subarray(sent, sent + size));
+    await waitFor(ms / PIECES);
+  }
+  response.end();
 }
 
 /** Returns the properties that fault rules match. An invalid pigeonhole id counts as none; the operation reports it. */

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json.js';
 import type { ListName } from '../list-name.js';
 import type { Conference } from '../world/conference.js';
 import { createPigeonhole, createRegistrants, parseBody, createSession } from './create-operations.js';
-import type { FaultKind, FaultRule, Faults } from './faults.js';
+import { type FaultKind, type FaultRule, type Faults, retryAfterOf } from './faults.js';
 import type { Knobs } from './knobs.js';
 import { listItems, singleBody } from './list-items.js';
 import type { Quota } from './quota.js';
@@ -61,12 +61,13 @@ export function answerRequest(
     return { ...answer, headers: { ...headers, ...answer.headers } };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error; // a defect of the sandbox, not an answer of the service
-    const rule = faults.get('error') ?? faults.get('errorAfter');
-    if (rule?.retryAfterSeconds !== undefined && error.code === rule.code) {
-      headers['Retry-After'] = String(rule.retryAfterSeconds);
-    }
-    const status = (error.code === rule?.code ? rule.status : undefined) ?? error.status;
-    return json(status, JSON.stringify(error.body()), headers);
+    const rules = [faults.get('error'), faults.get('errorAfter'), faults.get('staleCursor')];
+    const rule = rules.find((each) => each?.code === error.code);
+    if (rule === undefined) return json(error.status, JSON.stringify(error.body()), headers);
+    Object.assign(headers, retryAfterOf(rule, state.now()));
+    const { code: _code, ...withoutCode } = error.body();
+    const body = rule.withoutCode ? withoutCode : error.body();
+    return json(rule.status ?? error.status, JSON.stringify(body), headers);
   }
 }
 
