@@ -77,15 +77,15 @@ describe('Retry-After', () => {
     expect(readRetryAfterMs({ date, 'retry-after': 'Sat, 21 Nov 2026 09:30:09 GMT' }, 0)).toBe(9000);
   });
 
-  it('is no wait if its date has passed', () => {
-    expect(readRetryAfterMs({ date, 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, 0)).toBe(0);
+  it('is a wait of a second if its date has passed, so that requests never follow without a pause', () => {
+    expect(readRetryAfterMs({ date, 'retry-after': 'Sat, 21 Nov 2026 09:00:00 GMT' }, 0)).toBe(1000);
   });
 
   it.each(['999999999', 'Fri, 31 Dec 9999 23:59:59 GMT'])('is a day at most, for %p', (value) => {
     expect(readRetryAfterMs({ date, 'retry-after': value }, 0)).toBe(86_400_000);
   });
 
-  it.each([undefined, '', 'soon'])('is undefined for %p', (value) => {
+  it.each([undefined, '', 'soon', '-5'])('is undefined for %p', (value) => {
     expect(readRetryAfterMs({ 'retry-after': value }, 0)).toBeUndefined();
   });
 });

@@ -1,4 +1,5 @@
 import { isNestedDeeper } from '../base/json-depth.js';
+import { httpDateMs, retryAfterMs } from '../base/retry-after.js';
 
 /** Header names in lower case; a repeated header is a list. */
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -60,8 +61,6 @@ const longestWindowMs = 31 * 86_400_000;
  * time to arrive. If the header holds a duration instead of an instant, its value is decades in the past.
  */
 const justPassedMs = 60_000;
-/** Longer values of Retry-After are reduced to a day, because the service may be back long before they end. */
-const longestRetryMs = 86_400_000;
 
 /**
  * Reads X-RateLimit-Limit, -Remaining and -Reset (UTC epoch seconds); null if none of them is valid. The reset is
@@ -86,21 +85,16 @@ function credibleReset(inMs: number): number | null {
 }
 
 /**
- * Returns Retry-After as a delay in milliseconds, at most a day. An HTTP date is relative to the Date of the answer.
- * Undefined if the header is absent or malformed. Source: RFC 9110, 10.2.3.
+ * Returns Retry-After as a delay in milliseconds, between a second and a day. An HTTP date is relative to the Date of
+ * the answer. Undefined if the header is absent or malformed.
  */
 export function readRetryAfterMs(headers: ResponseHeaders, nowMs: number): number | undefined {
-  const value = headerOf(headers, 'retry-after')?.trim();
-  if (value === undefined || value === '') return undefined;
-  if (/^\d{1,9}$/.test(value)) return Math.min(Number(value) * 1000, longestRetryMs);
-  const atMs = Date.parse(value);
-  if (Number.isNaN(atMs)) return undefined;
-  return Math.min(Math.max(0, atMs - (serviceTime(headers) ?? nowMs)), longestRetryMs);
+  return retryAfterMs(headerOf(headers, 'retry-after'), serviceTime(headers) ?? nowMs);
 }
 
 /** The service's clock at the time of the answer, in epoch milliseconds. */
 function serviceTime(headers: ResponseHeaders): number | undefined {
-  const dateMs = Date.parse(headerOf(headers, 'date') ?? '');
+  const dateMs = httpDateMs(headerOf(headers, 'date') ?? '');
   return Number.isNaN(dateMs) ? undefined : dateMs;
 }
 

@@ -10,7 +10,8 @@ import { planEach } from '../../sinks/mapping/mapping-error.js';
 import { mayReachPrivate, networkKeys, plainHttpStaysPrivate } from '../../sinks/network/address-policy.js';
 import { createDispatcher } from '../../sinks/network/create-dispatcher.js';
 import { noAnswerSentence } from '../../sinks/network/failure-sentence.js';
-import { answeredAtMs, headerText, retryAfterMs } from '../../sinks/network/read-answer.js';
+import { answeredAtMs, headerText } from '../../sinks/network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import type { Operation, Planned, SinkType, Subject } from '../../sinks/sink.js';
 

@@ -5,7 +5,7 @@ import type { AlertReceiver } from '../../config/config.js';
 import { RestClient } from '../../sinks/rest/rest-client.js';
 import { callSlack } from '../../sinks/slack/client.js';
 import type { NetworkSettings } from '../../sinks/sink.js';
-import { retryAfterMs } from '../../sinks/network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import { withinDeadline } from '../../sinks/network/within-deadline.js';
 import { Signer } from '../../sinks/webhook/sign.js';
 import { AsyncResource } from 'node:async_hooks';

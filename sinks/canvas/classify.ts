@@ -1,5 +1,6 @@
 import { type Fields, fieldsOf, type Result } from '../sink.js';
-import { refusesContent, retryAfterMs } from '../network/read-answer.js';
+import { refusesContent } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import type { RestAnswer } from '../rest/rest-client.js';
 
 export type CanvasAnswer = Pick<RestAnswer, 'status' | 'body' | 'text' | 'retryAfter' | 'requestId' | 'answeredAtMs'>;

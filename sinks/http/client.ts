@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { mayReachPrivate } from '../network/address-policy.js';
-import { parsedJson, retryAfterMs } from '../network/read-answer.js';
+import { parsedJson } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import { ownLimitReached, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
 import { type Token, TokenFailure, TokenSource } from '../rest/oauth.js';
 import { type RestAnswer, RestClient } from '../rest/rest-client.js';

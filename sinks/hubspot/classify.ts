@@ -1,4 +1,5 @@
-import { parsedJson, retryAfterMs } from '../network/read-answer.js';
+import { parsedJson } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import type { RestAnswer } from '../rest/rest-client.js';
 import { type Fields, fieldsOf, type Result } from '../sink.js';
 

@@ -1,13 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-  answeredAtMs,
-  headerText,
-  parsedJson,
-  readText,
-  MAX_RETRY_AFTER_MS,
-  retryAfterMs,
-  MIN_RETRY_AFTER_MS,
-} from './read-answer.js';
+import { answeredAtMs, headerText, parsedJson, readText } from './read-answer.js';
 
 /** Returns a body that arrives in these pieces. An error ends it early. */
 function bodyOf(...pieces: readonly (Buffer | Error)[]): Readable {
@@ -65,24 +57,4 @@ describe('the instant of a response', () => {
   it.each([undefined, '', 'today'])('is read from the local clock if the Date header is %j', (date) => {
     expect(answeredAtMs(date, now)).toBe(42);
   });
-});
-
-const nowMs = Date.parse('2026-11-21T09:30:00Z');
-
-describe('Retry-After', () => {
-  it.each([
-    ['120', 120_000],
-    [' 7 ', 7_000],
-    ['Sat, 21 Nov 2026 09:31:30 GMT', 90_000],
-    ['Saturday, 21-Nov-26 09:31:30 GMT', 90_000],
-    ['0', MIN_RETRY_AFTER_MS],
-    ['Fri, 20 Nov 2026 09:31:30 GMT', MIN_RETRY_AFTER_MS],
-    ['999999999999', MAX_RETRY_AFTER_MS],
-    ['Sat, 21 Nov 2099 09:31:30 GMT', MAX_RETRY_AFTER_MS],
-  ])('"%s" means %d ms', (header, expected) => expect(retryAfterMs(header, nowMs)).toBe(expected));
-
-  it.each([undefined, '', 'soon', '-3', '1.5', '2026-11-21', '12 minutes', 'Xyz, 99 Foo 2026 99:99:99 GMT'])(
-    '"%s" is ignored',
-    (header) => expect(retryAfterMs(header, nowMs)).toBeUndefined(),
-  );
 });

@@ -1,3 +1,5 @@
+import { httpDateMs } from '../../base/retry-after.js';
+
 /** Returns the first value of a header. */
 export function headerText(header: string | string[] | undefined): string | undefined {
   return Array.isArray(header) ? header[0] : header;
@@ -57,26 +59,4 @@ const notAboutContent: ReadonlySet<number> = new Set([401, 402, 403, 404, 405, 4
 /** Whether a status means that the server refuses the content of a request, so that it would refuse a repeat too. */
 export function refusesContent(status: number): boolean {
   return status >= 400 && status < 500 && !notAboutContent.has(status);
-}
-
-/** Maximum accepted `Retry-After`: one day, so that a wrong clock or a typing error does not stop a sink for years. */
-export const MAX_RETRY_AFTER_MS = 24 * 60 * 60 * 1000;
-/** Minimum wait. Without it, "Retry-After: 0" or a date in the past would cause retries without a pause. */
-export const MIN_RETRY_AFTER_MS = 1000;
-
-/**
- * Returns the requested wait in ms, within the limits above; undefined if there is no header, or it has neither form of
- * RFC 9110, 10.2.3 (seconds or an HTTP date).
- * @param answeredAtMs the time of the answer, by the destination's clock (its `Date`) if known
- */
-export function retryAfterMs(header: string | undefined, answeredAtMs: number): number | undefined {
-  const text = header?.trim() ?? '';
-  const waitMs = /^\d+$/.test(text) ? Number(text) * 1000 : httpDateMs(text) - answeredAtMs;
-  if (Number.isNaN(waitMs)) return undefined;
-  return Math.min(Math.max(waitMs, MIN_RETRY_AFTER_MS), MAX_RETRY_AFTER_MS);
-}
-
-/** Parses an HTTP date; NaN for anything else. Date.parse would accept "1.5" and "-3" as years. */
-function httpDateMs(text: string): number {
-  return /^[A-Z][a-z]{2,8},? .*(GMT|\d{4})$/.test(text) ? Date.parse(text) : Number.NaN;
 }

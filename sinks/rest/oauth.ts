@@ -1,6 +1,7 @@
 import { Secret } from '../../config/secret.js';
 import { fieldsOf, type Fields, type Result } from '../sink.js';
-import { requestIdOf, retryAfterMs } from '../network/read-answer.js';
+import { requestIdOf } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import { CutShort } from '../network/within-deadline.js';
 import type { RestAnswer, RestClient } from './rest-client.js';
 import { whileHeld } from '../../base/lease.js';

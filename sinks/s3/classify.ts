@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import type { Result } from '../sink.js';
 import type { S3Answer } from './client.js';
 

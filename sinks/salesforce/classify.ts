@@ -1,4 +1,5 @@
-import { refusesContent, retryAfterMs } from '../network/read-answer.js';
+import { refusesContent } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import type { FailedResult } from './operation.js';
 import type { RestAnswer } from '../rest/rest-client.js';
 import type { Result } from '../sink.js';

@@ -1,5 +1,5 @@
 import type { Secret } from '../../config/secret.js';
-import { retryAfterMs } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import type { RestClient } from '../rest/rest-client.js';
 import { classifyReply, type SlackReply, type Verdict } from './classify.js';
 

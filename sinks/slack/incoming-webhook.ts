@@ -5,7 +5,7 @@ import { LaneNotes, type PostIntent } from './lane-notes.js';
 import type { ShowOperation, SlackMode, SlackOperation, SlackObject, MessageContent } from './operation.js';
 import type { SlackRates } from './rates.js';
 import type { Secret } from '../../config/secret.js';
-import { retryAfterMs } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import { permitOf } from './batch.js';
 import { plainly, testMessage } from './blocks.js';
 

@@ -1,4 +1,4 @@
-import { retryAfterMs } from '../network/read-answer.js';
+import { retryAfterMs } from '../../base/retry-after.js';
 import type { Outcome } from '../sink.js';
 
 interface WebhookAnswer {
