@@ -715,6 +715,8 @@ create table streams (
   every_ms bigint,
   every_reason text,
   wanted_ms bigint,
+  sweep_failures integer not null default 0,
+  cursors_discarded integer not null default 0,
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),

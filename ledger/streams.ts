@@ -52,6 +52,10 @@ export interface StreamLease extends StreamName {
   readonly changedAt: Date | null;
   /** Number of consecutive reads that found nothing. */
   readonly quietReads: number;
+  /** Number of consecutive failures of the sweep in progress at its present cursor. */
+  readonly sweepFailures: number;
+  /** Number of cursors discarded since a sweep last ended. */
+  readonly cursorsDiscarded: number;
   /** True if rows of this stream were written since the last sweep started, other than by that sweep. */
   readonly differs: boolean;
   /** Time at which the lease was acquired, by the database's clock. */
@@ -134,7 +138,8 @@ export async function acquireStream(ledger: Ledger, streamId: number, owner: str
        clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
        ${isSweepDue} as "sweepDue", failures, checkpoint, checkpoint_key as "checkpointKey", head_id as "headId",
        per_page as "perPage", highest_id as "highestId", sweeps, page_count as "pageCount", swept_at as "sweptAt",
-       changed_at as "changedAt", quiet_reads as "quietReads", differs, clock_timestamp() as "takenAt"`,
+       changed_at as "changedAt", quiet_reads as "quietReads", sweep_failures as "sweepFailures",
+       cursors_discarded as "cursorsDiscarded", differs, clock_timestamp() as "takenAt"`,
     [streamId, owner],
   );
   if (stream === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
@@ -169,6 +174,25 @@ export async function distrustStream(
       [order.order, order.cleanWalks, order.cleanDirection, order.promoteAt],
     );
     await tx.query(`delete from walks where stream_id = $1 and kind = 'poll'`, [lease.streamId]);
+  });
+}
+
+/**
+ * Discards the cursor of a stream's walk, because the service refuses it and answers requests without it. A poll's
+ * cursor may come from the checkpoint, so a sweep has to find the place of the next poll. The position of a sweep is
+ * replaced when the first page of the next one is stored.
+ */
+export async function discardCursor(ledger: Ledger, lease: StreamLease, walk: WalkKind): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await commit(
+      tx,
+      lease,
+      `cursors_discarded = cursors_discarded + 1, sweep_failures = 0,
+       checkpoint = case when $3::boolean then null else checkpoint end,
+       checkpoint_key = case when $3::boolean then null else checkpoint_key end`,
+      [walk === 'poll'],
+    );
+    if (walk === 'poll') await tx.query(`delete from walks where stream_id = $1 and kind = 'poll'`, [lease.streamId]);
   });
 }
 
@@ -228,18 +252,20 @@ export async function scheduleStream(
 /**
  * Records that reading a stream failed, and when to try again. Its walks keep their positions.
  * @param failure.detail null: the service may be down. The stored failure is kept; a stream without one does not count
- *   as failing yet.
+ *   as failing yet. failure.failedSweep true: the request was for a later page of the sweep in progress.
  */
 export async function failStream(
   ledger: Ledger,
   lease: StreamLease,
-  failure: { detail: string | null; retryInMs: number },
+  failure: { detail: string | null; retryInMs: number; failedSweep: boolean },
 ): Promise<void> {
   await commit(
     ledger.db,
     lease,
-    `owner = null, failures = failures + 1, failure = coalesce($3, failure), due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
-    [failure.detail, failure.retryInMs],
+    `owner = null, failures = failures + 1, failure = coalesce($3, failure),
+     sweep_failures = sweep_failures + (case when $5::boolean then 1 else 0 end),
+     due_at = clock_timestamp() + $4 * interval '1 millisecond'`,
+    [failure.detail, failure.retryInMs, failure.failedSweep],
   );
 }
 

@@ -78,7 +78,7 @@ async function endSweep(
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
        swept_from = case when $9 = 0 then $6 else swept_from end, -- with foreign rows, the walk proves no deletion
-       swept_at = clock_timestamp(),
+       swept_at = clock_timestamp(), cursors_discarded = 0, sweep_failures = 0,
        sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- requested later
          else clock_timestamp() + $7 * interval '1 millisecond' end
      where id = $1 returning differs, sequence_hash, sequence_since`,
@@ -183,6 +183,7 @@ export async function saveWalk(
   await tx.query(
     `with stream as (
        update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
+         sweep_failures = case when $2 = 'sweep' then 0 else sweep_failures end,
          differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
          -- keep the due time of a sweep that was requested after this sweep started
          sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())

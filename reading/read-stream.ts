@@ -15,6 +15,7 @@ import { type Cadence, cadenceOf, isLive, slicePagesOf, untilNextRead } from './
 import type { Collaborators } from '../work/collaborators.js';
 import { examineMissing } from './examine-missing.js';
 import {
+  type CursorHistory,
   isEndWorthLogging,
   isRequestFailure,
   isWorthLogging,
@@ -25,7 +26,6 @@ import {
 import { PermitRefusal } from '../work/requests/quota-rules.js';
 import { factsOf } from './stream-facts.js';
 import {
-  distrust,
   streamLogFields,
   foundNews,
   type StreamPlace,
@@ -78,6 +78,9 @@ export async function readStream(
     stretch,
     isLive: false,
     cursor: null,
+    walk: { kind: 'poll', advanced: false },
+    suspect: null,
+    cursorsDiscarded: 0,
     highestId: lease.highestId,
     nextPollInMs: null,
   };
@@ -91,10 +94,10 @@ export async function readStream(
       }
     } catch (error) {
       if (!isRequestFailure(error)) throw error;
-      const verdict = await settleFailure(reading, error, { mayRestart: restarts === 0 });
+      const verdict = await settleFailure(reading, error);
       cycle.workspaceWaits = verdict.affects === 'workspace';
-      if (verdict.affects !== 'walk') return cycle;
-      await distrust(reading, reading.lease);
+      if (verdict.affects !== 'cursor') return cycle;
+      reading.suspect = reading.walk.kind;
     }
     deps.log.info(streamLogFields(reading), 'walk starts again at the first page');
     // The next sweep is compared with the stored pages, some of which the abandoned sweep has replaced. Without
@@ -262,18 +265,11 @@ function nextReads(reading: StreamReading, { restMs, swept }: { restMs: number; 
   return { afterNews: next(cadenceNow(reading, true, swept)), afterNothing: next(cadenceNow(reading, false, swept)) };
 }
 
-/**
- * Retry intervals after "not found": until the pigeonhole or session counts as deleted in the service, and afterwards.
- */
-const retryInMs = 5 * 60_000;
+/** Interval at which a pigeonhole or session is tried that counts as deleted in the service. */
 export const retryGoneInMs = 24 * 60 * 60_000;
 
 /** Stores the consequence of a failed request: when the stream, or the whole workspace, is read again. */
-async function settleFailure(
-  reading: StreamReading,
-  error: ApiError | PermitRefusal,
-  { mayRestart }: { mayRestart: boolean },
-): Promise<Verdict> {
+async function settleFailure(reading: StreamReading, error: ApiError | PermitRefusal): Promise<Verdict> {
   const { deps, place, lease, cycle } = reading;
   const isRefusal = error instanceof PermitRefusal;
   const wait = isRefusal ? 'quota' : error.kind;
@@ -281,7 +277,7 @@ async function settleFailure(
   const streamFailures = cycle.pages > 0 ? 0 : lease.failures; // consecutive failures: a stored page resets them
   const verdict = judgeFailure(
     error,
-    { streamFailures, workspaceWaits, atCursor: mayRestart && reading.cursor !== null },
+    { streamFailures, workspaceWaits, cursor: cursorHistory(reading) },
     { now: deps.ledger.clock.nowMs(), random: Math.random() },
   );
   const line = {
@@ -299,12 +295,24 @@ async function settleFailure(
     await postponeStream(deps.ledger, lease, 0); // the outage caused it, so it is no failure of the stream
   } else if (verdict.affects === 'stream' && !isRefusal) {
     const mayBeOutage = error.kind === 'transient' && deps.gate.outages.mayBegin(place.workspace, streamFailures + 1);
-    await failOrGone(reading, error, { waitMs: reading.nextPollInMs ?? verdict.waitMs, mayBeOutage });
+    const { neverEnds = false } = verdict;
+    await failOrGone(reading, error, { waitMs: reading.nextPollInMs ?? verdict.waitMs, mayBeOutage, neverEnds });
     if (isWorthLogging(error.kind, streamFailures, deps.gate.outages.isDown(place.workspace))) {
       deps.log.warn({ ...line, error: error.message }, 'stream cannot be read');
     }
   }
   return verdict;
+}
+
+/** Returns the history of the cursor of the current request; null if it has none, or the service is down. */
+function cursorHistory({ deps, place, lease, cursor, walk, cursorsDiscarded }: StreamReading): CursorHistory | null {
+  if (cursor === null || deps.gate.outages.isDown(place.workspace)) return null;
+  const failures = walk.kind === 'poll' ? lease.failures : lease.sweepFailures;
+  return {
+    failures: walk.advanced ? 0 : failures,
+    discarded: lease.cursorsDiscarded,
+    discardedNow: cursorsDiscarded,
+  };
 }
 
 /**
@@ -315,24 +323,39 @@ function isOfEndedOutage({ deps, place, outagesBefore }: StreamReading, { kind }
   return kind === 'transient' && deps.gate.outages.endedOf(place.workspace) > outagesBefore;
 }
 
-/** @param options.mayBeOutage true: the stream is tried again, but does not count as failing yet */
+/**
+ * @param options.mayBeOutage true: the stream is tried again, but does not count as failing yet
+ * @param options.neverEnds the service refuses each cursor before a walk over the list ends
+ */
 async function failOrGone(
   reading: StreamReading,
   error: ApiError,
-  { waitMs, mayBeOutage }: { readonly waitMs: number; readonly mayBeOutage: boolean },
+  {
+    waitMs,
+    mayBeOutage,
+    neverEnds,
+  }: { readonly waitMs: number; readonly mayBeOutage: boolean; readonly neverEnds: boolean },
 ): Promise<void> {
   const { deps, lease } = reading;
   // A walk that continued from a repeated cursor, for example, would fail every time.
-  if (error.kind === 'protocol') await abandonWalks(deps.ledger, lease);
+  if (error.kind === 'protocol' || neverEnds) await abandonWalks(deps.ledger, lease);
   if (error.kind !== 'pigeonholeNotFound' && error.kind !== 'sessionNotFound') {
-    await failStream(deps.ledger, lease, { detail: mayBeOutage ? null : error.message, retryInMs: waitMs });
+    const detail = mayBeOutage ? null : neverEnds ? walkNeverEnds(reading, error) : error.message;
+    const failedSweep = reading.cursor !== null && reading.walk.kind === 'sweep';
+    await failStream(deps.ledger, lease, { detail, retryInMs: waitMs, failedSweep });
     return;
   }
   const what = error.kind === 'pigeonholeNotFound' ? 'pigeonhole' : 'session';
-  const gone = await markGone(deps.ledger, lease, { detail: error.message, what, retryInMs, retryGoneInMs });
+  const gone = await markGone(deps.ledger, lease, { detail: error.message, what, retryInMs: waitMs, retryGoneInMs });
   if (gone)
     deps.log.warn(
       { ...streamLogFields(reading), code: error.code },
       `the service no longer has the ${what}; its stored data is kept`,
     );
+}
+
+/** Returns the sentence about a list whose walks never reach its end, because the service refuses each new cursor. */
+function walkNeverEnds({ lease }: StreamReading, error: ApiError): string {
+  const times = lease.cursorsDiscarded === 1 ? 'once' : `${lease.cursorsDiscarded} times in a row`;
+  return `pigeonpost cannot read this list to its end: the service refused a cursor that it had just issued (${times}). ${error.message}`;
 }

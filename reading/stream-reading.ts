@@ -1,6 +1,6 @@
 import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
-import { distrustStream, type StreamLease } from '../ledger/streams.js';
-import type { PageSummary } from '../ledger/walk.js';
+import { discardCursor, distrustStream, type StreamLease } from '../ledger/streams.js';
+import type { PageSummary, WalkKind } from '../ledger/walk.js';
 import type { WaitReason } from '../ledger/workspaces.js';
 import { questionLists, type ServiceListName } from '../base/list-names.js';
 import type { Collaborators } from '../work/collaborators.js';
@@ -62,11 +62,17 @@ export interface StreamReading {
   stretch: Stretch;
   /** True if people expect the stream's items within seconds (`isLive` in cadence.ts). */
   isLive: boolean;
-  /**
-   * Cursor of the current request; null for the first page. If the service refuses a cursor, the walk starts again at
-   * the first page.
-   */
+  /** Cursor of the current request; null for the first page. */
   cursor: string | null;
+  /** The walk of the current request, and whether this cycle has stored a page of it. */
+  walk: { readonly kind: WalkKind; readonly advanced: boolean };
+  /**
+   * The walk whose cursor is under suspicion, while the list is read again from its first page; null: none. If that
+   * page arrives, the cursor is at fault (`discardCursor`).
+   */
+  suspect: WalkKind | null;
+  /** Number of cursors that this cycle has discarded. */
+  cursorsDiscarded: number;
   /** Time until the next poll if this cycle's poll succeeded and its sweep failed; null otherwise. */
   nextPollInMs: number | null;
   /** The highest id among the stream's stored items; null if there is none. */
@@ -122,6 +128,21 @@ export async function distrust(reading: StreamReading, order: KnownOrder): Promi
   await distrustStream(reading.deps.ledger, reading.lease, order);
   reading.lease = { ...reading.lease, ...order, checkpoint: null, checkpointKey: null, headId: null, poll: null };
   return 'distrusted';
+}
+
+/**
+ * Discards the cursor under suspicion, because the service answered a request without a cursor: the cursor was at
+ * fault. Does nothing if no cursor is under suspicion.
+ */
+export async function discardSuspect(reading: StreamReading): Promise<void> {
+  const { lease, suspect } = reading;
+  if (suspect === null) return;
+  reading.suspect = null;
+  reading.cursorsDiscarded += 1;
+  await discardCursor(reading.deps.ledger, lease, suspect);
+  const discarded = lease.cursorsDiscarded + 1;
+  const checkpoint = { checkpoint: null, checkpointKey: null, poll: null };
+  reading.lease = { ...lease, cursorsDiscarded: discarded, ...(suspect === 'poll' ? checkpoint : {}) };
 }
 
 /** Reports a stored page: adds it to the cycle's counts, wakes the sinks that have changes to deliver, and logs it. */

@@ -12,6 +12,7 @@ import { createGate } from '../base/gate.js';
 import {
   circleError,
   deletionLimitsOf,
+  discardSuspect,
   distrust,
   foundNews,
   measureAge,
@@ -72,11 +73,13 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   };
   let walk = from;
   reading.cursor = from.cursor;
+  reading.walk = { kind: from.kind, advanced: false };
   let next = read(requests.request(walk.cursor), walk.pages, Promise.resolve());
   try {
     for (;;) {
       const arrived = await next;
       reading.deps.onPage();
+      await discardSuspect(reading);
       const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
       reading.cycle.pages += 1;
@@ -103,6 +106,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       if (walk.kind === 'poll' && foundNews(result)) reading.lease = { ...reading.lease, differs: true };
       walk = after;
       reading.cursor = walk.cursor;
+      reading.walk = { kind: walk.kind, advanced: true };
       if (ends) return 'finished';
       if (!continues) return 'more';
     }

@@ -1,11 +1,19 @@
 import { ApiError, type ApiErrorFacts, type ApiErrorKind, apiErrorKinds } from '../pigeonhole/api-error.js';
-import { isEndWorthLogging, isRequestFailure, isWorthLogging, judgeFailure, type Verdict } from './failures.js';
+import {
+  type Before,
+  type CursorHistory,
+  isEndWorthLogging,
+  isRequestFailure,
+  isWorthLogging,
+  judgeFailure,
+  type Verdict,
+} from './failures.js';
 import { PermitRefusal } from './requests/quota-rules.js';
 
 const now = Date.parse('2026-11-21T10:00:00Z');
 const error = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}) =>
   new ApiError({ method: 'GET', path: '/v2/pigeonholes' }, { kind, problem: 'x', mayHaveTakenEffect: false, ...more });
-const fresh = { streamFailures: 0, workspaceWaits: 0, atCursor: false };
+const fresh: Before = { streamFailures: 0, workspaceWaits: 0, cursor: null };
 const judge = (kind: ApiErrorKind, more: Partial<ApiErrorFacts> = {}, before = {}, random = 1): Verdict =>
   judgeFailure(error(kind, more), { ...fresh, ...before }, { now, random });
 
@@ -17,15 +25,15 @@ describe('the verdict on an API error', () => {
     throttled: { affects: 'workspace', reason: 'throttled', waitMs: 1000 },
     credential: { affects: 'workspace', reason: 'credential', waitMs: 30_000 },
     transient: { affects: 'stream', waitMs: 1000 },
-    pigeonholeNotFound: { affects: 'stream', waitMs: 16_000 },
-    sessionNotFound: { affects: 'stream', waitMs: 16_000 },
-    notFound: { affects: 'stream', waitMs: minutes(5) },
-    invalid: { affects: 'stream', waitMs: minutes(15) },
-    invalidParameter: { affects: 'stream', waitMs: minutes(5) },
-    malformed: { affects: 'stream', waitMs: minutes(15) },
-    unsupported: { affects: 'stream', waitMs: minutes(15) },
-    registrantsOff: { affects: 'stream', waitMs: minutes(15) },
-    profilesOff: { affects: 'stream', waitMs: minutes(15) },
+    pigeonholeNotFound: { affects: 'stream', waitMs: 1000 },
+    sessionNotFound: { affects: 'stream', waitMs: 1000 },
+    notFound: { affects: 'stream', waitMs: 1000 },
+    invalid: { affects: 'stream', waitMs: 1000 },
+    invalidParameter: { affects: 'stream', waitMs: 1000 },
+    malformed: { affects: 'stream', waitMs: 1000 },
+    unsupported: { affects: 'stream', waitMs: 1000 },
+    registrantsOff: { affects: 'stream', waitMs: 1000 },
+    profilesOff: { affects: 'stream', waitMs: 1000 },
     protocol: { affects: 'stream', waitMs: 16_000 },
     aborted: { affects: 'nothing' },
   };
@@ -34,11 +42,56 @@ describe('the verdict on an API error', () => {
     expect(judge(kind)).toEqual(verdicts[kind]);
   });
 
-  it('restarts the walk if a stored cursor is refused, but not if the first page is', () => {
-    expect(judge('invalidParameter', {}, { atCursor: true })).toEqual({ affects: 'walk' });
-    expect(judge('notFound', {}, { atCursor: true })).toEqual({ affects: 'walk' });
-    expect(judge('sessionNotFound', {}, { atCursor: true })).toMatchObject({ affects: 'stream' });
+  describe('if the request had a cursor', () => {
+    const unknown: CursorHistory = { failures: 0, discarded: 0, discardedNow: 0 };
+    const affects = (kind: ApiErrorKind, cursor: Partial<CursorHistory> = {}): Verdict['affects'] =>
+      judge(kind, {}, { cursor: { ...unknown, ...cursor } }).affects;
+
+    it.each(apiErrorKinds)('puts the cursor under suspicion or not, for the kind %s', (kind) => {
+      const first = affects(kind);
+      const third = affects(kind, { failures: 2 });
+      if (['quota', 'throttled', 'credential', 'aborted'].includes(kind)) {
+        expect([first, third]).toEqual([judge(kind).affects, judge(kind).affects]);
+      } else if (['transient', 'protocol'].includes(kind)) {
+        expect([first, third]).toEqual(['stream', 'cursor']); // the same request may succeed later
+      } else {
+        expect([first, third]).toEqual(['cursor', 'cursor']);
+      }
+    });
+
+    it('waits for twice as many failures that may pass after each discarded cursor', () => {
+      const needed = (discarded: number): number => {
+        let failures = 0;
+        while (affects('transient', { failures, discarded }) !== 'cursor') failures += 1;
+        return failures + 1;
+      };
+      expect([0, 1, 2, 3].map(needed)).toEqual([3, 6, 12, 24]);
+    });
+
+    it('walks again immediately three times, then after a wait that grows to 20 s', () => {
+      const now = [0, 1, 2, 3].map((discardedNow) => affects('invalidParameter', { discardedNow }));
+      expect(now).toEqual(['cursor', 'cursor', 'cursor', 'stream']);
+      const waits = [3, 4, 9].map((discarded) =>
+        judge('malformed', {}, { cursor: { failures: 0, discarded, discardedNow: 3 } }),
+      );
+      expect(waits).toEqual([8000, 16_000, 20_000].map((waitMs) => ({ affects: 'stream', waitMs, neverEnds: true })));
+    });
   });
+
+  it.each(apiErrorKinds.filter((kind) => !['quota', 'credential', 'aborted'].includes(kind)))(
+    'leads to another request within a minute after 25 s of trouble of the kind %s',
+    (kind) => {
+      for (const random of [0, 0.5, 1]) {
+        let [failures, troubleMs] = [0, 0];
+        while (troubleMs < 25_000) {
+          const verdict = judge(kind, {}, { streamFailures: failures, workspaceWaits: failures }, random);
+          troubleMs += 'waitMs' in verdict ? verdict.waitMs : Number.NaN;
+          failures += 1;
+        }
+        expect(troubleMs - 25_000).toBeLessThanOrEqual(60_000);
+      }
+    },
+  );
 
   it('waits for the quota as long as the service requests', () => {
     const quota = { limit: 5, remaining: 0, resetInMs: 7000, resetAtMs: now + 7000 };
@@ -57,18 +110,18 @@ describe('the verdict on an API error', () => {
     ]);
   });
 
-  it('doubles the maximum wait with each consecutive failure, between 250 ms and 5 min, with full jitter', () => {
+  it('doubles the maximum wait with each consecutive failure, up to 5 min, and never waits less than half of it', () => {
     const wait = (streamFailures: number, random: number): number => {
       const verdict = judge('transient', {}, { streamFailures }, random);
       return 'waitMs' in verdict ? verdict.waitMs : Number.NaN;
     };
     expect([wait(0, 0), wait(0, 1), wait(3, 1), wait(3, 0.5), wait(60, 1), wait(60, 0)]).toEqual([
-      250,
+      500,
       1000,
       8000,
-      4000,
+      6000,
       minutes(5),
-      250,
+      minutes(2.5),
     ]);
     expect(judge('transient', { retryAfterMs: 12_345 })).toEqual({ affects: 'stream', waitMs: 12_345 });
   });

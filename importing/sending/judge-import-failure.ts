@@ -1,6 +1,6 @@
 import type { ApiError, FieldError } from '../../pigeonhole/api-error.js';
 import type { Answer } from './settle-answer.js';
-import { fullJitter, judgeFailure } from '../../work/failures.js';
+import { backoff, judgeFailure } from '../../work/failures.js';
 import { PermitRefusal } from '../../work/requests/quota-rules.js';
 
 /** The reaction of an import to a failed request. */
@@ -32,7 +32,7 @@ const remedies: Readonly<Record<string, string>> = {
  * answer of the service itself settles a row. Pure.
  * @param before.failures consecutive failures of this import
  * @param before.workspaceWaits consecutive waits of its workspace for the same reason
- * @param clock.now epoch ms; `random` 0 to 1, for full jitter
+ * @param clock.now epoch ms; `random` 0 to 1, for jitter
  */
 export function judgeImportFailure(
   error: ApiError | PermitRefusal,
@@ -42,12 +42,12 @@ export function judgeImportFailure(
 ): ImportVerdict {
   const general = judgeFailure(
     error,
-    { streamFailures: before.failures, workspaceWaits: before.workspaceWaits, atCursor: false },
+    { streamFailures: before.failures, workspaceWaits: before.workspaceWaits, cursor: null },
     clock,
   );
   if (general.affects === 'workspace' || general.affects === 'request') return general;
   if (error instanceof PermitRefusal) return { affects: 'request', waitMs: error.waitMs };
-  const retryInMs = error.retryAfterMs ?? fullJitter(before.failures, clock.random);
+  const retryInMs = error.retryAfterMs ?? backoff(before.failures, clock.random);
   const rows = (answer: Answer, indexBase: 0 | 1 | null = null): ImportVerdict => ({
     affects: 'rows',
     answer,

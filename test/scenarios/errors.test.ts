@@ -22,30 +22,28 @@ type Effect =
 const second = 1000;
 const minute = 60 * second;
 const retried: Effect = { who: 'stream', atLeastMs: 0, atMostMs: second };
-const notThere: Effect = { who: 'stream', atLeastMs: 4 * minute, atMostMs: 5 * minute };
-const permanent: Effect = { who: 'stream', atLeastMs: 14 * minute, atMostMs: 15 * minute };
 const brokenContract: Effect = { who: 'stream', atLeastMs: 0, atMostMs: 16 * second };
 const throttled: Effect = { who: 'workspace', reason: 'throttled', atLeastMs: 0, atMostMs: second };
 
 const byCode: Readonly<Record<number, Effect>> = {
-  4500: permanent,
+  4500: retried,
   4501: { who: 'workspace', reason: 'credential', atLeastMs: 25 * second, atMostMs: 30 * second },
-  4502: notThere,
-  4503: notThere,
-  4504: notThere,
-  4505: notThere,
-  4506: notThere,
-  4507: permanent,
-  4508: permanent,
-  4509: notThere,
-  4510: notThere,
-  4511: notThere,
-  4512: notThere,
+  4502: retried,
+  4503: retried,
+  4504: retried,
+  4505: retried,
+  4506: retried,
+  4507: retried,
+  4508: retried,
+  4509: retried,
+  4510: retried,
+  4511: retried,
+  4512: retried,
   5000: retried,
-  6000: notThere,
-  7001: permanent,
+  6000: retried,
+  7001: retried,
   8000: { who: 'workspace', reason: 'quota', atLeastMs: 55 * second, atMostMs: minute },
-  9000: permanent,
+  9000: retried,
 };
 
 const others: readonly (readonly [string, object, Effect])[] = [
@@ -61,6 +59,16 @@ const others: readonly (readonly [string, object, Effect])[] = [
     { ...throttled, atLeastMs: 35 * second, atMostMs: 40 * second },
   ],
   [
+    'a plain 503 with a Retry-After in the past',
+    { kind: 'text503', retryAfterDateSeconds: -3600 },
+    { ...throttled, atLeastMs: second / 2, atMostMs: second },
+  ],
+  [
+    'a plain 503 with a negative Retry-After',
+    { kind: 'text503', retryAfterText: '-5' },
+    { ...throttled, atLeastMs: second / 4, atMostMs: second },
+  ],
+  [
     '8000 with Retry-After',
     { kind: 'error', code: 8000, retryAfterSeconds: 300 },
     { who: 'workspace', reason: 'quota', atLeastMs: 290 * second, atMostMs: 300 * second },
@@ -72,7 +80,7 @@ const others: readonly (readonly [string, object, Effect])[] = [
     { who: 'workspace', reason: 'quota', atLeastMs: 55 * second, atMostMs: minute },
   ],
   ['502 with the code of a failure', { kind: 'error', code: 5000, status: 502 }, retried],
-  ['an unknown code with status 404', { kind: 'error', code: 4999, status: 404 }, notThere],
+  ['an unknown code with status 404', { kind: 'error', code: 4999, status: 404 }, retried],
   ['an unknown code with status 500', { kind: 'error', code: 5999, status: 500 }, retried],
 ];
 
