@@ -1,4 +1,4 @@
-import type { Server } from 'node:http';
+import { createServer, type Server } from 'node:http';
 import { isIPv6 } from 'node:net';
 import type { ApiContext } from './api-app.js';
 
@@ -12,19 +12,37 @@ export async function listen(
 ): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
-      const why =
-        error.code === 'EADDRINUSE'
-          ? `another process, perhaps pigeonpost itself, already listens there: stop it, or choose another ${key}.port`
-          : `${error.code ?? error.message}: check ${key}.host and ${key}.port`;
-      reject(new ListenError(`cannot listen on ${host}:${port}: ${why}`));
+      const isTaken = error.code === 'EADDRINUSE';
+      const why = isTaken
+        ? `another process, perhaps pigeonpost itself, already listens there: stop it, or choose another ${key}.port`
+        : `${error.code ?? error.message}: check ${key}.host and ${key}.port`;
+      reject(new ListenError(`cannot listen on ${host}:${port}: ${why}`, isTaken));
     });
     server.listen(port, host, resolve);
   });
 }
 
+/**
+ * Listens for a moment where a process would listen.
+ * @throws {ListenError} as `listen`
+ */
+export async function tryToListen(at: Parameters<typeof listen>[1]): Promise<void> {
+  const server = createServer();
+  await listen(server, at);
+  await new Promise((resolve) => server.close(resolve));
+}
+
 /** The port is in use, or the host is not an address of this machine. */
 export class ListenError extends Error {
   override readonly name = 'ListenError';
+
+  constructor(
+    message: string,
+    /** Whether another process listens there. */
+    readonly isTaken: boolean,
+  ) {
+    super(message);
+  }
 }
 
 /** Maximum number of connections of a server, enough for hundreds of open pages. Further connections are closed. */

@@ -59,6 +59,21 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
   );
 }
 
+/** Returns whether the pigeonpost of a configuration runs, even if it is starting or does not accept the token. */
+export async function isRunning(config: InstanceConfig): Promise<boolean> {
+  try {
+    await findInstance(config);
+    return true;
+  } catch (error) {
+    return error instanceof NotReadyError || isTokenRefusal(error);
+  }
+}
+
+/** Returns true for the error of `findInstance` about a pigeonpost of this configuration that refuses the token. */
+export function isTokenRefusal(error: unknown): boolean {
+  return error instanceof CommandError && error.exitCode === ExitCode.Failed;
+}
+
 /** Verifies that a pigeonpost that knows the token answers at this address. @throws {CommandError} as `findInstance` */
 export async function checkGiven({ url, token }: GivenAddress): Promise<ApiAddress> {
   const { isSameProof, proofKey, prove } = await import('../worker/instance-file.js'); // loads the API's modules

@@ -34,6 +34,7 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
     problems.push(problemAt(document, ['server', 'host'], message));
   }
   if ((textAt(tree, ['temporal', 'address']) ?? 'embedded') === 'embedded') {
+    problems.push(...checkEmbeddedTemporal(document));
     for (const key of ['apiKey', 'tls'].filter((name) => valueAt(tree, ['temporal', name]) !== undefined)) {
       problems.push(
         problemAt(
@@ -45,6 +46,18 @@ export function checkReferences(document: ConfigDocument, folder: string): Probl
     }
   }
   return [...problems, ...checkFolders(document, folder), ...checkDropFolders(document, folder)];
+}
+
+/** Refuses an embedded Temporal without an embedded store, whose folder holds its data under the same lock. */
+function checkEmbeddedTemporal(document: ConfigDocument): Problem[] {
+  if (document.isBroken(['store'])) return [];
+  if (storeSetting(textAt(document.tree, ['store']) ?? defaultStore)?.kind !== 'postgres') return [];
+  const isWritten = document.isWritten(['temporal', 'address']);
+  const message =
+    'an embedded Temporal needs an embedded store, and "store" is a PostgreSQL database; set temporal.address to a Temporal server, or store to embedded:FOLDER';
+  // The environment of the process that runs may hold TEMPORAL_ADDRESS.
+  if (isWritten) return [problemAt(document, ['temporal', 'address'], message)];
+  return [{ ...problemAt(document, ['store'], message), isUnresolved: true }];
 }
 
 /**

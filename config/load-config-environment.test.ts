@@ -16,7 +16,7 @@ describe('DATABASE_URL', () => {
     ['store: ${STORE:-}\n', url],
     ['store: postgres://own/ledger\n', 'postgres://own/ledger'],
   ])('with %j in the file keeps the ledger in %s', async (line, expected) => {
-    const { store } = await load(line, { DATABASE_URL: url });
+    const { store } = await load(line, { DATABASE_URL: url, TEMPORAL_ADDRESS: 'temporal:7233' });
     expect(store.kind === 'postgres' && store.url.reveal()).toBe(expected);
   });
 

@@ -179,7 +179,7 @@ describe('the folder of a sink', () => {
   it.each([
     ['./data-archive', ''],
     ['./..data', ''],
-    ['./data', 'store: postgres://db/ledger\n'],
+    ['./data', 'store: postgres://db/ledger\ntemporal: { address: "temporal:7233" }\n'],
     ['./data', 'store: embedded:./data/ledger\n'],
   ])('%s is accepted with %j', async (folder, store) => {
     expect(await problemsOf(instead('./archive', folder) + store, smallestEnvironment)).toEqual([]);

@@ -84,14 +84,14 @@ describe('a reference or secret that cannot be used', () => {
     ],
     [
       'a password in the store',
-      atEnd('store: postgres://me:2a2a@db/ledger\n'),
+      atEnd('store: postgres://me:2a2a@db/ledger\ntemporal: { address: "t:1" }\n'),
       [
         '13: store: a password must not be in this file: put the URL into an environment variable and write ${NAME} here',
       ],
     ],
     [
       'a password in the query of the store',
-      atEnd('store: postgres://db/ledger?password=2a2a\n'),
+      atEnd('store: postgres://db/ledger?password=2a2a\ntemporal: { address: "t:1" }\n'),
       [
         '13: store: a password must not be in this file: put the URL into an environment variable and write ${NAME} here',
       ],
@@ -124,6 +124,36 @@ describe('a referenced file', () => {
     ],
   ])('%s is reported with line and key, what was found and what is allowed', async (_, text, problems) => {
     expect(await problemsOf(text, smallestEnvironment)).toEqual(problems);
+  });
+});
+
+describe('an embedded Temporal with a store in PostgreSQL', () => {
+  const says =
+    'an embedded Temporal needs an embedded store, and "store" is a PostgreSQL database; set temporal.address to a Temporal server, or store to embedded:FOLDER';
+
+  it.each<[string, Record<string, string>, string]>([
+    ['store: postgres://db/ledger', {}, '13: store'],
+    ['store: "${URL}"', { URL: 'postgres://me:word@db/ledger' }, '13: store'],
+    ['', { DATABASE_URL: 'postgres://me:word@db/ledger' }, '1: store'],
+    ['store: postgres://db/ledger\ntemporal: { namespace: events }', {}, '13: store'],
+    [
+      'store: postgres://db/ledger\ntemporal: { address: embedded }',
+      { TEMPORAL_ADDRESS: 'temporal:7233' },
+      '14: temporal.address',
+    ],
+  ])('is reported for %j', async (lines, environment, place) => {
+    expect(await problemsOf(atEnd(`${lines}\n`), { ...smallestEnvironment, ...environment })).toEqual([
+      `${place}: ${says}`,
+    ]);
+  });
+
+  it.each<[string, Record<string, string>]>([
+    ['store: postgres://db/ledger\ntemporal: { address: "temporal:7233" }', {}],
+    ['store: postgres://db/ledger', { TEMPORAL_ADDRESS: 'temporal:7233' }],
+    ['store: embedded:./own', { DATABASE_URL: 'postgres://db/ledger' }],
+    ['temporal: { address: "temporal:7233" }', {}],
+  ])('is not the case for %j', async (lines, environment) => {
+    expect(await problemsOf(atEnd(`${lines}\n`), { ...smallestEnvironment, ...environment })).toEqual([]);
   });
 });
 

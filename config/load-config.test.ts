@@ -277,7 +277,11 @@ describe('loading', () => {
     ['store: postgres://me:${WORD}@db/ledger\n', 'postgres://me:word@db/ledger'],
     ['store: postgresql://db/ledger\n', 'postgresql://db/ledger'],
   ])('%j keeps the ledger in %s', async (line, url) => {
-    const { store } = await load(atEnd(line), { STORE: 'postgres://me:word@db/ledger', WORD: 'word' });
+    const { store } = await load(atEnd(line), {
+      STORE: 'postgres://me:word@db/ledger',
+      WORD: 'word',
+      TEMPORAL_ADDRESS: 'temporal:7233',
+    });
     expect(store.kind === 'postgres' && store.url.reveal()).toBe(url);
   });
 

@@ -85,17 +85,20 @@ export async function removeStoredKey(db: Database, key: LedgerKey): Promise<voi
 
 async function makeLedger(db: Database, place: KeyPlace, found: LedgerKey | undefined) {
   const key = found ?? (await place.keep(LedgerKey.generate()));
-  if (key === undefined) {
-    throw new LedgerError(
-      'key',
-      `a new ledger needs a key, and ${place.name} cannot be written: create one with "openssl rand -base64 32", and set LEDGER_KEY for every process`,
-    );
-  }
+  if (key === undefined) throw unwritableKey(place);
   await db.query('insert into ledger (id, key_check) values ($1, $2) on conflict (singleton) do nothing', [
     randomUUID(),
     key.check,
   ]);
   return (await readStoredKey(db))!;
+}
+
+/** The error for a new ledger whose key cannot be stored. */
+export function unwritableKey({ name }: KeyPlace): LedgerError {
+  return new LedgerError(
+    'key',
+    `a new ledger needs a key, and ${name} cannot be written: create one with "openssl rand -base64 32", and set LEDGER_KEY for every process`,
+  );
 }
 
 export function missingKey({ name }: KeyPlace): LedgerError {

@@ -19,18 +19,35 @@ export async function useConfiguration(ledger: Ledger, document: unknown, accept
     await tx.query('lock table configurations in exclusive mode');
     const current = await newestConfiguration(tx);
     if (current?.digest === digest) return current.number;
-    const [older] = await tx.query<{ number: number }>(
-      'select number from configurations where digest = $1 order by number limit 1',
-      [digest],
-    );
-    if (older !== undefined && !accept) {
-      throw new LedgerError(
-        'configuration',
-        `this file is configuration ${older.number}, and ${current!.number} is current: start the newer file, or make this one current again with --accept-config`,
-      );
-    }
+    if (!accept) await refuseOlder(tx, digest, current);
     return await addConfiguration(tx, (current?.number ?? 0) + 1, text);
   });
+}
+
+/**
+ * Refuses a configuration that `useConfiguration` would refuse. Changes nothing.
+ * @throws {LedgerError} kind `configuration`
+ */
+export async function refuseOlderConfiguration({ db }: Pick<Ledger, 'db'>, document: unknown): Promise<void> {
+  const digest = digestOf(canonicalJson(document));
+  const current = await newestConfiguration(db);
+  if (current?.digest !== digest) await refuseOlder(db, digest, current);
+}
+
+async function refuseOlder(
+  tx: Queryable,
+  digest: string,
+  current: { readonly number: number } | undefined,
+): Promise<void> {
+  const [older] = await tx.query<{ number: number }>(
+    'select number from configurations where digest = $1 order by number limit 1',
+    [digest],
+  );
+  if (older === undefined) return;
+  throw new LedgerError(
+    'configuration',
+    `this file is configuration ${older.number}, and ${current!.number} is current: start the newer file, or make this one current again with --accept-config`,
+  );
 }
 
 async function newestConfiguration(tx: Queryable): Promise<{ number: number; digest: string } | undefined> {

@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual, randomUUID } from 'node:crypto';
 import { inspect } from 'node:util';
+import { whyNotWritable } from '../base/writable-folder.js';
 import type { LedgerKeys } from './keyed-hash.js';
 import { link, mkdir, open, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -106,6 +107,8 @@ export interface KeyPlace {
    * @returns the key that is there now; undefined if the place cannot be written to
    */
   keep(key: LedgerKey): Promise<LedgerKey | undefined>;
+  /** Whether `keep` could store a key there. Changes nothing. */
+  mayKeep(): boolean;
   /**
    * True if the place lasts as long as the store. A key may then be removed from the store as soon as it is in this
    * place.
@@ -119,6 +122,7 @@ export function givenKey(key: LedgerKey): KeyPlace {
     name: 'ledgerKey (LEDGER_KEY)',
     read: async () => key,
     keep: async () => key,
+    mayKeep: () => true,
     lastsAsStore: true, // the operator has it
   };
 }
@@ -130,6 +134,7 @@ export function keyFile(file: string, { lastsAsStore }: { readonly lastsAsStore:
     name: file,
     lastsAsStore,
     read,
+    mayKeep: () => whyNotWritable(dirname(file)) === undefined,
     async keep(key) {
       try {
         await writeKeyFile(file, key);

@@ -59,10 +59,27 @@ export async function bindCluster(
     `update ledger set cluster_id = $1, namespace = $2 where $3::boolean or cluster_id is null returning id`,
     [by.clusterId, by.namespace, by.adopt],
   );
-  if (rows.length === 0) {
-    throw new LedgerError(
-      'cluster',
-      'another Temporal cluster or namespace drives this ledger: stop its workers, then start once with --adopt',
-    );
-  }
+  if (rows.length === 0) throw otherCluster();
+}
+
+/**
+ * Refuses a Temporal that `bindCluster` would refuse without `adopt`. Changes nothing.
+ * @throws {LedgerError} kind `cluster`
+ */
+export async function refuseOtherCluster(
+  ledger: Pick<Ledger, 'db'>,
+  by: { clusterId: string; namespace: string },
+): Promise<void> {
+  const bound = await ledger.db.query(
+    'select 1 from ledger where cluster_id is not null and (cluster_id <> $1 or namespace <> $2)',
+    [by.clusterId, by.namespace],
+  );
+  if (bound.length > 0) throw otherCluster();
+}
+
+function otherCluster(): LedgerError {
+  return new LedgerError(
+    'cluster',
+    'another Temporal cluster or namespace drives this ledger: stop its workers, then start once with --adopt',
+  );
 }

@@ -93,11 +93,34 @@ async function makeTable(session: Session): Promise<void> {
     // An earlier version uses only this lock. Without it, two first starts at the same time collide in PostgreSQL's
     // catalog despite "if not exists".
     await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
-    await tx.query(
-      'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())',
-    );
+    await tx.query(createMigrations);
   });
 }
+
+/**
+ * Refuses a store that `migrate` would refuse before its first migration: a newer version has migrated it, or its user
+ * may not create tables. Changes nothing.
+ * @throws {LedgerError} kind `version`; {StoreError}
+ */
+export async function refuseUnmigratable(db: Database): Promise<void> {
+  const [table] = await db.query(`select 1 from pg_tables where tablename = 'migrations'`);
+  if (table !== undefined) {
+    const [row] = await db.query<{ number: number }>('select max(number) as number from migrations');
+    await refuseNewer(row?.number ?? 0, ownFolder);
+    return;
+  }
+  const isTried = new Error('the table can be created');
+  const trying = db.transaction(async (tx) => {
+    await tx.script(createMigrations);
+    throw isTried; // so that the transaction is rolled back
+  });
+  await trying.catch((error: unknown) => {
+    if (error !== isTried) throw error;
+  });
+}
+
+const createMigrations =
+  'create table if not exists migrations (number integer primary key, applied_at timestamptz not null default now())';
 
 async function refuseNewer(newest: number, folder: string): Promise<void> {
   const known = await newestMigration(folder);

@@ -112,7 +112,7 @@ export interface Shared extends Omit<Collaborators, 'config' | 'configuration' |
 /**
  * Returns a configuration in the form that processes compare. Secrets are replaced by the ledger's keyed fingerprints.
  */
-export function documentOf(config: Config, ledger: Ledger): Json {
+export function documentOf(config: Config, ledger: Pick<Ledger, 'hash'>): Json {
   return normalizedConfig(config, (secret) => ledger.hash.fingerprint(secret));
 }
 

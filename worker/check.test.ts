@@ -2,7 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type SandboxOptions, runSandbox } from '../sandbox/start-sandbox.js';
-import { check, type Checked } from './check.js';
+import { check } from './check.js';
+import type { Checked } from './check-start.js';
 import { binarySources } from './embedded-temporal/find-binary.js';
 import { loadProcessConfig } from '../operations/load-process-config.js';
 
@@ -24,8 +25,9 @@ sinks: { archive: { type: file, folder: ./archive } }
 `,
     );
     const config = await loadProcessConfig(file, { KEY: 'sandbox-key' });
+    const surroundings = { binarySources: binarySources(), isRunning: async () => false };
     const found: Checked[] = [];
-    for await (const checked of check(config, binarySources(), new AbortController().signal)) {
+    for await (const checked of check(config, surroundings, new AbortController().signal)) {
       if (found.push(checked) === lines) break;
     }
     return found;

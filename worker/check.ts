@@ -1,32 +1,18 @@
-import { messageOf } from '../base/errors.js';
-import { existsSync } from 'node:fs';
 import { chooseSubscription } from '../importing/provisioning/plan-event.js';
 import { findDropPlaces, findDroppedFiles } from '../importing/drop-folders/folder-files.js';
 import type { Config } from '../config/config.js';
-import { lockFolder } from '../ledger/drivers/folder-lock.js';
-import { refuseWithoutEmbeddedStore } from '../ledger/drivers/embedded.js';
-import { openDatabase } from '../ledger/drivers/open-database.js';
-import { StoreError } from '../ledger/drivers/store-error.js';
-import { LedgerError } from '../ledger/ledger-error.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Subscription } from '../pigeonhole/wire-types.js';
-import { type BinarySources, findBinary } from './embedded-temporal/find-binary.js';
-import { keyProblem } from './key-place-of.js';
+import { checkBackends, type Checked, type CheckSurroundings } from './check-start.js';
+import { failureKindOf } from './failure-kind.js';
 import { createWorkspaceClient, createSink } from '../work/open-connections.js';
 import { listEvents, type ListedEvents, selectEvents, describeSelection } from '../operations/list-events.js';
+import { messageOf } from '../base/errors.js';
 import { resolve } from 'node:path';
 import { ConfigError } from '../config/config-error.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
 import { loadCandidateConfig } from '../operations/load-process-config.js';
-
-export interface Checked {
-  /** e.g. `workspace acme`, `sink hooks`, `store`. */
-  readonly what: string;
-  /** `refused`: it answered, but refused the request or cannot be used as configured. */
-  readonly result: 'ok' | 'refused' | 'unreachable';
-  readonly text: string;
-}
 
 /**
  * Checks everything that a configuration names, and changes none of it: each API key, each sink, each drop
@@ -34,14 +20,13 @@ export interface Checked {
  */
 export async function* check(
   config: Config,
-  binarySources: BinarySources,
+  surroundings: CheckSurroundings,
   signal: AbortSignal,
 ): AsyncGenerator<Checked, void, undefined> {
   for (const name of Object.keys(config.workspaces)) yield* checkWorkspace(config, name, signal);
   for (const name of Object.keys(config.sinks)) yield* await checkSink(config, name, signal);
   yield* await checkDropFolders(config);
-  yield await checkStore(config);
-  yield await checkTemporal(config, binarySources);
+  yield* await checkBackends(config, surroundings);
 }
 
 /** Checks the API key, then lists the pigeonholes that each sync of the workspace selects. */
@@ -52,8 +37,9 @@ async function* checkWorkspace(
 ): AsyncGenerator<Checked, void, undefined> {
   const what = `workspace ${name}`;
   const { baseUrl } = config.workspaces[name]!;
-  const client = createWorkspaceClient(config, name);
+  let client: PigeonholeClient | undefined;
   try {
+    client = createWorkspaceClient(config, name);
     const listed = await listEvents(client, signal);
     yield { what, ...(await checkSubscription(config, name, { client, listed, signal })) };
     for (const selection of selectEvents(config, name, listed)) {
@@ -62,11 +48,12 @@ async function* checkWorkspace(
       yield { what: `sync ${selection.sync}`, result: isWrong ? 'refused' : 'ok', text };
     }
   } catch (error) {
+    if (failureKindOf(error) === 'configuration') return yield { what, result: 'refused', text: messageOf(error) };
     if (!(error instanceof ApiError)) throw error;
     const unreachable = error.kind === 'transient' || error.kind === 'throttled';
     yield { what, result: unreachable ? 'unreachable' : 'refused', text: `${baseUrl}: ${error.message}` };
   } finally {
-    await client.close();
+    await client?.close();
   }
 }
 
@@ -129,55 +116,6 @@ async function checkSink(config: Config, name: string, signal: AbortSignal): Pro
     return lines.map(({ ok, text }) => ({ what: `sink ${name}`, result: ok ? 'ok' : 'refused', text }));
   } finally {
     await sink.close();
-  }
-}
-
-async function checkStore(config: Config): Promise<Checked> {
-  const { store } = config;
-  const what = 'store';
-  try {
-    if (store.kind === 'embedded') return { what, result: 'ok', text: await checkFolder(store.folder) };
-    const db = await openDatabase({ kind: 'postgres', url: store.url.reveal() });
-    try {
-      await db.query('select 1');
-      const problem = await keyProblem(db, config);
-      if (problem !== null) return { what, result: 'refused', text: problem };
-    } finally {
-      await db.close();
-    }
-    return { what, result: 'ok', text: 'PostgreSQL answers' };
-  } catch (error) {
-    if (error instanceof LedgerError) return { what, result: 'refused', text: error.message };
-    if (!(error instanceof StoreError)) throw error;
-    // A locked store is not a problem: it means that pigeonpost is running.
-    if (error.kind === 'locked') return { what, result: 'ok', text: 'in use by a running pigeonpost' };
-    return { what, result: error.kind === 'unreachable' ? 'unreachable' : 'refused', text: error.message };
-  }
-}
-
-/** Checks the folder without opening the store, which would create it. */
-async function checkFolder(folder: string): Promise<string> {
-  refuseWithoutEmbeddedStore();
-  if (!existsSync(folder)) return `${folder} does not exist yet; the first start creates it`;
-  const lock = await lockFolder(folder);
-  await lock.release();
-  return `${folder} can be used`;
-}
-
-async function checkTemporal({ temporal }: Config, binarySources: BinarySources): Promise<Checked> {
-  const what = 'temporal';
-  try {
-    if (temporal.address === 'embedded') {
-      await findBinary({ ...binarySources, onlyLook: true }, () => undefined);
-      return { what, result: 'ok', text: 'the embedded server is available' };
-    }
-    // imported here because loading the Temporal modules takes a second
-    const { connectTemporal } = await import('./connect-temporal.js');
-    const connections = await connectTemporal(temporal.address, temporal);
-    await connections.close();
-    return { what, result: 'ok', text: `${temporal.address} answers, namespace ${temporal.namespace}` };
-  } catch (error) {
-    return { what, result: 'unreachable', text: messageOf(error) };
   }
 }
 

@@ -1,4 +1,5 @@
 import { codeOf, messageOf } from '../base/errors.js';
+import { whyNotWritable } from '../base/writable-folder.js';
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync, chmodSync, linkSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Log } from '../work/collaborators.js';
@@ -163,11 +164,26 @@ export function keepLocalToken(place: InstancePlace): string {
     return makeFile(place, file);
   } catch (error) {
     if (error instanceof LocalTokenError) throw error;
-    throw new LocalTokenError(
-      `the API token cannot be stored in ${file} (${codeOf(error)}): make the folder writable, or set server.token to \${NAME}`,
-      { cause: error },
-    );
+    throw unwritableToken(file, codeOf(error), error);
   }
+}
+
+/**
+ * Refuses a place where `keepLocalToken` could neither read nor store a token. Changes nothing.
+ * @throws {LocalTokenError} as `keepLocalToken`
+ */
+export function refuseUnwritableToken(place: InstancePlace): void {
+  if (readLocalToken(place) !== undefined) return;
+  const file = localTokenFile(place);
+  const code = whyNotWritable(dirname(file));
+  if (code !== undefined) throw unwritableToken(file, code);
+}
+
+function unwritableToken(file: string, code: string, cause?: unknown): LocalTokenError {
+  return new LocalTokenError(
+    `the API token cannot be stored in ${file} (${code}): make the folder writable, or set server.token to \${NAME}`,
+    { cause },
+  );
 }
 
 function makeFile(place: InstancePlace, file: string): string {

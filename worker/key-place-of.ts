@@ -5,7 +5,7 @@ import type { Database } from '../ledger/drivers/database.js';
 import { openDatabase } from '../ledger/drivers/open-database.js';
 import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile, LedgerKey } from '../ledger/ledger-key.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { missingKey, otherKey, readStoredKey, type StoredKey } from '../ledger/adopt-key.js';
+import { missingKey, otherKey, readStoredKey, type StoredKey, unwritableKey } from '../ledger/adopt-key.js';
 
 export { type LedgerKey, readKeyFile };
 
@@ -47,16 +47,22 @@ export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
 }
 
 /**
- * Returns why a process with this configuration cannot open the ledger in a database; null if it can open or create the
- * ledger.
+ * Finds the key with which a start would open the ledger in a database. Changes nothing.
+ * @returns undefined if the start would create the ledger
+ * @throws {LedgerError} kind `key` if the start could neither open nor create the ledger
  */
-export async function keyProblem(db: Database, config: KeyConfig): Promise<string | null> {
+export async function keyForStart(db: Database, config: KeyConfig): Promise<LedgerKey | undefined> {
   const stored = await storedKeyOf(db);
-  if (stored === undefined) return null;
   const place = keyPlaceOf(config);
   const key = await place.read();
-  if (key === undefined) return stored.kind === 'inside' ? null : missingKey(place).message;
-  return key.check.equals(stored.kind === 'inside' ? stored.key.check : stored.check) ? null : otherKey(place).message;
+  if (stored === undefined) {
+    if (key === undefined && !place.mayKeep()) throw unwritableKey(place);
+    return undefined;
+  }
+  if (key === undefined && stored.kind === 'inside') return stored.key;
+  if (key === undefined) throw missingKey(place);
+  if (!key.check.equals(stored.kind === 'inside' ? stored.key.check : stored.check)) throw otherKey(place);
+  return key;
 }
 
 async function storedKeyOf(db: Database): Promise<StoredKey | undefined> {

@@ -78,7 +78,7 @@ export async function openTemporal(
  */
 export function embeddedFolder({ store }: Config): string {
   if (store.kind === 'embedded') return store.folder;
-  throw new Error('an embedded Temporal needs an embedded store: set temporal.address, or store to embedded:FOLDER');
+  throw new Error('an embedded Temporal needs an embedded store'); // loading the configuration refuses it
 }
 
 const withinMs = 3000;

@@ -90,20 +90,22 @@ describe('the port of the API', () => {
     const other = createServer((_, response) => response.end('not pigeonpost'));
     const port = await freeTestPort();
     await new Promise<void>((resolve) => other.listen(port, '127.0.0.1', resolve));
-    expect(await checkPort(configFor(port))).toEqual({
-      what: 'server',
-      result: 'refused',
-      text: `port ${port} of 127.0.0.1 is in use by another program: end that program, or set another server.port`,
-    });
+    expect(await checkPort(configFor(port))).toEqual([
+      {
+        what: 'server',
+        result: 'refused',
+        text: `cannot listen on 127.0.0.1:${port}: another process, perhaps pigeonpost itself, already listens there: stop it, or choose another server.port`,
+      },
+    ]);
     await new Promise((resolve) => other.close(resolve));
     const text = `port ${port} of 127.0.0.1 is free`;
-    expect(await checkPort(configFor(port))).toEqual({ what: 'server', result: 'ok', text });
+    expect(await checkPort(configFor(port))).toEqual([{ what: 'server', result: 'ok', text }]);
   });
 
   it('may be in use by the pigeonpost of this configuration', async () => {
     const { port } = server.address() as AddressInfo;
     const text = `port ${port} of 127.0.0.1 is in use by the pigeonpost of this configuration`;
-    expect(await checkPort(configFor(port))).toEqual({ what: 'server', result: 'ok', text });
+    expect(await checkPort(configFor(port))).toEqual([{ what: 'server', result: 'ok', text }]);
   });
 
   it('is no problem while a pigeonpost is starting there', async () => {
@@ -112,7 +114,7 @@ describe('the port of the API', () => {
       response.end(JSON.stringify({ detail: 'the process is starting: try again in a few seconds' }));
     });
     await new Promise<void>((resolve) => starting.listen(0, '127.0.0.1', resolve));
-    const judged = await checkPort(configFor((starting.address() as AddressInfo).port));
+    const [judged] = await checkPort(configFor((starting.address() as AddressInfo).port));
     starting.closeAllConnections();
     await new Promise((resolve) => starting.close(resolve));
     expect(judged).toMatchObject({

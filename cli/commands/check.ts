@@ -1,13 +1,13 @@
 import { InvalidArgumentError } from 'commander';
 import type { CliCommand, Context } from '../command.js';
-import type { Checked } from '../../worker/check.js';
+import type { Checked } from '../../worker/check-start.js';
 import type { Config } from '../../operations/load-process-config.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
 import { tableLines } from '../text-line.js';
 import { readFile } from 'node:fs/promises';
-import { findInstance, NotReadyError } from '../find-instance.js';
+import { findInstance, isRunning, isTokenRefusal, NotReadyError } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
 import { plannedWords } from '../../base/delivery-words.js';
 import { counted, grouped } from '../../base/words.js';
@@ -16,7 +16,7 @@ export function addCheck(program: CliCommand): void {
   program
     .command('check')
     .description(
-      'Check the configuration, each key, each sink, each drop folder, the store, Temporal and the port of the API; changes nothing',
+      'Check the configuration, each key, each sink, each drop folder, and everything that would stop a start; changes nothing',
     )
     .option('--estimate', 'also estimate the number of requests per calendar day', false)
     .option('--quota <n>', 'request quota per day for --estimate, if the service does not report it', toRequests)
@@ -66,8 +66,9 @@ export async function check(
   };
   add({ what: 'configuration', result: 'ok', text: `${config} is valid` });
   for (const { line, key, message } of loaded.warnings) note(`${config}:${line}: ${key}: ${message}`);
-  for await (const result of checkAll(loaded, binarySources(), AbortSignal.timeout(60_000))) add(result);
-  add(await checkPort(loaded));
+  const surroundings = { binarySources: binarySources(), isRunning: () => isRunning(loaded) };
+  for await (const result of checkAll(loaded, surroundings, AbortSignal.timeout(60_000))) add(result);
+  for (const result of await checkPort(loaded)) add(result);
   const { problems, notes } = await whileWaiting('checking the mappings with stored items', () => checkSinks(loaded));
   for (const { sink, text } of problems) add({ what: `sink ${sink}`, result: 'refused', text });
   for (const each of notes) note(each);
@@ -87,24 +88,29 @@ export async function check(
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
 }
 
-/** Checks that no other program listens where `start` would. */
-export async function checkPort(config: Config): Promise<Checked> {
+/**
+ * Checks that a start can listen at its addresses and store the API's token. A running process of this configuration is
+ * not a problem.
+ */
+export async function checkPort(config: Config): Promise<Checked[]> {
+  const { checkServer } = await import('../../worker/check-start.js');
   const { isTaken } = await import('../../worker/embedded-temporal/free-port.js');
   const { host, port } = config.server;
-  const place = `port ${port} of ${host}`;
-  const ok = (text: string): Checked => ({ what: 'server', result: 'ok', text });
-  if (!(await isTaken(host, port))) return ok(`${place} is free`);
-  const isOwn = ok(`${place} is in use by the pigeonpost of this configuration`);
+  const own = (await isTaken(host, port)) ? await ownPigeonpost(config) : null;
+  if (own === null) return await checkServer(config);
+  return [{ what: 'server', result: 'ok', text: `port ${port} of ${host} is in use by ${own}` }];
+}
+
+/** Returns how to name the pigeonpost of this configuration that listens at its address; null: another program does. */
+async function ownPigeonpost(config: Config): Promise<string | null> {
+  const name = 'the pigeonpost of this configuration';
   try {
     const { url } = await findInstance(config);
-    if (portOf(url) === port) return isOwn;
+    return portOf(url) === config.server.port ? name : null;
   } catch (error) {
-    if (!(error instanceof CommandError)) throw error;
-    if (error instanceof NotReadyError) return ok(`${place} is in use by a pigeonpost that is not ready yet`);
-    if (error.exitCode !== ExitCode.Unreachable) return isOwn; // it does not accept the token
+    if (error instanceof NotReadyError) return 'a pigeonpost that is not ready yet';
+    return isTokenRefusal(error) ? name : null;
   }
-  const text = `${place} is in use by another program: end that program, or set another server.port`;
-  return { what: 'server', result: 'refused', text };
 }
 
 /** Returns the port of an HTTP address, also the default one, which URL leaves out. Pure. */

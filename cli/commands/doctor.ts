@@ -2,7 +2,8 @@ import { codeOf } from '../../base/errors.js';
 import { sumOf } from '../../base/words.js';
 import type { CliCommand, Context, JsonOption } from '../command.js';
 import type { Status } from '../../operations/status-view.js';
-import type { Checked } from '../../worker/check.js';
+import { isRunning } from '../find-instance.js';
+import type { Checked } from '../../worker/check-start.js';
 import { failureKindOf } from '../../worker/failure-kind.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { type ApiClient, apiClientFor } from '../api-client.js';
@@ -71,7 +72,8 @@ async function lookAt(config: Config): Promise<Checked[]> {
   const { binarySources } = await import('../../worker/embedded-temporal/find-binary.js');
   const { check } = await import('../../worker/check.js');
   const found: Checked[] = [];
-  for await (const each of check(config, binarySources(), AbortSignal.timeout(checkMs))) found.push(each);
+  const surroundings = { binarySources: binarySources(), isRunning: () => isRunning(config) };
+  for await (const each of check(config, surroundings, AbortSignal.timeout(checkMs))) found.push(each);
   return found;
 }
 

@@ -1,4 +1,5 @@
 import { codeOf } from '../../base/errors.js';
+import { whyNotWritable } from '../../base/writable-folder.js';
 import { spawn } from 'node:child_process';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -65,13 +66,25 @@ async function openLockFile(folder: string): Promise<FileHandle> {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return await open(join(folder, 'lock'), 'a+', 0o600);
   } catch (error) {
-    const code = codeOf(error);
-    const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
-    throw new StoreError(
-      kind,
-      `the folder ${folder} cannot be used (${code}): check that pigeonpost may create it and write to it`,
-    );
+    throw unusable(folder, codeOf(error));
   }
+}
+
+function unusable(folder: string, code: string): StoreError {
+  const kind = code === 'ENOSPC' || code === 'EDQUOT' ? 'full' : 'other';
+  return new StoreError(
+    kind,
+    `the folder ${folder} cannot be used (${code}): check that pigeonpost may create it and write to it`,
+  );
+}
+
+/**
+ * Refuses a folder that `lockFolder` could not create or write to, without creating it.
+ * @throws {StoreError} as `lockFolder`
+ */
+export function refuseUnwritable(folder: string): void {
+  const code = whyNotWritable(folder);
+  if (code !== undefined) throw unusable(folder, code);
 }
 
 async function lockFile(file: FileHandle, folder: string, programs: readonly LockProgram[]): Promise<void> {

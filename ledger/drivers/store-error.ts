@@ -126,6 +126,9 @@ function sentence(kind: StoreErrorKind, error: ServerError, store: string): stri
     case 'constraint':
       return `${store} refused a row by constraint "${error.constraint ?? error.code}" (SQLSTATE ${error.code})`;
     default:
+      if (error.code === '42501') {
+        return `${store} refuses a statement: ${error.message} (SQLSTATE 42501): let the user in the URL of "store" own the database and its tables`;
+      }
       return error.code.startsWith('42')
         ? `${store} does not understand a statement: ${error.message} (SQLSTATE ${error.code})`
         : `${store} refused a statement (SQLSTATE ${error.code})`;

@@ -104,8 +104,10 @@ export async function findBinary(sources: BinarySources, onProgress: (line: stri
     if (check.isUsable) return candidate;
     onProgress(`${candidate} cannot be used: ${check.why}`);
   }
-  // the start will build it
-  if (sources.onlyLook === true && (await findGo(sources)) !== undefined) return builtBinaryPath(sources);
+  // the start will download or build it
+  if (sources.onlyLook === true && ((await mayDownload(sources)) || (await findGo(sources)) !== undefined)) {
+    return builtBinaryPath(sources);
+  }
   if (sources.onlyLook !== true) {
     const made = (await downloadBinary(sources, onProgress)) ?? (await buildBinary(sources, onProgress));
     if (made !== undefined) return made;
@@ -146,11 +148,9 @@ function isDownloadedBinary(name: string): boolean {
  * server, on the main thread and without a timeout, so this runs in a separate process.
  * @returns undefined if that is not possible; `onProgress` receives the reason
  */
-async function downloadBinary(
-  { cacheFolder, downloadHost, hasProxy }: BinarySources,
-  onProgress: (line: string) => void,
-): Promise<string | undefined> {
-  if (!hasProxy && !(await canConnect(downloadHost, 443))) {
+async function downloadBinary(sources: BinarySources, onProgress: (line: string) => void): Promise<string | undefined> {
+  const { cacheFolder, downloadHost } = sources;
+  if (!(await mayDownload(sources))) {
     onProgress(`no Temporal server can be downloaded: ${downloadHost} cannot be reached`);
     return undefined;
   }
@@ -168,6 +168,11 @@ async function downloadBinary(
   }
   onProgress(`the Temporal server could not be downloaded: see ${logFile}`);
   return undefined;
+}
+
+/** Behind a proxy, only the download itself shows whether it works. */
+async function mayDownload({ downloadHost, hasProxy }: BinarySources): Promise<boolean> {
+  return hasProxy || (await canConnect(downloadHost, 443));
 }
 
 function canConnect(host: string, port: number): Promise<boolean> {
