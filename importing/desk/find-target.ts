@@ -1,4 +1,5 @@
 import { requestPigeonhole, requestPage } from '../../work/requests/service-requests.js';
+import type { Config } from '../../config/config.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/requests/quota-rules.js';
 import { ImportRefusal } from './import-request.js';
@@ -147,22 +148,23 @@ export async function lastSeenPigeonhole(
   return row;
 }
 
-/** Text properties of an attendee that are not profile fields. Source: specification, "Attendee". */
-const attendeeFields = ['attendeeCode', 'signInTime'];
+/** Properties of an attendee that are not profile fields and may be texts or null. Source: specification, "Attendee". */
+const attendeeFields = ['attendeeCode', 'signInTime', 'registrantId', 'consent', 'linkedIn', 'twitter'];
 /** Attendees to request when the ledger knows none. All attendees of a pigeonhole have the same fields, filled in or not. */
 const maxAttendees = 30;
 
 /**
- * Returns the profile fields of a pigeonhole: from the ledger, or else from a page of attendees requested from the
- * service. Empty if the pigeonhole has no attendees yet or the service cannot be reached.
+ * Returns the profile fields of a pigeonhole: those of attendees in the ledger, or else of a page of attendees requested
+ * from the service. What imports have sent proves nothing, because the service ignores fields that it does not know.
+ * Empty if the pigeonhole has no attendees yet or the service cannot be reached.
  */
 export async function profileFieldsOf(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger' | 'log'>,
   { workspace, pigeonholeId }: Pick<ImportTarget, 'workspace' | 'pigeonholeId'>,
 ): Promise<string[]> {
   const ref = await findRef(deps.ledger.db, workspace, pigeonholeId);
-  const known = ref === undefined ? [] : await knownProfileFields(deps.ledger, ref);
-  if (known.length > 0) return known;
+  const stored = ref === undefined ? [] : await knownProfileFields(deps.ledger, ref);
+  if (stored.length > 0 && !dropsFields(deps.config, workspace)) return stored;
   try {
     const page = await requestPage(
       deps,
@@ -170,36 +172,37 @@ export async function profileFieldsOf(
       { list: 'attendees', pigeonholeId },
       { count: maxAttendees, signal: AbortSignal.timeout(requestTimeoutMs) },
     );
-    return fieldsOf(page.items);
+    return [...new Set([...stored, ...fieldsOf(page.items)])].toSorted();
   } catch (error) {
     if (!isRequestFailure(error)) throw error;
     deps.log.debug({ workspace, pigeonhole: pigeonholeId }, 'could not read the profile fields of attendees');
-    return []; // the import can start without known fields, but gives no warnings about unknown ones
+    return stored; // the import can start without known fields, but gives no warnings about unknown ones
   }
 }
 
-function fieldsOf(items: readonly object[]): string[] {
-  const texts = items.flatMap((item) => Object.entries(item).filter(([, value]) => typeof value === 'string'));
-  return [...new Set(texts.map(([field]) => field))].filter((field) => !attendeeFields.includes(field)).toSorted();
+/** Whether stored attendees may lack profile fields that those of the service have. */
+function dropsFields({ syncs }: Config, workspace: string): boolean {
+  return Object.values(syncs).some((sync) => sync.workspace === workspace && (sync.drop.attendees ?? []).length > 0);
 }
 
-/** The newest attendees and registrants to inspect. All people of a pigeonhole have the same profile fields. */
+function fieldsOf(items: readonly object[]): string[] {
+  const entries = items.flatMap((item) => Object.entries(item));
+  return entries
+    .filter(([, value]) => typeof value === 'string' || value === null)
+    .flatMap(([field]) => (attendeeFields.includes(field) ? [] : [field]));
+}
+
+/** The newest attendees to inspect. All people of a pigeonhole have the same profile fields. */
 const maxInspected = 1000;
 
-/**
- * Returns the profile fields seen so far in a pigeonhole: text fields of stored attendees and fields of earlier
- * imports, without `attendeeFields`.
- */
+/** Returns the profile fields of a pigeonhole's stored attendees: their fields that are texts or null. */
 export async function knownProfileFields(ledger: Ledger, ref: number): Promise<string[]> {
   const rows = await ledger.db.query<{ field: string }>(
     `select distinct e.field from (
-       select payload as json from (select payload from items where ref = $1 and list = 'attendees' and payload is not null
-         order by last_sequence desc limit ${maxInspected}) as a
-       union all
-       select profile from (select profile from registrants where ref = $1 limit ${maxInspected}) as r
-     ) as known
+       select payload as json from items where ref = $1 and list = 'attendees' and payload is not null
+         order by last_sequence desc limit ${maxInspected}) as known
        cross join lateral (select ${readableJson('known.json')} as json) c
-       cross join lateral (select key as field from json_each(c.json) where json_typeof(value) = 'string') e
+       cross join lateral (select key as field from json_each(c.json) where json_typeof(value) in ('string', 'null')) e
      where e.field <> all($2::text[]) order by 1`,
     [ref, attendeeFields],
   );
