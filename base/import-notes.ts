@@ -4,6 +4,15 @@ const notes: Readonly<Record<string, string>> = {
   'apostrophe-removed': 'the apostrophe that protects the value from spreadsheets was removed',
   'similar-code':
     'the code differs from another one only in upper and lower case or the form of letters; the service may treat them as the same',
+  'invisible-removed': 'characters that cannot be seen were removed',
+  'formula-removed': 'the formula that protects the value from spreadsheets was removed',
+  'decimals-removed': 'the decimals .0 that a spreadsheet or program had added were removed',
+  'hard-to-type':
+    'the code has characters that most keyboards lack, such as a long dash or a letter of another alphabet; people may not be able to enter it',
+  'decimal-code': 'the code is a number with decimals, which a spreadsheet has probably written',
+  'short-code':
+    'the code is shorter than others that start with 0; a spreadsheet has probably removed its leading zeros',
+  'html-codes': 'the value has HTML codes such as &amp; and is sent with them',
   'code-generated': 'a code was generated',
 };
 

@@ -112,13 +112,18 @@ export async function confirm(out: Pick<Output, 'note'>, question: string, decli
 
 async function isConfirmed(question: string): Promise<boolean> {
   if (!process.stdin.isTTY) throw wrongUse(`${question} There is no terminal to confirm at: add --yes`);
+  return /^y(es)?$/i.test((await askLine(`${question} [y/N]`)) ?? '');
+}
+
+/** Asks for one line at the terminal, which must exist. Returns it trimmed; null after Ctrl-C. */
+export async function askLine(question: string): Promise<string | null> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   try {
-    const text = shownText(`${question} [y/N]`, { colours: false });
+    const text = shownText(question, { colours: false });
     const shown = wrapText(text, { columns: columnsOf(process.stderr) }).join('\n');
-    return /^y(es)?$/i.test((await lines.question(`${shown} `)).trim());
+    return (await lines.question(`${shown} `)).trim();
   } catch (error) {
-    if (error instanceof Error && error.name === 'AbortError') return false;
+    if (error instanceof Error && error.name === 'AbortError') return null;
     throw error;
   } finally {
     lines.close();

@@ -3,6 +3,7 @@ import {
   emptyForm,
   endedWarning,
   type ImportForm,
+  listedProblems,
   mappingsFor,
   neverSeen,
   rowsToSend,
@@ -11,6 +12,7 @@ import {
   type Progress,
   rowsPerSecond,
   secondsLeft,
+  withField,
   withProgress,
 } from './imports.js';
 import { rowsToCheck } from '../base/words.js';
@@ -88,7 +90,34 @@ describe('the confirmation of an import', () => {
     [1, 0, 0],
   ])('with a canary of %s and %d rows to send counts %d', (canary, send, rows) => {
     const counts = { send, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
-    expect(rowsToSend({ counts, canary })).toBe(rows);
+    const codeColumn = { basis: 'mapped' as const, candidates: [], doubt: null };
+    expect(rowsToSend({ counts, canary, codeColumn })).toBe(rows);
+    expect(rowsToSend({ counts, canary, codeColumn: { ...codeColumn, doubt: 'a guess' } })).toBe(0);
+  });
+});
+
+describe('a choice of a field', () => {
+  it.each<[ImportForm['columns'], [string, string | null], ImportForm['columns']]>([
+    [{ Seat: null }, ['Ticket', 'attendeeCode'], { Seat: null, Ticket: 'attendeeCode' }],
+    [{ Ticket: 'attendeeCode' }, ['Ref', 'attendeeCode'], { Ref: 'attendeeCode' }],
+    [{ Ticket: 'Ticket' }, ['Ticket', null], { Ticket: null }],
+    [{ First: 'First', Seat: 'Seat' }, ['First+Last', 'Name'], { Seat: 'Seat', 'First+Last': 'Name' }],
+    [{ 'First+Last': 'Name' }, ['Last', null], { Last: null }],
+  ])('turns %j with %j into %j', (before, [column, field], after) => {
+    expect(withField(before, column, field)).toEqual(after);
+  });
+});
+
+describe('the problems that the page lists', () => {
+  it('do not repeat what is open about the column of the codes', () => {
+    const problem = (code: string) => ({ row: 2, column: null, code, message: 'm' });
+    const group = (code: string) => ({ ...problem(code), rows: 1, firstRows: [2], worksWithoutColumn: false });
+    const check = {
+      problems: [problem('code-column'), problem('too-long')],
+      problemsLeftOut: 3,
+      problemGroups: [group('code-column'), group('too-long')],
+    };
+    expect(listedProblems(check)).toEqual({ groups: [group('too-long')], count: 4 });
   });
 });
 

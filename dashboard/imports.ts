@@ -68,10 +68,40 @@ export function uploadQuery(form: ImportForm, fileName: string, content?: string
 }
 
 /**
+ * Returns the chosen fields after one more choice. A column belongs to one choice, and the code to one column. Pure.
+ * @param column name of a column, or several that `+` joins to one field
+ * @param field null: not sent
+ */
+export function withField(columns: ImportForm['columns'], column: string, field: string | null): ImportForm['columns'] {
+  const own = column.split('+');
+  const isReplaced = ([each, chosen]: readonly [string, string | null]): boolean =>
+    each === column || own.includes(each) || each.split('+').includes(column) || (field === code && chosen === code);
+  const kept = Object.entries(columns).filter((choice) => !isReplaced(choice));
+  return { ...Object.fromEntries(kept), [column]: field };
+}
+
+const code = 'attendeeCode';
+
+/**
+ * Returns the problems that the page lists. What is open about the column of the codes has a panel of its own. Pure.
+ */
+export function listedProblems({ problems, problemsLeftOut, problemGroups }: ListedProblems): {
+  readonly groups: ImportCheck['problemGroups'];
+  readonly count: number;
+} {
+  const isListed = (problem: { readonly code: string }): boolean => problem.code !== 'code-column';
+  return { groups: problemGroups.filter(isListed), count: problems.filter(isListed).length + problemsLeftOut };
+}
+
+type ListedProblems = Pick<ImportCheck, 'problems' | 'problemsLeftOut' | 'problemGroups'>;
+
+/**
  * Returns the fields that no attendee has ever had. The service silently ignores fields that it does not know. Pure.
  */
 export function neverSeen(columns: ImportCheck['columns']): string[] {
-  return columns.flatMap(({ known, property }) => (known === false && property !== null ? [property] : []));
+  return [
+    ...new Set(columns.flatMap(({ known, property }) => (known === false && property !== null ? [property] : []))),
+  ];
 }
 
 /** Returns the warning about an event that has ended, into which `force` allows an import; null for others. Pure. */
@@ -81,8 +111,13 @@ export function endedWarning({ status }: Pick<ImportTarget, 'status'>, force: bo
   return 'This event has ended. To import anyway, select “import even if the event has ended” under “More options”.';
 }
 
-/** Returns the number of rows that would be sent now. Pure. */
-export function rowsToSend({ counts, canary }: Pick<ImportCheck, 'counts' | 'canary'>): number {
+/** Returns the number of rows that would be sent now: none until the column of the codes is certain. Pure. */
+export function rowsToSend({
+  counts,
+  canary,
+  codeColumn,
+}: Pick<ImportCheck, 'counts' | 'canary' | 'codeColumn'>): number {
+  if (codeColumn.doubt !== null) return 0;
   return canary === null ? counts.send : Math.min(canary, counts.send);
 }
 

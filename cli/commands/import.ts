@@ -1,6 +1,7 @@
 import {
   type CliCommand,
   wholeNumber,
+  askLine,
   collect,
   type Context,
   confirm,
@@ -18,7 +19,15 @@ import { instanceOf } from '../api-client.js';
 import { counted } from '../../base/words.js';
 import { tellEnd } from '../imports/report-end.js';
 import { followImport, createProgressDisplay, createUploadDisplay } from '../imports/follow-import.js';
-import { formatCheck, questionOf, type Sheet, strangeFields, targetInWords } from '../imports/format-check.js';
+import { candidateLines, mappingsFor } from '../imports/code-column.js';
+import {
+  formatCheck,
+  namesInWords,
+  questionOf,
+  type Sheet,
+  strangeFields,
+  targetInWords,
+} from '../imports/format-check.js';
 import { importClient, type UploadQuery } from '../imports/import-client.js';
 import { codesFileOf, requireFile, requireOtherFile, requireWritable, writeWholeFile } from '../files.js';
 import { noCodeColumn } from '../../importing/files/column-mapping.js';
@@ -34,7 +43,12 @@ export function addImport(program: CliCommand): void {
     .argument('<file>', 'path of the file; write ./NAME if it has the name of a command below')
     .option('--pigeonhole <id>', 'pigeonhole to import into (required): ID or WORKSPACE/ID')
     .option('--dry-run', 'show the plan and the problems without sending anything', false)
-    .option('--map <column=field>', 'field for a column, "COLUMN=" to leave it out, or a saved mapping', collect, [])
+    .option(
+      '--map <column=field>',
+      'field for a column, "COLUMN=" to leave it out, "COLUMN+COLUMN=FIELD" to join two, or a saved mapping',
+      collect,
+      [],
+    )
     .option('--save-map <name>', 'name to save the mapping under, for the next event')
     .option('--canary <n>', 'number of rows to import first, so that you can check them', wholeNumber(1000))
     .option('--generate-codes', 'generate codes for rows without one and save them to a file in the same folder', false)
@@ -68,7 +82,7 @@ export function addImport(program: CliCommand): void {
 export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {
   const { out } = context;
   const { file, json, report } = options;
-  const query = uploadQueryOf(options, operatorName());
+  let query = uploadQueryOf(options, operatorName());
   await requireFile(file);
   requireOtherFile('--report', report, file);
   requireOtherFile('--problems', options.problems, file);
@@ -79,13 +93,21 @@ export async function importFile(context: Context, options: ImportOptions): Prom
   const stop = stopSignal();
 
   await client.target(query['pigeonhole']!); // called first, so that a problem with the pigeonhole is reported before a large file is sent
-  const check = await showing(out, options, 'checking', (onSent) =>
-    client.check(file, query, { signal: stop, onSent }).catch(withImportOptions),
-  );
+  const checkFile = (): Promise<ImportCheck> =>
+    showing(out, options, 'checking', (onSent) =>
+      client.check(file, query, { signal: stop, onSent }).catch(withImportOptions),
+    );
+  let check = await checkFile();
   if (options.problems !== undefined) await writeWholeFile(options.problems, problemsCsv(check.problems));
   if (options.dryRun) return tellDryRun(out, check, options);
 
   refuseEnded(check, options.force);
+  if (check.codeColumn.doubt !== null) {
+    const named = await nameCodeColumn(out, check, options);
+    if (named === null) return ExitCode.Failed;
+    query = { ...query, map: JSON.stringify([...options.map, ...named]) };
+    check = await checkFile();
+  }
   if (!(await isAgreed(out, check, options))) return ExitCode.Failed;
   if (check.generatedCodes > 0) {
     await writeWholeFile(codesFile, client.generatedCodes(file, query, stop), { keep: true });
@@ -129,6 +151,7 @@ function tellDryRun(out: Output, check: ImportCheck, { json, force }: ImportOpti
     ...(hasEnded(check) && !force ? ['this event has ended: the import requires --force'] : []),
     'nothing was sent',
   ]);
+  if (check.codeColumn.doubt !== null) return ExitCode.WrongUse;
   const { conflict, rejected, invalid } = check.counts;
   return conflict + rejected + invalid > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
@@ -160,8 +183,31 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
       `no attendee of this pigeonhole has the ${strange.length === 1 ? 'field' : 'fields'} ${strange.join(', ')}: the service silently ignores unknown fields, and registrants cannot be changed after the import`,
     );
   }
+  if (check.names.missing && counts.send > 0) out.note(namesInWords(check.names));
   if (yes || counts.send === 0) return true;
   return await confirm(out, questionOf(check), 'nothing was imported');
+}
+
+/**
+ * Asks which column holds the attendee codes.
+ * @returns the mappings to add; null: the operator stopped
+ * @throws {CommandError} exit 2 if nobody can be asked
+ */
+async function nameCodeColumn(
+  out: Output,
+  { codeColumn, file }: ImportCheck,
+  { yes, generateCodes }: ImportOptions,
+): Promise<string[] | null> {
+  const { candidates, doubt } = codeColumn;
+  if (yes || !process.stdin.isTTY) throw wrongUse(`${file.name}: ${doubt}`);
+  for (const line of candidateLines(codeColumn, generateCodes)) out.note(line);
+  const most = candidates.length;
+  const answer = await askLine(
+    `Which column holds the attendee codes? [${generateCodes ? 0 : 1}-${most}, Enter to stop]`,
+  );
+  const named = answer === null ? null : mappingsFor(answer, codeColumn, generateCodes);
+  if (named === null) out.note('nothing was imported');
+  return named;
 }
 
 /** Returns the width and time for the output. Lines to a file or another program are not truncated. */
@@ -172,7 +218,10 @@ function sheetOf(out: Output): Sheet {
 export interface ImportOptions extends JsonOption {
   readonly file: string;
   readonly pigeonhole?: string | undefined;
-  /** Each is `COLUMN=FIELD`, `COLUMN=` to leave the column out, or the name of a saved mapping. */
+  /**
+   * Each is `COLUMN=FIELD`, `COLUMN+COLUMN=FIELD` to join columns, `COLUMN=` to leave the column out, or the name of a
+   * saved mapping.
+   */
   readonly map: readonly string[];
   readonly saveMap?: string | undefined;
   readonly encoding?: string | undefined;

@@ -1,4 +1,5 @@
 import { noteWords } from '../../base/import-notes.js';
+import { evidenceInWords } from '../../base/code-evidence.js';
 import type {
   ImportCheck,
   ImportColumn,
@@ -29,8 +30,10 @@ export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
     `file    ${fileInWords(check.file, check.rows)}`,
     `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${formatDistance(new Date(check.target.asOf), sheet.now)}`}`,
     '',
-    ...columnLines(check.columns).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
+    ...columnLines(check).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
     ...nothingKnownLines(check),
+    ...nameLines(check),
+    ...doubtLines(check),
     '',
     ...plannedLines(check),
     ...problemLines(check),
@@ -58,12 +61,20 @@ function fileInWords({ name, format, encoding, delimiter, sheet }: ImportedFile,
   ].join(', ');
 }
 
-function columnLines(columns: readonly ImportColumn[]): string[] {
-  const rows = columns.map(({ column, property, sample, ...column_ }) => [
-    column === '' ? '(no name)' : column,
-    property === null ? 'not sent' : `${property}${marks(property, column_)}`,
-    property === null ? '' : (sample ?? ''),
-  ]);
+function columnLines({ columns, codeColumn }: ImportCheck): string[] {
+  const open = codeColumn.basis === 'several' ? codeColumn.candidates : [];
+  const rows = columns.map(({ column, property, sample, ...column_ }) => {
+    const candidate = open.find((each) => each.column === column);
+    return [
+      column === '' ? '(no name)' : column,
+      candidate !== undefined
+        ? 'attendeeCode?'
+        : property === null
+          ? 'not sent'
+          : `${property}${marks(property, column_)}`,
+      candidate !== undefined ? (candidate.first ?? '') : property === null ? '' : (sample ?? ''),
+    ];
+  });
   return tableLines([['column', 'becomes', 'for example'], ...rows]);
 }
 
@@ -78,7 +89,32 @@ function isStrange(property: string, known: boolean | null): boolean {
 
 /** Returns fields that no attendee of the pigeonhole has. The service would silently ignore them. */
 export function strangeFields(columns: readonly ImportColumn[]): string[] {
-  return columns.flatMap(({ property, known }) => (property !== null && isStrange(property, known) ? [property] : []));
+  const strange = columns.flatMap(({ property, known }) =>
+    property !== null && isStrange(property, known) ? [property] : [],
+  );
+  return [...new Set(strange)]; // a field may join two columns
+}
+
+/** Returns the sentence that nobody would have a name, with what to do. Pure. */
+export function namesInWords({ parts }: ImportCheck['names']): string {
+  const remedy =
+    parts.length === 0
+      ? 'to fill it, add --map "COLUMN=Name"'
+      : `to join these columns, add --map "${parts.join('+')}=Name"`;
+  return `no column fills the field Name, so nobody would have a name: ${remedy}`;
+}
+
+function nameLines({ names }: ImportCheck): string[] {
+  return names.missing ? ['', namesInWords(names)] : [];
+}
+
+/** Says that the column which the operator has named does not look like codes. */
+function doubtLines({ codeColumn: { basis, candidates } }: ImportCheck): string[] {
+  const doubtful = basis === 'mapped' ? candidates.filter(({ isDoubtful }) => isDoubtful) : [];
+  return doubtful.flatMap((each) => [
+    '',
+    `the values in ${each.column} do not look like codes (${evidenceInWords(each)})`,
+  ]);
 }
 
 /**

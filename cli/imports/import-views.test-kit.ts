@@ -56,6 +56,8 @@ export function checkOf(given: Partial<ImportCheck> = {}): ImportCheck {
       { column: 'Name', property: 'Name', guessed: false, known: true, sample: 'Ada Lovelace' },
       { column: 'Notes', property: null, guessed: false, known: null, sample: null },
     ],
+    codeColumn: { basis: 'mapped', candidates: [], doubt: null },
+    names: { missing: false, parts: [] },
     rows: 20_000,
     counts: { send: 20_000, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 },
     canary: null,

@@ -11,8 +11,17 @@ import {
   rowsToSend,
   uploadQuery,
   endedWarning,
+  withField,
 } from '../imports.js';
-import { ColumnTable, ImportOptions, FileProblems, Planned, Target } from '../parts/import-form.js';
+import {
+  CodeColumn,
+  ColumnTable,
+  ImportOptions,
+  FileProblems,
+  NameColumns,
+  Planned,
+  Target,
+} from '../parts/import-form.js';
 import { CommittedInput, Button } from '../parts/controls.js';
 import { PageHead, Panel, Refusal } from '../parts/panel.js';
 import { address } from '../route.js';
@@ -33,6 +42,8 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
   const mappings = useMappings(form.pigeonhole);
   const fields = useFieldNames(form.pigeonhole);
   const change = (part: Partial<ImportForm>): void => setForm((before) => ({ ...before, ...part }));
+  const chooseField = (column: string, field: string | null): void =>
+    setForm((before) => ({ ...before, columns: withField(before.columns, column, field) }));
   return (
     <>
       <PageHead
@@ -70,15 +81,10 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
       </Panel>
       {check === null || file === null ? null : (
         <div class={checking ? 'checked old' : 'checked'}>
+          <CodeColumn check={check} onField={chooseField} />
           <Panel title="Columns" id="columns" aside={fileWords(check)}>
-            <ColumnTable
-              columns={check.columns}
-              chosen={form.columns}
-              fields={fields}
-              onField={(column, field) =>
-                setForm((before) => ({ ...before, columns: { ...before.columns, [column]: field } }))
-              }
-            />
+            <ColumnTable columns={check.columns} chosen={form.columns} fields={fields} onField={chooseField} />
+            <NameColumns check={check} onField={chooseField} />
           </Panel>
           <Planned check={check} />
           <FileProblems check={check} />
@@ -151,7 +157,7 @@ function useCheck(form: ImportForm, file: File | null): Checked {
 
 async function start(form: ImportForm, file: File, check: ImportCheck): Promise<void> {
   const n = rowsToSend(check);
-  const { target, generatedCodes, columns } = check;
+  const { target, generatedCodes, columns, names } = check;
   const ended = endedWarning(target, form.force);
   const unknown = neverSeen(columns);
   const where = target.name ?? `${target.workspace}/${target.pigeonholeId}`;
@@ -167,6 +173,7 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
             that it does not know: import one row first and check the result.
           </p>
         )}
+        {names.missing ? <p class="refused">No column fills the field Name: nobody would have a name.</p> : null}
         {generatedCodes === 0 ? null : (
           <p>
             {counted(generatedCodes, 'row')} without a code: pigeonpost generates codes, and the page first saves a file

@@ -7,8 +7,9 @@ import type {
   ProblemGroup,
 } from '../../importing/desk/import-views.js';
 import { noteWords } from '../../base/import-notes.js';
-import type { ImportForm } from '../imports.js';
-import { CommittedInput, Choice, Check } from './controls.js';
+import { evidenceInWords } from '../../base/code-evidence.js';
+import { type ImportForm, listedProblems } from '../imports.js';
+import { Button, CommittedInput, Choice, Check } from './controls.js';
 import { StateWord } from './states.js';
 import { counted, grouped, rowsInWords } from '../../base/words.js';
 import { capitalized, type ToneAndWord } from '../words.js';
@@ -156,6 +157,57 @@ export function Target({ target }: { readonly target: ImportTarget }) {
   );
 }
 
+interface ChoiceProps {
+  readonly check: ImportCheck;
+  /** @param column name of a column, or several that `+` joins */
+  readonly onField: (column: string, field: string) => void;
+}
+
+/** Asks which column holds the attendee codes, unless that is certain. */
+export function CodeColumn({ check: { codeColumn }, onField }: ChoiceProps) {
+  const { basis, candidates, doubt } = codeColumn;
+  if (doubt === null) return null;
+  return (
+    <Panel title="Which column holds the attendee codes?" id="code-column">
+      <p class="inside refused">
+        {basis === 'several'
+          ? 'Several columns may hold them. Nothing is imported until you choose one. If none does, select these columns under “Sent as”, and generate codes.'
+          : 'pigeonpost is not sure. Nothing is imported until you confirm the column, or choose another one under “Sent as”.'}
+      </p>
+      <Table
+        columns={[
+          ['Column', 'name', ({ column }) => column],
+          ['First value', 'sample', ({ first }) => first ?? '–'],
+          ['Holds', '', (candidate) => evidenceInWords(candidate)],
+          [
+            <span class="unseen">Choose</span>,
+            '',
+            ({ column }) => <Button onPress={() => onField(column, 'attendeeCode')}>Use {column}</Button>,
+          ],
+        ]}
+        rows={candidates}
+        keyOf={({ column }) => column}
+      />
+    </Panel>
+  );
+}
+
+/** Says that nobody would have a name, and offers to join the parts. */
+export function NameColumns({ check: { names }, onField }: ChoiceProps) {
+  if (!names.missing) return null;
+  const [first, last] = names.parts;
+  return (
+    <div class="inside">
+      <p class="refused">No column fills the field Name, so nobody would have a name.</p>
+      {first === undefined || last === undefined ? null : (
+        <Button onPress={() => onField(`${first}+${last}`, 'Name')}>
+          Join {first} and {last} as Name
+        </Button>
+      )}
+    </div>
+  );
+}
+
 /** Planned outcomes of the rows. */
 export function Planned({ check: { rows, counts, estimate, canary } }: { readonly check: ImportCheck }) {
   const { send, existing, conflict, rejected, elsewhere, invalid } = counts;
@@ -207,16 +259,16 @@ const maxListed = 20;
 
 /** Problems of the rows that are not sent, and notes on rows that are. */
 export function FileProblems({ check }: { readonly check: ImportCheck }) {
-  const { problems, problemsLeftOut, problemGroups, noteCounts } = check;
-  if (problems.length === 0 && noteCounts.length === 0) return null;
-  const all = problems.length + problemsLeftOut;
-  const shown = problemGroups.slice(0, maxListed);
+  const { noteCounts } = check;
+  const { groups, count: all } = listedProblems(check);
+  if (all === 0 && noteCounts.length === 0) return null;
+  const shown = groups.slice(0, maxListed);
   const more = all - shown.reduce((sum, { rows }) => sum + rows, 0);
   return (
     <Panel
-      title={problems.length === 0 ? 'Notes on the file' : 'Problems in the file'}
+      title={all === 0 ? 'Notes on the file' : 'Problems in the file'}
       id="file-problems"
-      aside={problems.length === 0 ? undefined : counted(all, 'problem')}
+      aside={all === 0 ? undefined : counted(all, 'problem')}
     >
       {noteCounts.length === 0 ? null : (
         <div class="inside">
@@ -230,7 +282,7 @@ export function FileProblems({ check }: { readonly check: ImportCheck }) {
           </ul>
         </div>
       )}
-      {problems.length === 0 ? null : (
+      {all === 0 ? null : (
         <Table
           columns={[
             ['Rows', '', ({ rows, firstRows }) => rowsInWords(rows, firstRows)],

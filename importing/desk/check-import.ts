@@ -12,7 +12,7 @@ import type {
 import type { Collaborators } from '../../work/collaborators.js';
 import { findRef } from '../../ledger/pigeonholes.js';
 import { isSendable } from '../files/registrant-file.js';
-import { codeProperty } from '../files/column-mapping.js';
+import { codeColumnDoubt, codeProperty, nameColumns } from '../files/column-mapping.js';
 import { ProblemGroups, ProblemTally } from './problem-tally.js';
 import { type HashedBytes, type OpenedRegistrants, withRegistrants, type ReadingTerms } from './open-registrants.js';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -24,6 +24,9 @@ import { type QuotaState, readQuotas } from '../../work/requests/quota.js';
 
 /** Maximum number of groups. Some messages name another row, so without a limit a file could have one group per row. */
 const maxGroups = 100;
+
+/** Number of the header, as in problems. */
+const headerRow = 1;
 
 type To = Pick<Collaborators, 'config' | 'ledger'>;
 
@@ -75,20 +78,28 @@ async function checkOpened(
         problems.add(forgottenProblem(row.row)); // nothing else about this person
         continue;
       }
-      if (!isSendable(row)) for (const problem of row.problems) problems.add(problem);
-      else for (const note of row.notes) notes.add(note);
+      // that the column of the codes is open is said once, in the first row
+      if (!isSendable(row))
+        for (const problem of row.problems) if (problem.code !== 'code-column') problems.add(problem);
+      if (isSendable(row)) for (const note of row.notes) notes.add(note);
       if (isSendable(row) && row.notes.some(({ code }) => code === 'code-generated')) generatedCodes += 1;
       if (plan === 'conflict' || plan === 'rejected') {
         problems.add({ row: row.row, column: codeColumn, code: plan, message: problemTexts[plan] });
       }
     }
   }
+  const { codeEvidence, shortCodes } = opened.codes;
+  const doubt = codeColumnDoubt(opened.mapping.code, codeEvidence);
+  if (doubt !== null) problems.addFirst({ row: headerRow, column: null, code: 'code-column', message: doubt });
+  if (shortCodes !== null) notes.addCount({ code: 'short-code', ...shortCodes });
   const rows = sumOf(counts);
   const toSend = Math.min(counts.send, terms.canary ?? counts.send);
   return {
     target,
     file: describeFile(opened, terms.file.name, deps.ledger.hash.file(await hashed.digest())),
     columns: describeColumns(opened, terms.knownFields),
+    codeColumn: { basis: opened.mapping.code.basis, candidates: [...codeEvidence], doubt },
+    names: nameColumns(opened.mapping, terms.knownFields),
     rows,
     counts,
     canary: terms.canary,

@@ -95,6 +95,7 @@ describe('a row of the report', () => {
     columns: [
       { column: 'Ticket', property: 'attendeeCode' },
       { column: 'Mail', property: 'Email' },
+      { column: 'Notes', property: null },
     ],
   });
   const rowOf = (given: Partial<StoredReportRow>): StoredReportRow => ({

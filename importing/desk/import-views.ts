@@ -46,10 +46,36 @@ const importColumnSchema = z.object({
   known: z
     .boolean()
     .nullable()
-    .describe('Whether the field was seen on attendees or in earlier imports; null: nothing to compare with.'),
+    .describe('Whether attendees of the pigeonhole have the field; null: nothing to compare with.'),
   sample: z.string().nullable().describe('The value of this column in the first row that can be sent; null: none.'),
 });
 export type ImportColumn = z.infer<typeof importColumnSchema>;
+
+/** A column that holds the attendee codes, or may hold them. */
+const codeCandidateSchema = z.object({
+  column: z.string(),
+  first: z.string().nullable().describe('The first value of the column; null: it is empty.'),
+  filled: z.int().describe('Rows with a value, among the first 10,000 of them.'),
+  different: z.int().describe('Number of different values among these.'),
+  withDigit: z.int().describe('Number of these rows whose value contains a digit.'),
+  isDoubtful: z
+    .boolean()
+    .describe('Each value belongs to many people, or the values are a few words, so they are no codes.'),
+});
+
+/** The column of the attendee codes, and how it is known. */
+const codeColumnSchema = z.object({
+  basis: z
+    .enum(['mapped', 'named', 'guessed', 'several', 'none'])
+    .describe(
+      '`mapped`: the request names the column; `named`: its header names the field; `guessed`: its header often means the code and as often something else; `several`: this is true of several columns; `none`: codes are generated.',
+    ),
+  candidates: z.array(codeCandidateSchema).readonly(),
+  doubt: z
+    .string()
+    .nullable()
+    .describe('Why nothing can be imported until `map` names the column of the codes; null: the column is certain.'),
+});
 
 /** A problem of a cell or a row, without the cell's text. */
 const importProblemSchema = z.object({
@@ -110,6 +136,13 @@ export const importCheckSchema = z
     target: importTargetSchema,
     file: importedFileSchema,
     columns: z.array(importColumnSchema).readonly(),
+    codeColumn: codeColumnSchema,
+    names: z
+      .object({
+        missing: z.boolean().describe('No column fills the field for the name, so nobody would have one.'),
+        parts: z.array(z.string()).readonly().describe('Columns that `map` can join to a name; empty: none.'),
+      })
+      .describe('Whether the import gives people a name.'),
     rows: z.int(),
     counts: plannedCountsSchema,
     canary: z.int().nullable().describe('Number of `counts.send` that would be sent now; null: all.'),
@@ -258,7 +291,8 @@ export function viewReportRow(
     });
   }
   const property = field ?? (outcome === 'conflict' || outcome === 'invalid' ? codeProperty : null);
-  const column = columns.find((each) => each.property === property)?.column ?? property;
+  // without a field, the row as a whole; a column that is not sent has no field either
+  const column = property === null ? null : (columns.find((each) => each.property === property)?.column ?? property);
   const code = outcome === 'invalid' ? 'duplicate-code' : outcome;
   const optionalColumn = isOptional(column, columns);
   return [{ row, outcome, code, column, optionalColumn, message: message ?? words[outcome] ?? null, requestId }];

@@ -4,6 +4,7 @@ import {
   guessMapping,
   type MappingWishes,
   parseMapping,
+  wishesFor,
 } from '../files/column-mapping.js';
 import { openInThread } from '../files/open-in-thread.js';
 import type { FileOptions, RegistrantFile, CheckedRow } from '../files/registrant-file.js';
@@ -28,6 +29,8 @@ export interface OpenedRegistrants {
   readonly sample: () => Readonly<Record<string, string>> | null;
   /** Read once, in order. */
   readonly rows: AsyncIterable<readonly CheckedRow[]>;
+  /** Evidence about the codes from the rows read so far. */
+  readonly codes: Pick<RowCheck, 'codeEvidence' | 'shortCodes'>;
 }
 
 /** Opens a file and maps its columns. The caller closes the file. @throws {RegistrantFileError} */
@@ -45,10 +48,8 @@ export async function openRegistrants(
 }
 
 function withMapping(file: RegistrantFile, { wishes, knownFields, codeKey }: ReadingTerms): OpenedRegistrants {
-  const saved = Object.entries(wishes.saved).filter(
-    ([column]) => file.columns.includes(column) && !Object.hasOwn(wishes.own, column),
-  );
-  const mapping = guessMapping(file.columns, knownFields, { ...Object.fromEntries(saved), ...wishes.own });
+  const saved = wishesFor(file.columns, wishes.saved, wishes.own);
+  const mapping = guessMapping(file.columns, knownFields, { ...saved, ...wishes.own });
   checkMapping(mapping, codeKey === undefined ? 'required' : 'generated');
   const check = new RowCheck({ mapping, ...(codeKey === undefined ? {} : { codeKey }) });
   let sample: Readonly<Record<string, string>> | null = null;
@@ -56,6 +57,7 @@ function withMapping(file: RegistrantFile, { wishes, knownFields, codeKey }: Rea
     file,
     mapping,
     sample: () => sample,
+    codes: check,
     rows: (async function* () {
       for await (const raw of file.rows) {
         const rows = check.check(raw);

@@ -17,6 +17,10 @@ class RowGroups<Key extends object> {
     if (group.firstRows.length < maxFirstRows) group.firstRows.push(row);
   }
 
+  addCount(key: Key, { rows, firstRows }: Pick<ProblemCount, 'rows' | 'firstRows'>): void {
+    this.#groups.set(JSON.stringify(key), { key, rows, firstRows: [...firstRows] });
+  }
+
   get all(): (Key & Pick<ProblemCount, 'rows' | 'firstRows'>)[] {
     return [...this.#groups.values()].map(({ key, firstRows, rows }) => ({ ...key, rows, firstRows }));
   }
@@ -33,6 +37,17 @@ export class ProblemTally {
     if (this.kept.length < maxKept) this.kept.push({ row, column, code, message });
     else this.leftOut += 1;
     this.#groups.add({ code, column }, row);
+  }
+
+  /** Adds a problem of the whole file, before those of its rows. */
+  addFirst({ row, column, code, message }: ImportProblem): void {
+    this.kept.unshift({ row, column, code, message });
+    this.#groups.add({ code, column }, row);
+  }
+
+  /** Adds a count whose rows were not added one by one. */
+  addCount({ code, column, ...count }: ProblemCount): void {
+    this.#groups.addCount({ code, column }, count);
   }
 
   /** Counts, most frequent first. */

@@ -3,7 +3,7 @@ import { ImportRefusal } from './import-request.js';
 import type { ImportTarget } from './import-views.js';
 import { beginImport, discardImport, startImport as beginSending, stageAll } from '../staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
-import { unknownFields, type ColumnMapping } from '../files/column-mapping.js';
+import { asWishes, codeColumnDoubt, unknownFields, type ColumnMapping } from '../files/column-mapping.js';
 import {
   type HashedBytes,
   type OpenedRegistrants,
@@ -51,25 +51,31 @@ export async function startImport(
   await saveMapping(deps.ledger, {
     workspace: terms.target.workspace,
     name: terms.saveMapping,
-    columns: Object.fromEntries(columns.map(({ column, property }) => [column, property])),
+    columns: asWishes({ columns }),
     by: terms.requestedBy,
   });
 }
 
 async function stageOpened(
   { ledger, log }: Pick<Collaborators, 'ledger' | 'log'>,
-  { mapping, rows }: OpenedRegistrants,
+  opened: OpenedRegistrants,
   hashed: HashedBytes,
   terms: StartTerms,
 ): Promise<void> {
+  const { mapping, rows } = opened;
   const { id, target, canary, requestedBy, requestedToken } = terms;
   if (terms.strangeFields === 'refuse') refuseStrangeFields(mapping, terms);
+  if (mapping.code.basis === 'several' || mapping.code.basis === 'guessed') {
+    for await (const batch of rows) void batch; // the refusal says what all values look like
+    refuseDoubtfulCodes(opened);
+  }
   const ref = await refOf(ledger, target.workspace, target.pigeonholeId);
   const columns: StoredColumns = { columns: mapping.columns.map(({ column, property }) => ({ column, property })) };
   const file = terms.file.name;
   const number = await beginImport(ledger, { id, ref, file, mapping: columns, requestedBy, requestedToken, canary });
   try {
     const staged = await stageAll(ledger, number, rows);
+    refuseDoubtfulCodes(opened);
     const content = ledger.hash.file(await hashed.digest());
     if (terms.content !== null && terms.content !== content.toString('hex')) {
       throw new ImportRefusal('stopped', 'the file has changed since it was checked: check and import it again');
@@ -90,10 +96,16 @@ async function stageOpened(
   }
 }
 
+/** Refuses to create registrants with codes from a column that nobody has named. @throws {ImportRefusal} */
+function refuseDoubtfulCodes({ mapping, codes }: OpenedRegistrants): void {
+  const doubt = codeColumnDoubt(mapping.code, codes.codeEvidence);
+  if (doubt !== null) throw new ImportRefusal('wrong', doubt);
+}
+
 function refuseStrangeFields(mapping: ColumnMapping, { knownFields, wishes }: StartTerms): void {
   if (knownFields.length === 0) return; // nothing to compare with
-  const named = { ...wishes.saved, ...wishes.own };
-  const strange = unknownFields(mapping, knownFields).filter(({ column }) => !Object.hasOwn(named, column));
+  const named = new Set(Object.values({ ...wishes.saved, ...wishes.own }));
+  const strange = unknownFields(mapping, knownFields).filter(({ property }) => !named.has(property));
   if (strange.length === 0) return;
   const fields = strange.map(({ property }) => property).join(', ');
   throw new ImportRefusal(

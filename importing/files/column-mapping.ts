@@ -1,3 +1,4 @@
+import { type CodeEvidence, evidenceInWords } from '../../base/code-evidence.js';
 import { isUnnamed } from './table.js';
 import { RegistrantFileError } from './registrant-file.js';
 
@@ -16,25 +17,46 @@ interface FieldWords {
   readonly words: ReadonlySet<string>;
 }
 
+/** Headers that name the attendee code and nothing else, in the most common languages. */
+const codeNames = words(`
+  attendeecode participantcode registrantcode delegatecode guestcode visitorcode
+  teilnehmercode teilnehmendencode gastcode gaestecode codeparticipant codeduparticipant codeinvite
+  codigoasistente codigodeasistente codigodelasistente codigoparticipante codigodeparticipante codigodelparticipante
+  codiceparticipante codicepartecipante codicedelpartecipante codigodoparticipante codigodoconvidado
+  deelnemerscode deelnemercode deltagarkod deltagerkode deltakerkode osallistujakoodi
+  koduczestnika koducastnika katilimcikodu 参加者コード 参会码 参会者代码 參加者代碼 참가자코드 кодучастника
+`);
+
+/** English words before `hintNouns`: a ticket number, a booking reference, a member id. */
+const hintSubjects = `
+  attendee participant registrant delegate guest visitor person member membership customer client contact user employee
+  ticket badge pass order booking reservation registration reg confirmation invitation invite
+  access entry admission login signin checkin
+`;
+const hintNouns = 'code id no nr num number ref reference barcode qrcode qr';
+
+/**
+ * Headers that often name the attendee code, and as often something else: the kind of a ticket, the order of a group, a
+ * company's code. A column with such a header is a guess that a person has to confirm.
+ */
+const codeHints = new Set([
+  ...listOf(hintSubjects).flatMap((subject) => listOf(hintNouns).map((noun) => subject + noun)),
+  ...words(`
+    code id uid uuid guid pin ref reference ticket badge barcode qrcode qr
+    ticketbarcode ticketqrcode badgebarcode uniqueid uniquecode externalid personalcode
+    teilnehmernummer teilnehmerid teilnehmernr ticketnummer ticketnr anmeldecode anmeldenummer buchungsnummer bestellnummer
+    zugangscode kundennummer mitgliedsnummer strichcode
+    codebillet numerobillet numeroparticipant codedacces codeinscription numerodecommande codebarres
+    codigo codigodeentrada numerodeentrada codigodeacceso numerodepedido codigodebarras
+    codice codicebiglietto numerobiglietto codicediaccesso codiceabarre codigodeinscricao numerodeinscricao
+    deelnemersnummer toegangscode deltagarnummer biljettnummer kodbiletu kod
+    参加コード チケット番号 整理番号 签到码 票号 编号 참가코드 티켓번호 код رمز
+  `),
+]);
+
 /** Usual names of columns, in the most common languages. No name may belong to two kinds. */
 export const fieldWords: readonly FieldWords[] = [
-  {
-    property: codeProperty,
-    words: words(`
-      attendeecode code attendeeid attendeenumber ticket ticketcode ticketnumber ticketno ticketid ticketref
-      registrationcode registrationid registrationnumber regcode regid regno registrantcode registrantid
-      participantcode participantid participantnumber delegatecode delegateid delegatenumber guestcode
-      badge badgecode badgeid badgenumber barcode qrcode accesscode signincode logincode confirmationcode confirmationnumber
-      teilnehmercode teilnehmernummer teilnehmerid teilnehmernr ticketnummer ticketnr anmeldecode anmeldenummer zugangscode
-      codeparticipant codeinvite codebillet numerobillet numeroparticipant codedacces codeinscription
-      codigo codigoasistente codigodeasistente codigoparticipante codigodeparticipante codigodeentrada numerodeentrada codigodeacceso
-      codiceparticipante codicepartecipante codice codicebiglietto numerobiglietto codicediaccesso
-      codigodoparticipante codigodeinscricao numerodeinscricao
-      deelnemerscode deelnemersnummer toegangscode deltagarkod deltagarnummer biljettnummer deltagerkode deltakerkode osallistujakoodi
-      koduczestnika kodbiletu koducastnika katilimcikodu kod
-      参加者コード 参加コード チケット番号 整理番号 参会码 签到码 票号 编号 參加者代碼 참가자코드 참가코드 티켓번호 код кодучастника رمز
-    `),
-  },
+  { property: codeProperty, words: new Set([...codeNames, ...codeHints]) },
   {
     property: nameField,
     words: words(`
@@ -90,18 +112,49 @@ export const fieldWords: readonly FieldWords[] = [
   },
 ];
 
+type NameKind = 'name' | 'firstname' | 'lastname';
+
+/** Whether a column of this name, or a field of this property, is of the kind that has `word` as a usual name. */
+function isOfKind(name: string, word: NameKind | 'email' | 'phone'): boolean {
+  return fieldWords.some(({ words: known }) => known.has(word) && known.has(foldWord(name)));
+}
+
 /** Whether a field holds a person's name or a part of it. */
 export function isNameField(property: string): boolean {
-  const word = foldWord(property);
-  return fieldWords.some(
-    ({ words: known }) => known.has(word) && ['name', 'firstname', 'lastname'].some((name) => known.has(name)),
-  );
+  return (['name', 'firstname', 'lastname'] as const).some((word) => isOfKind(property, word));
 }
 
 /** Whether a column of this name, or a field of this property, holds e-mail addresses. */
 export function isEmailField(name: string): boolean {
-  const word = foldWord(name);
-  return fieldWords.some(({ words: known }) => known.has('email') && known.has(word));
+  return isOfKind(name, 'email');
+}
+
+/** Whether a column of this name, or a field of this property, holds phone numbers. */
+export function isPhoneField(name: string): boolean {
+  return isOfKind(name, 'phone');
+}
+
+/** The columns from which people get a name. */
+export interface NameColumns {
+  /** Whether no column fills the field for the name, so that nobody would have one. */
+  readonly missing: boolean;
+  /** Columns that together are a name, the first name first. Empty: there is no such pair. */
+  readonly parts: readonly string[];
+}
+
+/**
+ * Returns whether a mapping gives people a name. A pigeonhole without attendees is taken to have the field of the
+ * service's own example, `Name`.
+ */
+export function nameColumns({ columns }: Pick<ColumnMapping, 'columns'>, knownFields: readonly string[]): NameColumns {
+  const sent = columns.flatMap(({ property }) => property ?? []);
+  const hasName =
+    sent.some((property) => isOfKind(property, 'name')) ||
+    sent.some((property) => isNameField(property) && knownFields.includes(property)) ||
+    (knownFields.length > 0 && !knownFields.some((field) => isOfKind(field, 'name')));
+  const first = columns.find(({ column }) => isOfKind(column, 'firstname'))?.column;
+  const last = columns.find(({ column }) => isOfKind(column, 'lastname'))?.column;
+  return { missing: !hasName, parts: hasName || first === undefined || last === undefined ? [] : [first, last] };
 }
 
 /** Whether a cell is a usual name of a column, in whatever language. */
@@ -124,7 +177,11 @@ function foldWord(name: string): string {
 }
 
 function words(text: string): ReadonlySet<string> {
-  return new Set(text.trim().split(/\s+/).map(foldWord));
+  return new Set(listOf(text).map(foldWord));
+}
+
+function listOf(text: string): string[] {
+  return text.trim().split(/\s+/);
 }
 
 interface MappedColumn {
@@ -132,24 +189,45 @@ interface MappedColumn {
   readonly column: string;
   /** The profile field of the column; null: not sent. */
   readonly property: string | null;
-  /** Whether the field was guessed: neither named by the person nor equal to the header. */
+  /** Whether the field was guessed: neither named by the person nor by the header. */
   readonly guessed: boolean;
+  /** Position of the column's value in a field that joins several columns, from 0; absent: the column is the field. */
+  readonly part?: number;
 }
 
-/** The mapping of a file's columns, in the file's order. No two columns have the same field. */
+/** The column of the attendee codes, and how it is known. */
+export interface CodeColumn {
+  /**
+   * - `mapped` a person or a saved mapping says so
+   * - `named` the header names the field
+   * - `guessed` the header often means the code and as often something else: a person has to confirm it
+   * - `several` several headers may mean it: a person has to choose
+   * - `none` no header means it
+   */
+  readonly basis: 'mapped' | 'named' | 'guessed' | 'several' | 'none';
+  /** The columns in question: one, several, or none. */
+  readonly candidates: readonly string[];
+}
+
+/** The mapping of a file's columns, in the file's order. Two columns have the same field only if it joins them. */
 export interface ColumnMapping {
   readonly columns: readonly MappedColumn[];
+  readonly code: CodeColumn;
 }
 
-/** Requested fields by column; null: do not send the column. Saved mappings have the same form. */
+/**
+ * Requested fields by column; null: do not send the column. `First name+Last name` names two columns whose values
+ * are joined with a space. Saved mappings have the same form.
+ */
 export type MappingWishes = Readonly<Record<string, string | null>>;
 
 /**
  * Maps columns to fields: first as requested; then headers that are field names; then headers that obviously mean one
- * (`E-MAIL` for `Email`, `Full name`, `Ticket no.`), marked as guessed. Any other column is sent under its own header,
- * because no API lists the fields of a pigeonhole; `unknownFields` returns those to confirm. Columns without a name,
- * columns of a report and a second column for the same field are not sent.
- * @param knownFields fields seen on attendees of the pigeonhole or in earlier imports
+ * (`E-MAIL` for `Email`, `Full name`), marked as guessed. Any other column is sent under its own header, because no API
+ * lists the fields of a pigeonhole; `unknownFields` returns those to confirm. Columns without a name, columns of a
+ * report and a second column for the same field are not sent. Nothing is guessed between several columns that may hold
+ * the code: none of them is sent.
+ * @param knownFields fields seen on attendees of the pigeonhole
  * @throws {RegistrantFileError} kind `mapping` if a request names a missing column, or two name one field
  */
 export function guessMapping(
@@ -157,21 +235,56 @@ export function guessMapping(
   knownFields: readonly string[],
   wishes: MappingWishes = {},
 ): ColumnMapping {
-  const wished = wishesByColumn(columns, wishes);
-  const fields = [...new Set([codeProperty, nameField, ...knownFields])];
-  const taken = new Set([...wished.values()].filter((property) => property !== null));
-  const mapped = new Map<string, MappedColumn>();
-  for (const [column, property] of wished) mapped.set(column, { column, property, guessed: false });
+  const mapped = wishesByColumn(columns, wishes);
+  const fields = [...new Set([nameField, ...knownFields])];
+  const taken = new Set([...mapped.values()].flatMap(({ property }) => property ?? []));
+  const open = columns.filter((column) => !mapped.has(column) && !isUnnamed(column) && !isReportColumn(column));
+  const code = findCodeColumn(mapped, open, fields);
+  const [candidate] = code.candidates;
+  if (code.basis === 'named' || code.basis === 'guessed') {
+    mapped.set(candidate!, { column: candidate!, property: codeProperty, guessed: code.basis === 'guessed' });
+  }
+  if (code.basis === 'several') {
+    for (const column of code.candidates) mapped.set(column, { column, property: null, guessed: true });
+  }
+  taken.add(codeProperty);
   for (const guess of [exactField, likelyField, ownName]) {
-    for (const column of columns) {
+    for (const column of open) {
       if (mapped.has(column)) continue;
-      const property = isUnnamed(column) || isReportColumn(column) ? null : guess(column, fields);
-      if (property === undefined || (property !== null && taken.has(property))) continue;
-      if (property !== null) taken.add(property);
-      mapped.set(column, { column, property, guessed: property !== null && property !== column });
+      const property = guess(column, fields);
+      if (property === undefined || taken.has(property)) continue;
+      taken.add(property);
+      mapped.set(column, { column, property, guessed: property !== column });
     }
   }
-  return { columns: columns.map((column) => mapped.get(column) ?? { column, property: null, guessed: true }) };
+  return { columns: columns.map((column) => mapped.get(column) ?? { column, property: null, guessed: true }), code };
+}
+
+/**
+ * Finds the column of the attendee codes. A header that names the field wins, wherever it stands: first the field's own
+ * name, then that name in another spelling, then in other words.
+ */
+function findCodeColumn(
+  mapped: ReadonlyMap<string, MappedColumn>,
+  open: readonly string[],
+  fields: readonly string[],
+): CodeColumn {
+  const wished = [...mapped.values()].find(({ property }) => property === codeProperty);
+  if (wished !== undefined) return { basis: 'mapped', candidates: [wished.column] };
+  // A column that has the name of another known field holds that field.
+  const free = open.filter((column) => !fields.some((field) => foldWord(field) === foldWord(column)));
+  const names: readonly ((column: string) => boolean)[] = [
+    (column) => column === codeProperty,
+    (column) => foldWord(column) === foldWord(codeProperty),
+    (column) => codeNames.has(foldWord(column)),
+  ];
+  for (const isName of names) {
+    const named = free.filter(isName);
+    if (named.length > 0) return { basis: named.length === 1 ? 'named' : 'several', candidates: named };
+  }
+  const hinted = free.filter((column) => codeHints.has(foldWord(column)));
+  const basis = hinted.length === 0 ? 'none' : hinted.length === 1 ? 'guessed' : 'several';
+  return { basis, candidates: hinted };
 }
 
 function exactField(column: string, fields: readonly string[]): string | undefined {
@@ -186,7 +299,7 @@ function likelyField(column: string, fields: readonly string[]): string | undefi
   const written = fields.find((field) => foldWord(field) === word);
   if (written !== undefined) return written;
   const kind = fieldWords.find(({ words }) => words.has(word));
-  if (kind === undefined) return undefined;
+  if (kind === undefined || kind.property === codeProperty) return undefined;
   return kind.property ?? fields.find((field) => kind.words.has(foldWord(field)));
 }
 
@@ -194,44 +307,125 @@ function ownName(column: string): string {
   return column;
 }
 
-function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<string, string | null> {
-  const byColumn = new Map<string, string | null>();
+function wishesByColumn(columns: readonly string[], wishes: MappingWishes): Map<string, MappedColumn> {
+  const byColumn = new Map<string, MappedColumn>();
   const properties = new Set<string>();
   for (const [name, property] of Object.entries(wishes)) {
-    const column = columns.find((each) => each === name) ?? columns.find((each) => foldWord(each) === foldWord(name));
-    if (column === undefined) {
+    const wished = wishedColumns(columns, name);
+    if ('missing' in wished) {
       throw mappingError(
-        `The mapping names a column ${JSON.stringify(name)}, which the file does not have; correct the name.`,
+        `The mapping names a column ${JSON.stringify(wished.missing)}, which the file does not have; correct the name.`,
       );
     }
-    if (byColumn.has(column)) {
-      throw mappingError(`The mapping names the column ${JSON.stringify(column)} twice; leave one out.`);
-    }
     if (property !== null && properties.has(property)) {
-      throw mappingError(`The mapping sends two columns as ${JSON.stringify(property)}; leave one of them out.`);
+      throw mappingError(
+        `The mapping sends two columns as ${JSON.stringify(property)}; leave one of them out, or join them as in "First name+Last name=${property}".`,
+      );
     }
     if (property !== null) properties.add(property);
-    byColumn.set(column, property);
+    const isJoined = wished.columns.length > 1 && property !== null;
+    if (isJoined && property === codeProperty) {
+      throw mappingError(`The mapping joins ${JSON.stringify(name)} to a code; a code is a single column.`);
+    }
+    for (const [part, column] of wished.columns.entries()) {
+      if (byColumn.has(column)) {
+        throw mappingError(`The mapping names the column ${JSON.stringify(column)} twice; leave one out.`);
+      }
+      byColumn.set(column, { column, property, guessed: false, ...(isJoined ? { part } : {}) });
+    }
   }
   return byColumn;
+}
+
+/** Finds the columns of a wish: one, or those that `+` joins. A header may contain `+` as well. */
+function wishedColumns(
+  columns: readonly string[],
+  name: string,
+): { readonly columns: readonly string[] } | { readonly missing: string } {
+  const find = (each: string): string | undefined =>
+    columns.find((column) => column === each) ?? columns.find((column) => foldWord(column) === foldWord(each));
+  const whole = columns.find((column) => column === name);
+  if (whole !== undefined) return { columns: [whole] };
+  const names = name.split('+').map((each) => each.trim());
+  const found = names.map(find);
+  if (names.length === 1 || found.every((column) => column === undefined)) {
+    const only = find(name);
+    return only === undefined ? { missing: name } : { columns: [only] };
+  }
+  const missing = names.find((_, n) => found[n] === undefined);
+  return missing === undefined ? { columns: found as string[] } : { missing };
+}
+
+/**
+ * Returns the wishes of a saved mapping that concern a file: those whose columns it has, unless the caller's own wishes
+ * are about one of these columns.
+ */
+export function wishesFor(columns: readonly string[], saved: MappingWishes, own: MappingWishes): MappingWishes {
+  const found = (name: string): readonly string[] | null => {
+    const wished = wishedColumns(columns, name);
+    return 'missing' in wished ? null : wished.columns;
+  };
+  const named = new Set(Object.keys(own).flatMap((name) => found(name) ?? []));
+  return Object.fromEntries(
+    Object.entries(saved).filter(([name]) => found(name)?.every((column) => !named.has(column)) ?? false),
+  );
+}
+
+/** Returns a mapping in the form in which it is requested and saved: joined columns as one wish. */
+export function asWishes({ columns }: Pick<ColumnMapping, 'columns'>): MappingWishes {
+  const parts = (property: string | null): string =>
+    columns
+      .filter((each) => each.property === property && each.part !== undefined)
+      .toSorted((a, b) => a.part! - b.part!)
+      .map(({ column }) => column)
+      .join('+');
+  return Object.fromEntries(
+    columns.map(({ column, property, part }) => [part === undefined ? column : parts(property), property]),
+  );
 }
 
 function mappingError(message: string): RegistrantFileError {
   return new RegistrantFileError('mapping', message);
 }
 
+/**
+ * Returns why nothing may be created until a person has named the column of the codes; null: the column is certain.
+ * Pure.
+ * @param evidence of the candidates, in their order, from the whole file
+ */
+export function codeColumnDoubt({ basis }: CodeColumn, evidence: readonly CodeEvidence[]): string | null {
+  const words = evidence.map((each) => `${JSON.stringify(each.column)} (${evidenceInWords(each)})`).join(', ');
+  const [first] = evidence.toSorted((a, b) => b.different - a.different);
+  const example = `--map "${first?.column ?? 'COLUMN'}=${codeProperty}"`;
+  const isDoubtful = evidence.some((each) => each.isDoubtful);
+  switch (basis) {
+    case 'several':
+      return `Several columns may hold the attendee codes: ${words}; name the right one, as in ${example}.`;
+    case 'guessed':
+      return isDoubtful
+        ? `The column of the attendee codes is a guess, and its values do not look like codes: ${words}; name the right one with --map "COLUMN=${codeProperty}".`
+        : `The column of the attendee codes is a guess: ${words}; if it is right, confirm it with ${example}.`;
+    case 'named':
+      return isDoubtful
+        ? `The values in the column of the attendee codes do not look like codes: ${words}; name another column with --map "COLUMN=${codeProperty}", or confirm this one with ${example}.`
+        : null;
+    default:
+      return null;
+  }
+}
+
 /** Part of the message of `checkMapping` by which the command line recognizes it, to add its own options. */
 export const noCodeColumn = 'pigeonpost did not recognise a column with the attendee code';
 
 /**
- * Checks that rows can be sent with this mapping.
+ * Checks that rows can be sent with this mapping, or could be once the column of the codes is chosen.
  * @param codes whether rows must have a code, or missing ones are generated
  * @throws {RegistrantFileError} kind `header` if the first row is a registrant, `mapping` if no column has the code.
  *   The message does not quote the first row: if the file has no header, that row is personal data.
  */
 export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'generated'): void {
+  if (mapping.code.basis !== 'none') return;
   const sent = mapping.columns.filter(({ property }) => property !== null);
-  if (sent.some(({ property }) => property === codeProperty)) return;
   if (looksLikeRegistrant(mapping.columns)) {
     throw new RegistrantFileError(
       'header',
@@ -245,8 +439,8 @@ export function checkMapping(mapping: ColumnMapping, codes: 'required' | 'genera
 }
 
 /**
- * Returns fields that were never seen on this pigeonhole or in earlier imports. The service silently ignores unknown
- * names, so a person has to confirm each.
+ * Returns the columns with fields that no attendee of this pigeonhole has. The service silently ignores unknown names,
+ * so a person has to confirm each.
  */
 export function unknownFields(mapping: ColumnMapping, knownFields: readonly string[]): readonly MappedColumn[] {
   const known = new Set([codeProperty, ...knownFields]);

@@ -201,6 +201,9 @@ export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
   'not-calculated',
   'date-in-code',
   'digits-lost',
+  'scientific-number',
+  'formula',
+  'placeholder',
   'nested-value',
   'not-an-object',
   'late-field',
@@ -234,19 +237,32 @@ const problemWords = {
     'There is a quotation mark too many or too few; put quotation marks around the whole value, and write each one inside it twice.',
   'within-quotes':
     'The row follows a quotation mark that an earlier row opens and does not close; correct the quotation marks there.',
-  'date-in-code': 'The spreadsheet holds this code as a date; format the column as text and enter the code again.',
+  'date-in-code':
+    'A spreadsheet has probably changed this code to a date; format the column as text and enter the code again, or put an apostrophe before it if it is right.',
   'digits-lost':
     'The number has more than 15 digits, of which the last may be lost; format the column as text and enter it again.',
   'nested-value': 'The value is a list or an object; enter text.',
   'not-an-object': 'The element is not an object; give one object for each registrant.',
   'late-field':
     'The element has a field that no element at the start of the file has; give the first element all fields, empty if necessary.',
+  'scientific-number':
+    'A spreadsheet has rounded this number (scientific notation); format the column as text and enter the value again.',
+  formula: 'The cell holds a formula and not its result; enter the value.',
+  placeholder: 'The code is a word or sign for a missing value; enter the code, or leave the cell empty.',
+  'code-column': 'It is not certain which column holds the attendee codes; name it.',
   trimmed: 'White space around the value was removed.',
   'apostrophe-removed': 'The apostrophe that protects the value from spreadsheets was removed.',
+  'invisible-removed': 'Characters that cannot be seen were removed.',
+  'formula-removed': 'The formula that protects the value from spreadsheets was removed.',
+  'decimals-removed': 'The decimals .0 that a spreadsheet or program has added were removed.',
+  'hard-to-type':
+    'The code has characters that most keyboards lack, such as a long dash or a letter of another alphabet; people may not be able to enter it.',
+  'decimal-code': 'The code is a number with decimals, which a spreadsheet has probably written.',
+  'html-codes': 'The value has HTML codes such as &amp; and is sent with them.',
   'code-generated': 'A code was generated.',
 } as const;
 
-type PlainCode = keyof typeof problemWords;
+export type PlainCode = keyof typeof problemWords;
 
 export function plainProblem(row: number, column: string | null, code: PlainCode): Problem {
   return { row, column, code, message: problemWords[code] };

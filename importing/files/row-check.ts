@@ -1,12 +1,15 @@
-import { codeProperty, isEmailField, isNameField, type ColumnMapping } from './column-mapping.js';
+import { checkValue, type ValueKind } from './check-value.js';
+import type { CodeEvidence } from '../../base/code-evidence.js';
+import { CodeValues, type ShortCodes } from './code-values.js';
+import { codeProperty, isEmailField, isNameField, isPhoneField, type ColumnMapping } from './column-mapping.js';
 import {
   type Finding,
   type RawRow,
   type CheckedRow,
   type Problem,
   type Profile,
-  plainProblem,
   maxValueLength,
+  plainProblem,
 } from './registrant-file.js';
 import { asWritten, unnamedColumn } from './table.js';
 import { createHmac, createHash } from 'node:crypto';
@@ -21,14 +24,14 @@ interface SentColumn {
   readonly index: number;
   readonly column: string;
   readonly property: string;
-  readonly isEmail: boolean;
+  readonly kind: ValueKind;
 }
 
-/**
- * One `@` between a local part and a domain with a dot, without delimiters of address lists. Wider than what mail
- * servers accept, so that only clear mistakes are refused.
- */
-const emailAddress = /^[^\s@<>(),;:"]+@[^\s@<>(),;:"]+\.[^\s@<>(),;:".]+$/;
+/** A column that holds the codes, or may hold them. */
+interface WatchedColumn {
+  readonly index: number;
+  readonly values: CodeValues;
+}
 
 /** A row during the check. */
 interface Judged {
@@ -52,11 +55,22 @@ export class RowCheck {
   /** Number of columns of the header. */
   readonly #width: number;
   readonly #seen = new SeenCodes();
+  readonly #watched: readonly WatchedColumn[];
+  /** Whether it is open which column holds the codes: then no row can be sent. */
+  readonly #isOpen: boolean;
 
   constructor({ mapping, codeKey }: RowCheckOptions) {
-    this.#sent = mapping.columns.flatMap(({ column, property }, index) =>
-      property === null ? [] : [{ index, column, property, isEmail: isEmailField(property) || isEmailField(column) }],
-    );
+    this.#sent = mapping.columns
+      .map((each, index) => ({ ...each, index }))
+      .toSorted((a, b) => (a.part ?? 0) - (b.part ?? 0)) // the parts of a joined field in their order
+      .flatMap(({ index, column, property }) =>
+        property === null ? [] : [{ index, column, property, kind: kindOf(property, column) }],
+      );
+    this.#watched = mapping.code.candidates.map((column) => ({
+      index: mapping.columns.findIndex((each) => each.column === column),
+      values: new CodeValues(column),
+    }));
+    this.#isOpen = mapping.code.basis === 'several';
     this.#code = this.#sent.find(({ property }) => property === codeProperty);
     this.#names = this.#sent.filter(({ property }) => isNameField(property));
     this.#codeKey = codeKey;
@@ -67,11 +81,29 @@ export class RowCheck {
     return rows.map((row) => this.#checkRow(row));
   }
 
+  /** Evidence from the values so far about the columns that hold the codes, or may hold them. */
+  get codeEvidence(): readonly CodeEvidence[] {
+    return this.#watched.map(({ values }) => values.evidence);
+  }
+
+  /** The codes so far that have probably lost their leading zeros; null: none. */
+  get shortCodes(): (ShortCodes & { readonly column: string }) | null {
+    const [watched] = this.#code === undefined ? [] : this.#watched;
+    const short = watched?.values.shortCodes ?? null;
+    return short === null ? null : { ...short, column: watched!.values.column };
+  }
+
   #checkRow(raw: RawRow): CheckedRow {
     const { row } = raw;
     const judged: Judged = { row, fields: new Map([[codeProperty, '']]), problems: [], notes: [] };
     for (const finding of raw.findings ?? []) this.#judgeFinding(finding, judged);
     for (const column of this.#sent) this.#judgeValue(column, raw.values[column.index] ?? '', judged);
+    for (const { index, values } of this.#watched) {
+      values.add(
+        index === this.#code?.index ? judged.fields.get(codeProperty)! : (raw.values[index] ?? '').trim(),
+        row,
+      );
+    }
     // If a row is unreadable or its cells are shifted, report only that and not the problems that follow from it.
     const isReadable = (raw.findings ?? []).every(({ kind }) => isHarmless(kind));
     this.#judgeName(judged, isReadable);
@@ -102,13 +134,15 @@ export class RowCheck {
   }
 
   #judgeValue(column: SentColumn, text: string, { row, fields, problems, notes }: Judged): void {
-    const checked = checkValue(text, column === this.#code);
-    fields.set(column.property, checked.value);
+    const checked = checkValue(text, column.kind);
+    // a field that joins columns has the value of an earlier one
+    const value = [fields.get(column.property) ?? '', checked.value].filter((part) => part !== '').join(' ');
+    fields.set(column.property, value);
     for (const note of checked.notes) notes.push(plainProblem(row, column.column, note));
-    if (checked.problem !== undefined) problems.push(plainProblem(row, column.column, checked.problem));
-    else if (column.isEmail && checked.value !== '' && !emailAddress.test(checked.value)) {
-      problems.push(plainProblem(row, column.column, 'no-email-address'));
-    }
+    const problem = checked.problem ?? (Array.from(value).length > maxValueLength ? 'too-long' : undefined);
+    // the file reader may have found the same, such as a date in an XLSX file
+    const isKnown = problems.some((known) => known.code === problem && known.column === column.column);
+    if (problem !== undefined && !isKnown) problems.push(plainProblem(row, column.column, problem));
   }
 
   #judgeName({ row, fields, problems }: Judged, isReadable: boolean): void {
@@ -122,6 +156,10 @@ export class RowCheck {
   /** Checks that the code exists and is unique, or generates it. */
   #judgeCode(judged: Judged, isReadable: boolean): void {
     const { row, fields, problems, notes } = judged;
+    if (this.#isOpen) {
+      problems.push(plainProblem(row, null, 'code-column'));
+      return;
+    }
     const column = this.#code?.column ?? null;
     const given = fields.get(codeProperty)!;
     if (given !== '') {
@@ -188,37 +226,11 @@ function similarCode(row: number, column: string | null, earlier: number): Probl
   return { row, column, code: 'similar-code', message };
 }
 
-type ValueNote = 'trimmed' | 'apostrophe-removed';
-type ValueProblem = 'control-character' | 'too-long';
-
-interface CheckedValue {
-  /** The value to send. */
-  readonly value: string;
-  readonly notes: readonly ValueNote[];
-  readonly problem: ValueProblem | undefined;
-}
-
-/**
- * Normalizes a cell's text for sending: trims it, removes the apostrophe that protects against spreadsheets, and
- * converts line ends to LF. Control characters are a problem; in a code, so are line ends, tabs and invisible
- * characters, which cannot be typed. Names may need invisible joiners (Persian, emoji).
- */
-function checkValue(text: string, isCode: boolean): CheckedValue {
-  const notes: ValueNote[] = [];
-  const trimmed = text.trim();
-  if (trimmed !== text) notes.push('trimmed');
-  const written = asWritten(trimmed);
-  if (written !== trimmed) notes.push('apostrophe-removed');
-  const value = written.includes('\r') ? written.replace(/\r\n?/g, '\n') : written;
-  return { value, notes, problem: problemOf(value, isCode) };
-}
-
-function problemOf(value: string, isCode: boolean): ValueProblem | undefined {
-  if (/\p{Cs}/u.test(value)) return 'control-character'; // a lone surrogate, which JSON allows
-  if (isCode ? /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(value) : /[^\P{Cc}\t\n]/u.test(value)) return 'control-character';
-  // code points, so that a surrogate pair counts once
-  if (value.length > maxValueLength && Array.from(value).length > maxValueLength) return 'too-long';
-  return undefined;
+function kindOf(property: string, column: string): ValueKind {
+  if (property === codeProperty) return 'code';
+  if (isEmailField(property) || isEmailField(column)) return 'email';
+  if (isPhoneField(property) || isPhoneField(column)) return 'phone';
+  return isNameField(property) ? 'name' : 'other';
 }
 
 /** No vowels (no words), no 0, 1, I, L, O (misread), no E (spreadsheets read 12E4 as a number). */

@@ -400,6 +400,11 @@ suite('an import', () => {
     await page.getByLabel('Pigeonhole').fill('acme/101');
     await page.locator('input[type=file]').setInputFiles(file);
     await shows(/Into ACME Summit 101/);
+    await shows('40 different values in 40 rows');
+    await shows('1 value in 40 rows, none with a digit');
+    expect(await page.getByRole('button', { name: /^Import 0 registrants/ }).isDisabled()).toBe(true);
+    await press('Use Ticket');
+    await page.getByText('Which column holds the attendee codes?').waitFor({ state: 'detached' });
     await page.getByRole('rowheader', { name: 'Ticket' }).waitFor();
     await shows('T1000');
     await shows('The attendee code is missing');
@@ -435,6 +440,7 @@ suite('an import into an event that has ended', () => {
     await page.locator('input[type=file]').setInputFiles(file);
     await shows('This event has ended. To import anyway, select');
     await shows('Row 2, Full name: white space around the value was removed');
+    await press('Use Ticket');
     const start = page.getByRole('button', { name: 'Import 1 registrant…' });
     expect(await start.isDisabled()).toBe(true);
     await page.getByText('More options: saved mappings').click();

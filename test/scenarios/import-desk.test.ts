@@ -19,7 +19,11 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
     await withSomebody(set);
     const desk = deskIn(await set.scene());
     const lines = ['Ticket;Full name;E-mail;Seat', '007;Bo;bo@example.com;4', ';Cy;;', '007;Di;;'];
-    const check = await desk.check(requestOf(), bytesOf(...lines));
+    const guess = await desk.check(requestOf(), bytesOf(...lines));
+    expect(guess.codeColumn).toMatchObject({ basis: 'guessed', candidates: [{ column: 'Ticket' }] });
+    expect(guess.problems[0]).toMatchObject({ row: 1, column: null, code: 'code-column' });
+    const check = await desk.check(requestOf({ map: ['Ticket=attendeeCode'] }), bytesOf(...lines));
+    expect(check.codeColumn).toMatchObject({ basis: 'mapped', doubt: null });
     expect(check).toMatchObject({
       target: { workspace: 'acme', pigeonholeId: 101, status: 'live', asOf: null },
       file: { format: 'csv', delimiter: ';' },
@@ -28,7 +32,7 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
       estimate: { requests: 1 },
     });
     expect(check.columns.map(({ property, guessed, known, sample }) => [property, guessed, known, sample])).toEqual([
-      ['attendeeCode', true, true, '007'],
+      ['attendeeCode', false, true, '007'],
       ['Name', true, true, 'Bo'],
       ['Email', true, true, 'bo@example.com'],
       ['Seat', false, false, '4'],
@@ -104,14 +108,76 @@ describe.each(kinds)('a file of registrants on %s', (kind) => {
   it('has a report that can be corrected and imported as a file', async () => {
     const set = await stages.open(kind);
     const desk = deskIn(await set.scene());
-    const { id } = await desk.start(requestOf(), bytesOf('Ticket,Name', '007,=Ada', ',Bo'));
+    const map = ['Ticket=attendeeCode', 'Notes='];
+    const lines = ['Ticket,Name,Notes', '007,=Ada,x', ',Bo,'];
+    const { id } = await desk.start(requestOf({ map }), bytesOf(...lines));
     const report = await textIn(desk.reportCsv(id));
+    expect(report).toContain('"2","created","","","');
+    expect(report).toContain('"3","invalid","attendeeCode","');
     const corrected = report.split('\r\n').map((line) => line.replace('"","Bo"', '"008","Bo"'));
     const second = await desk.start(requestOf(), bytesOf(...corrected));
     expect(countsIn(second)).toEqual({ existing: 1, created: 1 });
     expect(await registered(set)).toEqual([
       { attendeeCode: '007', Name: '=Ada' },
       { attendeeCode: '008', Name: 'Bo' },
+    ]);
+  });
+
+  it.each([
+    [
+      'several columns that may hold the codes',
+      ['Ticket,Code,Name', 'VIP,A1,Ada', 'Press,A2,Bo'],
+      '"Ticket" (2 different values in 2 rows, none with a digit), "Code" (2 different values in 2 rows); name the right one, as in --map',
+    ],
+    [
+      'a column that is a guess',
+      ['Badge,Name', 'VIP,Ada', 'Press,Bo'],
+      'is a guess: "Badge" (2 different values in 2 rows, none with a digit)',
+    ],
+    [
+      'a named column whose values are no codes',
+      ['attendeeCode,Name', ...'VIP VIP Press Press Press Press'.split(' ').map((kind, n) => `${kind},N${n}`)],
+      'do not look like codes: "attendeeCode" (2 different values in 6 rows, none with a digit)',
+    ],
+  ])('is not imported with %s, until the request names the column', async (_name, lines, sentence) => {
+    const set = await stages.open(kind);
+    const desk = deskIn(await set.scene());
+    await expect(desk.start(requestOf(), bytesOf(...lines))).rejects.toMatchObject({
+      kind: 'wrong',
+      message: expect.stringContaining(sentence),
+    });
+    expect([await desk.list(newest), await registered(set)]).toEqual([[], []]);
+    const column = lines[0]!.split(',').at(-2)!;
+    const { counts } = await desk.start(requestOf({ map: [`${column}=attendeeCode`] }), bytesOf(...lines));
+    expect(counts['created']).toBe(2);
+  });
+
+  it('knows the fields that attendees have, and not those that an import has sent', async () => {
+    const set = await stages.open(kind);
+    await withSomebody(set);
+    const desk = deskIn(await set.scene());
+    await desk.start(requestOf(), bytesOf('attendeeCode,Name,Emial', 'A1,Ada,a@example.com'));
+    const { columns } = await desk.check(requestOf(), bytesOf('attendeeCode,Email,Emial', 'A2,b@example.com,'));
+    expect(columns.map(({ property, known }) => [property, known])).toEqual([
+      ['attendeeCode', true],
+      ['Email', true],
+      ['Emial', false],
+    ]);
+  });
+
+  it('joins the parts of a name, also with a saved mapping', async () => {
+    const set = await stages.open(kind);
+    await withSomebody(set);
+    const desk = deskIn(await set.scene());
+    const lines = ['First name,Last name,attendeeCode', 'Ann,Ray,A1'];
+    const plan = await desk.check(requestOf(), bytesOf(...lines));
+    expect(plan.names).toEqual({ missing: true, parts: ['First name', 'Last name'] });
+    const map = ['First name+Last name=Name'];
+    await desk.start(requestOf({ map, saveMapping: 'shop' }), bytesOf(...lines));
+    await desk.start(requestOf({ map: ['shop'] }), bytesOf('attendeeCode,Last name,First name', 'A2,Lee,Bo'));
+    expect(await registered(set)).toEqual([
+      { attendeeCode: 'A1', Name: 'Ann Ray' },
+      { attendeeCode: 'A2', Name: 'Bo Lee' },
     ]);
   });
 

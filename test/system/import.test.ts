@@ -55,7 +55,8 @@ async function registered(pigeonhole: number): Promise<number> {
   return (await control(`truth/registrants?pigeonhole=${pigeonhole}`)).split('\n').filter(Boolean).length;
 }
 
-const importing = ['import', 'people.csv', '--pigeonhole', '101'] as const;
+const guessing = ['import', 'people.csv', '--pigeonhole', '101'] as const;
+const importing = [...guessing, '--map', 'Ticket=attendeeCode'] as const;
 
 describe('a person who imports a list', () => {
   let before: number;
@@ -67,13 +68,22 @@ describe('a person who imports a list', () => {
     const { code, out, errors } = await run(...importing, '--dry-run');
     expect(errors).toBe('');
     expect(out).toMatch(/^file {4}people\.csv, CSV, semicolons, utf-8, 6,001 rows\nto {6}acme\/101 ACME Summit 101, /);
-    expect(out).toMatch(/Ticket {5}attendeeCode \(guessed\) {2}000000/);
+    expect(out).toMatch(/Ticket {5}attendeeCode {2}000000/);
     expect(out).toMatch(
       /6,000 to send[^]*people\.csv, row 6,002, Ticket: The attendee code is missing[^]*6 requests of up to 1,000/,
     );
     expect(code).toBe(5);
     expect(await run(...importing)).toMatchObject({ code: 2, errors: expect.stringContaining('--yes') });
     expect(await registered(101)).toBe(before);
+  });
+
+  it('has to name the column of the codes if that is a guess, before anything is sent', async () => {
+    const dry = await run(...guessing, '--dry-run');
+    expect(dry.out).toMatch(/Ticket {5}attendeeCode \(guessed\) {2}000000/);
+    const sentence =
+      'people.csv: The column of the attendee codes is a guess: "Ticket" (6,000 different values in 6,000 rows); if it is right, confirm it with --map "Ticket=attendeeCode".';
+    expect(await run(...guessing, '--yes')).toMatchObject({ code: 2, errors: expect.stringContaining(sentence) });
+    expect([dry.code, await registered(101)]).toEqual([2, before]);
   });
 
   it('can leave with Ctrl-C while the import continues, follow it again, and get the report', async () => {
@@ -112,7 +122,7 @@ describe('a person who imports a list', () => {
       { length: 200 },
       (_, n) => `N${n};Guest ${n};guest${n}@example.com;${'long '.repeat(2000)}`,
     );
-    const all = ['Ticket;Full name;E-mail;Notes', ...lines, 'N900;Grace;grace(at)example.com;'];
+    const all = ['attendeeCode;Full name;E-mail;Notes', ...lines, 'N900;Grace;grace(at)example.com;'];
     writeFileSync(join(folder, 'notes.csv'), all.join('\r\n'));
     const dry = await run('import', 'notes.csv', '--pigeonhole', '101', '--dry-run');
     expect(dry.out).toMatch(/row 202, E-mail: /);
@@ -125,7 +135,7 @@ describe('a person who imports a list', () => {
   it('sees rows that the service refuses for one column as one line, and sends them without that column', async () => {
     await control('knobs', 'PATCH', { registrantMaxText: 40 }); // pigeonpost cannot know the limits of a service
     const lines = Array.from({ length: 12 }, (_, n) => `F${n};Guest ${n};${'long '.repeat(10)}`);
-    writeFileSync(join(folder, 'firms.csv'), ['Ticket;Full name;Company', ...lines].join('\r\n'));
+    writeFileSync(join(folder, 'firms.csv'), ['attendeeCode;Full name;Company', ...lines].join('\r\n'));
     const { out, code } = await run('import', 'firms.csv', '--pigeonhole', '101', '--yes');
     expect(out).toMatch(/^ +0 created\n +12 rejected by the service$/m);
     expect(out.match(/^firms\.csv, .*$/gm)).toEqual([
