@@ -137,6 +137,7 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/tokens', body: { name: 'x', roles: ['viewer'], expiresInDays: 1 }, may: ['admin'] },
   { method: 'POST', path: '/api/tokens/x/revoke', body: {}, may: ['admin'] },
   { method: 'POST', path: '/api/page-codes', body: {}, may: reading },
+  { method: 'POST', path: '/api/sign-out', body: {}, may: reading },
   { method: 'GET', path: '/api/audit', may: ['admin'] },
   { method: 'GET', path: '/api/backup', may: ['admin'] },
 ];

@@ -16,7 +16,8 @@ import type { AlertsView } from '../operations/alerts/alert-desk.js';
 import type { TestedAlerts } from './alerts.js';
 import type { PartHealth } from './health.js';
 import type { ProcessMeters } from './metrics/serve-metrics.js';
-import type { PageFiles, PageCodes } from './serve-page.js';
+import type { PageFiles } from './serve-page.js';
+import type { PageCodes } from './sign-in.js';
 
 /** Variables that every request carries through its routes. */
 export interface ApiEnvironment {

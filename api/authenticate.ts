@@ -3,7 +3,16 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Config } from '../config/config.js';
 import { isLoopback } from '../base/loopback.js';
 import { findToken, markTokenUsed } from '../ledger/tokens.js';
-import { type AdministratorName, type Holder, readSession, sessionIn, hashToken, tokenIdOf } from './credentials.js';
+import { addPageSession, findPageSession } from '../ledger/page-sessions.js';
+import {
+  type AdministratorName,
+  type Holder,
+  cookieIn,
+  hashToken,
+  isRandom,
+  makeSession,
+  tokenIdOf,
+} from './credentials.js';
 import { Refused } from './problem.js';
 
 /** Roles of a token. A token with several roles has the rights of all of them. */
@@ -109,12 +118,8 @@ export async function callerOf(sources: AccessSources, holder: Holder): Promise<
 }
 
 async function authenticateSession(sources: AccessSources, header: Header): Promise<Caller> {
-  const text = sessionIn(header('cookie'), header('host') ?? '');
-  if (text !== undefined) await sources.ledger.clock.confirm(); // if the machine was suspended, the clock is behind, and an expired session would still seem valid
-  const holder =
-    text === undefined
-      ? undefined
-      : readSession(administratorsTokens(sources)[0]!.text, text, sources.ledger.clock.nowMs());
+  const text = sessionTextIn(sources, header);
+  const holder = text === undefined ? undefined : await holderOf(sources, text);
   if (holder === undefined) {
     throw unauthenticated(
       'send a token as "Authorization: Bearer …"; "pigeonpost open" prints a link that signs a browser in',
@@ -125,6 +130,40 @@ async function authenticateSession(sources: AccessSources, header: Header): Prom
     throw new Refused(403, 'requests from other sites are refused');
   }
   return await callerOf(sources, holder);
+}
+
+/** Returns the session that a browser sent; undefined if it sent none. */
+export function sessionTextIn({ config }: Pick<AccessSources, 'config'>, header: Header): string | undefined {
+  return cookieIn('session', config.server, { cookies: header('cookie'), host: header('host') ?? '' });
+}
+
+async function holderOf(sources: AccessSources, session: string): Promise<Holder | undefined> {
+  if (!isRandom(session)) return undefined;
+  const under = fingerprintOfTokens(sources);
+  const holder = await findPageSession(sources.ledger, { hash: hashToken(session), under });
+  if (holder === undefined) return undefined;
+  return holder === 'server.token' || holder === 'local'
+    ? { kind: 'administrator', by: holder }
+    : { kind: 'token', id: holder };
+}
+
+/**
+ * Signs a browser in.
+ * @returns the text of its session
+ */
+export async function openSession(
+  sources: AccessSources,
+  holder: Holder,
+): Promise<{ readonly text: string; readonly lastsSeconds: number }> {
+  const { text, hash, lastsSeconds } = makeSession();
+  const by = holder.kind === 'token' ? holder.id : holder.by;
+  await addPageSession(sources.ledger, { hash, holder: by, under: fingerprintOfTokens(sources), lastsSeconds });
+  return { text, lastsSeconds };
+}
+
+/** Identifies the administrator's token, which the processes of an installation share. Another token ends all sessions. */
+function fingerprintOfTokens(sources: AccessSources): string {
+  return sources.ledger.hash.fingerprint(administratorsTokens(sources)[0]?.text ?? '');
 }
 
 function administrator(by: AdministratorName): Caller {

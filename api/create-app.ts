@@ -8,11 +8,10 @@ import { recordRequest, recordResult } from '../ledger/audit.js';
 import { serveActions, serveReplays } from './actions.js';
 import { serveAlerts } from './alerts.js';
 import type { ApiApp, ApiContext, ApiEnvironment, AccessSources, ApiSources, ProbeSources } from './api-app.js';
-import { authenticate, authenticateForMetrics } from './authenticate.js';
+import { authenticate, authenticateForMetrics, sessionTextIn } from './authenticate.js';
 import { BoundedNotes, RefusedActions, serveAuditLog } from './audit-log.js';
 import { addressOf } from './listen.js';
 import { TokenGuard } from './token-guard.js';
-import { sessionIn } from './credentials.js';
 import { serveBackup } from './backup.js';
 import { serveConfiguration, servePreview } from './configuration.js';
 import { serveDeadLetters } from './dead-letters.js';
@@ -22,7 +21,8 @@ import { onlyFromHere, secureHeaders } from './browser-guards.js';
 import { type Fault, problemResponse, Refused } from './problem.js';
 import { serveCaller, serveTokens } from './tokens.js';
 import { serveItems, serveFields } from './items.js';
-import { servePage, servePageCodes } from './serve-page.js';
+import { servePage } from './serve-page.js';
+import { servePageCodes, serveSignIn, serveSignOut } from './sign-in.js';
 import { serveLiveChanges } from './live-changes.js';
 import { serveImports } from './imports.js';
 import { serveProvisioning } from './provisioning.js';
@@ -51,6 +51,7 @@ export function createApp(sources: ApiSources): ApiApp {
   app.use(onlyFromHere(sources));
   serveInstance(app, sources);
   documentApi(app, sources);
+  serveSignIn(app, sources);
   servePage(app, sources);
   app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app));
   app.use('/metrics', onlyCallers(sources, guard, authenticateForMetrics));
@@ -79,6 +80,7 @@ export function createApp(sources: ApiSources): ApiApp {
   servePersons(app, sources);
   serveTokens(app, sources);
   servePageCodes(app, sources);
+  serveSignOut(app, sources);
   serveAuditLog(app, sources);
   serveBackup(app, sources);
   serveCaller(app);
@@ -125,11 +127,10 @@ const headWithoutBody = createMiddleware<ApiEnvironment>(async (c, next) => {
 
 function onlyCallers(sources: AccessSources, guard: TokenGuard, find: typeof authenticate) {
   return createMiddleware<ApiEnvironment>(async (c, next) => {
-    // Other programs of this host have cookies of their own, which browsers send here as well.
-    const session = sessionIn(c.req.header('cookie'), c.req.header('host') ?? '');
     const request = {
       address: addressOf(c as ApiContext),
-      presented: c.req.header('authorization') ?? session,
+      // Other programs of this host have cookies of their own, which browsers send here as well.
+      presented: c.req.header('authorization') ?? sessionTextIn(sources, (name) => c.req.header(name)),
       requestId: c.get('requestId'),
     };
     c.set('caller', await guard.caller(request, () => find(sources, (name) => c.req.header(name))));

@@ -43,70 +43,72 @@ export type Holder =
   | { readonly kind: 'token'; readonly id: string };
 
 /** Lifetime of a browser's session. `pigeonpost open` prints a link for the next one. */
-const lastsMs = 24 * 60 * 60_000;
+const sessionSeconds = 24 * 60 * 60;
 
-/** `pps_`, the holder, the second at which it ends, and a MAC of both. */
-const sessionForm = /^pps_(server\.token|local|[0-9a-f]{16})\.(\d{10})\.([A-Za-z0-9_-]{43})$/;
+/** `pps_` and 256 random bits. */
+const sessionForm = /^pps_[A-Za-z0-9_-]{43}$/;
 
 interface MadeSession {
   readonly text: string;
+  readonly hash: Buffer;
   readonly lastsSeconds: number;
 }
 
+/** Creates a session. It is derived from nothing; the ledger stores its hash. */
+export function makeSession(): MadeSession {
+  const text = `pps_${randomBytes(32).toString('base64url')}`;
+  return { text, hash: hashToken(text), lastsSeconds: sessionSeconds };
+}
+
+/** Whether a credential has so many random bits that nobody can guess it: a named token or a session. */
+export function isRandom(text: string): boolean {
+  return tokenForm.test(text) || sessionForm.test(text);
+}
+
+/** Uses of a cookie: the session, or the proof that the browser showed the page of a link. */
+type CookiePurpose = 'session' | 'sign-in';
+
 /**
- * Creates the text of a session. Nothing is stored: every process that knows the administrator's token can check it,
- * even after a restart. A new administrator's token ends all sessions.
- * @param secret the administrator's token
+ * Returns the name of a cookie. With the prefix `__Host-`, a browser keeps it for one host and HTTPS only (RFC 6265bis,
+ * 4.1.3.2), so no other page of the machine or the domain can set it. Without HTTPS, the name contains the port, because
+ * browsers send a cookie to every port of a host.
  */
-export function makeSession(secret: string, holder: Holder, nowMs: number): MadeSession {
-  const until = Math.floor((nowMs + lastsMs) / 1000);
-  const claim = `${holder.kind === 'token' ? holder.id : holder.by}.${until}`;
-  return { text: `pps_${claim}.${macOf(secret, claim).toString('base64url')}`, lastsSeconds: lastsMs / 1000 };
+function cookieName(purpose: CookiePurpose, { publicUrl }: Pick<Config['server'], 'publicUrl'>, host: string): string {
+  const suffix = purpose === 'session' ? '' : '-sign-in';
+  if (isSecureHost(publicUrl, host)) return `__Host-pigeonpost${suffix}`;
+  return `pigeonpost${suffix}-${/:(\d{1,5})$/.exec(host)?.[1] ?? '80'}`;
 }
 
-/** @returns undefined if it is not a session, was signed with another token, or has ended */
-export function readSession(secret: string, text: string, nowMs: number): Holder | undefined {
-  const [, holder, until, mac] = sessionForm.exec(text) ?? [];
-  if (holder === undefined || until === undefined || mac === undefined) return undefined;
-  if (!timingSafeEqual(macOf(secret, `${holder}.${until}`), Buffer.from(mac, 'base64url'))) return undefined;
-  if (Number(until) * 1000 <= nowMs) return undefined;
-  return holder === 'server.token' || holder === 'local'
-    ? { kind: 'administrator', by: holder }
-    : { kind: 'token', id: holder };
+function isSecureHost(publicUrl: string | undefined, host: string): boolean {
+  return publicUrl?.startsWith('https:') === true && new URL(publicUrl).host === host.toLowerCase();
 }
 
-function macOf(secret: string, claim: string): Buffer {
-  return createHmac('sha256', secret).update(`pigeonpost page session\n${claim}`).digest();
-}
-
-/** With this prefix a browser keeps a cookie for one host and HTTPS only (RFC 6265bis, 4.1.3.2). */
-const secureName = '__Host-pigeonpost';
-
-/** Browsers send a cookie to every port of a host, so two installations on one machine use different names. */
-function plainName(host: string): string {
-  return `pigeonpost-${/:(\d{1,5})$/.exec(host)?.[1] ?? '80'}`;
-}
-
-/** The `Set-Cookie` that signs a browser in. No `Domain`, so that it is sent to this host only. */
-export function sessionCookie(
-  { text, lastsSeconds }: MadeSession,
-  { publicUrl }: Pick<Config['server'], 'publicUrl'>,
-  host: string,
+/**
+ * Returns a `Set-Cookie`. No `Domain`, so that it is sent to this host only.
+ * @param given.lastsSeconds 0 deletes the cookie
+ */
+export function setCookie(
+  purpose: CookiePurpose,
+  server: Pick<Config['server'], 'publicUrl'>,
+  { host, text, lastsSeconds }: { readonly host: string; readonly text: string; readonly lastsSeconds: number },
 ): string {
-  const isSecure = publicUrl?.startsWith('https:') === true && new URL(publicUrl).host === host.toLowerCase();
-  const name = isSecure ? secureName : plainName(host);
-  return `${name}=${text}; Path=/; Max-Age=${lastsSeconds}; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  const secure = isSecureHost(server.publicUrl, host) ? '; Secure' : '';
+  const name = cookieName(purpose, server, host);
+  return `${name}=${text}; Path=/; Max-Age=${lastsSeconds}; HttpOnly; SameSite=Strict${secure}`;
 }
 
-/** Finds the session in a `Cookie` header. */
-export function sessionIn(cookies: string | undefined, host: string): string | undefined {
-  const found = new Map(
-    (cookies ?? '').split(';').map((pair) => {
-      const [name = '', value = ''] = pair.split('=', 2);
-      return [name.trim(), value.trim()] as const;
-    }),
-  );
-  return found.get(secureName) ?? found.get(plainName(host));
+/** Finds a value in a `Cookie` header. Of two cookies with this name, neither counts, because a stranger may have set one. */
+export function cookieIn(
+  purpose: CookiePurpose,
+  server: Pick<Config['server'], 'publicUrl'>,
+  { cookies, host }: { readonly cookies: string | undefined; readonly host: string },
+): string | undefined {
+  const wanted = cookieName(purpose, server, host);
+  const found = (cookies ?? '').split(';').flatMap((pair) => {
+    const [name = '', value = ''] = pair.split('=', 2);
+    return name.trim() === wanted ? [value.trim()] : [];
+  });
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** The identity of a running pigeonpost. It contains nothing personal or secret. */

@@ -20,7 +20,7 @@ type Route =
   | RoutesIn<typeof import('./pigeonholes.js')>
   | RoutesIn<typeof import('./provisioning.js')>
   | RoutesIn<typeof import('./ready.js')>
-  | RoutesIn<typeof import('./serve-page.js')>
+  | RoutesIn<typeof import('./sign-in.js')>
   | RoutesIn<typeof import('./sinks.js')>
   | RoutesIn<typeof import('./status.js')>
   | RoutesIn<typeof import('./syncs.js')>

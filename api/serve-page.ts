@@ -1,15 +1,9 @@
 import type { ApiSources, ApiApp, ApiContext } from './api-app.js';
-import { audited } from './audit-log.js';
-import { administratorsTokens, authenticate, callerOf } from './authenticate.js';
-import { makeSession, sessionCookie, type Holder } from './credentials.js';
 import { Refused } from './problem.js';
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { createRoute, z } from '@hono/zod-openapi';
-import { instant } from '../base/printable.js';
-import { answers, jsonBody, needs } from './route-parts.js';
 
 /**
  * Content security policy of the page: it may run its own script and style and send requests to this server. Other
@@ -28,18 +22,9 @@ const policy = [
   "require-trusted-types-for 'script'",
 ].join('; ');
 
-/**
- * `GET /` and the files of the page. They contain nothing that needs a token; the page requests all data from the API.
- * `GET /?code=…` signs the browser in and leads to the page, whose address then holds no code.
- */
-export function servePage(app: ApiApp, sources: ApiSources): void {
-  const { page } = sources;
-  app.get('/', async (c) => {
-    const code = c.req.query('code');
-    if (code !== undefined) {
-      const isSignedIn = (await signIn(c, sources, code)) || (await hasSession(c, sources));
-      return isSignedIn ? c.redirect('./', 303) : answerToOldLink(c);
-    }
+/** `GET /` and the files of the page. They contain nothing that needs a token; the page requests all data from the API. */
+export function servePage(app: ApiApp, { page }: Pick<ApiSources, 'page'>): void {
+  app.get('/', (c) => {
     const file = page.get('/');
     if (file === undefined) {
       throw new Refused(
@@ -50,51 +35,6 @@ export function servePage(app: ApiApp, sources: ApiSources): void {
     return answer(c, file);
   });
   for (const [path, file] of page) if (path !== '/') app.get(path, (c) => answer(c, file));
-}
-
-/** Exchanges a code for a session. Returns false for a code that was never created, was used, or has expired. */
-async function signIn(c: ApiContext, sources: ApiSources, code: string): Promise<boolean> {
-  const holder = sources.pageCodes.take(code);
-  if (holder === undefined) return false;
-  c.set('caller', await callerOf(sources, holder));
-  const session = await audited(c, sources.ledger, { action: 'sign-in', target: null }, async () =>
-    makeSession(administratorsTokens(sources)[0]!.text, holder, sources.ledger.clock.nowMs()),
-  );
-  c.header('Set-Cookie', sessionCookie(session, sources.config.server, c.req.header('host') ?? ''));
-  return true;
-}
-
-/** Whether the browser is signed in already, so that an old link still leads to the page. */
-async function hasSession(c: ApiContext, sources: ApiSources): Promise<boolean> {
-  if (c.req.header('cookie') === undefined) return false;
-  const header = (name: string): string | undefined =>
-    name === 'cookie' || name === 'host' ? c.req.header(name) : undefined;
-  return await authenticate(sources, header).then(
-    () => true,
-    (error: unknown) => {
-      if (error instanceof Refused) return false;
-      throw error;
-    },
-  );
-}
-
-/** Stands alone, because a browser that is not signed in may not have loaded the files of the page. */
-const oldLinkPage = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>pigeonpost</title>
-<style>body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 4rem auto; padding: 0 1rem }</style>
-<h1>This link no longer works</h1>
-<p>This link was used, is older than ten minutes, or was made before pigeonpost was restarted.</p>
-<p>Run <code>pigeonpost open</code> for another one.</p>
-</html>
-`;
-
-function answerToOldLink(c: ApiContext): Response {
-  c.header('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'");
-  return c.html(oldLinkPage, 401);
 }
 
 function answer(c: ApiContext, { type, bytes, zipped, tag, lasting }: PageFile): Response {
@@ -167,85 +107,4 @@ function filesBelow(folder: string): string[] {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
     throw error;
   }
-}
-
-const validMs = 10 * 60_000;
-/** Maximum number of codes, more than people need at a time. The oldest one is discarded first. */
-const maxCodes = 100;
-
-interface MadeCode {
-  /** `ppc_` and 144 random bits: short enough for a line of a terminal. */
-  readonly code: string;
-  readonly expiresAt: Date;
-}
-
-/**
- * Codes that sign a browser in. Each works once, within ten minutes, in the process that created it. Only hashes are
- * kept, in memory, so a restart invalidates all codes.
- */
-export class PageCodes {
-  readonly #codes = new Map<string, { readonly holder: Holder; readonly untilMs: number }>();
-
-  constructor(private readonly now: () => number = Date.now) {}
-
-  make(holder: Holder): MadeCode {
-    const code = `ppc_${randomBytes(18).toString('base64url')}`;
-    const untilMs = this.now() + validMs;
-    this.#codes.set(hashOf(code), { holder, untilMs });
-    for (const oldest of this.#codes.keys()) {
-      if (this.#codes.size <= maxCodes) break;
-      this.#codes.delete(oldest);
-    }
-    return { code, expiresAt: new Date(untilMs) };
-  }
-
-  /** Uses a code. @returns undefined if it was not created here, was used, or has expired */
-  take(code: string): Holder | undefined {
-    const hash = hashOf(code);
-    const found = this.#codes.get(hash);
-    this.#codes.delete(hash);
-    return found !== undefined && found.untilMs > this.now() ? found.holder : undefined;
-  }
-}
-
-function hashOf(code: string): string {
-  return createHash('sha256').update(code).digest('base64url');
-}
-
-/** The page's address with a code, below the address of the server. */
-export function linkWith(baseUrl: string, { code }: Pick<MadeCode, 'code'>): string {
-  return `${baseUrl.replace(/\/$/, '')}/?code=${code}`;
-}
-
-const codeSchema = z
-  .object({
-    code: z.string().describe('Opening `/?code=…` in a browser signs the browser in. A code works once.'),
-    expiresAt: instant(),
-  })
-  .openapi('PageCode');
-
-export const codeRoute = createRoute({
-  method: 'post',
-  path: '/api/page-codes',
-  operationId: 'createPageCode',
-  tags: ['Tokens'],
-  summary: 'Create a code that signs a browser in to the page with the rights of this token',
-  ...needs({ right: 'read', looksLike: 'to create a code, send {}' }),
-  request: { body: jsonBody(z.strictObject({})) },
-  responses: answers('The one-time code.', codeSchema, 413, 415),
-});
-
-export function servePageCodes(app: ApiApp, { ledger, pageCodes }: Pick<ApiSources, 'ledger' | 'pageCodes'>): void {
-  app.openapi(codeRoute, async (c) => {
-    const { token, name } = c.get('caller');
-    const by = name === 'server.token' ? 'server.token' : 'local';
-    const holder: Holder = token === null ? { kind: 'administrator', by } : { kind: 'token', id: token };
-    const made = await audited(
-      c,
-      ledger,
-      { action: 'create-page-code', target: null, changesNothing: true },
-      async () => pageCodes.make(holder),
-    );
-    return c.json({ code: made.code, expiresAt: made.expiresAt.toISOString() }, 200);
-  });
 }

@@ -11,7 +11,8 @@ import { BoundedNotes } from './audit-log.js';
 import { addressGroup } from './listen.js';
 import { ProcessMeters } from './metrics/serve-metrics.js';
 import { type ApiServer, startApi } from './start-api.js';
-import { makeToken } from './credentials.js';
+import { hashToken, makeToken } from './credentials.js';
+import { addPageSession } from '../ledger/page-sessions.js';
 
 const databases = useBothDatabases();
 const serverToken = 'a-token-of-the-server-0123456789';
@@ -70,20 +71,34 @@ describe('guesses of a token', () => {
   it('are limited together if they arrive together', async () => {
     const here = await served();
     const answers = await Promise.all(
-      Array.from({ length: 60 }, async () => (await ask(here, makeToken().text)).status),
+      Array.from({ length: 60 }, async (_, n) => (await ask(here, `guess-together-${n}`)).status),
     );
     expect(answers.filter((status) => status === 401)).toHaveLength(11);
   });
 
-  it('do not block a token that was accepted before, but block one that is used for the first time', async () => {
+  it('block neither a token that was accepted before nor what nobody can guess: named tokens and sessions', async () => {
     const here = await served();
     const { id, hash, text } = makeToken();
     const about = { name: `late-${id}`, roles: ['viewer'], workspace: null, createdBy: 'local', expiresAt: null };
     await addToken(here.ledger, { id, hash, ...about });
+    const session = `pps_${'s'.repeat(43)}`;
+    const under = here.ledger.hash.fingerprint(serverToken);
+    await addPageSession(here.ledger, { hash: hashToken(session), holder: id, under, lastsSeconds: 60 });
     expect((await ask(here, serverToken)).status).toBe(200);
-    for (let status = 401; status !== 429;) ({ status } = await ask(here, makeToken().text));
+    for (let n = 0, status = 401; status !== 429; n += 1) ({ status } = await ask(here, `guess-to-block-${n}`));
     expect((await ask(here, serverToken)).status).toBe(200);
-    expect((await ask(here, text)).status).toBe(429);
+    expect((await ask(here, text)).status).toBe(200);
+    const cookie = `pigeonpost-${new URL(here.url).port}=${session}`;
+    expect((await fetch(`${here.url}/api/caller`, { headers: { cookie } })).status).toBe(200);
+  });
+
+  it('of named tokens are refused and counted, however many there are', async () => {
+    const here = await served();
+    const statuses = await Promise.all(
+      Array.from({ length: 40 }, async () => (await ask(here, makeToken().text)).status),
+    );
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    expect(await here.meters.text()).toMatch(/^pigeonpost_api_refused_tokens_total\{reason="unknown"\} 40$/m);
   });
 
   it('do not include repeated requests with the same invalid token', async () => {

@@ -4,7 +4,7 @@ import type { Caller } from './authenticate.js';
 import { BoundedNotes } from './audit-log.js';
 import type { ProcessMeters } from './metrics/serve-metrics.js';
 import { Refused } from './problem.js';
-import { hashToken } from './credentials.js';
+import { hashToken, isRandom } from './credentials.js';
 
 /** Number of different wrong tokens from one address before it has to wait. */
 const freeAttempts = 10;
@@ -30,10 +30,10 @@ interface GuardedRequest {
 }
 
 /**
- * Slows down an address that tries one token after another: after ten wrong tokens, the next one starts a wait of 1 s,
- * and each further one doubles the wait, up to 5 min. Meanwhile tokens that this process has accepted before still
- * work, so that other people behind the same proxy are not affected. Counts every refused token and records some in the
- * audit log.
+ * Slows down an address that guesses the token that an administrator chose: after ten wrong ones, the next one starts a
+ * wait of 1 s, and each further one doubles the wait, up to 5 min. Named tokens and sessions cannot be guessed, so they
+ * never wait, and neither does a token that this process has accepted before. Otherwise anyone behind the same proxy
+ * could lock everyone out. Counts every refused token and records some in the audit log.
  */
 export class TokenGuard {
   readonly #attempts = new Map<string, Attempts>();
@@ -55,6 +55,7 @@ export class TokenGuard {
    */
   async caller({ address, presented, requestId }: GuardedRequest, find: () => Promise<Caller>): Promise<Caller> {
     if (presented === undefined) return await find();
+    if (isRandom(presented.replace(/^Bearer +/i, ''))) return await this.#random(address, requestId, find);
     const hash = hashToken(presented).toString('base64');
     if (this.#accepted.has(hash)) return await this.#again(hash, find);
     const attempts = this.#attemptsOf(address);
@@ -77,6 +78,18 @@ export class TokenGuard {
         this.sources.meters.refusedToken('unknown');
         if (isAnother) await this.#note(address, attempts.failures, requestId);
       } else this.#undoCount(attempts, hash, isAnother); // nobody knows whether the token is wrong
+      throw error;
+    }
+  }
+
+  async #random(address: string, requestId: string, find: () => Promise<Caller>): Promise<Caller> {
+    try {
+      return await find();
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) {
+        this.sources.meters.refusedToken('unknown');
+        await this.#note(address, 1, requestId);
+      }
       throw error;
     }
   }

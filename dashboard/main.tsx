@@ -20,6 +20,7 @@ import { QuestionDialog, TokenDialog } from './parts/dialogs.js';
 import { address, type Route, routeOf } from './route.js';
 import { counted } from '../base/words.js';
 import { useStore, caller, connection } from './asking/page-state.js';
+import { SignedIn } from './parts/signed-in.js';
 import { For } from './parts/time.js';
 import { dismiss, notices } from './asking/act.js';
 import { capitalized } from './words.js';
@@ -122,6 +123,7 @@ function Top({ route }: { readonly route: Route }) {
           </a>
         ))}
       </nav>
+      <SignedIn />
     </header>
   );
 }

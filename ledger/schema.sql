@@ -447,6 +447,14 @@ create table observations (
   CHECK ((outcome = ANY (ARRAY['send'::text, 'send-anonymous'::text, 'withhold'::text, 'supersede'::text])))
 );
 
+create table page_sessions (
+  hash bytea not null,
+  holder text not null,
+  under text not null,
+  expires_at timestamp with time zone not null,
+  PRIMARY KEY (hash)
+);
+
 create table pages (
   stream_id bigint not null,
   ordinal integer not null,

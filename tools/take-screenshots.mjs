@@ -30,7 +30,10 @@ const browser = await chromium.launch({
   args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'],
 });
 const signIn = await browser.newContext();
-await (await signIn.newPage()).goto(link);
+const first = await signIn.newPage();
+await first.goto(link);
+await first.getByRole('button', { name: /^Sign in as / }).click();
+await first.waitForURL((to) => !to.pathname.endsWith('/sign-in'));
 const storageState = await signIn.storageState();
 const url = new URL(link).origin;
 const wanted = pictures.filter(({ name }) => only === '' || only.split(',').includes(name));

@@ -9,7 +9,7 @@ import { forecastNeeds } from '../reading/demand.js';
 import { watchEveryMs } from '../work/requests/service-watch.js';
 import { wakeWorkspace } from '../operations/act.js';
 import { ProcessMeters } from '../api/metrics/serve-metrics.js';
-import { linkWith, PageCodes } from '../api/serve-page.js';
+import { linkWith, PageCodes } from '../api/sign-in.js';
 import { type ApiServer, startApi } from '../api/start-api.js';
 import { startProbes } from '../api/health.js';
 import type { Config } from '../config/config.js';

@@ -71,7 +71,7 @@ export async function askFor(path: string, request: Request = {}): Promise<Respo
   }
   learnServerTime(answer.headers.get('date'));
   if (answer.ok) {
-    noteReached();
+    if (token === storedToken()) noteReached(); // an answer to a token that was refused since says nothing
     return answer;
   }
   throw await problemOf(answer, token);

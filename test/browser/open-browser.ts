@@ -28,6 +28,12 @@ export interface Watched {
   readonly faults: string[];
 }
 
+/** Selects the button of the page that a sign-in link leads to. */
+export async function confirmSignIn(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /^Sign in as / }).click();
+  await page.waitForURL((to) => !to.searchParams.has('code') && !to.pathname.endsWith('/sign-in'));
+}
+
 export async function openTab(browser: Browser, url: string, width = 1280): Promise<Watched> {
   const { origin } = new URL(url);
   const context = await browser.newContext({ viewport: { width, height: 900 }, acceptDownloads: true });
@@ -47,5 +53,6 @@ export async function openTab(browser: Browser, url: string, width = 1280): Prom
     dialog.dismiss().catch(() => undefined);
   });
   await page.goto(url);
+  if (new URL(url).searchParams.has('code')) await confirmSignIn(page);
   return { page, context, foreign, faults };
 }

@@ -4,7 +4,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { createGate } from '../../base/gate.js';
 import { grouped } from '../../base/words.js';
 import { until } from '../until.js';
-import { installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
+import { confirmSignIn, installedBrowser, openBrowser, openTab, type Watched } from './open-browser.js';
 import { RunningSystem } from './running-system.js';
 import { seriousFindings } from './serious-findings.js';
 
@@ -561,11 +561,34 @@ suite('a link to the page', () => {
     const link = await system.link();
     const first = await openTab(browser, link);
     await first.context.close();
-    const other = await openTab(browser, link);
-    await other.page.getByText('Run pigeonpost open for another one.').waitFor();
+    const other = await openTab(browser, `${system.url}/`);
+    await other.page.goto(link);
+    await other.page.getByText('Run pigeonpost open for another one').waitFor();
     await other.page.goto(`${system.url}/`);
     await other.page.getByRole('dialog', { name: 'Sign in' }).waitFor();
     await other.context.close();
+  });
+});
+
+suite('the person who is signed in', () => {
+  it('is shown before the sign-in and on every page, and signs out on the server', async () => {
+    const token = await system.makeToken('stage', 'importer');
+    const { context, page: own, faults } = await openTab(browser, `${system.url}/`, 390);
+    await own.goto(await system.link(token));
+    await own.getByRole('definition').filter({ hasText: 'importer' }).waitFor();
+    expect(await seriousFindings(own, 'all')).toEqual([]);
+    await confirmSignIn(own);
+    for (const hash of ['#/', '#/imports', '#/items', '#/live', '#/configuration', '#/sink/archive', '#/nowhere']) {
+      await own.goto(`${system.url}/${hash}`);
+      await own.getByText('Signed in as stage').waitFor();
+    }
+    const kept = await context.storageState();
+    await own.getByRole('button', { name: 'Sign out' }).click();
+    await own.getByRole('dialog', { name: 'Sign in' }).waitFor();
+    const copy = await browser.newContext({ storageState: kept });
+    expect((await copy.request.get(`${system.url}/api/caller`)).status()).toBe(401);
+    expect(faults).toEqual([]);
+    await Promise.all([copy.close(), context.close()]);
   });
 });
 

@@ -89,9 +89,9 @@ export class RunningSystem {
     ]);
   }
 
-  /** Returns a link that signs one browser in. */
-  async link(): Promise<string> {
-    const { code } = await this.post<{ code: string }>('/api/page-codes', {});
+  /** Returns a link that signs one browser in. @param token whose rights it has; by default the administrator's */
+  async link(token?: string): Promise<string> {
+    const { code } = await this.post<{ code: string }>('/api/page-codes', {}, token);
     return `${this.url}/?code=${code}`;
   }
 
@@ -103,10 +103,10 @@ export class RunningSystem {
     return (await (await fetch(`${this.url}${path}`, { headers: apiHeaders(this.folder) })).json()) as Answer;
   }
 
-  async post<Answer>(path: string, body: object): Promise<Answer> {
+  async post<Answer>(path: string, body: object, token?: string): Promise<Answer> {
     const answer = await fetch(`${this.url}${path}`, {
       method: 'POST',
-      headers: apiHeaders(this.folder),
+      headers: { ...apiHeaders(this.folder), ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
       body: JSON.stringify(body),
     });
     if (!answer.ok) throw new Error(`${path} answers ${answer.status}: ${await answer.text()}`);

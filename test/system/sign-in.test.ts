@@ -51,10 +51,20 @@ interface Opened {
   readonly attributes: readonly string[];
 }
 
-/** Follows a link as a browser without a session does. */
+/** Follows a link as a browser without a session does, and selects the button of the page that it leads to. */
 async function follow(link: string): Promise<Opened> {
-  const answer = await fetch(link, { redirect: 'manual' });
-  const [cookie = null, ...attributes] = answer.headers.get('set-cookie')?.split('; ') ?? [];
+  const shown = await fetch(link, { redirect: 'manual' });
+  const text = await shown.text();
+  if (shown.status !== 200) return { status: shown.status, leadsTo: null, cookie: null, attributes: [] };
+  const field = (name: string): string => new RegExp(`name="${name}" value="([^"]*)"`).exec(text)?.[1] ?? '';
+  const answer = await fetch(api('/sign-in'), {
+    method: 'POST',
+    redirect: 'manual',
+    headers: { origin: api(''), cookie: shown.headers.get('set-cookie')!.split(';')[0]! },
+    body: new URLSearchParams({ code: field('code'), nonce: field('nonce') }),
+  });
+  const session = answer.headers.getSetCookie().find((each) => each.includes('=pps_'));
+  const [cookie = null, ...attributes] = session?.split('; ') ?? [];
   return { status: answer.status, leadsTo: answer.headers.get('location'), cookie, attributes };
 }
 
@@ -71,7 +81,7 @@ describe('pigeonpost open', () => {
 
     const first = await follow(link);
     expect(first).toMatchObject({ status: 303, leadsTo: './' });
-    expect(first.cookie).toMatch(new RegExp(`^pigeonpost-${port}=pps_admin\\.`));
+    expect(first.cookie).toMatch(new RegExp(`^pigeonpost-${port}=pps_[\\w-]{43}$`));
     expect(first.attributes).toEqual(['Path=/', 'Max-Age=86400', 'HttpOnly', 'SameSite=Strict']);
     expect(await statusWith({ cookie: first.cookie! })).toBe(200);
 
@@ -96,8 +106,11 @@ describe('an account of the same machine without the token', () => {
     ['nothing', {}],
     ['a guess', { authorization: 'Bearer administrator-administrator' }],
     ['the claim to be local', { 'x-forwarded-for': '127.0.0.1', forwarded: 'for=127.0.0.1' }],
-    ['a session of its own making', { cookie: `pigeonpost-1=pps_admin.9999999999.${'A'.repeat(43)}` }],
-  ])('is refused with %s', async (_what, headers) => {
+    ['a session of its own making', { cookie: `pigeonpost-PORT=pps_${'A'.repeat(43)}` }],
+  ])('is refused with %s', async (_what, given) => {
+    const headers = Object.fromEntries(
+      Object.entries(given).map(([name, value]) => [name, value.replace('PORT', String(port))]),
+    );
     expect([await statusWith(headers), await statusWith(headers, '/api/backup')]).toEqual([401, 401]);
     const codes = await fetch(api('/api/page-codes'), {
       method: 'POST',
