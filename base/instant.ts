@@ -8,12 +8,38 @@ const form =
  * @returns undefined if the text is no instant
  */
 export function spellInstant(text: string): string | undefined {
-  const parts = form.exec(text)?.groups;
+  const parts = partsOf(text);
   if (parts === undefined) return undefined;
+  const digits = parts.fraction.replace(/0+$/, '');
+  return digits === '' ? String(parts.secondsMs / 1000) : `${parts.secondsMs / 1000}.${digits}`;
+}
+
+function partsOf(text: string): { secondsMs: number; fraction: string } | undefined {
+  const parts = form.exec(text)?.groups;
+  if (parts === undefined || dayStartMs(parts.date!) === undefined) return undefined;
   const { date, minute, second = '00', fraction = '', zone = 'Z' } = parts;
   const [, sign, hours, minutes = '00'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [null, '+', '00'];
-  const ms = Date.parse(`${date}T${minute}:${second}${sign}${hours}:${minutes}`);
-  if (Number.isNaN(ms)) return undefined;
-  const digits = fraction.replace(/0+$/, '');
-  return digits === '' ? String(ms / 1000) : `${ms / 1000}.${digits}`;
+  const secondsMs = Date.parse(`${date}T${minute}:${second}${sign}${hours}:${minutes}`);
+  return Number.isNaN(secondsMs) ? undefined : { secondsMs, fraction };
+}
+
+/**
+ * Returns the start of a calendar day (`YYYY-MM-DD`) in UTC, Unix time in ms; undefined if the calendar has no such day.
+ * Pure.
+ */
+export function dayStartMs(day: string): number | undefined {
+  if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
+  const ms = Date.parse(`${day}T00:00:00Z`);
+  // JavaScript reads 2026-02-30 as 2 March
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) ? ms : undefined;
+}
+
+/**
+ * Parses an instant of the service or of a mapping, Unix time in ms: ISO 8601, in UTC if it has no offset. Undefined for
+ * anything else: Date.parse alone also accepts 30 February, and texts such as "May 1", as a time in the machine's time
+ * zone. Pure.
+ */
+export function instantMs(text: string): number | undefined {
+  const parts = partsOf(text);
+  return parts && parts.secondsMs + Number(parts.fraction.slice(0, 3).padEnd(3, '0'));
 }

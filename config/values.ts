@@ -1,3 +1,4 @@
+import { dayStartMs } from '../base/instant.js';
 import { isLoopback } from '../base/loopback.js';
 import { z } from 'zod';
 import { Secret } from './secret.js';
@@ -179,10 +180,7 @@ function number(allowed: string, isAllowed: (found: number) => boolean) {
 /** A day as YYYY-MM-DD that exists. */
 export const day = () =>
   text('a day such as 2026-01-31', (found) => {
-    if (!/^\d{4}-\d{2}-\d{2}$/.test(found)) return undefined;
-    const time = Date.parse(`${found}T00:00:00Z`);
-    // JavaScript reads 2026-02-30 as 2 March
-    return !Number.isNaN(time) && new Date(time).toISOString().startsWith(found) ? found : undefined;
+    return dayStartMs(found) === undefined ? undefined : found;
   });
 
 /** The source of a valid JavaScript regular expression without flags. */

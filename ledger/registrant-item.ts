@@ -1,3 +1,4 @@
+import { instantMs } from '../base/instant.js';
 import { canonicalJson } from './canonical-json.js';
 import { type Fields, droppedBy, readingRules, withoutFields } from './item-form.js';
 import type { KeyedHash } from './keyed-hash.js';
@@ -123,6 +124,5 @@ function earliest(attendees: readonly LinkedAttendee[]): string | null {
 
 /** Returns the sign-in time in epoch ms. A missing or invalid time sorts last. */
 function instant({ signedInAt }: LinkedAttendee): number {
-  const at = Date.parse(signedInAt ?? '');
-  return Number.isNaN(at) ? Number.MAX_SAFE_INTEGER : at;
+  return instantMs(signedInAt ?? '') ?? Number.MAX_SAFE_INTEGER;
 }

@@ -1,3 +1,4 @@
+import { dayStartMs, instantMs } from '../base/instant.js';
 import { zoneOffsetMs } from '../base/zoned-instant.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { ServiceListName } from '../base/list-names.js';
@@ -147,17 +148,15 @@ function fieldsOf(item: unknown): Record<string, unknown> {
 }
 
 function instantOf(text: unknown): number | null {
-  const at = typeof text === 'string' ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? null : at;
+  return typeof text === 'string' ? (instantMs(text) ?? null) : null;
 }
 
 const dayMs = 24 * 3_600_000;
 
 /** Returns the start of a day (YYYY-MM-DD) plus `daysLater` in a time zone, epoch ms. An unknown zone counts as UTC. */
 function startOfDay(day: unknown, zone: string, daysLater: number): number | null {
-  if (typeof day !== 'string' || !/^\d{4}-\d{2}-\d{2}$/.test(day)) return null;
-  const inUtc = Date.parse(`${day}T00:00:00Z`);
-  if (Number.isNaN(inUtc)) return null;
+  const inUtc = typeof day === 'string' ? dayStartMs(day) : undefined;
+  if (inUtc === undefined) return null;
   const wanted = inUtc + daysLater * dayMs;
   const guess = wanted - zoneOffsetMs(wanted, zone);
   return wanted - zoneOffsetMs(guess, zone); // the zone may change its offset between `wanted` and `guess`

@@ -1,4 +1,4 @@
-import { spellInstant } from '../base/instant.js';
+import { dayStartMs, instantMs, spellInstant } from '../base/instant.js';
 import { canonicalJson } from '../ledger/canonical-json.js';
 import { withoutIdentity, personRuleOf } from '../ledger/visibility.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
@@ -167,8 +167,7 @@ function consentOf(value: unknown): Consent {
 
 function happenedAt(fields: Fields): number | undefined {
   const text = fields['createdAt'] ?? fields['signInTime'];
-  const at = typeof text === 'string' ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(at) ? undefined : at;
+  return typeof text === 'string' ? (instantMs(text) ?? dayStartMs(text)) : undefined;
 }
 
 function object(value: unknown): Fields | undefined {

@@ -1,3 +1,4 @@
+import { instantMs } from '../../base/instant.js';
 import type { Provisioned } from './create-object.js';
 import type { ListRef } from '../../pigeonhole/lists.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
@@ -50,9 +51,7 @@ function plainValue(value: unknown): unknown {
 }
 
 function instantOf(value: unknown): number | undefined {
-  if (typeof value !== 'string' || !/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value)) return undefined;
-  const at = Date.parse(value);
-  return Number.isNaN(at) ? undefined : at;
+  return typeof value === 'string' ? instantMs(value) : undefined;
 }
 
 function foldText(value: unknown): string {

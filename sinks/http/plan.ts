@@ -9,6 +9,7 @@ import {
   type SinkEnvironment,
   type Subject,
 } from '../sink.js';
+import { emailAddress } from '../mapping/crm-records.js';
 import { mappingView } from '../mapping/expression.js';
 import type { HttpConfig, Purpose, RecordKeys, RequestKeys } from './config.js';
 import { needsId, type PlannedRequest, type RequestView, writeRequest } from './write-request.js';
@@ -133,6 +134,8 @@ export class Planner {
       // shown
       properties[name] = (await expression.evaluate(around, `${key}.properties.${name}`)) ?? null;
     }
+    // A preset that finds people by address: one that cannot be an address would make the vendor refuse the call.
+    if (record.requires.includes('email')) properties.email = emailAddress(properties.email);
     if (record.requires.some((name) => (properties[name] ?? '') === '')) return 'no-value';
     const isNew = isLog ? change.revision === 1 : made === undefined || made.mayExist === true;
     const purpose = isNew ? 'create' : 'update';

@@ -1,5 +1,6 @@
 import { textValue } from '../mapping/expression.js';
-import { instantOf, truncate, utcMidnightMs } from '../mapping/mapping-functions.js';
+import { dayStartMs } from '../../base/instant.js';
+import { instantOf, truncate } from '../mapping/mapping-functions.js';
 import { FailedMapping } from '../mapping/mapping-error.js';
 import { emailAddress } from '../mapping/crm-records.js';
 import type { Attendance } from './operation.js';
@@ -50,7 +51,7 @@ export function instantValue(found: unknown, key: string): string | undefined {
   const value = propertyValue(found, key);
   if (value == null) return undefined;
   // A calendar day is its start in UTC, as in JavaScript.
-  const atMs = utcMidnightMs(value.trim()) ?? instantOf(value);
+  const atMs = dayStartMs(value.trim()) ?? instantOf(value);
   if (atMs === undefined) throw new FailedMapping(key, 'value', 'returned no time in ISO 8601');
   return new Date(atMs).toISOString();
 }

@@ -1,4 +1,6 @@
 import type { ListName } from '../../base/list-names.js';
+import { cleanEmailAddress } from '../../base/email-address.js';
+import { dayStartMs, instantMs } from '../../base/instant.js';
 import { type Fields, fieldsOf, type Subject } from '../sink.js';
 
 /** An entry of `records` in the configuration of a CRM sink. */
@@ -73,18 +75,15 @@ export function isAnonymous({ change, attendee }: Subject): boolean {
 export function happenedAtMs({ change, pigeonhole }: Subject): number {
   const item = change.data ?? {};
   for (const found of [item.signInTime, item.signedInAt, item.createdAt, pigeonhole?.startDate]) {
-    const atMs = typeof found === 'string' ? Date.parse(found) : Number.NaN;
-    if (!Number.isNaN(atMs)) return atMs;
+    const atMs = typeof found === 'string' ? (instantMs(found) ?? dayStartMs(found)) : undefined;
+    if (atMs !== undefined) return atMs;
   }
   return Date.parse(change.timestamp);
 }
 
 /**
- * Returns an e-mail address in lower case, as CRMs compare them; null if the value cannot be one. People write "n/a" into
- * required form fields. As an address, it would make all of them one person, and one invalid address can make a CRM
- * refuse a whole call.
+ * Returns an e-mail address in lower case, as CRMs compare them; null if the value cannot be one.
  */
 export function emailAddress(value: unknown): string | null {
-  const email = typeof value === 'string' ? value.trim().toLowerCase() : '';
-  return /^[^\s@,;<>()"]+@[^\s@,;<>()"]+\.[^\s@,;<>()".]+$/.test(email) ? email : null;
+  return typeof value === 'string' ? (cleanEmailAddress(value)?.toLowerCase() ?? null) : null;
 }

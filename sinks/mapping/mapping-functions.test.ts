@@ -1,6 +1,7 @@
 import { Expression, type MappingView } from './expression.js';
 import { viewOf } from './view-of.test-kit.js';
-import { fieldKey, findField, instantOf, localTime, nameParts, truncate, utcMidnightMs } from './mapping-functions.js';
+import { fieldKey, findField, instantOf, localTime, nameParts, truncate } from './mapping-functions.js';
+import { dayStartMs } from '../../base/instant.js';
 import fc from 'fast-check';
 
 const tokyo = { timezone: 'Asia/Tokyo', startDate: '2026-11-21' };
@@ -36,6 +37,9 @@ describe('$field', () => {
 describe('$email', () => {
   it.each([
     [' Maria.Lopez@Example.COM ', 'maria.lopez@example.com'],
+    ['\u200bmaria@exam\u00adple.com\u00a0', 'maria@example.com'],
+    ['mailto:Maria@example.com?subject=Hi', 'maria@example.com'],
+    [`maria@${'example.'.repeat(31)}com`, undefined],
     ['maria@localhost', undefined],
     ['maria', undefined],
     ['a@b.c, d@e.f', undefined],
@@ -78,6 +82,57 @@ describe.each([
     await expect(valueOf(`${name}(${value})`, { ...view, pigeonhole })).rejects.toMatchObject({
       causeCode: `mapping: crm.x: ${code}`,
     });
+  });
+});
+
+describe('$startOfDay', () => {
+  it.each([
+    ['America/Los_Angeles', '2026-11-21', '2026-11-21T08:00:00.000Z'],
+    ['Asia/Tokyo', '2026-11-21', '2026-11-20T15:00:00.000Z'],
+    ['UTC', '2026-11-21', '2026-11-21T00:00:00.000Z'],
+    ['America/Santiago', '2026-09-06', '2026-09-06T04:00:00.000Z'], // clocks are set forward at midnight
+    ['America/New_York', '2026-11-22T03:00:00Z', '2026-11-21T05:00:00.000Z'], // still the 21st there
+  ])('in %s is, for %s, %s', async (timezone, startDate, start) => {
+    const view = viewOf({}, { pigeonhole: { timezone, startDate } });
+    expect(await valueOf('$startOfDay(pigeonhole.startDate)', view)).toBe(start);
+    expect(await valueOf('$eventDate($startOfDay(pigeonhole.startDate))', view)).toBe(
+      await valueOf('$eventDate(pigeonhole.startDate)', view),
+    );
+  });
+
+  it('returns nothing for nothing, and fails without a time zone', async () => {
+    expect(await valueOf('$startOfDay(item.missing)', viewOf({}, { pigeonhole: tokyo }))).toBeUndefined();
+    await expect(valueOf('$startOfDay("2026-11-21")', viewOf({}))).rejects.toMatchObject({
+      causeCode: 'mapping: crm.x: no-time-zone',
+    });
+  });
+});
+
+describe('a day that does not exist', () => {
+  it.each([
+    '$eventDate("2026-02-30")',
+    '$eventDate("2026-02-30T09:00:00Z")',
+    '$hubspotDate("2026-02-30")',
+    '$startOfDay("2026-02-29")',
+    '$toMillis("2026-02-30")',
+    '$toMillis("2026-04-31T09:00:00Z")',
+    '$toMillis("30.02.2026", "[D01].[M01].[Y0001]")',
+    '$toMillis("Feb 29, 2026", "[MNn,3-3] [D], [Y0001]")',
+  ])('fails instead of becoming another: %s', async (text) => {
+    await expect(valueOf(text, viewOf({}, { pigeonhole: tokyo }))).rejects.toMatchObject({
+      causeCode: 'mapping: crm.x: not-an-instant',
+    });
+  });
+
+  it.each([
+    ['$toMillis("2024-02-29")', Date.UTC(2024, 1, 29)],
+    ['$toMillis("2026-03-02T09:30:31Z")', Date.UTC(2026, 2, 2, 9, 30, 31)],
+    ['$toMillis("02.03.2026 09:30", "[D01].[M01].[Y0001] [H01]:[m01]")', Date.UTC(2026, 2, 2, 9, 30)],
+    ['$toMillis("02.03.2026 09:30+05:30", "[D01].[M01].[Y0001] [H01]:[m01][Z]")', Date.UTC(2026, 2, 2, 4, 0)],
+    ['$toMillis("1/3/2029", "[D]/[M]/[Y0001]")', Date.UTC(2029, 2, 1)],
+    ['$toMillis(item.missing)', undefined],
+  ])('does not keep others from being read: %s', async (text, atMs) => {
+    expect(await valueOf(text, viewOf({}))).toBe(atMs);
   });
 });
 
@@ -288,7 +343,7 @@ describe('the local time of an instant', () => {
     fc.assert(
       fc.property(fc.integer(fewYears), fc.constantFrom(...zones), (atMs, zone) => {
         const { day, time } = localTime(atMs, zone);
-        const midnightMs = utcMidnightMs(day)!;
+        const midnightMs = dayStartMs(day)!;
         const [hours, minutes] = time.split(':').map(Number);
         const offsetMs = midnightMs + hours! * hourMs + minutes! * 60_000 - Math.floor(atMs / 60_000) * 60_000;
         expect(offsetMs).toBeGreaterThanOrEqual(-12 * hourMs);

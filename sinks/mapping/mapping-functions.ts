@@ -1,5 +1,7 @@
 import jsonata from 'jsonata';
-import { isTimezone, zoneOffsetMs } from '../../base/zoned-instant.js';
+import { cleanEmailAddress } from '../../base/email-address.js';
+import { dayStartMs, instantMs } from '../../base/instant.js';
+import { instantsOf, isTimezone, zoneOffsetMs } from '../../base/zoned-instant.js';
 import { FunctionError } from './mapping-error.js';
 import { evaluationLimits } from './evaluation-limits.js';
 import type { MappingView } from './expression.js';
@@ -22,14 +24,10 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
   },
 
   /**
-   * Returns an e-mail address in lower case without surrounding spaces. Returns nothing if the text is not an address,
-   * because a vendor would refuse the record.
+   * Returns an e-mail address in lower case, without invisible characters and `mailto:`. Returns nothing if the text is
+   * not an address, because a vendor would refuse the record.
    */
-  email: (_, value) => {
-    if (isNothing(value) || typeof value !== 'string') return undefined;
-    const address = value.trim().toLowerCase();
-    return /^[^\s@,;<>"]{1,64}@[^\s@,;<>".]+(?:\.[^\s@,;<>".]+)+$/u.test(address) ? address : undefined;
-  },
+  email: (_, value) => (typeof value === 'string' ? cleanEmailAddress(value)?.toLowerCase() : undefined),
 
   /** Returns the first name of a full name; nothing if the name has only one word. */
   firstName: (_, value) => (isNothing(value) ? undefined : nameParts(textOf(value)).first),
@@ -40,6 +38,15 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
   /** Returns the calendar day of a time in the event's time zone, as YYYY-MM-DD. */
   eventDate: (view, value) => eventDay(view, value),
 
+  /**
+   * Returns the instant at which a calendar day starts in the event's time zone, in ISO 8601. The start of the day in
+   * UTC would be on the day before in America.
+   */
+  startOfDay: (view, value) => {
+    const day = eventDay(view, value);
+    return day === undefined ? undefined : new Date(startOfDayMs(day, zoneOf(view))).toISOString();
+  },
+
   /** Returns the time of day of a time in the event's time zone, as HH:MM. */
   eventTime: (view, value) => (isNothing(value) ? undefined : placedTime(view, value).time),
 
@@ -49,7 +56,7 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
    */
   hubspotDate: (view, value) => {
     const day = eventDay(view, value);
-    return day === undefined ? undefined : utcMidnightMs(day);
+    return day === undefined ? undefined : dayStartMs(day);
   },
 
   truncate: (_, value, longest, ending) => {
@@ -68,6 +75,21 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
   now: (view, picture, timezone) => inWords.evaluate({ atMs: foundAtMs(view), picture, timezone }),
   millis: (view) => foundAtMs(view),
 
+  /** Refuses days that do not exist: JSONata's own function reads 30 February as 2 March. */
+  toMillis: async (_, value, picture) => {
+    const atMs: unknown = await parsing.evaluate({ value, picture });
+    if (typeof value !== 'string' || typeof atMs !== 'number') return atMs;
+    if (typeof picture !== 'string') {
+      const [day] = /^\d{4}-\d{2}-\d{2}/.exec(value) ?? [];
+      if (day !== undefined && dayStartMs(day) === undefined) throw new FunctionError('not-an-instant');
+    } else if (!/\[[Zz]/.test(picture)) {
+      const shown: unknown = await inWords.evaluate({ atMs, picture });
+      const days = lastDays(String(shown));
+      if (lastDays(value).some((day) => !days.includes(day))) throw new FunctionError('not-an-instant');
+    }
+    return atMs;
+  },
+
   /** Limits JSONata's own function, which could create a text of any length in one step. */
   pad: (_, value, width, character) => {
     if (typeof width === 'number' && Math.abs(width) > evaluationLimits.characters) throw new FunctionError('too-long');
@@ -76,6 +98,12 @@ export const mappingFunctions: Readonly<Record<string, MappingFunction>> = {
 };
 
 const inWords = jsonata('$fromMillis(atMs, picture, timezone)');
+const parsing = jsonata('$toMillis(value, picture)');
+
+/** Returns the numbers of a text that can be days at the end of a month. A day that does not exist gives another. */
+function lastDays(text: string): number[] {
+  return (text.match(/\d+/g) ?? []).map(Number).filter((number) => number >= 29 && number <= 31);
+}
 const padding = jsonata('$pad(value, width, character)');
 
 /** The JSONata functions that expressions may not use, with the reason. */
@@ -91,16 +119,29 @@ export const withheldFunctions: Readonly<Record<string, string>> = {
  */
 function eventDay(view: MappingView, value: unknown): string | undefined {
   if (isNothing(value)) return undefined;
-  if (typeof value === 'string' && utcMidnightMs(value.trim()) !== undefined) return value.trim();
+  if (typeof value === 'string' && dayStartMs(value.trim()) !== undefined) return value.trim();
   return placedTime(view, value).day;
 }
 
-function placedTime({ pigeonhole }: MappingView, value: unknown) {
+function placedTime(view: MappingView, value: unknown) {
   const atMs = instantOf(value);
   if (atMs === undefined) throw new FunctionError('not-an-instant');
+  return localTime(atMs, zoneOf(view));
+}
+
+function zoneOf({ pigeonhole }: MappingView): string {
   const zone = pigeonhole?.['timezone'];
   if (typeof zone !== 'string' || !isTimezone(zone)) throw new FunctionError('no-time-zone');
-  return localTime(atMs, zone);
+  return zone;
+}
+
+/** Returns the first instant of a day in a time zone. @param day a day that exists */
+function startOfDayMs(day: string, zone: string): number {
+  const [first] = instantsOf(`${day}T00:00:00`, zone);
+  if (first !== undefined) return first;
+  // Clocks were set forward at midnight: the day starts when they were.
+  const [later = dayStartMs(day)!] = instantsOf(`${day}T01:00:00`, zone);
+  return later;
 }
 
 /**
@@ -113,33 +154,13 @@ export function localTime(atMs: number, timeZone: string) {
   return { day: day.replace(/^\+0*/, ''), time: time.slice(0, 'HH:MM'.length) }; // years after 9999 begin with +
 }
 
-/** Returns the start of a calendar day in UTC, Unix time in ms; undefined if the calendar has no such day. */
-export function utcMidnightMs(day: string): number | undefined {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) return undefined;
-  const atMs = Date.parse(`${day}T00:00:00Z`);
-  // JavaScript parses 2026-02-30 as 2 March
-  return !Number.isNaN(atMs) && new Date(atMs).toISOString().startsWith(day) ? atMs : undefined;
-}
-
 /**
  * Returns the time that a value represents, Unix time in ms. The value is a text in ISO 8601 or a number in ms. A text
  * without an offset is in UTC, as the service writes times (specification, "createdAt"). Undefined for any other value.
  */
 export function instantOf(value: unknown): number | undefined {
-  const atMs = typeof value === 'string' ? parseInstant(value.trim()) : value;
+  const atMs = typeof value === 'string' ? instantMs(value.trim()) : value;
   return typeof atMs === 'number' && Math.abs(atMs) <= 8.64e15 ? atMs : undefined;
-}
-
-/**
- * Parses a text in ISO 8601; NaN for anything else. It checks the format first, because Date.parse also accepts texts
- * such as "May 1", as a time in the machine's time zone.
- */
-function parseInstant(text: string): number {
-  const form = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2})(:\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?$/i.exec(text);
-  if (form === null || utcMidnightMs(form[1]!) === undefined) return Number.NaN;
-  const offset = form[4]?.toUpperCase() ?? 'Z';
-  const colon = offset === 'Z' ? offset : offset.replace(/^(...):?/, '$1:');
-  return Date.parse(`${form[1]}T${form[2]}${form[3] ?? ''}${colon}`);
 }
 
 function textOf(value: unknown): string {

@@ -1,5 +1,5 @@
 import { forgetsPerson, type Fields, type Operation, type Planned, type Subject, type OnForget } from '../sink.js';
-import { utcMidnightMs } from '../mapping/mapping-functions.js';
+import { dayStartMs } from '../../base/instant.js';
 import { type Column, type ColumnType, tableOf, type Table } from './tables.js';
 
 /**
@@ -145,5 +145,5 @@ function instantOf(value: unknown): string | null {
 }
 
 function dayOf(value: unknown): string | null {
-  return typeof value === 'string' && utcMidnightMs(value) !== undefined && !value.startsWith('0000') ? value : null;
+  return typeof value === 'string' && dayStartMs(value) !== undefined && !value.startsWith('0000') ? value : null;
 }

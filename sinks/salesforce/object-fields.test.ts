@@ -23,6 +23,9 @@ describe('a value for a field', () => {
     ['2026-11-21T23:30:00Z', 'datetime', '2026-11-21T23:30:00Z'],
     ['2026-11-21T23:30:00.000+09:00', 'datetime', '2026-11-21T23:30:00.000+09:00'],
     ['2026-11-21', 'datetime', undefined],
+    ['2026-02-30T09:30:00Z', 'datetime', undefined],
+    ['\u200bmailto:Ada@example.com\u00a0', 'email', 'Ada@example.com'],
+    ['n/a', 'email', 'n/a'],
     ['09:30:00', 'time', '09:30:00'],
     ['Main Street 1', 'address', undefined],
   ])('%j of type %s becomes %j', (value, type, expected) => {

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { cleanEmailAddress } from '../../base/email-address.js';
+import { dayStartMs, instantMs } from '../../base/instant.js';
 import { CallFailure, type FieldValue } from './operation.js';
 import type { SalesforceClient } from './client.js';
 import type { CallBudget } from '../rest/rest-client.js';
@@ -129,6 +131,8 @@ export function conformValue(value: FieldValue, { type }: Pick<FieldFacts, 'type
   if (type === 'date') return isDay(String(value)) ? String(value) : undefined;
   if (type === 'datetime') return isInstant(String(value)) ? String(value) : undefined;
   if (type === 'time') return /^\d{2}:\d{2}:\d{2}(\.\d+)?Z?$/.test(String(value)) ? String(value) : undefined;
+  // Salesforce refuses only the record of a text that is no address, so that the cause is its own.
+  if (type === 'email') return cleanEmailAddress(String(value)) ?? String(value);
   return String(value);
 }
 
@@ -143,13 +147,12 @@ function truth(value: string | number | boolean): boolean | undefined {
  * would guess.
  */
 function isDay(text: string): boolean {
-  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
-  return !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+  return dayStartMs(text) !== undefined;
 }
 
 function isInstant(text: string): boolean {
   return (
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text) && !Number.isNaN(Date.parse(text))
+    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})$/.test(text) && instantMs(text) !== undefined
   );
 }
 

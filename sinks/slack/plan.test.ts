@@ -46,6 +46,8 @@ describe('the plan for an item without a message in Slack', () => {
     ['posts it if its condition is true', {}, 'post'],
     ['does nothing if its condition is false', { status: 'waiting' }, 'nothing: condition'],
     ['does nothing if it has no text', { content: ' ' }, 'nothing: no-text'],
+    ['does nothing if its text is only control characters', { content: '\u0000\u0007\u001b' }, 'nothing: no-text'],
+    ['does nothing if nobody can see its text', { content: '\u200b\u00ad\u2060\u3164' }, 'nothing: no-text'],
     ['fails if its text is not a text', { content: { a: 1 } }, 'mapping: questions.messages[0].text: not-a-text'],
     ['fails if its count is not a number', { votes: 'many' }, 'mapping: questions.messages[0].votes: not-a-number'],
     ['does nothing if it is deleted', null, 'nothing: deleted'],

@@ -1,3 +1,4 @@
+import { withoutInvisible } from '../../base/email-address.js';
 import { fieldsOf, forgetsPerson, type Planned, type Subject } from '../sink.js';
 import { MappingError } from '../mapping/mapping-error.js';
 import { type Expression, mappingView, type MappingView, numberValue, textValue } from '../mapping/expression.js';
@@ -132,7 +133,8 @@ async function renderItem(
   const message = config.messages[entry]!;
   const path = `${sink}.messages[${entry}]`;
   const text = await textOf(message.text, view, `${path}.text`);
-  if (text === undefined || text.trim() === '') return { nothing: 'no-text' };
+  // Slack refuses a message without a character that can be seen.
+  if (text === undefined || withoutInvisible(text) === '') return { nothing: 'no-text' };
   const item: ItemContent = {
     text,
     session: await nameOf(message.session, view, `${path}.session`),
@@ -168,7 +170,7 @@ function showsAuthor({ attendee, session, item, change }: MappingView): boolean 
 async function nameOf(expression: Expression | undefined, view: MappingView, key: string): Promise<string | null> {
   const name = expression === undefined ? undefined : await textOf(expression, view, key);
   const line = name?.replaceAll(/\s+/g, ' ').trim() ?? '';
-  return line === '' ? null : line;
+  return withoutInvisible(line) === '' ? null : line;
 }
 
 async function mentionsOf(mentions: readonly SlackMention[], view: MappingView, path: string): Promise<string[]> {
@@ -218,7 +220,7 @@ async function threadOf(
   const title = threadTitle === undefined ? undefined : await textOf(threadTitle, view, `${path}.threadTitle`);
   return {
     key: shortHash(JSON.stringify(value)),
-    content: threadMessage(title === undefined || title.trim() === '' ? titleOf(value, view) : title),
+    content: threadMessage(title === undefined || withoutInvisible(title) === '' ? titleOf(value, view) : title),
   };
 }
 
@@ -226,12 +228,12 @@ async function threadOf(
 function titleOf(value: unknown, { session, pigeonhole, item, change }: MappingView): string {
   const named = (record: unknown): string | undefined => {
     const { id, name } = fieldsOf(record);
-    return id === value && typeof name === 'string' && name.trim() !== '' ? name : undefined;
+    return id === value && typeof name === 'string' && withoutInvisible(name) !== '' ? name : undefined;
   };
   const name = named(session) ?? named(pigeonhole) ?? named(item?.['session']);
   if (name !== undefined) return name;
   if (value === change.sessionId) return `Session ${change.sessionId}`;
-  return typeof value === 'string' && value.trim() !== '' ? value : JSON.stringify(value);
+  return typeof value === 'string' && withoutInvisible(value) !== '' ? value : JSON.stringify(value);
 }
 
 async function holds(condition: Expression | undefined, view: MappingView, key: string): Promise<boolean> {

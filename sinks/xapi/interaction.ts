@@ -1,3 +1,4 @@
+import { instantMs } from '../../base/instant.js';
 import { type Fields, fieldsOf, type Subject } from '../sink.js';
 import {
   type Activities,
@@ -115,8 +116,8 @@ function questionNamed(content: string | undefined): ActivityDefinition {
 /** Whether a value is a time that xAPI allows. It allows no years with more than four digits. */
 function isInstant(value: unknown): value is string {
   if (typeof value !== 'string') return false;
-  const at = Date.parse(value);
-  return !Number.isNaN(at) && /^\d{4}-/.test(new Date(at).toISOString());
+  const atMs = instantMs(value);
+  return atMs !== undefined && /^\d{4}-/.test(new Date(atMs).toISOString());
 }
 
 function integerAt(fields: Fields, name: string): number | undefined {

@@ -325,14 +325,26 @@ describe('the actor of a statement', () => {
     expect(await actorFor({ mboxSha1sum: 'attendee.hash' }, { ...ada, hash: hash.toUpperCase() })).toEqual(hashed);
   });
 
-  it.each(['', 'nobody', 'a b@example.com', 'ada@example', 'ada@example.com, bob@example.com'])(
-    'does not exist if %j is used as an e-mail address',
+  it.each(['\u200bada@example.com', 'mailto:ada@exam\u00adple.com', '\u202aada@example.com\u202c\u00a0'])(
+    'is an address without what nobody meant: %j',
     async (Email) => {
-      const nobody = { kind: 'nothing', reason: 'no-actor' };
-      expect(await actorFor({ mbox: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
-      expect(await actorFor({ mboxSha1sum: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
+      const mbox = 'mailto:ada@example.com';
+      expect(await actorFor({ mbox: 'attendee.Email' }, { ...ada, Email })).toMatchObject({ mbox });
     },
   );
+
+  it.each([
+    '',
+    'nobody',
+    `${'l'.repeat(65)}@example.com`,
+    'a b@example.com',
+    'ada@example',
+    'ada@example.com, bob@example.com',
+  ])('does not exist if %j is used as an e-mail address', async (Email) => {
+    const nobody = { kind: 'nothing', reason: 'no-actor' };
+    expect(await actorFor({ mbox: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
+    expect(await actorFor({ mboxSha1sum: 'attendee.Email' }, { ...ada, Email })).toEqual(nobody);
+  });
 
   it('is an account of pigeonpost below the activities in a statement that voids another', async () => {
     const keys = { actor: { mbox: 'attendee.Email' }, activities };

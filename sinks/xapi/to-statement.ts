@@ -15,6 +15,7 @@ import {
 import { type CreditKeys, engagementList, kindOf, type XapiConfig } from './config.js';
 import { type Interaction, interactionOf, timeOf } from './interaction.js';
 import { createHash } from 'node:crypto';
+import { cleanEmailAddress, withoutInvisible } from '../../base/email-address.js';
 
 /** The statement of an item, or the reason why it has none. */
 export type Said = { readonly kind: 'statement'; readonly withId: (issue: number) => Statement } | Nothing;
@@ -114,9 +115,9 @@ function nothing(reason: string): Nothing {
  */
 function agentOf(key: 'name' | 'mbox' | 'mboxSha1sum', text: string, homePage: string | undefined) {
   if (key === 'name') return agent({ account: { homePage: homePage!, name: wellFormed(text) } });
-  const found = text.trim();
+  const found = withoutInvisible(text);
   if (key === 'mboxSha1sum' && /^[0-9a-f]{40}$/i.test(found)) return agent({ mbox_sha1sum: found.toLowerCase() });
-  const mbox = `mailto:${found.replace(/^mailto:/i, '')}`;
+  const mbox = `mailto:${cleanEmailAddress(found) ?? ''}`;
   if (!isMailbox.test(mbox)) return undefined;
   return agent(key === 'mbox' ? { mbox } : { mbox_sha1sum: createHash('sha1').update(mbox).digest('hex') });
 }

@@ -43,6 +43,15 @@ describe('docs/sinks/http/marketo.md', () => {
     ]);
   });
 
+  it('cleans an address, and withholds a lead whose address is none', async () => {
+    const pasted = { ...ann, Email: '\u200bmailto:ann@example.com\u00a0' };
+    expect(await stage.deliver([attendee('4711', pasted), attendee('4712', { ...bob, Email: 'n/a' })])).toMatchObject([
+      { kind: 'delivered' },
+      { kind: 'nothing', reason: 'no-value' },
+    ]);
+    expect(marketo.leads.at(-1)).toMatchObject({ email: 'ann@example.com' });
+  });
+
   it('creates a lead only once if the response was lost', async () => {
     marketo.faults.add({ effect: { kind: 'dropAfter' }, path: '/rest/v1/leads.json' });
     expect(kinds(await stage.deliver([attendee('4711', ann)]))).toEqual(['retry']);
