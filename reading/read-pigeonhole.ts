@@ -12,7 +12,8 @@ import { readStream } from './read-stream.js';
 import type { StreamPlace, CycleLimits } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { readSchedules } from './stream-facts.js';
-import type { PigeonholeName, ReadingResult } from '../work/cycle-results.js';
+import type { CycleResult, PigeonholeName, ReadingResult } from '../work/cycle-results.js';
+import { ReadsBeside } from './reads-beside.js';
 import { engagementList } from '../ledger/engagement.js';
 import { type Recount, recountEngagement } from './recount-engagement.js';
 import { recountRegistrants } from './recount-registrants.js';
@@ -40,39 +41,82 @@ const longestStageMs = 30_000;
  * immediately and continues.
  */
 const deriveMs = 1000;
+/**
+ * While slow lists are being read, the others are read in further rounds of the same cycle. After this time, it starts
+ * no read of a list that is known to be slow, so that it ends once those in progress have ended.
+ */
+const startsSlowForMs = 20_000;
+/** Maximum time between two rounds of a cycle, so that a pause or a request of an operator has an effect meanwhile. */
+const longestRoundWaitMs = 1000;
 /** Maximum time between two cycles, whatever the intervals are. */
 const longestSleepMs = 10 * 60_000;
 
 const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
 /**
- * Runs one cycle of a pigeonhole: reads every due stream, but only a part of a stream whose walk is long. The result
- * holds the time until the next cycle. Safe to run twice, also concurrently.
+ * Runs one cycle of a pigeonhole: reads every due stream, but only a part of a stream whose walk is long. If the
+ * service answers some lists slowly, reads the others again as often as they are due until the slow reads have ended.
+ * The result holds the time until the next cycle. Safe to run twice, also concurrently.
  */
 export async function readPigeonhole(
   deps: Collaborators,
   name: PigeonholeName,
   signal: AbortSignal,
 ): Promise<ReadingResult> {
+  const stop = new AbortController(); // ends slow reads when a round fails
+  const beside = new ReadsBeside(name.workspace, deps.gate.slowLists);
+  const cycle = { ...idle };
+  const until = performance.now() + startsSlowForMs;
+  const stopSignal = AbortSignal.any([signal, stop.signal]);
+  try {
+    for (;;) {
+      const round = { cycle, beside, startsSlow: performance.now() < until, signal: stopSignal };
+      const result = await runRound(deps, name, round);
+      const isLast = result.state !== 'working' || deps.stopping.aborted || signal.aborted;
+      if (isLast) await beside.all();
+      beside.throwFailure();
+      if (isLast || beside.isEmpty) return { ...result, ...cycle };
+      await beside.next(Math.min(result.nextDueInMs, longestRoundWaitMs));
+    }
+  } catch (error) {
+    stop.abort();
+    await beside.all();
+    throw error;
+  }
+}
+
+/** One round of a cycle: reads each due stream once, apart from those whose slow reads continue. */
+interface Round {
+  /** Counts of the whole cycle. */
+  readonly cycle: CycleCounts;
+  readonly beside: ReadsBeside;
+  /** Whether lists that are known to be slow may be read. */
+  readonly startsSlow: boolean;
+  readonly signal: AbortSignal;
+}
+
+async function runRound(deps: Collaborators, name: PigeonholeName, round: Round): Promise<CycleResult> {
+  const { cycle, signal } = round;
   await requireCurrentConfiguration(deps);
   const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
   const plan = await planOf(deps, name, ref);
-  if (plan === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
+  if (plan === undefined) return { nextDueInMs: 0, state: 'finished' };
   const blocked = await whyBlocked(deps, name);
-  if (blocked !== undefined) return { ...idle, ...blocked };
+  if (blocked !== undefined) return blocked;
 
   const permission = await requestPermission(deps.ledger, name.workspace);
   if (permission.kind === 'wait') {
-    return { ...idle, nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
+    return { nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
   }
-  const cycle = { ...idle };
   await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
-  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: permission.workspaceWait }, signal, cycle);
+  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: permission.workspaceWait }, round);
   if (!waits && permission.workspaceWait !== null && cycle.pages > 0) await endWait(deps, name.workspace);
   const derivesMore = await deriveLists(deps, { ref, plan }, signal);
   const { due, nextDueInMs } = await dueStreams(deps.ledger, ref);
-  const dueInMs = waits ? 1000 : due.length > 0 || derivesMore ? 0 : (nextDueInMs ?? longestSleepMs);
-  return { ...cycle, nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
+  const isMoreDue = due.some((stream) => isReadable(stream, round));
+  const waitMs = due.length > 0 ? 1000 : longestSleepMs; // a stream that this round had to skip is due
+  const dueInMs = waits ? 1000 : isMoreDue || derivesMore ? 0 : Math.min(nextDueInMs ?? longestSleepMs, waitMs);
+  return { nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
 }
 
 /** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
@@ -88,7 +132,7 @@ async function planOf(deps: Collaborators, name: PigeonholeName, ref: number): P
 async function whyBlocked(
   deps: Collaborators,
   { workspace, pigeonholeId }: PigeonholeName,
-): Promise<Pick<ReadingResult, 'nextDueInMs' | 'state' | 'reason'> | undefined> {
+): Promise<CycleResult | undefined> {
   const pauses = await pausesOf(deps.ledger, [
     { scope: 'workspace', name: workspace },
     { scope: 'pigeonhole', name: placeName({ workspace, pigeonholeId }) },
@@ -113,27 +157,29 @@ type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
  * whose identity is visible in the others.
  * @returns whether the workspace has to wait
  */
-async function readDue(
-  deps: Collaborators,
-  place: PigeonholeScope,
-  signal: AbortSignal,
-  cycle: CycleCounts,
-): Promise<boolean> {
+async function readDue(deps: Collaborators, place: PigeonholeScope, round: Round): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
   let reviewsLeft = true; // an earlier cycle may have left reviews unfinished
   for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
     // Loaded again for each stage, because a session that was just read adds streams.
     const full = await loadPlace(deps, place, stage === 'sessions' || stage === 'rest');
     const { due } = await dueStreams(deps.ledger, place.ref);
-    const streams = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
+    const ofStage = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
+    const streams = ofStage.filter((stream) => isReadable(stream, round));
     const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
     const latest = performance.now() + longestStageMs;
-    const result = await readAll(deps, full, streams, { cycle, slice: { until, minPages: pages, latest, signal } });
+    const slice = { until, minPages: pages, latest, signal: round.signal };
+    const result = await readAll(deps, full, streams, { round, slice });
     reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
     if (stage === 'qna-questions' && reviewsLeft) await finishReviews(deps, place);
   }
   return false;
+}
+
+/** Whether this round may read a due stream. */
+function isReadable({ id }: DueStream, { beside, startsSlow }: Round): boolean {
+  return !beside.skips(id) && (startsSlow || !beside.isSlow(id));
 }
 
 function sinkIdsOf(deps: Collaborators, plan: ReadingPlan): number[] {
@@ -150,8 +196,9 @@ async function readAll(
   deps: Collaborators,
   place: StreamPlace,
   streams: readonly DueStream[],
-  { cycle, slice }: { readonly cycle: CycleCounts; readonly slice: Omit<CycleLimits, 'halted'> },
+  { round, slice }: { readonly round: Round; readonly slice: Omit<CycleLimits, 'halted'> },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
+  const { cycle, beside } = round;
   // Short reads first: a long walk must not delay live streams.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
@@ -162,13 +209,21 @@ async function readAll(
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       if (result.workspaceWaits || deps.stopping.aborted || limits.signal.aborted) return;
-      const done = await readStream(deps, place, next.id, limits);
-      cycle.pages += done.pages;
-      cycle.created += done.created;
-      cycle.updated += done.updated;
-      cycle.deleted += done.deleted;
-      result.reviewsLeft ||= done.reviewsLeft;
-      result.workspaceWaits ||= done.workspaceWaits;
+      const { id, isNew } = next;
+      const run = async (onProgress: () => void): Promise<void> => {
+        const onPage = (): void => {
+          onProgress();
+          deps.onPage();
+        };
+        const done = await readStream({ ...deps, onPage }, place, id, limits);
+        cycle.pages += done.pages;
+        cycle.created += done.created;
+        cycle.updated += done.updated;
+        cycle.deleted += done.deleted;
+        result.reviewsLeft ||= done.reviewsLeft;
+        result.workspaceWaits ||= done.workspaceWaits;
+      };
+      await beside.run({ streamId: id, isNew, run });
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work));

@@ -1,9 +1,11 @@
 import { performance } from 'node:perf_hooks';
+import { createGate } from '../../base/gate.js';
 import { attendee, pollVote, qnaQuestion, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { SceneOptions } from '../kit/scene.js';
 import { pigeonhole, type Stage, useStages } from '../kit/stage.js';
 import { watchedClient } from '../kit/watched-client.js';
+import { until } from '../until.js';
 
 const stages = useStages();
 
@@ -122,5 +124,43 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
     const [people] = await stage.db.query(`select count(*)::int as n from items where list = 'attendees'`);
     expect(people).toEqual({ n: 90 });
+  });
+
+  it('delays no other list while one of them is answered slowly, and stores that list when it arrives', async () => {
+    const stage = await stages.open(kind);
+    const isHeld = { attendees: false };
+    const held = createGate();
+    const client = watchedClient(stage.sandbox.baseUrl);
+    const scene = await stage.scene({
+      client: {
+        ...client,
+        async page(list, options) {
+          if (list.list === 'attendees' && isHeld.attendees) await held.opened;
+          return await client.page(list, options);
+        },
+      },
+    });
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(1));
+    await scene.settle();
+    const [stream] = await stage.db.query<{ id: number }>(`select id from streams where list = 'attendees'`);
+    scene.deps.gate.slowLists.started('acme', stream!.id)(); // an earlier cycle has found out
+    isHeld.attendees = true;
+    await stage.put('attendees', attendee(2));
+    await stage.pollsAreDue();
+    const turn = scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+    const stored = async (list: string): Promise<number> => {
+      const [row] = await stage.db.query<{ n: number }>('select count(*)::int as n from items where list = $1', [list]);
+      return row!.n;
+    };
+    for (const id of [1, 2]) {
+      await stage.put('poll-mcq-votes', pollVote(id, { id, anonymous: false }, 1));
+      await stage.db.query(`update streams set due_at = now() where list = 'poll-mcq-votes'`);
+      await until('the vote is stored', async () => (await stored('poll-mcq-votes')) === id);
+    }
+    expect(await stored('attendees')).toBe(1);
+    held.open();
+    expect(await turn).toMatchObject({ state: 'working', created: 3 });
+    expect(await stored('attendees')).toBe(2);
   });
 });

@@ -41,6 +41,7 @@ import {
   waitAfterRefusal,
 } from './quota-rules.js';
 import { ServiceWatch } from './service-watch.js';
+import { SlowLists } from './slow-lists.js';
 
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
 type Access = Pick<Collaborators, 'clients' | 'config'>;
@@ -92,6 +93,7 @@ export interface Permit {
  */
 export class ServiceGate {
   readonly outages: Outages;
+  readonly slowLists: SlowLists;
   readonly #watch: ServiceWatch;
   private readonly now: () => number;
   private readonly onDue: (workspace: string) => void;
@@ -111,6 +113,7 @@ export class ServiceGate {
     this.now = now;
     this.onDue = onDue;
     this.outages = new Outages(log, storedOutages(ledger, onDue), now, () => ledger.clock.nowMs());
+    this.slowLists = new SlowLists(now);
     this.#watch = new ServiceWatch(this.outages, now);
   }
 
