@@ -1,12 +1,14 @@
 import {
   counted,
   formatDistance,
+  formatNumbersFor,
   formatSpan,
   grouped,
   rowsInWords,
   importStateWords,
   isLeftByCanary,
   settledRows,
+  withLocalNumbers,
 } from './words.js';
 
 const now = new Date('2026-11-21T09:30:00.000Z');
@@ -44,6 +46,27 @@ describe('a formatted number', () => {
   it('has groups of thousands, and a noun in the plural', () => {
     expect([grouped(20_000), counted(1, 'change'), counted(2, 'change')]).toEqual(['20,000', '1 change', '2 changes']);
     expect([counted('1', 'person', 'people'), counted(null, 'person', 'people')]).toEqual(['1 person', '0 people']);
+  });
+});
+
+describe('numbers', () => {
+  afterEach(() => formatNumbersFor(['en-US']));
+
+  it('have the separators of the reader, also in English sentences', () => {
+    formatNumbersFor(['de']);
+    expect([grouped(12_345), counted(1234, 'row')]).toEqual(['12.345', '1.234 rows']);
+    expect(withLocalNumbers('Sink crm waits with 1,234,567 changes, 12 of them old.')).toBe(
+      'Sink crm waits with 1.234.567 changes, 12 of them old.',
+    );
+  });
+
+  it.each([
+    'run "pigeonpost import --rows 1,234"',
+    'v1,234 and 1,23 and 1234,567 and 0.1,234',
+    'at 2026-11-21 and acme/101,102-3',
+  ])('stay in a text that only looks like a grouped number: %s', (text) => {
+    formatNumbersFor(['de']);
+    expect(withLocalNumbers(text)).toBe(text);
   });
 });
 

@@ -1,6 +1,20 @@
-/** Returns `12,345`. */
+let numbers = new Intl.NumberFormat('en-US');
+
+/** Sets the language whose digits and separators all numbers have. The page calls this once with the reader's. */
+export function formatNumbersFor(languages: readonly string[]): void {
+  numbers = new Intl.NumberFormat([...languages]);
+}
+
+/** Returns `12,345`, or `12.345` after `formatNumbersFor(['de'])`. */
 export function grouped(n: string | number): string {
-  return Number(n).toLocaleString('en-US');
+  return numbers.format(Number(n));
+}
+
+/** Returns an English text with its grouped numbers in the language of `formatNumbersFor`. Quoted texts stay. Pure. */
+export function withLocalNumbers(text: string): string {
+  return text.replace(/"[^"]*"|(?<![\w.,-])\d{1,3}(?:,\d{3})+(?![\w,-])/g, (found) =>
+    found.startsWith('"') ? found : grouped(found.replaceAll(',', '')),
+  );
 }
 
 /** Returns `1 row` or `12,345 rows`. */

@@ -18,7 +18,7 @@ import { Sink } from './pages/sink.js';
 import { Workspace } from './pages/workspace.js';
 import { QuestionDialog, TokenDialog } from './parts/dialogs.js';
 import { address, type Route, routeOf } from './route.js';
-import { counted } from '../base/words.js';
+import { counted, formatNumbersFor } from '../base/words.js';
 import { useStore, caller, connection } from './asking/page-state.js';
 import { SignedIn } from './parts/signed-in.js';
 import { For } from './parts/time.js';
@@ -133,13 +133,23 @@ function skipTo(event: Event, main: HTMLElement | null): void {
   main?.focus();
 }
 
-/** Moves the focus to a new page and sets the window's title, so that screen readers announce the page. */
+/** Moves the focus to a new page, so that screen readers announce it, and lets the window's title follow its heading. */
 function useFocusOnNewPage(hash: string) {
   const main = useRef<HTMLElement>(null);
   const first = useRef(true);
   useEffect(() => {
+    const follow = (): void => {
+      const text = main.current?.querySelector('h1')?.textContent ?? '';
+      const title = text === '' ? 'pigeonpost' : `${text} · pigeonpost`;
+      if (document.title !== title) document.title = title;
+    };
+    follow();
+    const changes = new MutationObserver(follow); // a heading changes when the data of the page arrives
+    changes.observe(main.current!, { subtree: true, childList: true, characterData: true });
+    return () => changes.disconnect();
+  }, [hash]);
+  useEffect(() => {
     const heading = main.current?.querySelector('h1');
-    document.title = heading === null || heading === undefined ? 'pigeonpost' : `${heading.textContent} · pigeonpost`;
     if (!first.current) {
       scrollTo(0, 0);
       (heading ?? main.current)?.focus({ preventScroll: true });
@@ -209,4 +219,5 @@ function Notices() {
   );
 }
 
+formatNumbersFor(navigator.languages);
 render(<App />, document.getElementById('desk')!);

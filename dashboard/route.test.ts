@@ -19,6 +19,9 @@ describe('an address of the page', () => {
     ['#/configuration', { page: 'configuration' }],
     ['#/nothing', { page: 'unknown' }],
     ['#/sync/acme', { page: 'unknown' }],
+    ['#/sync/acme/x', { page: 'unknown' }],
+    ['#/sync/acme/-1', { page: 'unknown' }],
+    ['#/ready/acme/1.5', { page: 'unknown' }],
     ['#/sync/acme/101/more', { page: 'unknown' }],
     ['#/sink/%E0%A4%A', { page: 'sink', name: '%E0%A4%A', part: null }],
   ])('%s names one page', (hash, route) => {

@@ -29,8 +29,9 @@ export function routeOf(hash: string): Route {
   if (rest.length > 0) return { page: 'unknown' };
   if (first === undefined) return { page: 'overview' };
   if (third !== undefined) {
-    if (first === 'sync') return { page: 'pigeonhole', workspace: second!, id: third };
-    if (first === 'ready') return { page: 'ready', workspace: second!, id: third };
+    const isId = /^\d{1,15}$/.test(third);
+    if (first === 'sync' && isId) return { page: 'pigeonhole', workspace: second!, id: third };
+    if (first === 'ready' && isId) return { page: 'ready', workspace: second!, id: third };
     if (first === 'item') return { page: 'item', list: second!, key: third, pigeonhole: asked.get('pigeonhole') };
     return { page: 'unknown' };
   }

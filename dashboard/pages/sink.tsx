@@ -44,7 +44,7 @@ export function Sink({ name, part }: { readonly name: string; readonly part: str
       <DeadLetters sink={name} />
       <Outcomes sink={name} />
       <Lanes sink={name} state={data} />
-      <Preview sink={name} />
+      <Preview sink={name} isOpen={part === 'preview'} />
       <Replay sink={name} open={data?.replays ?? []} />
     </>
   );

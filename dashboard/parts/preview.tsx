@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Preview as PreviewAnswer, PreviewedItem } from '../../operations/preview-sink.js';
 import { post, refusalOf } from '../asking/ask.js';
 import { PersonalCheck, ListChoice, Button, Field } from './controls.js';
@@ -15,8 +15,9 @@ type Found = { readonly preview: PreviewAnswer } | { readonly refused: string };
 /**
  * Shows what the sink would receive for stored items under the current configuration file. Values are hidden unless the
  * user requests them. That request is audited.
+ * @param isOpen whether the address of the page asks for the preview, so that it needs no press of the button
  */
-export function Preview({ sink }: { readonly sink: string }) {
+export function Preview({ sink, isOpen }: { readonly sink: string; readonly isOpen: boolean }) {
   const [list, setList] = useState('');
   const [key, setKey] = useState('');
   const [personal, setPersonal] = useState(false);
@@ -44,6 +45,9 @@ export function Preview({ sink }: { readonly sink: string }) {
       setFound({ refused: refusalOf(error, 'the preview failed') });
     }
   };
+  useEffect(() => {
+    if (isOpen) void preview();
+  }, [isOpen]);
   return (
     <Panel title="Preview" id="preview" aside="what the current configuration file would send; sends nothing">
       <div class="inside">

@@ -122,6 +122,8 @@ function Help({ trouble }: { readonly trouble: Trouble }) {
 function addressOf({ code, kind, name }: Trouble): string | null {
   if (code === 'deletions-held') return address.deletions;
   if (code === 'dead-letters') return address.sink(name, 'dead-letters');
+  if (code === 'sink-withholding') return address.sink(name, 'preview');
+  if (code === 'sink-behind') return address.sink(name, 'lanes');
   if (kind === 'workspace') return address.workspace(name);
   if (kind === 'sink') return address.sink(name);
   if (kind !== 'pigeonhole') return null;

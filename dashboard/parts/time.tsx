@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Store, useStore, serverNow } from '../asking/page-state.js';
-import { formatDistance, formatSpan } from '../../base/words.js';
+import { formatDistance, formatSpan, withLocalNumbers } from '../../base/words.js';
 import { splitAtInstants } from '../words.js';
 
 /** The clock of the page. There is only one, so that all times change together. */
@@ -55,7 +55,7 @@ export function For({ since }: { readonly since: string }) {
   );
 }
 
-/** The local time of day, with the date if it is not today. */
+/** The local time of day with its zone, and with the date if it is not today. */
 export function Clock({ at }: { readonly at: string }) {
   return (
     <time dateTime={at} title={whole(at)}>
@@ -67,19 +67,28 @@ export function Clock({ at }: { readonly at: string }) {
 function clock(at: string): string {
   const date = new Date(at);
   const seconds = /T\d\d:\d\dZ$/.test(at) ? {} : ({ second: '2-digit' } as const);
-  const time = date.toLocaleTimeString([], { hour: '2-digit', minute: '2-digit', ...seconds });
+  const time = date.toLocaleTimeString([], {
+    hour: '2-digit',
+    minute: '2-digit',
+    timeZoneName: 'short',
+    ...seconds,
+  });
   if (date.toDateString() === new Date().toDateString()) return time;
   return `${date.toLocaleDateString([], { day: 'numeric', month: 'short' })}, ${time}`;
 }
 
 function whole(at: string): string {
-  return `${new Date(at).toLocaleString()} (${at})`;
+  return `${new Date(at).toLocaleString([], { dateStyle: 'medium', timeStyle: 'long' })} (${at})`;
 }
 
-/** A sentence of the API with its instants in local time. */
+/** A sentence of the API with its instants in local time and its numbers in the reader's language. */
 export function Sentence({ text }: { readonly text: string }) {
   return (
-    <>{splitAtInstants(text).map((part) => (part.instant ? <Clock key={part.text} at={part.text} /> : part.text))}</>
+    <>
+      {splitAtInstants(text).map((part) =>
+        part.instant ? <Clock key={part.text} at={part.text} /> : withLocalNumbers(part.text),
+      )}
+    </>
   );
 }
 
