@@ -31,6 +31,9 @@ export function Pigeonhole({ workspace, id }: PigeonholeName) {
   // A problem that stops the whole workspace is the reason why this pigeonhole waits.
   const above =
     overview.data?.troubles.filter((each) => each.kind === 'workspace' && each.name === workspace && each.stops) ?? [];
+  if (data === undefined && asked.problem?.status === 404) {
+    return <PageHead kind="Pigeonhole" title={name} note={['No sync reads a pigeonhole with this ID.']} />;
+  }
   return (
     <>
       <PageHead

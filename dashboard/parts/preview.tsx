@@ -46,7 +46,7 @@ export function Preview({ sink, isOpen }: { readonly sink: string; readonly isOp
     }
   };
   useEffect(() => {
-    if (isOpen) void preview();
+    if (isOpen) preview().catch(() => undefined); // it shows its own failures
   }, [isOpen]);
   return (
     <Panel title="Preview" id="preview" aside="what the current configuration file would send; sends nothing">

@@ -10,15 +10,9 @@ import { useMay } from '../asking/page-state.js';
 import { address } from '../route.js';
 import { Button } from './controls.js';
 
-interface StateWordProps {
-  readonly of: ToneAndWord;
-  /** Long labels wrap on a phone. */
-  readonly long?: boolean;
-}
-
-export function StateWord({ of: [tone, word], long = false }: StateWordProps) {
+export function StateWord({ of: [tone, word] }: { readonly of: ToneAndWord }) {
   return (
-    <span class={long ? `state ${tone} long` : `state ${tone}`}>
+    <span class={`state ${tone}`}>
       <i aria-hidden="true" />
       {word}
     </span>
@@ -48,7 +42,7 @@ export function ImportState({ view }: { readonly view: ImportView }) {
   const isUnusable = view.state === 'cancelled' && view.reason !== null;
   const toCheck = view.state === 'done' && rowsToCheck(view.counts) > 0;
   const tone = isUnusable || toCheck ? 'bad' : importTones[view.state];
-  return <StateWord of={[tone, importStateWords(view)]} long={toCheck} />;
+  return <StateWord of={[tone, importStateWords(view)]} />;
 }
 
 export function ImportProgress({ view }: { readonly view: ImportView }) {
