@@ -9,7 +9,14 @@ import type { AnswerAt, AskedAt, PathOf } from '../api/routes.js';
 import { filledAddress } from '../base/api-client.js';
 import { CommandError, ExitCode, wrongUse } from './exit-code.js';
 import { unreadable } from './files.js';
-import { type ApiAddress, findInstance, type InstanceConfig, nobodyAnswers, checkGiven } from './find-instance.js';
+import {
+  type ApiAddress,
+  checkGiven,
+  findInstance,
+  findNoted,
+  type InstanceConfig,
+  nobodyAnswers,
+} from './find-instance.js';
 import type { ClientConfig } from '../operations/command-input.js';
 import type { Context } from './command.js';
 
@@ -176,11 +183,40 @@ interface Instance {
  * @throws {ConfigError} for an invalid file; {CommandError} for an invalid address
  */
 export async function instanceOf(context: Context): Promise<Instance> {
-  const { loadClientConfig } = await import('../operations/command-input.js');
   const given = await givenAddress(context);
-  const config = given === undefined ? await loadClientConfig(context.config) : undefined;
+  const config = given === undefined ? await usableConfig(context) : undefined;
   const address = foundOnce(() => (given === undefined ? findInstance(config!) : checkGiven(given)));
   return { config, address, client: apiClient(address) };
+}
+
+/**
+ * Reads the file at `--config`. If it cannot be used, but the pigeonpost that was started with an earlier content of it
+ * still runs, returns what is known of that one, and prints what is wrong with the file.
+ * @throws {ConfigError} if the file cannot be used, and no pigeonpost of it is found
+ */
+async function usableConfig({ config: file, out }: Context): Promise<ClientConfig> {
+  const { ConfigError, loadClientConfig, salvageClientConfigs } = await import('../operations/command-input.js');
+  try {
+    return await loadClientConfig(file);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    for (const candidate of await salvageClientConfigs(file)) {
+      const { instance, address } = await findNoted(candidate);
+      if (address !== undefined) {
+        out.note(`pigeonpost: ${error.message}`);
+        out.note(
+          `pigeonpost: the running pigeonpost is not affected, but its next start would fail: correct ${file}, then run "pigeonpost check"`,
+        );
+        return candidate;
+      }
+      if (instance !== undefined) {
+        out.note(
+          `pigeonpost: to call the pigeonpost at ${instance.url} before you correct ${file}, add --url ${instance.url} and set PIGEONPOST_TOKEN`,
+        );
+      }
+    }
+    throw error;
+  }
 }
 
 /** Returns the client of `instanceOf`. */

@@ -10,7 +10,9 @@ import type { Config } from '../config/config.js';
 import { Secret } from '../config/secret.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { freeTestPort } from '../test/free-port.js';
+import { instanceOf } from './api-client.js';
 import { checkGiven, findInstance, type InstanceConfig } from './find-instance.js';
+import type { Output } from './output.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'pigeonpost-instance-'));
 const closers: (() => Promise<void>)[] = [];
@@ -66,6 +68,70 @@ function noted({ config, ledger }: Installation, port: number): void {
   const file = join((config.store as { folder: string }).folder, 'api.instance');
   writeFileSync(file, JSON.stringify({ url: `http://127.0.0.1:${port}`, ledger, pid: 1 }));
 }
+
+describe('a command whose file can no longer be used', () => {
+  const valid = [
+    'workspaces:\n  acme: { baseUrl: "https://engagement.example.com", apiKey: "${KEY}" }\n',
+    'sinks:\n  archive: { type: file, folder: ./archive }\n',
+  ];
+  const context = (file: string, notes: string[]) => {
+    const note = (text: string): void => void notes.push(text);
+    return { config: file, out: { note } as unknown as Output };
+  };
+
+  it.each<[string, string | null]>([
+    ['a missing colon', `${valid[0]}sinks\n  archive: { type: file }\n`],
+    ['a line that is indented wrongly', `${valid.join('')}syncs:\n   all: { workspace: acme }\n  other: {}\n`],
+    ['a quote that is not closed', `store: embedded:./data\nsinks: { archive: "file }\n`],
+    ['marks of a merge', `<<<<<<< mine\n${valid.join('')}=======\n>>>>>>> theirs\n`],
+    ['a server that cannot be read', `server: { port: [ }\n${valid.join('')}`],
+    ['an invalid server', `server: { port: many }\n${valid.join('')}`],
+    ['an invalid store', `store: ledger\n${valid.join('')}`],
+    ['the same key twice', `server: { port: 1 }\nserver: { port: 2 }\n`],
+    ['nothing in it', ''],
+    ['no file at all', null],
+  ])('finds the pigeonpost that runs, and says that the next start would fail: %s', async (mistake, text) => {
+    const own = installation(`broken by ${mistake}`);
+    const port = await serve(own);
+    noted(own, port);
+    if (text !== null) writeFileSync(own.config.file, text);
+    const notes: string[] = [];
+    const { address } = await instanceOf(context(own.config.file, notes));
+    expect(await address()).toEqual({ url: `http://127.0.0.1:${port}`, token: own.token });
+    expect(notes).toEqual([
+      expect.stringContaining('pigeonpost.yaml'),
+      expect.stringMatching(/is not affected, but its next start would fail: correct .*"pigeonpost check"$/),
+    ]);
+  });
+
+  it('finds it at the store that the file still names', async () => {
+    const own = installation('broken elsewhere');
+    const moved = join(own.config.folder, 'kept');
+    const config = { ...own.config, store: { kind: 'embedded', folder: moved } as const };
+    mkdirSync(moved);
+    writeFileSync(join(moved, 'api.token'), own.token);
+    const port = await serve({ ...own, config });
+    noted({ ...own, config }, port);
+    writeFileSync(config.file, `# mine\nstore: embedded:./kept # here\n${valid[0]}sinks\n  archive: { }\n`);
+    const { config: found, address } = await instanceOf(context(config.file, []));
+    expect(await address()).toMatchObject({ url: `http://127.0.0.1:${port}` });
+    expect(found?.workspaces).toEqual(['acme']);
+  });
+
+  it('ends with the problem of the file if no pigeonpost runs', async () => {
+    const own = installation('broken and stopped');
+    writeFileSync(own.config.file, 'sinks\n  archive: { }\n');
+    noted(own, await freeTestPort());
+    await expect(instanceOf(context(own.config.file, []))).rejects.toMatchObject({ name: 'ConfigError' });
+  });
+
+  it('sends nothing to another pigeonpost that listens there', async () => {
+    const [own, other] = [installation('broken and replaced'), installation('another one')];
+    writeFileSync(own.config.file, 'sinks\n  archive: { }\n');
+    noted(own, await serve(other));
+    await expect(instanceOf(context(own.config.file, []))).rejects.toMatchObject({ name: 'ConfigError' });
+  });
+});
 
 const at = (config: InstanceConfig, port: number): InstanceConfig => ({
   ...config,

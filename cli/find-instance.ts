@@ -59,6 +59,25 @@ export async function findInstance(config: InstanceConfig): Promise<ApiAddress> 
   );
 }
 
+/**
+ * Finds the running pigeonpost that noted its address at the place of a configuration.
+ * @returns `instance`: a process that noted its address there and has not ended in order; `address`: it has proven its
+ *   identity
+ */
+export async function findNoted(
+  config: InstanceConfig,
+): Promise<{ readonly instance?: InstanceFile | undefined; readonly address?: ApiAddress }> {
+  const instance = readInstanceFile(config);
+  if (instance === undefined) return {};
+  try {
+    return { instance, address: await findInstance(config) };
+  } catch (error) {
+    if (error instanceof NotReadyError || isTokenRefusal(error)) return { instance };
+    if (error instanceof CommandError) return {};
+    throw error;
+  }
+}
+
 /** Returns whether the pigeonpost of a configuration runs, even if it is starting or does not accept the token. */
 export async function isRunning(config: InstanceConfig): Promise<boolean> {
   try {

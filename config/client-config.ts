@@ -1,10 +1,11 @@
 import { dirname, normalize, resolve } from 'node:path';
+import type { z } from 'zod';
 import { ConfigError } from './config-error.js';
 import type { Config, ServerConfig } from './config.js';
 import { withEnvironmentDefaults, readConfigFile } from './load-config.js';
 import { type Environment, processEnvironment } from './environment.js';
 import { parseTree } from './parse-tree.js';
-import { namesAt, readDocument, valueAt } from './read-document.js';
+import { type ConfigDocument, namesAt, readDocument, valueAt } from './read-document.js';
 import { serverSchema, ledgerKeySchema, absoluteStore, storeSchema, type StoreSetting } from './schema/process.js';
 
 /** A store whose URL is in a variable that is not set for this command. */
@@ -61,6 +62,66 @@ export async function loadClientConfig(
     sinks: namesAt(document.tree, ['sinks']),
     hasAlerts: valueAt(document.tree, ['alerts']) !== undefined,
   };
+}
+
+/**
+ * Reads what can still be read of a file that `loadClientConfig` refuses, so that commands find the process that runs
+ * with an earlier content of the file. The keys of the first level are read one by one, and those that cannot be read
+ * have their defaults. Never throws for the content of the file.
+ * @returns one configuration for each place where the process may have noted its address, the most probable one first
+ */
+export async function salvageClientConfigs(
+  file: string,
+  environment: Environment = processEnvironment(),
+): Promise<ClientConfig[]> {
+  const [shownFile, absoluteFile] = [normalize(file), resolve(file)];
+  const folder = dirname(absoluteFile);
+  const text = await readConfigFile(absoluteFile, shownFile).catch(() => '');
+  const sections = sectionsOf(text);
+  const documentOf = (key: string): ConfigDocument | undefined => {
+    try {
+      return withEnvironmentDefaults(
+        readDocument(sections.get(key) ?? '{}', shownFile, { environment, folder }),
+        environment,
+      );
+    } catch {
+      return undefined;
+    }
+  };
+  const settingOf = <Schema extends z.ZodType>(key: string, schema: Schema): z.output<Schema> | undefined => {
+    const document = documentOf(key);
+    if (document === undefined || document.isBroken([key])) return undefined;
+    const parsed = parseTree(schema, valueAt(document.tree, [key]), document, [key]);
+    return 'problems' in parsed ? undefined : parsed.value;
+  };
+  const namesOf = (key: string): string[] => namesAt(documentOf(key)?.tree, [key]);
+  const store = settingOf('store', storeSchema);
+  const inEmbedded: StoreSetting = { kind: 'embedded', folder: resolve(folder, './data') };
+  const places: ClientConfig['store'][] = [
+    ...(store === undefined ? [] : [absoluteStore(store, folder)]),
+    inEmbedded,
+    { kind: 'unknown' },
+  ];
+  return places.map((place) => ({
+    file: absoluteFile,
+    folder,
+    store: place,
+    server: settingOf('server', serverSchema) ?? serverSchema.parse({}),
+    workspaces: namesOf('workspaces'),
+    sinks: namesOf('sinks'),
+    hasAlerts: sections.has('alerts'),
+  }));
+}
+
+/** Splits a text into the lines of each key of the first level. */
+function sectionsOf(text: string): Map<string, string> {
+  const sections = new Map<string, string>();
+  let key = '';
+  for (const line of text.split('\n')) {
+    key = /^([A-Za-z]\w*)\s*:/.exec(line)?.[1] ?? (/^[^\s#]/.test(line) ? '' : key);
+    if (key !== '') sections.set(key, `${sections.get(key) ?? ''}${line}\n`);
+  }
+  return sections;
 }
 
 /**

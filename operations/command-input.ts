@@ -1,14 +1,15 @@
 import { nearestWord } from '../config/nearest-word.js';
 import { type ListName, listNames } from '../base/list-names.js';
 import { parseDurationMs } from '../config/values.js';
-import { type ClientConfig, loadClientConfig, loadStoreConfig } from '../config/client-config.js';
+import { type ClientConfig, loadClientConfig, loadStoreConfig, salvageClientConfigs } from '../config/client-config.js';
+import { ConfigError } from '../config/config-error.js';
 import { type Environment, processEnvironment } from '../config/environment.js';
 
 /**
  * The input of a command: its file, its environment and its arguments. This file imports no sink, because loading them
  * takes longer than most commands run.
  */
-export { type ClientConfig, loadClientConfig, loadStoreConfig, nearestWord };
+export { type ClientConfig, ConfigError, loadClientConfig, loadStoreConfig, nearestWord, salvageClientConfigs };
 
 /** Returns the token with which a command calls a pigeonpost at a given address; empty: none is set. */
 export function tokenOfEnvironment(environment: Environment = processEnvironment()): string {

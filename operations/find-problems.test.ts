@@ -36,6 +36,7 @@ interface Given {
   readonly to?: Partial<SinkView>;
   readonly lane?: Partial<LaneState>;
   readonly folders?: WorkSnapshot['folders'];
+  readonly file?: WorkSnapshot['file'];
   readonly isLate?: boolean;
 }
 
@@ -46,6 +47,7 @@ function snapshot({
   to = {},
   lane = {},
   folders = [],
+  file = null,
   isLate = false,
 }: Given): WorkSnapshot {
   const pigeonhole = pigeonholeOf({ ...(isLate ? { freshness: late } : {}), ...holds });
@@ -55,6 +57,7 @@ function snapshot({
     sinks: [sinkOf({ backlog: 7, ...to })],
     lanes: [laneOf(lane)],
     folders,
+    file,
     now,
   };
 }
@@ -63,6 +66,13 @@ const shown = (given: Given) => viewProblems(snapshot(given));
 
 const each: readonly (readonly [string, Given, string | null, string | null, RegExp])[] = [
   ['process-failing', { trouble: 'the disk is full' }, null, null, /^pigeonpost makes no progress$/],
+  [
+    'file-unusable',
+    { file: { line: 7, problems: 2, text: 'a.yaml:7: a quote of Person 1', since: now } },
+    null,
+    null,
+    /^The configuration file can no longer be used \(line 7\)$/,
+  ],
   [
     'service-down',
     { of: { state: 'waiting', unanswered }, holds: { failing: 9, reason: 'timeout' }, isLate: true },

@@ -1,7 +1,8 @@
 import { isObserving } from '../base/delivery-words.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { LaneState } from '../delivering/read-lanes.js';
-import { sumOf } from '../base/words.js';
+import { counted, sumOf } from '../base/words.js';
+import type { UnusableFile } from './configuration-file.js';
 import { type FoundProblem, type Problem, type ProblemCode, problemLine, severities, type Trouble } from './problem.js';
 import { describeProblem } from './problems.js';
 import { failureCode } from '../sinks/network/failure-sentence.js';
@@ -12,6 +13,8 @@ export interface WorkSnapshot extends Pick<Status, 'trouble' | 'workspaces' | 's
   /** Lanes of the pigeonholes that a sync still sends to the sink. */
   readonly lanes: readonly LaneState[];
   readonly folders: readonly UnreadableFolder[];
+  /** The mistake in the file of this process; null: none. */
+  readonly file: UnusableFile | null;
   readonly now: Date;
 }
 
@@ -20,9 +23,10 @@ export const behindAfterMs = 120_000;
 
 /** Returns all problems, errors first, including those that another problem explains. Pure. */
 export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: behindAfterMs }): Problem[] {
-  const { trouble, workspaces, sinks } = snapshot;
+  const { trouble, workspaces, sinks, file } = snapshot;
   const found = [
     ...(trouble === null ? [] : [problem('process-failing', 'process', '', { detail: trouble })]),
+    ...(file === null ? [] : [ofFile(file)]),
     ...workspaces.flatMap((workspace) => ofWorkspace(workspace, snapshot)),
     ...sinks.flatMap((sink) => ofSink(sink, snapshot, thresholds.behindMs)),
   ].map(describeProblem);
@@ -47,6 +51,11 @@ function problem(
 ): FoundProblem {
   const { since = null, facts = {}, detail = null, coveredBy = null } = given;
   return { code, kind, name, facts, detail, coveredBy, since: since === null ? null : new Date(since) };
+}
+
+function ofFile({ line, problems, text, since }: UnusableFile): FoundProblem {
+  const others = problems === 1 ? '' : `, and ${counted(problems - 1, 'other problem')}`;
+  return problem('file-unusable', 'process', '', { facts: { line, problems }, detail: `${text}${others}`, since });
 }
 
 function ofPause(kind: 'workspace' | 'pigeonhole' | 'sink', name: string, pause: PauseView | null): FoundProblem[] {

@@ -7,6 +7,7 @@ import type { AlertFacts } from './alerts/alert-store.js';
  */
 export const problemCodes = [
   'process-failing',
+  'file-unusable',
   'service-down',
   'workspace-paused',
   'workspace-waiting',

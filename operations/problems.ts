@@ -28,6 +28,15 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     }),
     help: () => null,
   },
+  'file-unusable': {
+    severity: 'warning',
+    words: (_, facts) => ({
+      title: `The configuration file can no longer be used${facts['line'] == null ? '' : ` (line ${facts['line']})`}`,
+      says: 'pigeonpost continues with the configuration that it loaded, but its next start would fail.',
+      todo: 'Correct the file, then run "pigeonpost check".',
+    }),
+    help: () => null,
+  },
   'service-down': {
     severity: 'error',
     stops: true,

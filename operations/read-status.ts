@@ -1,5 +1,6 @@
 import { isObserving } from '../base/delivery-words.js';
 import type { Config } from '../config/config.js';
+import type { UnusableFile } from './configuration-file.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { allApprovals } from '../ledger/approvals.js';
@@ -76,6 +77,8 @@ export interface StatusSources {
   readonly hindrances?: HindranceMemory;
   /** The drop folders that this process could not read; none if it does not import. */
   readonly unreadableFolders?: () => readonly UnreadableFolder[];
+  /** The mistake in the file of this process; absent: not watched. */
+  readonly unusableFile?: () => UnusableFile | null;
 }
 
 /** @param workspace null: all of them */
@@ -92,7 +95,7 @@ export async function readStatus(
 
 /** @param workspace null: all of them */
 export async function readSnapshot(
-  { ledger, config, configuration, trouble, quotas, upMs, hindrances, unreadableFolders }: StatusSources,
+  { ledger, config, configuration, trouble, quotas, upMs, hindrances, unreadableFolders, unusableFile }: StatusSources,
   workspace: string | null,
 ): Promise<StatusSnapshot> {
   // All statements are sent at the same time. The embedded store runs one statement at a time, so if each were sent after
@@ -127,7 +130,8 @@ export async function readSnapshot(
     sinks: await configuredSinks(ledger, ownConfig, ledgerLanes, operations),
     quotas: quota,
   });
-  const problems = viewProblems({ ...view, lanes, folders: unreadableFolders?.() ?? [], now });
+  const folders = unreadableFolders?.() ?? [];
+  const problems = viewProblems({ ...view, lanes, folders, file: unusableFile?.() ?? null, now });
   return { status: { ...view, problems }, lanes, places: pigeonholes, now };
 }
 

@@ -33,6 +33,7 @@ import { GuardedWorker, runWorker } from './run-worker.js';
 import { noteInstance, keepLocalToken } from './instance-file.js';
 import { keyPlaceOf } from './key-place-of.js';
 import { leaveToReconciler, reconcile, wakeEverything } from './reconcile.js';
+import { ConfigurationFile } from '../operations/configuration-file.js';
 import { reloadProcessConfig } from '../operations/load-process-config.js';
 import type { ProcessLog } from './log.js';
 import { packageVersion } from '../base/package-root.js';
@@ -53,6 +54,8 @@ const askClockEveryMs = 60_000;
 const maintainEveryMs = 60 * 60_000;
 const analyzeEveryMs = 5000;
 const dropFoldersEveryMs = 2000;
+/** Loading a file takes milliseconds. An operator who has saved a mistake should see it while at the terminal. */
+const lookAtFileEveryMs = 10_000;
 const lookForWorkersEveryMs = 10_000;
 /** Maximum time for which a worker may poll another cluster's task queue without noticing it. */
 const guardClusterEveryMs = 5000;
@@ -275,6 +278,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     const workflow = importing(id);
     if (!(await requestStarter.signal(workflow.id, 'wake'))) await requestStarter.start(workflow);
   };
+  const file = new ConfigurationFile(loadOwn, ledger.clock.nowMs);
+  closers.push(repeat(lookAtFileEveryMs, () => file.look(), 'checking the configuration file failed', log));
   const dropFolders = new DropFolders({ editions, wake: wakeImport });
   if (works) {
     const lookIntoFolders = (): Promise<void> => dropFolders.look(performance.now());
@@ -320,6 +325,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     upMs,
     hindrances,
     unreadableFolders: () => dropFolders.unreadable,
+    unusableFile: () => file.unusable,
     meters,
     temporalMetrics: () => readTemporalMetrics(options.temporalMetricsAddress),
     // Null for a process that serves the API: it is ready even if Temporal is down, because `status` is needed most

@@ -76,7 +76,7 @@ async function presentConditions(sources: StatusSources, { when }: AlertsConfig)
   // The quota forecast is expensive, so it is left out if no alert uses it.
   const needed = when.quotaShort ? sources : { ...sources, quotas: async () => new Map() };
   const { status, lanes, now } = await readSnapshot(needed, null);
-  return findConditions({ ...status, lanes, folders: [], now }, when);
+  return findConditions({ ...status, lanes, folders: [], file: null, now }, when);
 }
 
 /** Result of a check before pacing. `rows` need no message. */

@@ -50,6 +50,7 @@ function snapshot({ sink = {}, workspace = {}, held = 0, lateSeconds = 0, waitMs
     sinks: [sinkOf({ backlog: 3, ...sink }), sinkOf({ name: 'other' })],
     lanes: waitMs.map((ms) => laneOf({ waitsSince: ago(ms) })),
     folders: [],
+    file: null,
     now,
   };
 }
