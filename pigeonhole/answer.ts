@@ -116,7 +116,7 @@ export function readAnswer(call: Call, raw: RawAnswer, readAtMs = raw.answeredAt
 }
 
 function readBody({ headers, body }: RawAnswer): Body {
-  // The client never requests compression, so a compressed answer does not come from the service.
+  // An encoding that is left is one that could not be decoded.
   const encoding = headerOf(headers, 'content-encoding')?.trim().toLowerCase() ?? 'identity';
   if (encoding !== 'identity' && encoding !== '') return { kind: 'other', description: 'compressed and not JSON' };
   const text = Buffer.from(body.buffer, body.byteOffset, body.byteLength)

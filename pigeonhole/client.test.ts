@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { createHash } from 'node:crypto';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
 import type { ClientOptions, ResponseFacts } from './connections.js';
@@ -14,6 +15,26 @@ async function start(respond: Respond, options: Partial<ClientOptions> = {}): Pr
 afterEach(async () => {
   await client.close();
   await service.close();
+});
+
+describe('an answer of the service', () => {
+  it.each([
+    ['compressed although identity was requested', { 'content-encoding': 'gzip' }, 0],
+    ['with headers of 60 KiB', {}, 4],
+  ])('is read: %s', async (_how, headers, policies) => {
+    const body = JSON.stringify(collection([{ id: 1 }]));
+    service = await startService((_request, response) => {
+      response.writeHead(200, {
+        'content-type': 'application/json',
+        'x-policy': Array.from({ length: policies }, () => 'p'.repeat(15 * 1024)),
+        ...headers,
+      });
+      response.end('content-encoding' in headers ? gzipSync(body) : body);
+    });
+    client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
+    expect((await client.page({ list: 'subscriptions' })).items).toEqual([{ id: 1 }]);
+    expect(service.requests[0]?.headers['accept-encoding']).toBe('identity');
+  });
 });
 
 describe('a page', () => {

@@ -147,8 +147,18 @@ describe('a proxy', () => {
       () => Promise.reject(new Error('the tunnel was opened')),
       (reason: Error) => reason,
     );
-    expect(error).toMatchObject({ kind: 'transient', status: null });
+    expect(error).toMatchObject({ kind: 'transient', status: null, mayHaveTakenEffect: false });
+    expect(error.message).toContain(`the proxy 127.0.0.1:${proxy.port} refuses the user and password`);
     expect(`${error.stack}${String(error.cause)}${JSON.stringify(error)}`).not.toContain('hidden');
+  });
+
+  it('that is down is named, and not the service', async () => {
+    const service = await startSecure();
+    const client = open(service, { proxy: 'http://127.0.0.1:1' });
+    await expect(client.page(list)).rejects.toMatchObject({
+      kind: 'transient',
+      message: expect.stringContaining('the proxy 127.0.0.1:1 cannot be reached (ECONNREFUSED)') as string,
+    });
   });
 
   it('that does not answer fails at the request’s deadline, and closing does not wait much longer', async () => {

@@ -4,6 +4,8 @@ import { X509Certificate } from 'node:crypto';
 import { type ApiErrorKind, ClientOptionsError } from './api-error.js';
 import type { Quota } from './response.js';
 import { isLoopback } from '../base/loopback.js';
+import { maxHeaderBytes } from '../base/max-header-bytes.js';
+import { proxyConnections } from '../base/proxy-connections.js';
 
 /** The settings of a client of one workspace. */
 export interface ClientOptions {
@@ -98,7 +100,7 @@ const keepAliveTimeoutMs = 30_000;
  * an answer as a whole. An answer of 60 MB blocked the thread for a minute, so that leases, status and health probes
  * had to wait.
  */
-const maxAnswerBytes = 8 * 1024 * 1024;
+export const maxAnswerBytes = 8 * 1024 * 1024;
 
 /**
  * Opens the connection pool of a client. It follows no redirects and requests neither HTTP/2 nor compression.
@@ -117,6 +119,7 @@ export function openConnections(baseUrl: BaseUrl, options: ClientOptions, reques
     connections: options.connections ?? 8,
     connect,
     keepAliveTimeout: keepAliveTimeoutMs,
+    maxHeaderSize: maxHeaderBytes,
     // The request's own deadline ends it first; these limits use undici's coarser clock.
     headersTimeout: requestTimeoutMs,
     bodyTimeout: requestTimeoutMs,
@@ -134,7 +137,8 @@ export function openConnections(baseUrl: BaseUrl, options: ClientOptions, reques
     requestTls: connect,
     proxyTls: connect,
     // By default, undici waits 300 s for the proxy to open a tunnel, which would also delay `close`.
-    clientFactory: (origin, poolOptions) => new Pool(origin, { ...poolOptions, headersTimeout: requestTimeoutMs }),
+    clientFactory: (origin, poolOptions) =>
+      proxyConnections(origin, { ...poolOptions, headersTimeout: requestTimeoutMs }),
   });
 }
 

@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isNotConfirmed, onlyWhileHeld } from '../base/lease.js';
 import { type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
 import { ApiError, type Call, ClientOptionsError } from './api-error.js';
-import { openConnections, readBaseUrl, type ClientOptions } from './connections.js';
+import { decodedBody } from '../base/decoded-body.js';
+import { maxAnswerBytes, openConnections, readBaseUrl, type ClientOptions } from './connections.js';
+import { headerOf } from './response.js';
 import { transportFailure, type Ending } from './transport-failure.js';
 
 /**
@@ -69,13 +71,18 @@ export function openExchange(options: ClientOptions) {
         body: json ?? null,
         signal: deadline.signal,
       });
-      const bytes = await response.body.bytes();
+      const received = Buffer.from(await response.body.bytes());
+      const encoding = headerOf(response.headers, 'content-encoding');
+      // Compressed although identity was requested, for example by a proxy. What cannot be decoded is judged as received.
+      const decoded = await decodedBody(received, encoding, options.maxResponseBytes ?? maxAnswerBytes);
+      const bytes = decoded ?? received;
+      const headers = decoded === undefined ? response.headers : { ...response.headers, 'content-encoding': undefined };
       if (response.statusCode === 200 && onBody !== undefined) {
         onBody(bytes);
         // `onBody` may have started another request. Waits until it has been sent, because parsing blocks this thread.
         for (let turn = 0; turn < turnsUntilSent; turn += 1) await nextTurn();
       }
-      return { status: response.statusCode, headers: response.headers, body: bytes, requestedAt, answeredAt: now() };
+      return { status: response.statusCode, headers, body: bytes, requestedAt, answeredAt: now() };
     } catch (error) {
       if (isNotConfirmed(error)) throw error;
       throw transportFailure({ method, path }, error, deadline.ending(), requestTimeoutMs);

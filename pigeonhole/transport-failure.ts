@@ -1,3 +1,4 @@
+import { ProxyFailure } from '../base/proxy-connections.js';
 import { ApiError, type ApiErrorFacts, type Call } from './api-error.js';
 
 /** Errors while connecting, after which the request was certainly not sent. After any other error, it may have been sent. */
@@ -52,18 +53,31 @@ export function transportFailure(call: Call, error: unknown, ending: Ending | un
     const problem = `no complete answer arrived within ${timeoutMs / 1000} s`;
     return failure({ kind: 'transient', problem, mayHaveTakenEffect });
   }
+  if (error instanceof ProxyFailure) {
+    const { status } = error;
+    const nextStep =
+      status === 407
+        ? 'check the user and the password in "network.proxy"'
+        : status === null
+          ? 'check "network.proxy", and that the proxy runs'
+          : error.isAboutDestination
+            ? 'check "baseUrl" of the workspace'
+            : 'allow the host of the service in the proxy, or add it to "network.noProxy"';
+    return failure({ kind: 'transient', problem: error.sentence('the service'), nextStep, mayHaveTakenEffect: false });
+  }
   switch (code) {
+    case 'UND_ERR_HEADERS_OVERFLOW':
+      return failure({
+        kind: 'protocol',
+        problem: 'the headers of the answer are longer than 1 MiB',
+        mayHaveTakenEffect,
+      });
     case 'UND_ERR_CLOSED':
     case 'UND_ERR_DESTROYED':
       return failure({ kind: 'aborted', problem: 'the client is closed', mayHaveTakenEffect: false });
     case 'UND_ERR_RES_EXCEEDED_MAX_SIZE': {
       const problem = 'the answer is larger than `network.maxAnswerMb` allows';
       return failure({ kind: 'protocol', problem, mayHaveTakenEffect });
-    }
-    case 'UND_ERR_ABORTED': {
-      // undici's code if the proxy refuses to open a tunnel; aborts by the client were handled above
-      const problem = 'the connection was aborted, for example because a proxy opened no tunnel';
-      return failure({ kind: 'transient', problem, mayHaveTakenEffect });
     }
   }
   if (!beforeSending.has(code)) {

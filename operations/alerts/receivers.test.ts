@@ -153,6 +153,8 @@ describe('a mail receiver', () => {
 
   it.each([
     ['AUTH', '535 no, ops@example.com', 'refuses username and password (SMTP 535)'],
+    ['MAIL', '530 5.7.0 Authentication required', 'asks for a login: set "username" and "password" (SMTP 530)'],
+    ['MAIL', '530 5.7.0 Must issue a STARTTLS command first', 'offers no TLS that can be trusted'],
     ['RCPT', '550 no such mailbox ops@example.com', 'check "from" and "to" (SMTP 550)'],
     ['MAIL TAKEN', '554 spam, says ops@example.com', 'refuses the message (SMTP 554)'],
   ])('reports a refusal at %s by its codes, without text from the server', async (command, line, told) => {

@@ -230,6 +230,7 @@ async function mail(
 
 const sentences: Readonly<Record<string, string>> = {
   EAUTH: 'refuses username and password',
+  ELOGIN: 'asks for a login: set "username" and "password"',
   ETLS: 'offers no TLS that can be trusted: use its TLS port, or add its certificate to "network.ca". On a network that you trust, "allowPlainText: true" sends without TLS',
   EENVELOPE: 'refuses the sender or the receiver: check "from" and "to"',
   EMESSAGE: 'refuses the message',
@@ -242,7 +243,12 @@ const sentences: Readonly<Record<string, string>> = {
 function smtpSentence(error: unknown, server: string): string {
   const { code: given, message, responseCode } = error as { code?: unknown; message?: unknown; responseCode?: unknown };
   // nodemailer reports every socket failure as ESOCKET, including an untrusted certificate
-  const code = given === 'ESOCKET' && /certificate/i.test(String(message)) ? 'ETLS' : given;
+  // A server that wants a login first answers 530 to the sender (RFC 4954, 6), which nodemailer reports as a refused
+  // envelope.
+  const isLogin = responseCode === 530;
+  const isTls = isLogin && /tls/i.test(String(message));
+  const code =
+    isTls || (given === 'ESOCKET' && /certificate/i.test(String(message))) ? 'ETLS' : isLogin ? 'ELOGIN' : given;
   const named = typeof code === 'string' && /^[A-Z][A-Z0-9_]{2,40}$/.test(code) ? code : '';
   const status = typeof responseCode === 'number' ? ` (SMTP ${responseCode})` : '';
   const otherwise = named === '' ? 'did not accept the message in time' : `could not be used (${named})`;

@@ -1,6 +1,8 @@
 import { rootCertificates } from 'node:tls';
 import { Agent, ProxyAgent, type Dispatcher } from 'undici';
 import { onlyWhileHeld } from '../../base/lease.js';
+import { maxHeaderBytes } from '../../base/max-header-bytes.js';
+import { proxyConnections } from '../../base/proxy-connections.js';
 import type { NetworkSettings } from '../sink.js';
 import { guardedConnector, strictTls, RefusedAddressError } from './address-policy.js';
 import { BlockList, isIP, isIPv4 } from 'node:net';
@@ -31,6 +33,7 @@ function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOp
     const { allowPrivateAddresses, connectTimeoutMs } = options;
     return new Agent({
       connections,
+      maxHeaderSize: maxHeaderBytes,
       connect: guardedConnector({
         allowPrivateAddresses,
         connectTimeoutMs,
@@ -46,7 +49,14 @@ function connectionsTo(url: URL, network: NetworkSettings, options: DispatcherOp
   }
   const ca = trustedCertificates && { ca: trustedCertificates };
   const tls = { timeout: options.connectTimeoutMs, ...strictTls, ...ca };
-  return new ProxyAgent({ uri: network.proxy, connections, requestTls: tls, proxyTls: tls });
+  return new ProxyAgent({
+    uri: network.proxy,
+    connections,
+    maxHeaderSize: maxHeaderBytes,
+    requestTls: tls,
+    proxyTls: tls,
+    clientFactory: (origin, client) => proxyConnections(origin, { ...client, connections }),
+  });
 }
 
 /**

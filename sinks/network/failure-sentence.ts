@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { errors } from 'undici';
+import { ProxyFailure } from '../../base/proxy-connections.js';
 import { RefusedAddressError } from './address-policy.js';
 import { CutShort } from './within-deadline.js';
 import type { CheckLine } from '../sink.js';
@@ -15,7 +16,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   ENETUNREACH: 'cannot be reached from this network',
   ETIMEDOUT: 'did not accept the connection in time',
   UND_ERR_CONNECT_TIMEOUT: 'did not accept the connection in time',
-  UND_ERR_ABORTED: 'could not be reached through the proxy',
+  UND_ERR_HEADERS_OVERFLOW: 'answered with headers longer than 1 MiB',
   CERT_HAS_EXPIRED: 'has a certificate that has expired',
   ERR_TLS_CERT_ALTNAME_INVALID: 'has a certificate for another name',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'has a self-signed certificate: add it to "network.ca"',
@@ -33,7 +34,25 @@ const NEVER_CONNECTED = new Set([
   'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
   'ERR_REFUSED_ADDRESS',
+  'ERR_PROXY',
 ]);
+
+/** Causes at the proxy, in its sentences. The words follow "the destination". */
+const proxyCauses: Readonly<Record<string, { readonly form: RegExp; readonly words: string }>> = {
+  'proxy-credential': {
+    form: /^the proxy \S+ refuses the user and password /,
+    words: 'is not asked, because the proxy refuses its user and password',
+  },
+  'proxy-refusal': {
+    form: /^the proxy \S+ opens no connection /,
+    words: 'is not asked, because the proxy does not allow it',
+  },
+  'proxy-destination': { form: /^the proxy \S+ could not reach /, words: 'cannot be reached by the proxy' },
+  proxy: {
+    form: /^the proxy \S+ (cannot be reached|gave no answer)/,
+    words: 'is not asked, because the proxy does not answer',
+  },
+};
 
 /**
  * Describes a connection failure in a sentence without path, query or secret. Uses only the error's code, because its
@@ -41,6 +60,7 @@ const NEVER_CONNECTED = new Set([
  */
 export function failureSentence(error: unknown, host: string): string {
   if (error instanceof RefusedAddressError) return error.message;
+  if (error instanceof ProxyFailure) return error.sentence(host);
   if (error instanceof errors.HTTPParserError) return `${host} answered with something that is not HTTP`;
   const code = codeOf(error);
   return `${host} ${SENTENCES[code] ?? `could not be reached (${code === '' ? 'no known cause' : code})`}`;
@@ -63,6 +83,8 @@ function codeOf(error: unknown): string {
  * sentence: it may contain words of the vendor. Pure.
  */
 export function failureCode(sentence: string): string | null {
+  const proxy = Object.keys(proxyCauses).find((code) => proxyCauses[code]!.form.test(sentence));
+  if (proxy !== undefined) return proxy;
   const [, status] = /\bHTTP ([1-5]\d\d)\b/.exec(sentence) ?? [];
   if (status !== undefined) return `http:${status}`;
   if (/ did not answer .*within [\d.]+ s/.test(sentence)) return 'no-answer';
@@ -72,7 +94,7 @@ export function failureCode(sentence: string): string | null {
 /** Returns what the destination does, given a code of `failureCode`: "answers HTTP 503 (Service Unavailable)". Pure. */
 export function failureWords(code: string): string {
   const [, status] = /^http:(\d{3})$/.exec(code) ?? [];
-  if (status === undefined) return SENTENCES[code] ?? 'does not answer in time';
+  if (status === undefined) return proxyCauses[code]?.words ?? SENTENCES[code] ?? 'does not answer in time';
   const name = STATUS_CODES[status];
   return `answers HTTP ${status}${name === undefined ? '' : ` (${name})`}`;
 }

@@ -1,3 +1,4 @@
+import { decodedBody } from '../../base/decoded-body.js';
 import { httpDateMs } from '../../base/retry-after.js';
 
 /** Returns the first value of a header. */
@@ -26,10 +27,16 @@ export function answeredAtMs(date: string | string[] | undefined, now: () => num
 }
 
 /**
- * Reads the whole body. If it is longer than `maxBytes`, closes the connection and returns undefined.
+ * Reads the whole body, and decodes it. If it is longer than `maxBytes`, closes the connection and returns undefined.
+ * @param encoding the header `Content-Encoding`
+ * @returns undefined also for an encoding that cannot be read
  * @throws if the connection ends before the body is complete
  */
-export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string | undefined> {
+export async function readText(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+  encoding?: string,
+): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of body) {
@@ -37,7 +44,7 @@ export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): P
     if (bytes > maxBytes) return undefined; // leaving the loop closes the connection
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return (await decodedBody(Buffer.concat(chunks), encoding, maxBytes))?.toString('utf8');
 }
 
 /** Parses JSON. Returns undefined for anything else, such as an error page of a proxy. */

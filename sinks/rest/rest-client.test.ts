@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { environmentOf } from '../sink-environment.test-kit.js';
 import { RestClient, type RestClientOptions } from './rest-client.js';
 
@@ -16,6 +17,16 @@ beforeAll(async () => {
       answer.writeHead(202, { 'content-length': '100' });
       answer.write('{');
       setTimeout(() => answer.destroy(), 20);
+      return;
+    }
+    if (path.startsWith('/headers/')) {
+      // 15 KiB each, because Node writes no longer header
+      const policies = Array.from({ length: Number(path.slice('/headers/'.length)) / 15 }, () => 'p'.repeat(15 * 1024));
+      answer.writeHead(201, { 'x-policy': policies }).end('{"taken":true}');
+      return;
+    }
+    if (path === '/gzip') {
+      answer.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('{"id":"r-1"}'));
       return;
     }
     let body = '';
@@ -70,6 +81,27 @@ describe('a REST client', () => {
         body: '{"a":1}',
       },
     });
+  });
+
+  it('reads an answer with long headers, so that a request that was accepted is not repeated', async () => {
+    const call = { method: 'POST', url: new URL('/headers/60', url), json: {} } as const;
+    expect(await open().call(call, never)).toMatchObject({ kind: 'answer', status: 201, body: { taken: true } });
+  });
+
+  it('says if the headers of an answer are longer than it reads', async () => {
+    const call = { method: 'POST', url: new URL('/headers/1050', url), json: {} } as const;
+    expect(await open().call(call, never)).toEqual({
+      kind: 'no-answer',
+      detail: `${url.host} answered with headers longer than 1 MiB`,
+      mayHaveArrived: true,
+    });
+  });
+
+  it('asks for no compression, and reads an answer that is compressed nevertheless', async () => {
+    const plain = await open().call({ method: 'POST', url: new URL('/records', url), json: {} }, never);
+    expect(plain).toMatchObject({ body: { headers: { 'accept-encoding': 'identity' } } });
+    const packed = await client.call({ method: 'GET', url: new URL('/gzip', url) }, never);
+    expect(packed).toMatchObject({ kind: 'answer', status: 200, body: { id: 'r-1' } });
   });
 
   it('returns every status and leaves its meaning to the sink', async () => {

@@ -122,6 +122,7 @@ export class RestClient {
       signal,
       headers: {
         accept: 'application/json',
+        'accept-encoding': 'identity',
         'user-agent': 'pigeonpost',
         ...(json !== undefined && { 'content-type': 'application/json' }),
         ...call.headers,
@@ -130,7 +131,7 @@ export class RestClient {
     });
     const headers: Record<string, string | undefined> = {};
     for (const [name, value] of Object.entries(answer.headers)) headers[name] = headerText(value);
-    const reading = readText(answer.body, maxAnswerBytes);
+    const reading = readText(answer.body, maxAnswerBytes, headers['content-encoding']);
     const text = await (statusDecides === true ? reading.catch(() => undefined) : reading);
     return {
       kind: 'answer',

@@ -6,15 +6,29 @@ export type Failure = Extract<Result, { readonly kind: 'retry' | 'pause' | 'unkn
 
 /** Advice if the store refuses the credentials, by the store's code. */
 const credentialAdvice: Readonly<Record<string, string>> = {
-  InvalidAccessKeyId: 'the store does not know the access key: check "accessKeyId"',
   SignatureDoesNotMatch: 'the signature does not match: check "secretAccessKey" and "region"',
   ExpiredToken: 'the session token has expired: renew the temporary credentials',
   InvalidToken: 'the store does not accept the session token: renew the temporary credentials',
   TokenRefreshRequired: 'the session token must be renewed: renew the temporary credentials',
-  AccessDenied: 'allow s3:PutObject, s3:GetObject and s3:DeleteObject on the prefix, and s3:ListBucket on the bucket',
+  AccessDenied:
+    'allow s3:PutObject, s3:GetObject and s3:DeleteObject on the prefix, and s3:ListBucket on the bucket; some stores also answer this to an unknown "accessKeyId"',
   AllAccessDisabled: 'access to the bucket is disabled',
   AccountProblem: 'the account has a problem: contact the support of the store',
 };
+
+/**
+ * Codes of stores that do not know the access key: Amazon's and those of other stores, whose status may be 400, 404 or
+ * 501. `NoSuchKey` is not among them, because it is about an object.
+ */
+const unknownKey =
+  /AccessKey|KeyId|^(NotSignedUp|NoSuchUser|UserNotFound|InvalidClientTokenId|UnrecognizedClientException|AuthFailure)$/;
+
+function adviceOn(code: string, status: number): string | undefined {
+  if (unknownKey.test(code)) return 'the store does not know the access key: check "accessKeyId"';
+  if (credentialAdvice[code] !== undefined) return credentialAdvice[code];
+  if (status === 401) return 'check "accessKeyId" and "secretAccessKey"';
+  return status === 403 ? credentialAdvice['AccessDenied'] : undefined;
+}
 
 const passingCodes = new Set([
   'RequestTimeout',
@@ -50,10 +64,8 @@ export function classifyFailure(answer: S3Answer, what: string, { isWrite }: { r
       region === '' ? 'check "region" and "endpoint"' : `the bucket is in ${region}: set "region: ${region}"`,
     );
   }
-  const advice = credentialAdvice[code];
-  if (advice !== undefined || status === 401 || status === 403) {
-    return { kind: 'pause', cause: 'credential', detail: `${said}: ${advice ?? credentialAdvice['AccessDenied']}` };
-  }
+  const advice = adviceOn(code, status);
+  if (advice !== undefined) return { kind: 'pause', cause: 'credential', detail: `${said}: ${advice}` };
   if (code === 'NoSuchBucket') return misplaced('create the bucket, or check "bucket"');
   if (status === 501) return misplaced('set "conditionalWrites: false" if the store does not support them');
   const afterMs = retryAfterMs(headers['retry-after'], answer.atMs);

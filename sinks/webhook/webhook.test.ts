@@ -1,3 +1,4 @@
+import { failureCode } from '../network/failure-sentence.js';
 import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
@@ -277,12 +278,22 @@ describe('a webhook behind a proxy', () => {
     expect(tunnels).toHaveLength(1);
   });
 
-  it('reports a refusal by the proxy as such', async () => {
+  it.each([
+    [407, 'refuses the user and password of "network.proxy" (HTTP 407)', 'proxy-credential'],
+    [403, 'opens no connection to hooks.example.com (HTTP 403): allow the host in the proxy', 'proxy-refusal'],
+    [502, 'could not reach hooks.example.com (HTTP 502)', 'proxy-destination'],
+    [null, 'cannot be reached (ECONNREFUSED): check "network.proxy", and that the proxy runs', 'proxy'],
+  ])('names the proxy if it answers %p, not the receiver', async (status, sentence, code) => {
     const server = createServer();
-    server.on('connect', (_request, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'));
-    const network = { proxy: `http://127.0.0.1:${await listening(server)}`, allowHosts: ['hooks.example.com'] };
+    server.on('connect', (_request, socket) => socket.end(`HTTP/1.1 ${status} Refused\r\n\r\n`));
+    const port = await listening(server);
+    if (status === null) await new Promise((resolve) => server.close(resolve));
+    const network = { proxy: `http://us:hidden@127.0.0.1:${port}`, allowHosts: ['hooks.example.com'] };
     const outcome = await outcomeOf(sinkFor('http://hooks.example.com/in', { network }));
-    expect(outcome).toMatchObject({ kind: 'retry', detail: expect.stringContaining('through the proxy') });
+    const detail = expect.stringContaining(`the proxy 127.0.0.1:${port} ${sentence}`) as string;
+    expect(outcome).toMatchObject({ kind: 'retry', detail });
+    expect(JSON.stringify(outcome)).not.toContain('hidden');
+    expect(failureCode((outcome as { detail: string }).detail)).toBe(code);
   });
 });
 
