@@ -1,4 +1,12 @@
-import { confirmAfterMs, isHeld, isProvedMissing, lacksBetweenNeighbours } from './missing-evidence.js';
+import {
+  confirmAfterMs,
+  doubtAboutWalk,
+  isProvedMissing,
+  itemsToCount,
+  lacksBetweenNeighbours,
+  type Loss,
+  whyHeld,
+} from './missing-evidence.js';
 
 const page = (firstValue: number | null, lastValue: number | null, isFull = false) => ({
   firstValue,
@@ -72,13 +80,59 @@ describe('the wait for a second response that confirms a loss', () => {
   });
 });
 
-describe('the hold of deletions', () => {
-  const limits = { settleMs: 0, confirmMs: 0, holdAbove: { share: 0.05, items: 50 } };
+describe('a complete walk', () => {
+  it('proves nothing if it showed rows of other sessions, or rows that nobody can identify', () => {
+    expect(doubtAboutWalk({ foreign: 0, setAside: 0 })).toBeNull();
+    expect(doubtAboutWalk({ foreign: 1, setAside: 1 })).toBe('foreign-rows');
+    expect(doubtAboutWalk({ foreign: 0, setAside: 1 })).toBe('unidentified-rows');
+  });
+});
 
-  it('needs more than both a number and a share of the items', () => {
-    expect(isHeld(limits, 51, 1000)).toBe(true);
-    expect(isHeld(limits, 50, 100)).toBe(false);
-    expect(isHeld(limits, 100, 2000)).toBe(false);
-    expect(isHeld(limits, 101, 2000)).toBe(true);
+describe('the hold of deletions', () => {
+  const held = (
+    own: readonly [number, number],
+    others: Record<string, readonly [number, number]> = {},
+    share = 0.05,
+  ) => {
+    const loss = (list: string, [lost, ofItems]: readonly [number, number]): Loss => ({ list, lost, ofItems });
+    const losses = Object.entries({ questions: own, ...others }).map(([list, each]) => loss(list, each));
+    return whyHeld({ holdAbove: { share, items: 50 } }, losses[0]!, losses);
+  };
+
+  it.each([
+    ['more than both a number and a share', [51, 1000], 'many'],
+    ['not more than the number', [50, 200], null],
+    ['not more than the share', [100, 2000], null],
+    ['more than the share of a long list', [101, 2000], 'many'],
+    ['all of a short list', [2, 2], 'whole-list'],
+    ['the only item', [1, 1], null],
+    ['all but one', [11, 12], null],
+  ] as const)('is decided by the loss of the list: %s', (_, own, why) => {
+    expect(held(own)).toBe(why);
+  });
+
+  it.each([
+    ['a large part of both', [4, 12], { attendees: [15, 40] }, 'several-lists'],
+    ['all of the other', [4, 12], { sessions: [1, 1] }, 'several-lists'],
+    ['the only item of both', [1, 1], { sessions: [1, 1] }, 'several-lists'],
+    ['a few items of the other', [4, 12], { attendees: [2, 5] }, null],
+    ['a small part of the other', [4, 12], { attendees: [3, 40] }, null],
+    ['a few items of a short list', [2, 4], { attendees: [20, 40] }, null],
+    ['the same questions in both of their lists', [6, 12], { 'qna-questions': [6, 12] }, null],
+  ] as const)('is decided by the losses of two lists: %s', (_, own, others, why) => {
+    expect(held(own, others)).toBe(why);
+  });
+
+  it('is turned off by a share of 100 %', () => {
+    expect([held([900, 900], {}, 1), held([6, 12], { attendees: [40, 40] }, 1)]).toEqual([null, null]);
+  });
+
+  it('needs the size of the list only up to the size at which it matters', () => {
+    for (const lost of [1, 2, 3, 7, 51, 100]) {
+      const max = itemsToCount({ holdAbove: { share: 0.05, items: 50 } }, lost)!;
+      expect(held([lost, max], { attendees: [40, 40] })).toBeNull();
+      expect(held([lost, 1e9], { attendees: [40, 40] })).toBeNull();
+    }
+    expect(itemsToCount({ holdAbove: { share: 0, items: 50 } }, 7)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-import type { Direction } from './walk.js';
+import type { Direction, WalkProgress } from './walk.js';
 
 /**
  * The first and last values of a page of a complete walk. If an item's value lies between them, and the page does not
@@ -32,6 +32,19 @@ export function lacksBetweenNeighbours(
   if (value < filled[0]!.firstValue!) return filled[0] === pages[0];
   if (value > filled.at(-1)!.lastValue!) return filled.at(-1) === pages.at(-1) && !pages.at(-1)!.isFull;
   return filled.some(({ firstValue, lastValue }) => firstValue! < value && value < lastValue!);
+}
+
+/**
+ * Returns why a complete walk does not prove that an item is absent; null if it can prove it. `foreign-rows`: the walk
+ * showed rows of other sessions, so its list may not be the requested one. `unidentified-rows`: the walk showed rows
+ * that could not be identified, and the missing items may be among them. Pure.
+ */
+export function doubtAboutWalk({
+  foreign,
+  setAside,
+}: Pick<WalkProgress, 'foreign' | 'setAside'>): 'foreign-rows' | 'unidentified-rows' | null {
+  if (foreign > 0) return 'foreign-rows';
+  return setAside > 0 ? 'unidentified-rows' : null;
 }
 
 interface Evidence {
@@ -93,11 +106,63 @@ export function confirmAfterMs(
   return isFew ? 0 : confirmMs;
 }
 
+/** The items that one list of a pigeonhole has lost. */
+export interface Loss {
+  readonly list: string;
+  /** Number of items that are missing now, or were deleted in the current hour. */
+  readonly lost: number;
+  /** Number of items that the list had, including those deleted in the current hour. */
+  readonly ofItems: number;
+}
+
+/** From this share of a list on, a loss counts as a large part of the list. */
+const largeShare = 1 / 3;
+/** A smaller number of items is never a large part of a list, because moderators delete a few items of short lists. */
+const largeItems = 3;
+
 /**
- * Returns true if the deletions are held until an operator confirms them.
- * @param items number of items to delete, including those deleted in the current hour
- * @param ofItems number of items the list had
+ * Lists that show the same things, so that they lose them together: a question that is deleted leaves both of its
+ * lists.
  */
-export function isHeld({ holdAbove }: DeletionLimits, items: number, ofItems: number): boolean {
-  return items > holdAbove.items && items > holdAbove.share * ofItems;
+const sameThings: ReadonlySet<string> = new Set(['questions', 'qna-questions']);
+
+function isWhole({ lost, ofItems }: Loss): boolean {
+  return lost > 0 && lost >= ofItems;
+}
+
+function isLargePart(loss: Loss, share: number): boolean {
+  return isWhole(loss) || (loss.lost >= largeItems && loss.lost >= Math.max(share, largeShare) * loss.ofItems);
+}
+
+/**
+ * Returns why the deletions of a list are held until an operator confirms them; null if they are not held.
+ *
+ * - `many`: the list lost more than both limits allow.
+ * - `whole-list`: the list lost all of its items, and there were several.
+ * - `several-lists`: this list and another one lost a large part together.
+ *
+ * The last two depend on no number, because a service that loses its data loses small lists as well. A limit of 100 %
+ * turns all of them off: no loss is greater. Pure.
+ * @param others losses of the other lists of the pigeonhole
+ */
+export function whyHeld(
+  { holdAbove }: Pick<DeletionLimits, 'holdAbove'>,
+  own: Loss,
+  others: readonly Loss[],
+): 'many' | 'whole-list' | 'several-lists' | null {
+  const { share, items } = holdAbove;
+  if (share >= 1) return null;
+  if (own.lost > items && own.lost > share * own.ofItems) return 'many';
+  if (isWhole(own) && own.lost > 1) return 'whole-list';
+  const isOther = ({ list }: Loss): boolean => list !== own.list && !(sameThings.has(list) && sameThings.has(own.list));
+  const isTogether = isLargePart(own, share) && others.some((each) => isOther(each) && isLargePart(each, share));
+  return isTogether ? 'several-lists' : null;
+}
+
+/**
+ * Returns the number of items up to which `whyHeld` needs to know the size of a list: in a longer list, the loss is
+ * neither a large part nor above the limit. Null: the size always matters. Pure.
+ */
+export function itemsToCount({ holdAbove: { share } }: Pick<DeletionLimits, 'holdAbove'>, lost: number): number | null {
+  return share === 0 ? null : Math.ceil(lost / Math.min(share, largeShare)) + 1;
 }

@@ -165,6 +165,13 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     /ignores filter/,
   ],
   [
+    'rows-set-aside',
+    { holds: { setAside: 1 } },
+    '/api/pigeonholes/acme/101/streams',
+    'Show the streams',
+    /^The service shows 1 row without a usable id in pigeonhole acme\/101$/,
+  ],
+  [
     'sink-paused',
     { to: { pause, state: 'paused' }, lane: { waitsSince: ago(900_000) } },
     'resume sink hooks',

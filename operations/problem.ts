@@ -20,6 +20,7 @@ export const problemCodes = [
   'reading-late',
   'deletions-held',
   'filters-ignored',
+  'rows-set-aside',
   'sink-paused',
   'sink-failing',
   'sink-behind',

@@ -137,7 +137,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     occasion: 'deletions-held',
     words: (name, facts) => ({
       title: `${counted(facts['items'], 'deletion')} in ${pigeonhole(name)} ${facts['items'] === 1 ? 'waits' : 'wait'} for an operator`,
-      says: 'More items of a list disappeared within an hour than "deletions.holdAbove" allows, which may be a mistake. No sink receives the deletions until an operator decides.',
+      says: 'Unusually many items disappeared, which may be a mistake. No sink receives the deletions until an operator decides.',
       todo: 'Run "pigeonpost deletions list", then confirm or reject them.',
     }),
     help: () => link('Show the deletions', '/api/deletions'),
@@ -147,6 +147,15 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     words: (name, facts) => ({
       title: `The service ignores filter[sessionId] in ${pigeonhole(name)}`,
       says: `${counted(facts['rows'], 'row')} of other sessions ${facts['rows'] === 1 ? 'was' : 'were'} set aside. pigeonpost records no deletions in these lists.`,
+      todo: null,
+    }),
+    help: (found) => link('Show the streams', `${placeOf(found)}/streams`),
+  },
+  'rows-set-aside': {
+    severity: 'warning',
+    words: (name, facts) => ({
+      title: `The service shows ${counted(facts['rows'], 'row')} without a usable id in ${pigeonhole(name)}`,
+      says: `pigeonpost cannot tell which ${facts['rows'] === 1 ? 'item this is' : 'items these are'}. Until the service shows usable ids, it ignores these rows, and reports no item of these lists as deleted only because a read lacks it.`,
       todo: null,
     }),
     help: (found) => link('Show the streams', `${placeOf(found)}/streams`),

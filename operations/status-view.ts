@@ -170,7 +170,9 @@ export const pigeonholeViewSchema = z
       })
       .nullable()
       .describe('The rehearsal in progress, during which all lists are read at the live interval; null: none.'),
-    setAside: z.int().describe('Rows in the last sweeps that have no ID or are nested too deeply.'),
+    setAside: z
+      .int()
+      .describe('Rows in the last sweeps that have no usable ID, share it with another row, or are nested too deeply.'),
     foreignRows: z
       .int()
       .describe('Rows of other sessions in the last sweeps, which show that the service ignores a filter.'),

@@ -2,7 +2,7 @@ import type { DifferingItem } from '../ledger/compare-items.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { forgetDigests, savePage } from '../ledger/pages.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
-import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
+import { doubtAboutWalk, type StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, scheduleStream, type StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
@@ -75,9 +75,10 @@ async function endSweep(
   { limits, next, perPage, requestedAt }: LastPage,
 ): Promise<number> {
   const { tx, lease } = write;
+  const doubt = doubtAboutWalk(walk);
   const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
     `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
-       swept_from = case when $9 = 0 then $6 else swept_from end, -- with foreign rows, the walk proves no deletion
+       swept_from = case when $10::boolean then $6 else swept_from end, -- otherwise, the walk proves no deletion
        swept_at = clock_timestamp(), cursors_discarded = 0, sweep_failures = 0,
        sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- requested later
          else clock_timestamp() + $7 * interval '1 millisecond' end
@@ -92,6 +93,7 @@ async function endSweep(
       next?.afterNothing.sweepInMs ?? 0,
       walk.startedAt,
       walk.foreign,
+      doubt === null,
     ],
   );
   if (lease.pageCount !== walk.pages) {
@@ -102,12 +104,18 @@ async function endSweep(
   // No item can have disappeared: the pages are those of the previous sweep, or this is the stream's first sweep and the
   // ledger held none of its items before.
   if (!differs && open.length === 0) return 0;
-  if (walk.foreign > 0) {
+  if (doubt === 'foreign-rows') {
     await forgetFound(tx, lease, walk);
     return 0;
   }
   const unmovedSince = await noteSequence(write, walk, stream!);
-  return await settleMissing(write, walk, { limits, unmovedSince, perPage, endedAt: requestedAt });
+  return await settleMissing(write, walk, {
+    limits,
+    unmovedSince,
+    perPage,
+    endedAt: requestedAt,
+    isProof: doubt === null,
+  });
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { type DeletionLimits, isHeld } from '../ledger/missing-evidence.js';
+import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from '../ledger/missing-evidence.js';
 import { deleteItems } from './delete-items.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/write-changes.js';
@@ -16,8 +16,8 @@ export interface Absence {
 }
 
 /**
- * Deletes items whose absence is proved. If the items are too large a part of the list, stores them as a hold instead,
- * which an operator has to confirm. Requires the lock on the pigeonhole's row.
+ * Deletes items whose absence is proved. If the loss may be a mistake of the service (`whyHeld`), stores them as a hold
+ * instead, which an operator has to confirm. The items must be in `missing`. Requires the lock on the pigeonhole's row.
  * @returns the number of deleted items
  */
 export async function deleteOrHold(
@@ -27,20 +27,11 @@ export async function deleteOrHold(
   limits: DeletionLimits,
 ): Promise<number> {
   if (keys.length === 0) return 0;
-  const before = await recentDeletions(tx, scope);
-  const held = await heldKeys(tx, scope);
-  const items = before + held + keys.length;
-  // The size of the list matters only if the deletions exceed the limit for items.
-  if (items > limits.holdAbove.items) {
-    const [row] = await tx.query<{ n: number }>(
-      'select count(*)::int as n from items where ref = $1 and list = $2 and payload is not null',
-      [scope.ref, scope.list],
-    );
-    const ofItems = row!.n + before;
-    if (isHeld(limits, items, ofItems)) {
-      await hold(tx, scope, keys, ofItems);
-      return 0;
-    }
+  const losses = await lossesOf(tx, scope, limits);
+  const own = losses.find(({ list }) => list === scope.list)!;
+  if (whyHeld(limits, own, losses) !== null) {
+    await hold(tx, scope, keys);
+    return 0;
   }
   const deleted = await deleteItems(tx, scope, keys, at);
   await tx.query(
@@ -55,29 +46,40 @@ export async function deleteOrHold(
   return deleted;
 }
 
-async function recentDeletions(tx: Queryable, scope: PageScope): Promise<number> {
-  const [row] = await tx.query<{ items: number }>(
-    `select items from recent_deletions
-     where ref = $1 and list = $2 and since >= clock_timestamp() - $3 * interval '1 millisecond'`,
-    [scope.ref, scope.list, countedForMs],
+/**
+ * Returns what the lists of the pigeonhole have lost: items that are missing or held, and items that were deleted in the
+ * current hour. Lists without losses are left out. `ofItems` is exact only where it matters (`itemsToCount`).
+ */
+async function lossesOf(tx: Queryable, { ref }: PageScope, limits: DeletionLimits): Promise<Loss[]> {
+  const lost = await tx.query<{ list: string; lost: number; deleted: number }>(
+    `select list, sum(lost)::int as lost, sum(deleted)::int as deleted from (
+       select list, count(*) as lost, 0 as deleted from missing
+       where ref = $1 and state in ('open', 'held') group by list
+       union all
+       select list, items, items from recent_deletions
+       where ref = $1 and since >= clock_timestamp() - $2 * interval '1 millisecond') as losses group by list`,
+    [ref, countedForMs],
   );
-  return row?.items ?? 0;
+  const sizes = await tx.query<{ list: string; items: number }>(
+    `select l.list, (select count(*)::int from (select 1 from items i
+       where i.ref = $1 and i.list = l.list and i.payload is not null limit l.max) as counted) as items
+     from unnest($2::text[], $3::int4[]) as l (list, max)`,
+    [ref, lost.map(({ list }) => list), lost.map((each) => itemsToCount(limits, each.lost))],
+  );
+  const sizeOf = new Map(sizes.map(({ list, items }) => [list, items]));
+  return lost.map(({ list, deleted, ...each }) => ({ list, lost: each.lost, ofItems: sizeOf.get(list)! + deleted }));
 }
 
-async function heldKeys(tx: Queryable, scope: PageScope): Promise<number> {
-  const [row] = await tx.query<{ n: number }>(
-    `select count(*)::int as n from missing where ref = $1 and list = $2 and state = 'held'`,
-    [scope.ref, scope.list],
-  );
-  return row!.n;
-}
-
-async function hold(tx: Queryable, scope: PageScope, keys: readonly string[], ofItems: number): Promise<void> {
+async function hold(tx: Queryable, scope: PageScope, keys: readonly string[]): Promise<void> {
   await tx.query(
-    `with added as (insert into holds (ref, list, items, of_items) values ($1, $2, $3, $4) returning id)
+    `with added as (
+       insert into holds (ref, list, items, of_items)
+       select $1, $2, $3, count(*) + coalesce((select items from recent_deletions where ref = $1 and list = $2
+         and since >= clock_timestamp() - $5 * interval '1 millisecond'), 0)
+       from items where ref = $1 and list = $2 and payload is not null returning id)
      update missing m set state = 'held', hold = added.id from added
-     where m.ref = $1 and m.list = $2 and m.key = any($5::text[])`,
-    [scope.ref, scope.list, keys.length, ofItems, keys],
+     where m.ref = $1 and m.list = $2 and m.key = any($4::text[])`,
+    [scope.ref, scope.list, keys.length, keys, countedForMs],
   );
 }
 

@@ -25,19 +25,22 @@ const copyNumber = `coalesce(nullif(split_part(i.key, '#', 2), ''), '1')::int`;
  * seen since the walk's first request.
  * @param options.unmovedSince instant since which every sweep has shown the same keys in the same sequence
  * @param options.endedAt instant of the request for the walk's last page; an absence is evident only from then on
+ * @param options.isProof false: an item that the walk did not show may be one of its rows that could not be identified,
+ *   so only filtered answers can prove its absence
  * @returns the number of deleted items
  */
 export async function settleMissing(
   write: StreamWrite,
   walk: OpenWalk,
-  options: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number; endedAt: Date },
+  options: { limits: StreamDeletionLimits; unmovedSince: Date; perPage: number; endedAt: Date; isProof: boolean },
 ): Promise<number> {
   const { tx, lease } = write;
+  const { isProof } = options;
   await useIndexOrder(tx);
   const keys = await absentKeys(tx, lease, walk);
   const pages = keys.length === 0 ? [] : await boundsOf(tx, lease, walk, options.perPage);
   const showsPlace = new Set(
-    keys.filter((key) => lacksBetweenNeighbours(Number(key), pages, isId(key) ? walk.direction : 'mixed')),
+    keys.filter((key) => isProof && lacksBetweenNeighbours(Number(key), pages, isId(key) ? walk.direction : 'mixed')),
   );
   await tx.query(`delete from missing where stream_id = $1 and not (key = any($2::text[]))`, [lease.streamId, keys]);
   if (keys.length === 0) return 0;
@@ -56,6 +59,7 @@ export async function settleMissing(
       options.endedAt,
     ],
   );
+  if (!isProof) return 0;
   const firstAt = walk.firstAt!.getTime();
   const proved = rows.filter(
     (row) =>
@@ -139,6 +143,7 @@ async function removeProved(
     : new Set<string>();
   const confirmed = await confirmedKeys(tx, lease, { keys: missing, at }, limits);
   const gone = missing.filter((key) => !waiting.has(key) && confirmed.has(key));
+  if (confirmed.size < missing.length) await readOtherLists(tx, lease);
   return await deleteOrHold(tx, scope, { keys: gone, at }, limits);
 }
 
@@ -183,6 +188,23 @@ async function confirmedKeys(
 }
 
 /**
+ * Makes the other lists of the pigeonhole due for a sweep if this stream has lost a large part, so that the losses of
+ * all lists are known when this one is confirmed (`whyHeld`). Has no effect on lists that were swept since the loss
+ * became evident, and on those that cannot be read.
+ */
+async function readOtherLists(tx: Queryable, lease: StreamLease): Promise<void> {
+  await tx.query(
+    `update streams s set due_at = least(due_at, now()), sweep_due_at = now()
+     from (select count(*) as lost, min(evident_at) as evident_at from missing
+       where stream_id = $2 and state = 'open') m
+     where s.ref = $1 and s.list <> $3 and wanted and gone_at is null and failures = 0 and foreign_rows = 0
+       and set_aside = 0 and swept_from <= m.evident_at and m.lost * 3
+         >= (select count(*) from items where ref = $1 and list = $3 and stream_id = $2 and payload is not null)`,
+    [lease.ref, lease.streamId, lease.list],
+  );
+}
+
+/**
  * Returns the keys that are still missing from this stream. Leaves out items that another stream has shown since,
  * because they have moved there, and items whose deletion awaits or has received an operator's decision (state not
  * `open`).
@@ -206,8 +228,8 @@ const walkAgainMs = 1000;
  * Makes the other streams of the list due for a sweep, and returns the keys that still wait for one. This stream is
  * swept again at its next read.
  *
- * Does not bring forward the next read of this stream, of a stream that fails, or of a stream that shows rows of other
- * sessions. Otherwise, as long as another stream cannot be read, every walk of this stream would immediately cause the
+ * Does not bring forward the next read of this stream, of a stream that fails, or of a stream whose
+ * walks prove nothing (`doubtAboutWalk`). Otherwise, as long as another stream cannot be read, every walk of this stream would immediately cause the
  * next one.
  */
 async function waitingForOtherStreams(
@@ -233,7 +255,7 @@ async function waitingForOtherStreams(
   if (waiting.length > 0) {
     const lackedAt = new Date(Math.max(...waiting.map((row) => row.lacked_at.getTime())));
     await tx.query(
-      `update streams set due_at = case when failures = 0 and foreign_rows = 0 then least(due_at, now()) else due_at end, sweep_due_at = now()
+      `update streams set due_at = case when failures = 0 and foreign_rows = 0 and set_aside = 0 then least(due_at, now()) else due_at end, sweep_due_at = now()
        where ref = $1 and list = $2 and wanted and gone_at is null and id <> $3
          and (swept_from is null or swept_from <= $4)`,
       [lease.ref, lease.list, lease.streamId, lackedAt],
@@ -282,12 +304,12 @@ export async function confirmMissing(
        select m.stream_id, min(case when m.confirm_at is null then interval '0' else greatest(m.confirm_at - now(), interval '0') end) as wait,
          bool_or(m.confirm_at is not null) as confirms
        from missing m
-         cross join lateral (select foreign_rows, swept_from from streams where id = m.stream_id limit 1) w
+         cross join lateral (select foreign_rows + set_aside as unusable, swept_from from streams where id = m.stream_id limit 1) w
          cross join lateral (select last_sequence from items
            where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
          cross join lateral (select kind, found_at from changes
            where ref = m.ref and sequence = i.last_sequence limit 1) c
-       where m.stream_id = $1 and m.state = 'open' and w.foreign_rows = 0
+       where m.stream_id = $1 and m.state = 'open' and w.unusable = 0
          and (m.confirm_at >= w.swept_from
            or ($4 and m.walks = 1 and m.since = w.swept_from
              and (c.kind <> 'created' or c.found_at < now() - $3 * interval '1 millisecond')))

@@ -158,12 +158,29 @@ describe('the conversion of a row', () => {
     expect(read('questions', rows)).toMatchObject({ foreign: 0 }); // a list of all sessions
   });
 
-  it.each([undefined, null, {}, { id: '1' }])(
-    'assigns a row with session %j to no session, regardless of the request',
-    (own) => {
-      expect(one('votes', { ...said, session: own }, { sessionId: 1 }).sessionId).toBeNull();
-    },
-  );
+  it.each([undefined, null, {}])('assigns a row with session %j to no session, regardless of the request', (own) => {
+    expect(one('votes', { ...said, session: own }, { sessionId: 1 }).sessionId).toBeNull();
+  });
+
+  it.each<[string, ServiceListName, Row]>([
+    ['id', 'attendees', { id: '7' }],
+    ['id', 'questions', { ...said, question: { id: 2 ** 53 } }],
+    ['session', 'questions', { ...said, session: { id: '1' } }],
+    ['session', 'poll-mcq-votes', { ...flagged, session: { id: null } }],
+    ['question', 'votes', { ...said, question: { id: '11' } }],
+    ['attendee', 'votes', { ...said, attendeeId: '7' }],
+  ])('omits and counts a row whose %s cannot be used, instead of reading another item: %s', (_, list, row) => {
+    expect(read(list, [row])).toMatchObject({ items: [], unidentified: 1 });
+  });
+
+  it('counts a row that has the id of another row of the page and other content', () => {
+    const rows = [
+      { id: 7, Name: 'Ada' },
+      { id: 7, Name: 'Grace' },
+    ];
+    expect(read('attendees', rows).unidentified).toBe(1);
+    expect(read('attendees', [rows[0]!, rows[0]!]).unidentified).toBe(0);
+  });
 
   it('removes the dropped fields, but reads key, session, attendee and time from them', () => {
     const item = one('questions', said, { drop: ['createdAt', 'session', 'attendeeId', 'question'] });

@@ -9,7 +9,11 @@ import { questionLists, type ServiceListName } from '../base/list-names.js';
 /** A page's items in the ledger's form. The code that stores and delivers them does not use the service's types. */
 export interface PageItems {
   readonly items: ReadItem[];
-  /** Number of rows that are not stored, because no key can be formed from them or they are nested too deep. */
+  /**
+   * Number of rows of which nothing shows which item they are: no key can be formed from them, they are nested too deep,
+   * or another row of the page has the same id and other content. Only the last one of such rows is stored. A list with
+   * such rows does not show which items it lacks.
+   */
   readonly unidentified: number;
   /**
    * Number of rows of other sessions, which the service returns if it ignores the filter by session. They are not
@@ -66,6 +70,7 @@ export interface ToItemsOptions {
  */
 export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageItems {
   const copies = new Map<string, number>();
+  const rowOf = new Map<string, Fields>();
   const items: ReadItem[] = [];
   let unidentified = 0;
   let foreign = 0;
@@ -74,9 +79,15 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
       foreign += 1;
       continue;
     }
-    const key = isDeeperThan(row, deepestRow) ? undefined : keyOf(row, options, copies);
-    if (key === undefined) unidentified += 1;
-    else items.push(toItem(row, key, options));
+    const key = isDeeperThan(row, deepestRow) || hasUnusableSession(row) ? undefined : keyOf(row, options, copies);
+    if (key === undefined) {
+      unidentified += 1;
+      continue;
+    }
+    const before = rowOf.get(key);
+    if (before !== undefined && canonicalJson(before) !== canonicalJson(row)) unidentified += 1;
+    rowOf.set(key, row);
+    items.push(toItem(row, key, options));
   }
   return { items, unidentified, foreign };
 }
@@ -88,6 +99,12 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
 function isOfOtherSession(row: Fields, { sessionId }: ToItemsOptions): boolean {
   const own = sessionId === 0 ? null : integer(object(row['session'])?.['id']);
   return own !== null && own !== sessionId;
+}
+
+/** Whether a row has the id of a session in a form that cannot be used. A row without a session is usable. */
+function hasUnusableSession(row: Fields): boolean {
+  const session = object(row['session']);
+  return session?.['id'] !== undefined && integer(session['id']) === null;
 }
 
 function isDeeperThan(value: unknown, levels: number): boolean {
@@ -104,7 +121,9 @@ function keyOf(row: Fields, { list, hash }: ToItemsOptions, copies: Map<string, 
   // Only these fields of a vote never change: its attendee, instant, session and question. Its texts are copied from
   // other items, which may be edited. The service may spell the same instant differently after an update.
   const stable = [row['attendeeId'], instantOf(row), object(row['session'])?.['id'], object(row['question'])?.['id']];
-  if (stable[1] === undefined || stable[3] === undefined) return undefined;
+  if (stable[1] === undefined || integer(stable[3]) === null) return undefined;
+  // Another form of the attendee's id would make another item of the same vote.
+  if (stable[0] !== undefined && stable[0] !== null && integer(stable[0]) === null) return undefined;
   const key = hash.rowKey(canonicalJson([list, ...stable.map((value) => value ?? null)]));
   const count = (copies.get(key) ?? 0) + 1;
   copies.set(key, count);

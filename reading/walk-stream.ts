@@ -146,7 +146,10 @@ function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): 
   const { deps, place, lease } = reading;
   const list = listOf(reading);
   const drop = place.plan.drop[list] ?? [];
-  const seen = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
+  const read = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
+  // An element that is no object was left out of `page.items`.
+  const noObjects = page.irregular.filter(({ index }) => index === null).length;
+  const seen = { ...read, unidentified: read.unidentified + noObjects };
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
   const summary = summarizePage(placed, seen);
   const prepared = areAllNew(reading, summary)

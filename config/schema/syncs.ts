@@ -91,7 +91,9 @@ const deletionsSchema = z
           .describe('Number of items of a list.'),
       })
       .prefault({})
-      .describe('Deletions that exceed both limits wait until an operator confirms or rejects them.'),
+      .describe(
+        'Deletions that exceed both limits wait until an operator confirms or rejects them. So do, whatever their number, all items of a list, and at least a third of two lists of a pigeonhole. A share of 100 % turns this off.',
+      ),
   })
   .transform(({ settle, confirm, holdAbove }) => ({ settleMs: settle, confirmMs: confirm, holdAbove }))
   .prefault({})

@@ -115,7 +115,7 @@ describe('the text of a message', () => {
     [
       message('deletions-held', 'acme/101', { items: 1500 }),
       '1,500 deletions in pigeonhole acme/101 wait for an operator',
-      /disappeared within an hour than "deletions.holdAbove" allows, which may be a mistake/,
+      /Unusually many items disappeared, which may be a mistake/,
       /"pigeonpost deletions list"/,
       '/sync/acme/101',
     ],

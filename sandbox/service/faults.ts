@@ -49,6 +49,12 @@ export const FAULT_KINDS = [
   'shortList',
   /** Ignores every filter of the request, including a required one. */
   'ignoreFilters',
+  /** Answers as if the path named the pigeonhole `instead`, like a cache that mixes up its entries. */
+  'otherPigeonhole',
+  /** Spoils every row of the page as `as` says, so that nothing shows which item it is. */
+  'badRows',
+  /** Orders the rows anew for each walk. The cursor counts rows in the order of its walk. */
+  'reorder',
   /** Inserts and removes items after page `afterPage` of a walk. Order and snapshots of lists are not documented. */
   'changeDuringWalk',
 ] as const;
@@ -92,6 +98,13 @@ export const faultSchema = z.strictObject({
   cursorsIssued: z.int().min(0).optional(),
   ms: z.number().min(0).default(1000),
   show: z.int().min(0).default(0),
+  /** The pigeonhole whose answer `otherPigeonhole` sends. */
+  instead: z.int().optional(),
+  /**
+   * The form of the ids in `badRows`: as text, null, beyond 2^53, the same in all rows, or the text only in the id of
+   * the session. `nothing`: null in place of each row.
+   */
+  as: z.enum(['text', 'null', 'huge', 'same', 'session-text', 'nothing']).default('text'),
   afterPage: z.int().min(1).default(1),
   insert: z.int().min(0).default(0),
   remove: z.int().min(0).default(0),

@@ -9,6 +9,7 @@ import {
   type CursorPosition,
   issueOf,
   readPage,
+  readReordered,
   type IdPage,
   rankAfter,
 } from './read-page.js';
@@ -54,9 +55,13 @@ export function listItems(request: ListRequest): string {
   const cursorText = query.get('cursor');
   if (cursorText !== null && cursorText !== '') refuseIfStale(request, cursorText);
   const place: CursorPosition =
-    cursorText === null || cursorText === '' ? { kind: 'start' } : decodeCursor(cursorText, cursor);
+    cursorText === null || cursorText === '' || request.faults.has('reorder')
+      ? { kind: 'start' }
+      : decodeCursor(cursorText, cursor);
   const { ids, matches } = chooseItems(table, filters, sessionIds, order);
-  const page = readPage({ ids, order, cursor, place, count, matches });
+  const page = request.faults.has('reorder')
+    ? readReordered({ ids, matches, count, cursorText })
+    : readPage({ ids, order, cursor, place, count, matches });
   const body = envelope(request, page, { table, count, sent, cursor, place, cursorText });
   changeAfterwards(request, page, { ids, order, sessionIds });
   return body;
@@ -139,7 +144,10 @@ function envelope(request: ListRequest, page: IdPage, setting: PageSetting): str
   const issue = { text: knobs.cursorText, nowMs, versions: conference.versionsOf(list, pigeonholeId) };
   let ids = page.ids;
   let hasMore = page.next !== null;
-  let nextCursor = page.next === null ? null : encodeCursor(page.next, issue);
+  let nextCursor =
+    page.next === null
+      ? null
+      : encodeCursor(page.next, page.walk === undefined ? issue : { ...issue, nonce: page.walk });
   if (faults.has('emptyPage')) {
     ids = [];
     hasMore = true;
@@ -153,10 +161,12 @@ function envelope(request: ListRequest, page: IdPage, setting: PageSetting): str
   if (faults.has('repeatCursor') && cursorText !== null) [hasMore, nextCursor] = [true, cursorText];
   if (faults.has('moreWithoutCursor')) [hasMore, nextCursor] = [true, null];
 
+  const bad = faults.get('badRows');
   const parts: string[] = [];
   for (const id of ids) {
     const item = table.item(id);
-    if (item !== undefined) parts.push(spellInstants(JSON.stringify(item), knobs.instants));
+    if (item === undefined) continue;
+    parts.push(spellInstants(bad === undefined ? JSON.stringify(item) : spoiled(item, bad.as), knobs.instants));
   }
   const links = JSON.stringify({ next: nextCursor === null ? null : nextUrl(request, setting, nextCursor) });
   const meta = JSON.stringify({ perPage: count, nextCursor, hasMore });
@@ -171,6 +181,24 @@ function spellInstants(item: string, spelling: InstantSpelling): string {
     /("(?:createdAt|signInTime|obtainedAt)":"\d{4}-\d\d-\d\dT[\d:]{8})(\.\d+)?Z"/g,
     (_, seconds: string, fraction = '') => `${seconds}${/[1-9]/.test(String(fraction)) ? fraction : ''}${zone}"`,
   );
+}
+
+/** Returns a row as JSON text, with ids in a form that the specification does not allow. */
+function spoiled(item: JsonObject, as: FaultRule['as']): string {
+  if (as === 'nothing') return 'null';
+  const isId = (value: unknown): value is number => typeof value === 'number';
+  const forms = {
+    text: String,
+    null: () => null,
+    huge: (id: number) => 2 ** 53 + 2 * id,
+    same: () => 1,
+    'session-text': (id: number) => id,
+  };
+  return JSON.stringify(item, (name, value: unknown) => {
+    if (name === 'id' && isId(value)) return forms[as](value);
+    const isSession = as === 'session-text' && name === 'session' && typeof value === 'object' && value !== null;
+    return isSession ? { ...value, id: JSON.stringify((value as JsonObject)['id']) } : value;
+  });
 }
 
 function nextUrl({ query, url }: ListRequest, { sent }: PageSetting, nextCursor: string): string {

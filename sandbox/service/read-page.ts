@@ -2,6 +2,7 @@ import type { IdOrder } from '../store/id-order.js';
 import type { CursorKind, Order, CursorText } from './knobs.js';
 import { createHmac, randomUUID } from 'node:crypto';
 import { ServiceError } from './service-error.js';
+import { draw } from '../world/random.js';
 
 interface PageQuery {
   /** Order of the whole list, or of one session's part of it. */
@@ -18,6 +19,30 @@ export interface IdPage {
   ids: number[];
   /** The position after the page; null for the last page. */
   next: CursorPosition | null;
+  /** The number of the walk whose order the page has; undefined: the order of the list. */
+  walk?: number;
+}
+
+let walks = 0;
+
+/**
+ * Returns the ids of one page, in an order that only this walk has. A request without a cursor begins a new walk. A
+ * position counts items, so a removal before it moves other items to pages that were already read.
+ */
+export function readReordered({
+  ids,
+  matches,
+  count,
+  cursorText,
+}: Pick<PageQuery, 'ids' | 'matches' | 'count'> & { cursorText: string | null }): IdPage {
+  const [, start = '0', number] = /^offset_(\d+)~(\d+)/.exec(Buffer.from(cursorText ?? '', 'base64').toString()) ?? [];
+  const walk = number === undefined ? (walks += 1) : Number(number);
+  const all = Array.from({ length: ids.size }, (_, rank) => ids.idAt(rank)!).filter((id) => matches?.(id) ?? true);
+  const keyed = all.map((id) => ({ id, key: draw(walk, 0x5f, id) })).toSorted((one, other) => one.key - other.key);
+  const offset = Number(start);
+  const page = keyed.slice(offset, offset + count).map(({ id }) => id);
+  const next = offset + page.length < keyed.length ? ({ kind: 'offset', offset: offset + page.length } as const) : null;
+  return { ids: page, next, walk };
 }
 
 /**

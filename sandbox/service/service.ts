@@ -86,14 +86,16 @@ function perform(
   const resource = resourceOf(request.path);
   if (resource === undefined) throw new ServiceError(4502);
   const { list, GET, POST } = resource;
-  const pigeonholeId = resource.pigeonholeId!; // used only for resources of a pigeonhole
+  const named =
+    resource.pigeonholeId === null ? null : (faults.get('otherPigeonhole')?.instead ?? resource.pigeonholeId);
+  const pigeonholeId = named!; // used only for resources of a pigeonhole
   const operation = request.method === 'GET' ? GET : request.method === 'POST' ? POST : undefined;
   if (operation === undefined) throw new ServiceError(9000, { message: 'Method not supported here' });
   const nowMs = state.now();
   const body = (): JsonObject => parseBody(request.body, request.contentType);
   switch (operation) {
     case 'list':
-      return json(200, listPage(state, { list: list!, pigeonholeId: resource.pigeonholeId }, request, faults));
+      return json(200, listPage(state, { list: list!, pigeonholeId: named }, request, faults));
     case 'readPigeonhole': {
       const item = conference.pigeonholes.item(pigeonholeId);
       if (item === undefined) throw new ServiceError(4504);

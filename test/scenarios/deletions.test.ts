@@ -83,11 +83,11 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     });
     afterEach(() => log.close());
 
-    /** A log that accepts only question 41, and two questions. */
-    async function twoQuestions(): Promise<{ stage: Stage; scene: Scene }> {
+    /** A log that accepts only question 41, and three questions. */
+    async function threeQuestions(): Promise<{ stage: Stage; scene: Scene }> {
       const stage = await stages.open(kind);
       await stage.put('sessions', session(1));
-      await stage.put('questions', question(41, 1, 1), question(42, 1, 1));
+      await stage.put('questions', ...[41, 42, 43].map((id) => question(id, 1, 1)));
       const event = `{ method: POST, url: '"/" & change.type', body: change.key }`;
       const scene = await stage.scene({
         sinks: {
@@ -100,7 +100,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     const sent = () => log.requests.map(({ path, body }) => `${path} ${body}`);
 
     it('are not deleted if "when" was false', async () => {
-      const { stage, scene } = await twoQuestions();
+      const { stage, scene } = await threeQuestions();
       await scene.settle();
       await stage.remove('questions', 41);
       await stage.remove('questions', 42);
@@ -110,7 +110,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     });
 
     it('are deleted if the ledger no longer shows whether they were delivered', async () => {
-      const { stage, scene } = await twoQuestions();
+      const { stage, scene } = await threeQuestions();
       await scene.settle();
       await stage.db.query(`delete from deliveries where list = 'questions' and key = '41'`);
       await stage.remove('questions', 41);
@@ -119,7 +119,7 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     });
 
     it('are deleted if they were created after the last delivery', async () => {
-      const { stage, scene } = await twoQuestions();
+      const { stage, scene } = await threeQuestions();
       await scene.discover();
       const read = async (): Promise<void> => {
         await stage.pollsAreDue();

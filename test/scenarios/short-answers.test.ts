@@ -2,6 +2,7 @@ import { answer, attendee, pollVote, question, session, vote } from '../kit/item
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { archive, pigeonhole, type Stage, useStages } from '../kit/stage.js';
+import { openHolds } from '../../reading/holds.js';
 
 const stages = useStages();
 const second = 1000;
@@ -186,6 +187,29 @@ describe.each(kinds)('an answer with status 200 that lacks many items, on %s', (
     await scene.settle();
     expect(deletions(scene)).toEqual(['questions 7']);
     expect((await stage.requests()).filter(({ path }) => path.endsWith('/questions'))).toHaveLength(2);
+  });
+
+  it.each([
+    ['all lists are empty', { show: 0 }],
+    ['all lists show three rows', { show: 3 }],
+    ['one list is empty', { show: 0, list: 'votes' }],
+  ])('deletes nothing, however long it lasts and however few items that is: %s', async (_, fault) => {
+    const { stage, scene } = await openEvent(kind, 'lists: [sessions, attendees, questions, votes]');
+    await stage.fault({ kind: 'shortList', pigeonhole, ...fault });
+    for (let time = 0; time < 3; time += 1) await poll(stage, scene, 40 * second);
+    expect(deletions(scene)).toEqual([]);
+    expect((await openHolds(scene.ledger)).length).toBeGreaterThan(0);
+    await stage.control('DELETE', 'faults');
+    await poll(stage, scene, 40 * second);
+    expect([deletions(scene), await openHolds(scene.ledger)]).toEqual([[], []]);
+  });
+
+  it('is believed at once about a few items of several short lists', async () => {
+    const { stage, scene } = await openEvent(kind, 'lists: [attendees, questions]');
+    for (const id of [1, 2]) await stage.remove('questions', id);
+    for (const id of numbers(30)) await stage.remove('attendees', id);
+    for (let time = 0; time < 2; time += 1) await poll(stage, scene, 40 * second);
+    expect(deletions(scene)).toHaveLength(32);
   });
 
   it('does not count as the first proof when the only question of a live list is then deleted', async () => {
