@@ -104,6 +104,7 @@ const routes: readonly Asked[] = [
   { method: 'POST', path: '/api/replays', body: { ...everything, id: uuid }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/dead-letters/redrive', body: { sink: 'hooks' }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/deletions/1', body: { decision: 'confirmed', items: 1 }, may: ['operator', 'admin'] },
+  { method: 'POST', path: '/api/deletions', body: { decision: 'confirmed', items: 1 }, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/plan', body: {}, may: ['operator', 'admin'] },
   { method: 'POST', path: '/api/configuration/plan', body: { file: '/tmp/x.yaml', text: 'x' }, may: ['admin'] },
   { method: 'POST', path: '/api/configuration/apply', body: { file: '/etc/pigeonpost.yaml' }, may: ['admin'] },

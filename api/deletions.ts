@@ -5,7 +5,7 @@ import { audited } from './audit-log.js';
 import { idText, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { answers, jsonBody, needs, withIsoInstants } from './route-parts.js';
-import { workspaceOf } from './scope.js';
+import { requireWorkspace, workspaceOf } from './scope.js';
 
 /** Held deletions, as the API shows them. */
 const heldDeletionsSchema = z
@@ -42,6 +42,22 @@ const decisionSchema = z
   .openapi('Decision');
 export type Decision = z.infer<typeof decisionSchema>;
 
+/** A decision about several held deletions. Without a scope, it concerns all that the caller may see. */
+const wideDecisionSchema = decisionSchema
+  .extend({
+    workspace: z.string().min(1).max(200).optional().describe('Only deletions of this workspace.'),
+    pigeonholeId: z.int().min(0).optional().describe('Only deletions of this pigeonhole; needs `workspace`.'),
+    list: z.string().min(1).max(100).optional().describe('Only deletions of this list.'),
+    items: decisionSchema.shape.items.describe(
+      'Number of items in all held deletions of the scope, as the operator saw it. If the number has changed since, nothing is done.',
+    ),
+  })
+  .refine(({ workspace, pigeonholeId }) => pigeonholeId === undefined || workspace !== undefined, {
+    path: ['pigeonholeId'],
+    message: 'needs "workspace", because two workspaces may have the same id',
+  })
+  .openapi('WideDecision');
+
 const oneOfThem = z.object({ id: idText() });
 
 export const listRoute = createRoute({
@@ -49,7 +65,7 @@ export const listRoute = createRoute({
   path: '/api/deletions',
   operationId: 'listDeletions',
   tags: ['Deletions'],
-  summary: 'List deletions that wait for an operator because many items of a list disappeared within an hour',
+  summary: 'List deletions that wait for an operator because unusually many items disappeared',
   ...needs({ right: 'read' }),
   responses: answers(
     'The deletions that wait for an operator, oldest first.',
@@ -86,6 +102,32 @@ export const decideRoute = createRoute({
   ),
 });
 
+export const decideAllRoute = createRoute({
+  method: 'post',
+  path: '/api/deletions',
+  operationId: 'decideAllDeletions',
+  tags: ['Deletions'],
+  summary: 'Confirm or reject all held deletions, or those of a workspace, a pigeonhole or a list',
+  ...needs({
+    right: 'operate',
+    looksLike:
+      'a decision has "decision" (confirmed, rejected), "items", and perhaps "workspace", "pigeonholeId" and "list"',
+  }),
+  request: { body: jsonBody(wideDecisionSchema) },
+  responses: answers(
+    'The decisions are stored. If the request fails in between, repeat it with the number of items that are still held.',
+    z.object({
+      done: z.literal(true),
+      deletions: z.int().describe('Number of held deletions that were decided.'),
+      items: z.int().describe('Number of their items.'),
+    }),
+    404,
+    409,
+    413,
+    415,
+  ),
+});
+
 export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources, 'ledger' | 'starter'>): void {
   const own = async (c: ApiContext): Promise<Hold[]> => {
     const workspace = workspaceOf(c);
@@ -101,24 +143,60 @@ export function serveDeletions(app: ApiApp, { ledger, starter }: Pick<ApiSources
     const hold = await find(c, c.req.valid('param').id);
     return c.json({ ...withIsoInstants(hold), keys: await heldItems(ledger, hold.id) }, 200);
   });
+  const decide = async (hold: Hold, decision: Decision['decision']): Promise<number | undefined> => {
+    const decided = await decideHold(ledger, hold.id, decision);
+    if (decided !== undefined) await starter.wakeSinks(decided.woken);
+    return decided?.items;
+  };
+  app.openapi(decideAllRoute, async (c) => {
+    const { decision, items, workspace, pigeonholeId, list } = c.req.valid('json');
+    if (workspace !== undefined) requireWorkspace(c, workspace);
+    const place = pigeonholeId === undefined ? workspace : `${workspace}/${pigeonholeId}`;
+    const target =
+      place === undefined ? 'deletions' : `${pigeonholeId === undefined ? 'workspace' : 'pigeonhole'}:${place}`;
+    const detail = { list: list ?? null, items, decision };
+    const done = await audited(c, ledger, { action: 'decide-deletions', target, detail }, async () => {
+      const holds = (await own(c)).filter(
+        (hold) =>
+          (workspace === undefined || hold.workspace === workspace) &&
+          (pigeonholeId === undefined || hold.pigeonholeId === pigeonholeId) &&
+          (list === undefined || hold.list === list),
+      );
+      if (holds.length === 0) throw new Refused(404, 'no deletions are held there: run "pigeonpost deletions list"');
+      requireSeen(
+        holds.reduce((sum, hold) => sum + hold.items, 0),
+        items,
+      );
+      const decided = { deletions: 0, items: 0 };
+      for (const hold of holds) {
+        const count = await decide(hold, decision);
+        if (count === undefined) continue; // another operator was faster
+        decided.deletions += 1;
+        decided.items += count;
+      }
+      return decided;
+    });
+    return c.json({ done: true, ...done } as const, 200);
+  });
   app.openapi(decideRoute, async (c) => {
     const { decision, items } = c.req.valid('json');
     const hold = await find(c, c.req.valid('param').id);
     const target = `pigeonhole:${hold.workspace}/${hold.pigeonholeId}`;
     const detail = { deletions: hold.id, list: hold.list, items, decision };
     const done = await audited(c, ledger, { action: 'decide-deletions', target, detail }, async () => {
-      if (hold.items !== items) {
-        throw new Refused(
-          409,
-          `${hold.items} ${hold.items === 1 ? 'item is' : 'items are'} missing now, not ${items}: look again before you decide`,
-        );
-      }
-      const decided = await decideHold(ledger, hold.id, decision);
+      requireSeen(hold.items, items);
+      const decided = await decide(hold, decision);
       if (decided === undefined)
         throw new Refused(404, `an operator has already decided about held deletions ${hold.id}`);
-      await starter.wakeSinks(decided.woken);
-      return decided.items;
+      return decided;
     });
     return c.json({ done: true, items: done } as const, 200);
   });
+}
+
+/** @throws {Refused} 409 if the number of items is no longer the one that the operator saw */
+function requireSeen(items: number, seen: number): void {
+  if (items === seen) return;
+  const missing = items === 1 ? '1 item is' : `${items} items are`;
+  throw new Refused(409, `${missing} missing now, not ${seen}: look again before you decide`);
 }

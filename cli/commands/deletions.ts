@@ -1,5 +1,5 @@
 import { type CliCommand, type Context, confirm, type JsonOption } from '../command.js';
-import type { HeldDeletions } from '../../api/deletions.js';
+import type { Decision, HeldDeletions } from '../../api/deletions.js';
 import { ExitCode, wrongUse } from '../exit-code.js';
 import { type ApiClient, clientOf } from '../api-client.js';
 import { printResult } from '../output.js';
@@ -8,7 +8,7 @@ import { counted, grouped } from '../../base/words.js';
 export function addDeletions(program: CliCommand): void {
   const deletions = program
     .command('deletions')
-    .description('Confirm or reject deletions that are held because unusually many items of a list are missing');
+    .description('Confirm or reject deletions that are held because unusually many items are missing');
   deletions.command('list').description('List held deletions').json().examples('deletions list').runs(listDeletions);
   deletions
     .command('show <id>')
@@ -22,24 +22,98 @@ export function addDeletions(program: CliCommand): void {
   ] as const;
   for (const [verb, decision, description] of decisions) {
     deletions
-      .command(`${verb} <id>`)
+      .command(`${verb} [id]`)
       .description(description)
+      .option('--pigeonhole <workspace/id>', 'all held deletions of this pigeonhole')
+      .option('--list <list>', 'all held deletions of this list')
+      .option('--all', 'all held deletions', false)
       .option('--yes', 'skip the confirmation', false)
       .json()
-      .examples(`deletions ${verb} 3`)
-      .runs((context, id: string, options: JsonOption & { readonly yes: boolean }) =>
-        decideDeletions(context, { id, decision, ...options }),
+      .examples(`deletions ${verb} 3`, `deletions ${verb} --pigeonhole acme/101`, `deletions ${verb} --all`)
+      .runs((context, id: string | undefined, options: DecisionOptions) =>
+        id === undefined
+          ? decideAll(context, decision, options)
+          : decideDeletions(context, { id, decision, ...options }),
       );
   }
+}
+
+interface DecisionOptions extends JsonOption {
+  readonly pigeonhole?: string;
+  readonly list?: string;
+  readonly all: boolean;
+  readonly yes: boolean;
+}
+
+/** Maximum number of held deletions that `confirm` and `list` name before they show only a total. */
+const maxHoldsShown = 20;
+
+/**
+ * `pigeonpost deletions confirm|reject --pigeonhole|--list|--all`: decides about all held deletions of the scope. Asks
+ * like `confirm <id>`. Exit 0, 1 if the set has changed or the operator declines, 4 if no deletions are held there.
+ */
+export async function decideAll(
+  context: Context,
+  decision: Decision['decision'],
+  { pigeonhole, list, all, yes, json }: DecisionOptions,
+): Promise<ExitCode> {
+  const { out } = context;
+  if (pigeonhole === undefined && list === undefined && !all) {
+    throw wrongUse('name a held deletion by its number, or give --pigeonhole, --list or --all');
+  }
+  if (all && (pigeonhole !== undefined || list !== undefined)) {
+    throw wrongUse('--all decides about every held deletion: leave out --pigeonhole and --list');
+  }
+  const place = pigeonhole === undefined ? undefined : placeIn(pigeonhole);
+  const client = await clientOf(context);
+  const { held } = await client.get('/api/deletions', {});
+  const own = held.filter(
+    (each) =>
+      (list === undefined || each.list === list) &&
+      (place === undefined || (each.workspace === place.workspace && each.pigeonholeId === place.pigeonholeId)),
+  );
+  const items = own.reduce((sum, each) => sum + each.items, 0);
+  if (decision === 'confirmed' && !yes && own.length > 0) {
+    for (const each of own.slice(0, maxHoldsShown)) out.note(inWords(each));
+    if (own.length > maxHoldsShown) out.note(`and ${grouped(own.length - maxHoldsShown)} more`);
+    const question = `Notify every sink that ${items === 1 ? 'this item is' : `these ${grouped(items)} items are`} deleted?`;
+    if (!(await confirm(out, question, 'nothing was decided'))) return ExitCode.Failed;
+  }
+  const result = await client.post('/api/deletions', {
+    json: { decision, items: Math.max(items, 1), ...place, ...(list === undefined ? {} : { list }) },
+  });
+  const { deletions, items: decided } = result;
+  const said = `${counted(decided, 'item')} of ${counted(deletions, 'held deletion')} ${decision === 'confirmed' ? 'deleted' : 'kept'}`;
+  return printResult(out, json, { done: true, decision, deletions, items: decided }, said);
+}
+
+/** @throws {CommandError} exit 2 if the text is not WORKSPACE/ID */
+function placeIn(text: string): { workspace: string; pigeonholeId: number } {
+  const [, workspace, id] = /^([^/]+)\/(\d+)$/.exec(text) ?? [];
+  if (workspace === undefined)
+    throw wrongUse(`"${text}" is not a pigeonhole: write WORKSPACE/ID, for example acme/101`);
+  return { workspace, pigeonholeId: Number(id) };
 }
 
 /** Maximum number of keys shown on a terminal; `--json` lists all. */
 const maxKeysShown = 20;
 
 /** `pigeonpost deletions list`: lists held deletions. Exit 0, also if there are none. */
-async function listDeletions(context: Context, { json }: JsonOption): Promise<ExitCode> {
+export async function listDeletions(context: Context, { json }: JsonOption): Promise<ExitCode> {
   const { held } = await (await clientOf(context)).get('/api/deletions', {});
-  return printResult(context.out, json, { held }, held.length === 0 ? 'no held deletions' : held.map(inWords));
+  if (held.length === 0) return printResult(context.out, json, { held }, 'no held deletions');
+  return printResult(context.out, json, { held }, [...held.map(inWords), ...totalOf(held)]);
+}
+
+/** Returns the lines below a list of several held deletions: their total, and how to decide about all of an event. */
+function totalOf(held: readonly HeldDeletions[]): string[] {
+  if (held.length === 1) return [];
+  const places = [...new Set(held.map(({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`))];
+  const items = held.reduce((sum, each) => sum + each.items, 0);
+  const where = places.length === 1 ? `pigeonhole ${places[0]}` : `${grouped(places.length)} pigeonholes`;
+  return [
+    `${counted(items, 'item')} in ${where}. To decide about all of a pigeonhole, run "pigeonpost deletions confirm --pigeonhole ${places[0]}", or "reject".`,
+  ];
 }
 
 /**

@@ -8,9 +8,10 @@ import { AwaitAnswer, PageHead, Panel } from '../parts/panel.js';
 import { Button } from '../parts/controls.js';
 import { Ago } from '../parts/time.js';
 import { address } from '../route.js';
+import { groupBy } from '../../base/grouping.js';
 import { counted, grouped } from '../../base/words.js';
 
-/** Deletions held for a decision because more items of a list disappeared within an hour than `deletions.holdAbove` allows. */
+/** Deletions held for a decision because unusually many items disappeared. One panel for each pigeonhole. */
 export function Deletions() {
   const asked = useAsked('/api/deletions', {});
   return (
@@ -19,84 +20,140 @@ export function Deletions() {
         kind="Deletions"
         title="Held until you decide"
         note={[
-          'More items of a list disappeared within an hour than deletions.holdAbove allows, which may be a mistake in the service. Sinks are not notified until you confirm the deletion.',
+          'Unusually many items disappeared, which may be a mistake in the service. Sinks are not notified until you confirm the deletion.',
         ]}
       />
       <AwaitAnswer asked={asked} lines={4}>
-        {({ held }) =>
-          held.length === 0 ? (
-            <section class="panel" aria-label="Held deletions">
-              <p class="empty">No deletions are held.</p>
-            </section>
-          ) : (
-            held.map((each) => <Held key={each.id} held={each} />)
-          )
-        }
+        {({ held }) => (held.length === 0 ? <NothingHeld /> : <AllHeld held={held} />)}
       </AwaitAnswer>
     </>
   );
 }
 
-function Held({ held }: { readonly held: HeldDeletions }) {
-  const { id, workspace, pigeonholeId, list, foundAt, items, ofItems, sessions } = held;
-  const [shown, setShown] = useState(false);
-  const place = `${workspace}/${pigeonholeId}`;
+function NothingHeld() {
   return (
-    <Panel
-      title={`${counted(items, 'item')} of ${list} in ${place}`}
-      id={`held-${id}`}
-      aside={
-        <>
-          found <Ago at={foundAt} />
-        </>
-      }
-    >
+    <section class="panel" aria-label="Held deletions">
+      <p class="empty">No deletions are held.</p>
+    </section>
+  );
+}
+
+type Held = readonly HeldDeletions[];
+
+function AllHeld({ held }: { readonly held: Held }) {
+  const events = [...groupBy(held, ({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}`)];
+  return (
+    <>
+      {events.length < 2 ? null : (
+        <Panel title={`${counted(itemsOf(held), 'item')} in ${events.length} events`} id="held-all">
+          <div class="inside">
+            <Decide held={held} what="in all events" scope={{}} />
+          </div>
+        </Panel>
+      )}
+      {events.map(([place, own]) => (
+        <EventHeld key={place} place={place} held={own} />
+      ))}
+    </>
+  );
+}
+
+function EventHeld({ place, held }: { readonly place: string; readonly held: Held }) {
+  const { workspace, pigeonholeId } = held[0]!;
+  const lists = [...groupBy(held, ({ list }) => list)];
+  const items = itemsOf(held);
+  const of = lists.length === 1 ? `of ${lists[0]![0]}` : `of ${lists.length} lists`;
+  const scope = { workspace, pigeonholeId };
+  return (
+    <Panel title={`${counted(items, 'item')} ${of} in ${place}`} id={`held-${workspace}-${pigeonholeId}`}>
       <div class="inside">
         <p>
-          {grouped(items)} of {counted(ofItems, 'item')} in the list {items === 1 ? 'is' : 'are'} no longer in the
-          service. <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the pigeonhole</a>
+          {items === 1 ? 'The item is' : 'The items are'} no longer in the service.{' '}
+          <a href={address.pigeonhole(workspace, pigeonholeId)}>Show the pigeonhole</a>
         </p>
-        {sessions.length === 0 ? null : (
-          <ul class="counts">
-            {sessions.map(({ sessionId, items: n }) => (
-              <li key={sessionId}>
-                {sessionId === null ? 'without a session' : `session ${sessionId}`}: {grouped(n)}
-              </li>
-            ))}
-          </ul>
-        )}
-        <div class="actions">
-          <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>
-            {`${shown ? 'Hide' : 'Show'} the ${items === 1 ? 'item' : 'items'}`}
-          </button>
-          <Decide held={held} />
-        </div>
-        {shown ? <Keys id={id} list={list} place={place} /> : null}
+        {lists.length < 2 ? null : <Decide held={held} what={`in ${place}`} scope={scope} />}
       </div>
+      <ul class="held">
+        {lists.map(([list, own]) => (
+          <ListHeld key={list} list={list} held={own} place={place} />
+        ))}
+      </ul>
     </Panel>
   );
 }
 
-function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readonly held: HeldDeletions }) {
+/** The held deletions of one list. They are several if its items disappeared at several times. */
+function ListHeld({ list, held, place }: { readonly list: string; readonly held: Held; readonly place: string }) {
+  const [shown, setShown] = useState(false);
+  const { workspace, pigeonholeId, foundAt } = held[0]!;
+  const items = itemsOf(held);
+  const ofItems = Math.max(items, ...held.map((each) => each.ofItems));
+  const bySession = groupBy(
+    held.flatMap(({ sessions }) => sessions),
+    ({ sessionId }) => sessionId,
+  );
+  const sessions = [...bySession].map(([sessionId, counts]) => {
+    const n = counts.reduce((sum, count) => sum + count.items, 0);
+    return `${sessionId === null ? 'without a session' : `session ${sessionId}`}: ${grouped(n)}`;
+  });
+  return (
+    <li>
+      <div class="held-what">
+        <h3>{list}</h3>
+        <p>
+          {items >= ofItems ? `all ${counted(ofItems, 'item')}` : `${grouped(items)} of ${counted(ofItems, 'item')}`},
+          found <Ago at={foundAt} />
+        </p>
+        {sessions.length === 0 || (sessions.length === 1 && bySession.has(null)) ? null : (
+          <p class="dim">{sessions.join(' · ')}</p>
+        )}
+      </div>
+      <div class="actions">
+        <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>
+          {`${shown ? 'Hide' : 'Show'} the ${items === 1 ? 'item' : 'items'}`}
+        </button>
+        <Decide held={held} what={`of ${list} in ${place}`} scope={{ workspace, pigeonholeId, list }} />
+      </div>
+      {shown ? held.map(({ id }) => <Keys key={id} id={id} list={list} place={place} />) : null}
+    </li>
+  );
+}
+
+function itemsOf(held: Held): number {
+  return held.reduce((sum, { items }) => sum + items, 0);
+}
+
+interface DecideProps {
+  /** The held deletions of the scope. */
+  readonly held: Held;
+  /** The place of the items, for a sentence: `of votes in acme/101`. */
+  readonly what: string;
+  readonly scope: Partial<Pick<HeldDeletions, 'workspace' | 'pigeonholeId' | 'list'>>;
+}
+
+/** The buttons that decide about all held deletions of a scope. */
+function Decide({ held, what, scope }: DecideProps) {
   if (!useMay('operate')) return null;
-  const them = items === 1 ? 'it' : 'them';
+  const items = itemsOf(held);
+  const isSeveral = scope.list === undefined;
+  const them = isSeveral ? `all ${grouped(items)}` : items === 1 ? 'it' : 'them';
   const decide = async (decision: Decision['decision']): Promise<void> => {
     const confirmed = decision === 'confirmed';
     const given = await askPerson({
       title: confirmed ? `Delete ${counted(items, 'item')}?` : `Keep ${counted(items, 'item')}?`,
       body: confirmed
-        ? `pigeonpost notifies every sink of the deletion of ${counted(items, 'item')} of ${list} in ${workspace}/${pigeonholeId}.`
+        ? `pigeonpost notifies every sink of the deletion of ${counted(items, 'item')} ${what}.`
         : `${items === 1 ? 'The item stays as it is' : 'The items stay as they are'}, and no sink is notified.`,
       confirm: `${confirmed ? 'Delete' : 'Keep'} ${them}`,
       grave: confirmed,
     });
     if (given === null) return;
     await carryOut(
-      () => post('/api/deletions/{id}', { params: { id }, json: { decision, items } }),
-      () => (confirmed ? `${counted(items, 'item')} deleted` : `${counted(items, 'item')} kept`),
+      () => post('/api/deletions', { json: { decision, items, ...scope } }),
+      (done) => `${counted(done.items, 'item')} ${confirmed ? 'deleted' : 'kept'}`,
     );
   };
-  return (
+  const buttons = (
     <>
       <Button look="main" onPress={() => decide('rejected')}>
         Keep {them}…
@@ -106,6 +163,7 @@ function Decide({ held: { id, items, list, workspace, pigeonholeId } }: { readon
       </Button>
     </>
   );
+  return isSeveral ? <div class="actions">{buttons}</div> : buttons;
 }
 
 const maxKeys = 500;

@@ -53,7 +53,7 @@ export const FAULT_KINDS = [
   'otherPigeonhole',
   /** Spoils every row of the page as `as` says, so that nothing shows which item it is. */
   'badRows',
-  /** Orders the rows anew for each walk. The cursor counts rows in the order of its walk. */
+  /** Orders the rows differently in each walk. The cursor counts rows in the order of its walk. */
   'reorder',
   /** Inserts and removes items after page `afterPage` of a walk. Order and snapshots of lists are not documented. */
   'changeDuringWalk',

@@ -357,6 +357,40 @@ describe.each(kinds)('items that disappear from the service, on %s', (kind) => {
     expect([woken, await deletedKeys(stage, 'attendees')]).toEqual([['archive'], '12345678'.split('')]);
   });
 
+  it('can be decided for a list, an event or everything, with the current number of items', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', ...people(6));
+    await stage.put('questions', ...people(4).map((_, index) => question(index + 1, 1, 1)));
+    await stage.put('votes', ...people(5).map((_, index) => vote(1, index + 1, 1)));
+    const scene = await stage.scene({ sync: 'lists: [sessions, attendees, questions, votes]' });
+    await scene.settle();
+    await stage.fault({ kind: 'shortList', pigeonhole });
+    await confirmed(stage, scene);
+    await confirmed(stage, scene);
+    const { ledger, config, configuration } = scene.deps;
+    const app = createApp(apiSources({ ledger, config, configuration }));
+    const decide = async (body: object) => {
+      const init = { headers: asLocalUser, method: 'POST', body: JSON.stringify(body) };
+      const answer = await app.request('http://127.0.0.1/api/deletions', init);
+      return { status: answer.status, ...((await answer.json()) as Record<string, unknown>) };
+    };
+    const event = { workspace: 'acme', pigeonholeId: pigeonhole };
+    const reject = { decision: 'rejected' };
+    expect(await decide({ ...reject, items: 3, list: 'votes' })).toMatchObject({ status: 409 });
+    expect(await decide({ ...reject, items: 5, pigeonholeId: pigeonhole })).toMatchObject({ status: 400 });
+    expect(await decide({ ...reject, items: 5, ...event, list: 'answers' })).toMatchObject({ status: 404 });
+    expect(await decide({ ...reject, items: 5, list: 'votes' })).toMatchObject({ status: 200, deletions: 1, items: 5 });
+    expect(await decide({ ...reject, items: 4, ...event, list: 'questions' })).toMatchObject({ status: 200, items: 4 });
+    expect(await decide({ decision: 'confirmed', items: 7 })).toMatchObject({ status: 200, deletions: 2, items: 7 });
+    expect(await decide({ decision: 'confirmed', items: 1 })).toMatchObject({ status: 404 });
+    const deleted = await stage.db.query('select list, count(*)::int as n from items where payload is null group by 1');
+    expect(deleted.toSorted((a, b) => String(a['list']).localeCompare(String(b['list'])))).toEqual([
+      { list: 'attendees', n: 6 },
+      { list: 'sessions', n: 1 },
+    ]);
+  });
+
   it('is rejected if an operator keeps the items, and is held again only after the items were seen again', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...people(20));
