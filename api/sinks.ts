@@ -12,6 +12,7 @@ import { answers, jsonBody, needs, withIsoInstants, pageOf, pageQuery, positionO
 import { byMinute, minutesSchema, type Present, readPresent } from './status.js';
 import { requireRef } from './pigeonholes.js';
 import { audited } from './audit-log.js';
+import { isObserving } from '../base/delivery-words.js';
 import { configuredName, pigeonholeName, instant } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { notKnown, requireSink, seesSink, sinkTarget, workspaceOf } from './scope.js';
@@ -45,6 +46,7 @@ const laneSchema = z
         'Every change up to this sequence is settled, has a delivery, or is one that the sink does not receive.',
       ),
     newest: z.int().describe('Sequence of the newest change.'),
+    behind: z.int().describe('Changes after the watermark, of the lists that the sink accepts.'),
     open: z.int().describe('Deliveries that have started and are not settled.'),
     delivered: z.int(),
     deliveredAt: instant().nullable(),
@@ -59,7 +61,7 @@ export type LaneView = z.infer<typeof laneSchema>;
 
 const outcomeSchema = z
   .object({
-    list: z.string(),
+    list: z.string().describe('Empty for a long backlog, which is not counted by list.'),
     state: z.enum(['waiting', 'sending', 'retry', 'withheld', 'dead']),
     reason: z.string().nullable().describe('A stable code; null for changes in flight.'),
     words: z.string().nullable().describe('The reason in words.'),
@@ -209,7 +211,10 @@ export function serveSinks(app: ApiApp, sources: ApiSources): void {
   app.openapi(outcomesRoute, async (c) => {
     const { name } = c.req.valid('param');
     known(c, name);
-    const counts = await outcomeCounts(ledger, { sink: name, workspace: workspaceOf(c), sentBy: sources.config });
+    const workspace = workspaceOf(c);
+    const { status } = await readPresent(sources, workspace);
+    const withBacklog = !isObserving(status.sinks.find((sink) => sink.name === name)!);
+    const counts = await outcomeCounts(ledger, { sink: name, workspace, withBacklog, sentBy: sources.config });
     const outcomes = counts.map(({ state, reason, ...row }) => ({
       ...row,
       state: state as z.infer<typeof outcomeSchema>['state'],

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { byOrder, openCount, oldestOpen } from '../ledger/sql-expressions.js';
+import { behindCount, byOrder, maxCountedBehind, oldestOpen, openCount } from '../ledger/sql-expressions.js';
 import type { Consent } from '../ledger/seen-item.js';
 import { isSent, sentByValue } from './lane-plans.js';
 
@@ -19,6 +19,8 @@ export interface LaneState {
   readonly watermark: number;
   /** Sequence of the newest change. */
   readonly newest: number;
+  /** Number of changes after the watermark (`behindCount`). */
+  readonly behind: number;
   /** Number of deliveries that are not settled. */
   readonly open: number;
   readonly delivered: number;
@@ -69,7 +71,7 @@ export async function laneStates(
     `with progress as materialized (
        select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
      select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
-       p.next_sequence - 1 as newest, ${openCount('l.sink_id', 'l.ref')} as open, l.delivered,
+       p.next_sequence - 1 as newest, ${behindCount} as behind, ${openCount('l.sink_id', 'l.ref')} as open, l.delivered,
        l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
        case when oldest.found_at is null or l.filling_at is null then oldest.found_at
          else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
@@ -94,6 +96,7 @@ export async function laneStates(
 
 /** Number of undelivered changes of one list with one state and reason. */
 export interface OutcomeCount {
+  /** Empty for changes that wait in a long backlog, which is not counted by list. */
   readonly list: string;
   readonly state: string;
   /** Null for changes that are not settled. */
@@ -103,6 +106,8 @@ export interface OutcomeCount {
 
 /**
  * Counts a sink's unsettled, withheld and dead deliveries by list, state and reason; largest count first.
+ * @param withBacklog whether changes after the watermark count as waiting, so that the sum of what is unsettled is the
+ *   sink's backlog
  * @param sentBy counts only lanes to which this configuration still sends; undefined: all
  */
 export async function outcomeCounts(
@@ -110,8 +115,14 @@ export async function outcomeCounts(
   {
     sink,
     workspace,
+    withBacklog,
     sentBy,
-  }: { readonly sink: string; readonly workspace: string | null; readonly sentBy?: Pick<Config, 'syncs'> },
+  }: {
+    readonly sink: string;
+    readonly workspace: string | null;
+    readonly withBacklog: boolean;
+    readonly sentBy?: Pick<Config, 'syncs'>;
+  },
 ): Promise<OutcomeCount[]> {
   return await ledger.db.query<OutcomeCount>(
     `with counted as materialized (
@@ -120,15 +131,26 @@ export async function outcomeCounts(
          (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry'))
          union all
          (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending')) d
-       where s.name = $1 group by 1, 2, 3)
+       where s.name = $1 group by 1, 2, 3),
+     behind_lanes as materialized (
+       select l.ref, l.watermark, l.lists, p.next_sequence - 1 - l.watermark as n
+       from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.ref = l.ref where s.name = $1 and $4),
+     behind as (
+       select b.ref, c.list, 'waiting' as state, null::text as reason, count(*) as n
+       from behind_lanes b join changes c on c.ref = b.ref and c.sequence > b.watermark
+         and c.sequence <= b.watermark + ${maxCountedBehind} and c.list = any(string_to_array(b.lists, ' '))
+       where b.lists <> '' and b.n <= ${maxCountedBehind} group by 1, 2
+       union all
+       select ref, '', 'waiting', null, n from behind_lanes where lists = '' or n > ${maxCountedBehind})
      select c.list, c.state, c.reason, sum(c.n)::int as changes
      from (select ref, list, state, null::text as reason, n from counted
+         union all select * from behind where n > 0
          union all select c.ref, c.list, c.state, c.reason, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
            where s.name = $1 and c.state in ('withheld', 'dead') and c.changes > 0) c
        join pigeonholes p on p.ref = c.ref
      where ($2::text is null or p.workspace = $2) and ${isSent('(select id from sinks where name = $1), c.ref', '$3')}
      group by 1, 2, 3 order by changes desc, 1, 2, 3`,
-    [sink, workspace, sentByValue(sentBy)],
+    [sink, workspace, sentByValue(sentBy), withBacklog],
   );
 }
 

@@ -91,6 +91,21 @@ export function openCount(sinkId: string, ref: string): string {
     + (select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))::int`;
 }
 
+/**
+ * Maximum number of changes after a watermark that are counted by list. The limit exists because the status is
+ * requested every few seconds.
+ */
+export const maxCountedBehind = 5000;
+
+/**
+ * SQL expression for the number of changes after the watermark of lane `l` of pigeonhole `p` that its sink accepts. If
+ * there are more than `maxCountedBehind` changes, it counts those of all lists.
+ */
+export const behindCount = `(case when l.lists = '' or p.next_sequence - 1 - l.watermark > ${maxCountedBehind}
+  then p.next_sequence - 1 - l.watermark
+  else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
+    and c.sequence <= l.watermark + ${maxCountedBehind} and c.list = any(string_to_array(l.lists, ' '))) end)::int`;
+
 /** SQL expression for the lowest sequence of a lane's deliveries that are not settled; null if there is none. */
 export function oldestOpen(sinkId: string, ref: string): string {
   return `least((select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry')),

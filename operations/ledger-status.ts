@@ -1,18 +1,12 @@
 import { placeName } from '../ledger/pauses.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
-import { readableJson, openCount } from '../ledger/sql-expressions.js';
+import { behindCount, openCount, readableJson } from '../ledger/sql-expressions.js';
 import { groupBy } from '../base/grouping.js';
 import type { Config } from '../config/config.js';
 import type { LaneState } from '../delivering/read-lanes.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import type { PigeonholeView } from './status-view.js';
-
-/**
- * Maximum number of changes after a watermark that are counted by list. The limit exists because the status is
- * requested every few seconds.
- */
-const maxCounted = 5000;
 
 /** State of the work, in numbers that are cheap for a ledger of any size. */
 export interface LedgerStatus {
@@ -118,9 +112,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
     ),
     ledger.db.query<Omit<LaneStatus, 'outcomes'> & LaneKey>(
       `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
-         case when l.lists = '' or p.next_sequence - 1 - l.watermark > ${maxCounted} then p.next_sequence - 1 - l.watermark
-           else (select count(*) from changes c where c.ref = l.ref and c.sequence > l.watermark
-             and c.sequence <= l.watermark + ${maxCounted} and c.list = any(string_to_array(l.lists, ' '))) end as behind,
+         ${behindCount} as behind,
          ${openCount('l.sink_id', 'l.ref')} as open,
          l.delivered, l.recent, l.failure, l.delivered_at as "deliveredAt"
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref

@@ -11,6 +11,7 @@ export function laneOf(given: Partial<LaneState> = {}): LaneState {
     pigeonholeId: 101,
     watermark: 7,
     newest: 7,
+    behind: 0,
     open: 0,
     delivered: 7,
     deliveredAt: null,

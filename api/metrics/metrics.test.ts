@@ -16,6 +16,7 @@ const lane: LaneState = {
   pigeonholeId: 101,
   watermark: 90,
   newest: 100,
+  behind: 10,
   open: 2,
   delivered: 88,
   deliveredAt: null,

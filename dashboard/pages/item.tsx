@@ -7,7 +7,7 @@ import { ListChoice, Button, Field } from '../parts/controls.js';
 import { AwaitAnswer, PageHead, Facts, Panel, Written, Refusal } from '../parts/panel.js';
 import { StateWord } from '../parts/states.js';
 import { type Tone } from '../words.js';
-import { Ago, Clock, Sentence } from '../parts/time.js';
+import { Ago, Clock, Sentence, Until } from '../parts/time.js';
 import { address } from '../route.js';
 import { counted } from '../../base/words.js';
 
@@ -181,7 +181,7 @@ function SinkEntry({ entry }: { readonly entry: WhySink }) {
           {attempts > 1 ? `, ${attempts} attempts` : ''}
           {dueAt === null ? null : (
             <>
-              , next attempt <Ago at={dueAt} />
+              , next attempt <Until at={dueAt} />
             </>
           )}
           {identity === null ? '' : identity ? ', with identity' : ', anonymous'}

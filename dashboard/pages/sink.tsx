@@ -7,7 +7,7 @@ import { DeadLetters } from '../parts/dead-letters.js';
 import { Preview } from '../parts/preview.js';
 import { Replay } from '../parts/replay.js';
 import { StateWord, Troubles } from '../parts/states.js';
-import { Ago, For } from '../parts/time.js';
+import { Ago, For, Until } from '../parts/time.js';
 import { isObserving } from '../../base/delivery-words.js';
 import { grouped, counted, sumOf } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
@@ -137,7 +137,7 @@ const states: Readonly<Record<Outcome['state'], ToneAndWord>> = {
 };
 
 const outcomeColumns: readonly Column<Outcome>[] = [
-  ['List', 'name', ({ list }) => list],
+  ['List', 'name', ({ list }) => (list === '' ? 'all lists' : list)],
   [
     'State',
     '',
@@ -195,7 +195,7 @@ function laneColumns(sink: Pick<SinkDetails, 'pause' | 'observation' | 'approval
         </>
       ),
     ],
-    ['Behind', 'number mid', ({ newest, watermark }) => grouped(Math.max(0, newest - watermark))],
+    ['Behind', 'number mid', ({ behind }) => grouped(behind)],
     ['In flight', 'number mid', ({ open }) => grouped(open)],
     ['Delivered', 'number wide', ({ delivered }) => grouped(delivered)],
     ['Last', 'number wide', ({ deliveredAt }) => <Ago at={deliveredAt} />],
@@ -223,7 +223,7 @@ function LaneState({ lane, sink }: LaneStateProps) {
           {note}
           {failure === null || retryAt === null ? null : (
             <>
-              ; next attempt <Ago at={retryAt} />
+              ; next attempt <Until at={retryAt} />
             </>
           )}
         </small>

@@ -227,6 +227,38 @@ describe.each(kinds)('the API over a ledger with data, on %s', (kind) => {
     expect(streams.items).toContainEqual(expect.objectContaining({ list: 'attendees', sessionId: null, failures: 0 }));
   });
 
+  it('reports one backlog in the sink, its outcomes and its lanes, without lists that the sink does not accept', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(1), attendee(2), attendee(3));
+    await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 1));
+    const { url } = await stage.receiver();
+    const other = `{ type: webhook, url: "${url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true }`;
+    const scene = await stage.webhookScene('lists: [attendees]', { sinks: { other } });
+    const app = appOf(scene);
+    const waiting = async (): Promise<number[]> => {
+      const [sink, outcomes, lanes] = await Promise.all(
+        ['', '/outcomes', '/lanes'].map(async (part) => (await ask(app, `/api/sinks/hooks${part}`)).body),
+      );
+      const sum = (numbers: number[]): number => numbers.reduce((total, n) => total + n, 0);
+      type Counted = { state: string; changes: number; behind: number; open: number };
+      return [
+        sink.backlog,
+        sum(
+          outcomes.outcomes.filter(({ state }: Counted) => state === 'waiting').map(({ changes }: Counted) => changes),
+        ),
+        sum(lanes.items.map(({ behind, open }: Counted) => behind + open)),
+      ];
+    };
+    await scene.settle();
+    expect(await waiting()).toEqual([0, 0, 0]);
+    await stage.put('attendees', attendee(4), attendee(5));
+    await stage.put('poll-mcq-votes', pollVote(52, { id: 2, anonymous: false }, 1));
+    await scene.ledger.db.query('update streams set due_at = now()');
+    await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    expect(await waiting()).toEqual([2, 2, 2]);
+  });
+
   it('returns long lists page by page, each item once', async () => {
     const { app } = await served(kind);
     for (const [path, field] of longLists) {
