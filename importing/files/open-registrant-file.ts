@@ -1,3 +1,4 @@
+import { namesAField } from './column-mapping.js';
 import { findCsvForm } from './csv-form.js';
 import { readCsv } from './read-csv.js';
 import { type JsonKind, readJson } from './read-json.js';
@@ -64,12 +65,23 @@ function findTextKind(head: Buffer, name: string): TextKind {
 function isWrapped(start: string): boolean {
   const end = endOfObject(start);
   if (end === undefined) return true;
+  let value: Readonly<Record<string, unknown>>;
   try {
-    const value = JSON.parse(start.slice(0, end)) as { data?: unknown };
-    return Array.isArray(value.data);
+    value = JSON.parse(start.slice(0, end)) as Readonly<Record<string, unknown>>;
   } catch {
     return false; // parsing it as values reports where it is broken
   }
+  if (Array.isArray(value['data'])) return true;
+  const [list] = Object.entries(value).find(([, members]) => isListOfObjects(members)) ?? [];
+  if (list === undefined || Object.keys(value).some(namesAField)) return false; // a registrant with a nested value
+  throw new RegistrantFileError(
+    'not-a-table',
+    `The JSON is an object whose list is in ${JSON.stringify(list)}; give only the list, [{…}, …], or {"data": [{…}, …]}.`,
+  );
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => typeof each === 'object' && each !== null);
 }
 
 function endOfObject(text: string): number | undefined {

@@ -98,13 +98,13 @@ describe('a JSON file', () => {
       'a line that is not JSON',
       '{"a": "Secret"}\n{"a": \n',
       'damaged',
-      'The JSON breaks off or closes a bracket too many after element 1; export it again.',
+      'The JSON breaks off or closes a wrong bracket after element 1, in line 3; export it again.',
     ],
     [
       'a list that is cut off',
       '[{"a": "Secret"}, {"a": "b"}',
       'damaged',
-      'The JSON breaks off or closes a bracket too many after element 1; export it again.',
+      'The JSON breaks off or closes a wrong bracket after element 1, in line 1; export it again.',
     ],
     ['an empty list', '[]', 'empty', 'The JSON list is empty; export it again.'],
     [
@@ -116,6 +116,50 @@ describe('a JSON file', () => {
   ])('is refused with one sentence that quotes no data: %s', async (_name, text, kind, message) => {
     const refusal = await refusalOf(text);
     expect([refusal.kind, refusal.message, refusal.cause]).toEqual([kind, message, undefined]);
+  });
+
+  it.each([
+    ['two lists', '[{"a": "1"}]\n[{"a": "2"}]', 2],
+    ['two lists in one line', '[{"a": "1"}][{"a": "2"}]', 1],
+    ['two pages', '{"data": [{"a": "1"}]}\n\n{"data": [{"a": "2"}]}', 3],
+    ['a page with two lists', '{"data": [{"a": "1"}], "next": null,\n"data": [{"a": "2"}]}', 2],
+    ['a list and an object', '[{"a": "1"}],\n{"a": "2"}', 1],
+    ['a bracket too many', '[{"a": "1"}\n]\n, {"a": "2"}]', 3],
+    ['a list and a word', '[{"a": "1"}]\r\nnull', 2],
+  ])('is refused if anything follows the end of its list: %s', async (_name, text, line) => {
+    for (const chunkBytes of [1, 4096]) {
+      const refusal = await refusalOf(text, { chunkBytes });
+      expect([refusal.kind, refusal.message]).toEqual([
+        'damaged',
+        `The list of the JSON ends after element 1, but more follows in line ${line}; put all registrants into one list, or import each list as a file of its own.`,
+      ]);
+    }
+  });
+
+  it.each([
+    ['a list that ends with the bracket of an object', '[{"a": "1"}}'],
+    ['a page that breaks off after its list', '{"data": [{"a": "1"}], "next": 2'],
+    ['a page that ends with the bracket of a list', '{"data": [{"a": "1"}]]'],
+    ['an object that ends with the bracket of a list', '[{"a": "1"]]'],
+  ])('is refused as damaged: %s', async (_name, text) => {
+    expect((await refusalOf(text)).kind).toBe('damaged');
+  });
+
+  it('is refused with the name of the member that holds the list', async () => {
+    const page = { count: 1, next: null, results: [{ attendeeCode: '1' }] };
+    expect((await refusalOf(JSON.stringify(page))).message).toBe(
+      'The JSON is an object whose list is in "results"; give only the list, [{…}, …], or {"data": [{…}, …]}.',
+    );
+    const registrant = { attendeeCode: '1', sessions: [{ id: 1 }] };
+    expect((await readAll(JSON.stringify(registrant))).columns).toEqual(['attendeeCode', 'sessions']);
+  });
+
+  it('reports an object that has a field twice', async () => {
+    const { rows } = await readAll('[{"a\\\\": "x:\\"", "b": {"b": 1}}, {"a": ":", "a": "2"}]');
+    expect(rows.map(({ findings }) => findings?.map(({ kind }) => kind))).toEqual([
+      ['nested-value'],
+      ['repeated-field'],
+    ]);
   });
 
   it('is refused if an object larger than the inspected part contains no list', async () => {

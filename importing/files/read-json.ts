@@ -3,15 +3,22 @@ import { RegistrantFileError, type Finding, type RawRow, readLimits } from './re
 
 /**
  * - `json-list`: `[…]`
- * - `json-in-data`: `{ …, "data": […], … }`; other members are skipped
+ * - `json-in-data`: `{ …, "data": […], … }`; other members are skipped, but may not be a second `data`
  * - `json-values`: one value after the other (NDJSON), even over several lines
  */
 export type JsonKind = 'json-list' | 'json-in-data' | 'json-values';
 
-/** An element with its number from 1; `fields` is undefined if it is not an object. */
+/** An element with its number from 1. */
 interface Element {
   readonly number: number;
-  readonly fields: Readonly<Record<string, unknown>> | undefined;
+  /** Undefined: the element is not an object. */
+  readonly object:
+    | {
+        readonly fields: Readonly<Record<string, unknown>>;
+        /** Whether it has a field twice, of which only the last is in `fields`. */
+        readonly isRepeated: boolean;
+      }
+    | undefined;
 }
 
 /**
@@ -31,7 +38,7 @@ export async function readJson(bytes: AsyncIterable<Buffer>, kind: JsonKind): Pr
     const { element, size } = next.value;
     first.push(element);
     looked += size;
-    for (const name of Object.keys(element.fields ?? {})) names.add(name);
+    for (const name of Object.keys(element.object?.fields ?? {})) names.add(name);
     if (names.size > readLimits.columns) break; // refused below
   }
   if (first.length === 0) throw new RegistrantFileError('empty', 'The JSON list is empty; export it again.');
@@ -56,14 +63,15 @@ async function* elements(
   let number = 0;
   for await (const text of splitElements(bytes, kind)) {
     number++;
-    yield { element: { number, fields: fieldsOf(text, number) }, size: text.length };
+    yield { element: { number, object: objectOf(text, number) }, size: text.length };
   }
 }
 
-function fieldsOf(text: Buffer, number: number): Readonly<Record<string, unknown>> | undefined {
+function objectOf(text: Buffer, number: number): Element['object'] {
+  const json = text.toString('utf8');
   let value: unknown;
   try {
-    value = JSON.parse(text.toString('utf8'));
+    value = JSON.parse(json);
   } catch {
     // without the parser's error as cause, because its message quotes the text
     throw new RegistrantFileError(
@@ -71,9 +79,30 @@ function fieldsOf(text: Buffer, number: number): Readonly<Record<string, unknown
       `Element ${number.toLocaleString('en')} is not valid JSON; correct or export it again.`,
     );
   }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? (value as Record<string, unknown>)
-    : undefined;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return { fields: value as Record<string, unknown>, isRepeated: membersOf(json) > Object.keys(value).length };
+}
+
+/** Counts the members of a valid JSON object, so that a name that it has twice is noticed. */
+function membersOf(json: string): number {
+  let members = 0;
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const character = json[at];
+    if (character === '"') {
+      at = json.indexOf('"', at + 1);
+      while (isEscaped(json, at)) at = json.indexOf('"', at + 1);
+    } else if (character === '{' || character === '[') depth++;
+    else if (character === '}' || character === ']') depth--;
+    else if (character === ':' && depth === 1) members++;
+  }
+  return members;
+}
+
+function isEscaped(json: string, at: number): boolean {
+  let backslashes = 0;
+  while (json[at - 1 - backslashes] === '\\') backslashes++;
+  return backslashes % 2 === 1;
 }
 
 async function* rowsOf(
@@ -92,11 +121,11 @@ async function* rowsOf(
 
 function rowOf(element: Element, fields: readonly string[], known: ReadonlySet<string>): RawRow {
   const row = element.number + 1;
-  const object = element.fields;
-  if (object === undefined) {
+  if (element.object === undefined) {
     return { row, values: fields.map(() => ''), findings: [{ column: null, kind: 'not-an-object' }] };
   }
-  const findings: Finding[] = [];
+  const { fields: object, isRepeated } = element.object;
+  const findings: Finding[] = isRepeated ? [{ column: null, kind: 'repeated-field' }] : [];
   const values = fields.map((field, column) => {
     const value = Object.hasOwn(object, field) ? object[field] : null;
     const { text, finding } = textOf(value);
@@ -142,30 +171,30 @@ const closeObject = 0x7d;
  */
 async function* splitElements(bytes: AsyncIterable<Buffer>, kind: JsonKind): AsyncGenerator<Buffer, void, undefined> {
   const splitter = new Splitter(kind);
-  for await (const chunk of bytes) {
-    yield* splitter.split(chunk);
-    if (splitter.done) return;
-  }
+  for await (const chunk of bytes) yield* splitter.split(chunk);
   yield* splitter.end();
 }
 
 /**
- * before: no bracket yet · beside: in the envelope, before the list · elements: within the list · values: NDJSON.
- * before → elements, or before → beside → elements; values never changes.
+ * before: no bracket yet · beside: in the envelope, before the list · elements: within the list · behind: in the envelope,
+ * after the list · after: nothing but white space may follow · values: NDJSON.
+ * before → elements → after, or before → beside → elements → behind → after; values never changes.
  */
 class Splitter {
-  #phase: 'before' | 'beside' | 'elements' | 'values';
+  #phase: 'before' | 'beside' | 'elements' | 'behind' | 'after' | 'values';
+  readonly #kind: JsonKind;
   /** Open brackets within the element, or within a member of the envelope. */
   #depth = 0;
+  #line = 1;
   #quoted = false;
   #escaped = false;
   /** The element's bytes so far. */
   #parts: Buffer[] = [];
   #length = 0;
   #count = 0;
-  done = false;
 
   constructor(kind: JsonKind) {
+    this.#kind = kind;
     this.#phase = kind === 'json-values' ? 'values' : 'before';
   }
 
@@ -173,25 +202,26 @@ class Splitter {
     let start = 0; // start of the element's bytes in this chunk
     for (let at = 0; at < chunk.length; at++) {
       const byte = chunk[at]!;
+      if (byte === newline) this.#line++;
       if (this.#quoted) {
         if (this.#escaped) this.#escaped = false;
         else if (byte === backslash) this.#escaped = true;
         else if (byte === quote) this.#quoted = false;
         continue;
       }
-      if (byte === quote) {
+      if (this.#phase === 'after') {
+        if (!isSpace(byte)) throw this.#moreFollows();
+        start = at + 1;
+      } else if (byte === quote) {
         this.#quoted = true;
       } else if (this.#phase === 'before') {
         if (byte === openList) this.#phase = 'elements';
         else if (byte === openObject) this.#phase = 'beside';
         start = at + 1;
       } else if (byte === openList || byte === openObject) {
-        if (
-          this.#phase === 'beside' &&
-          this.#depth === 0 &&
-          byte === openList &&
-          this.#isDataKey(chunk.subarray(start, at))
-        ) {
+        const isList = byte === openList && this.#depth === 0 && this.#isDataKey(chunk.subarray(start, at));
+        if (isList && this.#phase === 'behind') throw this.#moreFollows();
+        if (isList && this.#phase === 'beside') {
           this.#phase = 'elements';
           this.#drop();
           start = at + 1;
@@ -203,13 +233,17 @@ class Splitter {
             yield* this.#take(chunk.subarray(start, at + 1));
             start = at + 1;
           }
-        } else if (this.#phase === 'elements') {
+        } else if (this.#phase === 'elements' && byte === closeList) {
           yield* this.#take(chunk.subarray(start, at));
-          this.done = true;
-          return;
+          start = at + 1;
+          this.#phase = this.#kind === 'json-list' ? 'after' : 'behind';
+        } else if (this.#phase === 'behind' && byte === closeObject) {
+          this.#phase = 'after';
+          this.#drop();
+          start = at + 1;
         } else throw this.#damaged();
       } else if (this.#depth === 0 && byte === (this.#phase === 'values' ? newline : comma)) {
-        if (this.#phase === 'beside') this.#drop();
+        if (this.#phase === 'beside' || this.#phase === 'behind') this.#drop();
         else yield* this.#take(chunk.subarray(start, at));
         start = at + 1;
       }
@@ -218,6 +252,7 @@ class Splitter {
   }
 
   *end(): Generator<Buffer, void, undefined> {
+    if (this.#phase === 'after') return;
     if (this.#phase !== 'values' || this.#depth > 0 || this.#quoted) throw this.#damaged();
     yield* this.#take(Buffer.alloc(0));
   }
@@ -232,7 +267,8 @@ class Splitter {
 
   #keep(part: Buffer): void {
     this.#length += part.length;
-    if (this.#phase === 'beside' && this.#length > readLimits.recordBytes) this.#drop(); // no key is this long
+    const isMember = this.#phase === 'beside' || this.#phase === 'behind';
+    if (isMember && this.#length > readLimits.recordBytes) this.#drop(); // no key is this long
     if (this.#length > readLimits.recordBytes) {
       throw new RegistrantFileError(
         'too-large',
@@ -265,7 +301,15 @@ class Splitter {
     }
     return new RegistrantFileError(
       'damaged',
-      `The JSON breaks off or closes a bracket too many after element ${this.#count.toLocaleString('en')}; export it again.`,
+      `The JSON breaks off or closes a wrong bracket after element ${this.#count.toLocaleString('en')}, in line ${this.#line.toLocaleString('en')}; export it again.`,
+    );
+  }
+
+  /** More follows the list: a second export, the next page of an API, or the rest after a bracket too many. */
+  #moreFollows(): RegistrantFileError {
+    return new RegistrantFileError(
+      'damaged',
+      `The list of the JSON ends after element ${this.#count.toLocaleString('en')}, but more follows in line ${this.#line.toLocaleString('en')}; put all registrants into one list, or import each list as a file of its own.`,
     );
   }
 }

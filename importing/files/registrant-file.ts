@@ -76,6 +76,7 @@ export interface Finding {
     | 'digits-lost' // a number with more digits than spreadsheets and JSON readers keep
     | 'nested-value' // an object or a list in JSON
     | 'not-an-object' // an element of a JSON list
+    | 'repeated-field' // a JSON object has a field twice
     | 'late-field' // a JSON field that no element at the start of the file has
     | 'too-few-cells'
     | 'too-many-cells'
@@ -206,6 +207,7 @@ export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
   'placeholder',
   'nested-value',
   'not-an-object',
+  'repeated-field',
   'late-field',
 ]);
 
@@ -243,6 +245,7 @@ const problemWords = {
     'The number has more than 15 digits, of which the last may be lost; format the column as text and enter it again.',
   'nested-value': 'The value is a list or an object; enter text.',
   'not-an-object': 'The element is not an object; give one object for each registrant.',
+  'repeated-field': 'The element has a field twice, with one value each; keep the right one.',
   'late-field':
     'The element has a field that no element at the start of the file has; give the first element all fields, empty if necessary.',
   'scientific-number':
