@@ -22,6 +22,7 @@ import { followImport, createProgressDisplay, createUploadDisplay } from '../imp
 import { candidateLines, mappingsFor } from '../imports/code-column.js';
 import {
   formatCheck,
+  needsEncoding,
   namesInWords,
   questionOf,
   type Sheet,
@@ -30,6 +31,7 @@ import {
 } from '../imports/format-check.js';
 import { importClient, type UploadQuery } from '../imports/import-client.js';
 import { codesFileOf, requireFile, requireOtherFile, requireWritable, writeWholeFile } from '../files.js';
+import { unsureEncoding } from '../../importing/files/find-encoding.js';
 import { noCodeColumn } from '../../importing/files/column-mapping.js';
 import { problemsCsv } from '../../importing/import-report.js';
 import { shownInLine } from '../text-line.js';
@@ -108,15 +110,17 @@ export async function importFile(context: Context, options: ImportOptions): Prom
     query = { ...query, map: JSON.stringify([...options.map, ...named]) };
     check = await checkFile();
   }
+  if (options.yes) refuseUnsure(check);
   if (!(await isAgreed(out, check, options))) return ExitCode.Failed;
+  const agreed = needsEncoding(check) ? { ...query, encoding: check.file.encoding ?? undefined } : query;
   if (check.generatedCodes > 0) {
-    await writeWholeFile(codesFile, client.generatedCodes(file, query, stop), { keep: true });
+    await writeWholeFile(codesFile, client.generatedCodes(file, agreed, stop), { keep: true });
     out.note(
       `${counted(check.generatedCodes, 'code')} written to ${codesFile}: keep this file for invitations and badges. After the import, its report has the codes as well`,
     );
   }
   const started = await showing(out, options, 'uploading', (onSent) =>
-    client.start(file, { ...query, content: check.file.contentHash }, { signal: stop, onSent }),
+    client.start(file, { ...agreed, content: check.file.contentHash }, { signal: stop, onSent }),
   );
   if (!options.wait) {
     const said = `import ${started.id} has started; follow it with: pigeonpost import follow ${started.id}`;
@@ -170,6 +174,15 @@ function hasEnded({ target }: ImportCheck): boolean {
 function refuseEnded(check: ImportCheck, force: boolean): void {
   if (!hasEnded(check) || force) return;
   throw wrongUse(`${targetInWords(check.target)}: it has ended; add --force to import into it anyway`);
+}
+
+/** Refuses a guess that nobody confirms. */
+function refuseUnsure(check: ImportCheck): void {
+  const guess = check.file.encodingGuess;
+  if (guess === null || !needsEncoding(check)) return;
+  throw wrongUse(
+    `${check.file.name}: ${unsureEncoding(guess)} On the command line: --encoding <name>, or leave out --yes`,
+  );
 }
 
 /** Shows the plan and asks, unless `--yes` is given. With `--json` the plan goes to standard error. */

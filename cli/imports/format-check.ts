@@ -28,6 +28,7 @@ export interface Sheet {
 export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
   return [
     `file    ${fileInWords(check.file, check.rows)}`,
+    ...encodingLines(check.file),
     `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${formatDistance(new Date(check.target.asOf), sheet.now)}`}`,
     '',
     ...columnLines(check).map((line) => renderLine([span(line)], { columns: sheet.columns, colours: false })),
@@ -59,6 +60,24 @@ function fileInWords({ name, format, encoding, delimiter, sheet }: ImportedFile,
     ...(encoding === null ? [] : [encoding]),
     counted(rows, 'row'),
   ].join(', ');
+}
+
+/** Returns the guess of the encoding with cells that prove it. */
+function encodingLines({ encodingGuess: guess }: ImportedFile): string[] {
+  if (guess === null) return [];
+  const verdict = guess.isSure ? 'was guessed' : 'is not certain: check the names, or choose another with --encoding';
+  const [first] = guess.proofs;
+  const words = (encoding: string, index: number): string =>
+    `        ${index === 0 ? 'as' : 'or as'} ${encoding}: ${guess.proofs.map(({ line, readings }) => `${readings[index]?.text.trim() ?? ''} (line ${line})`).join(', ')}`;
+  return [
+    `note    the encoding ${guess.encoding} ${verdict}`,
+    ...(first?.readings ?? []).map(({ encoding }, index) => words(encoding, index)),
+  ];
+}
+
+/** Returns whether a person has to confirm the encoding. */
+export function needsEncoding({ file: { encodingGuess } }: ImportCheck): boolean {
+  return encodingGuess !== null && !encodingGuess.isSure;
 }
 
 function columnLines({ columns, codeColumn }: ImportCheck): string[] {

@@ -50,7 +50,15 @@ export function checkOf(given: Partial<ImportCheck> = {}): ImportCheck {
       timezone: 'UTC',
       asOf: null,
     },
-    file: { name: 'people.csv', format: 'csv', encoding: 'utf-8', delimiter: ';', sheet: null, contentHash: '00' },
+    file: {
+      name: 'people.csv',
+      format: 'csv',
+      encoding: 'utf-8',
+      encodingGuess: null,
+      delimiter: ';',
+      sheet: null,
+      contentHash: '00',
+    },
     columns: [
       { column: 'Ticket', property: 'attendeeCode', guessed: true, known: true, sample: '00123' },
       { column: 'Name', property: 'Name', guessed: false, known: true, sample: 'Ada Lovelace' },

@@ -16,6 +16,7 @@ import {
 import {
   CodeColumn,
   ColumnTable,
+  EncodingGuess,
   ImportOptions,
   FileProblems,
   NameColumns,
@@ -73,6 +74,7 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
               <>
                 <Target target={check.target} />
                 {ended === null ? null : <p class="refused">{ended}</p>}
+                <EncodingGuess guess={check.file.encodingGuess} />
               </>
             )}
           </div>
@@ -160,6 +162,8 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
   const { target, generatedCodes, columns, names } = check;
   const ended = endedWarning(target, form.force);
   const unknown = neverSeen(columns);
+  const isUnsure = check.file.encodingGuess?.isSure === false;
+  const agreed = isUnsure ? { ...form, encoding: check.file.encoding ?? '' } : form;
   const where = target.name ?? `${target.workspace}/${target.pigeonholeId}`;
   const given = await askPerson({
     title: `Import ${counted(n, 'registrant')} into ${where}?`,
@@ -167,6 +171,7 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
       <>
         <p>pigeonpost cannot change or delete registrants after it has created them.</p>
         {ended === null ? null : <p class="refused">{ended}</p>}
+        {isUnsure ? <EncodingGuess guess={check.file.encodingGuess} /> : null}
         {unknown.length === 0 ? null : (
           <p class="refused">
             No attendee of this pigeonhole has had a value in {unknown.join(', ')}. The service silently ignores fields
@@ -188,10 +193,10 @@ async function start(form: ImportForm, file: File, check: ImportCheck): Promise<
   const started = await carryOut(
     async () => {
       if (generatedCodes > 0) {
-        const codes = await askFor(`/api/imports/codes?${uploadQuery(form, file.name)}`, { file, patienceMs });
+        const codes = await askFor(`/api/imports/codes?${uploadQuery(agreed, file.name)}`, { file, patienceMs });
         await saveFile(codes, `${file.name.replace(/\.[^.]*$/, '')}.codes.csv`);
       }
-      const query = uploadQuery(form, file.name, check.file.contentHash);
+      const query = uploadQuery(agreed, file.name, check.file.contentHash);
       return await ask<ImportView>(`/api/imports?${query}`, { file, patienceMs });
     },
     ({ id }) => `import ${id} has started`,

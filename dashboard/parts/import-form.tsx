@@ -208,6 +208,27 @@ export function NameColumns({ check: { names }, onField }: ChoiceProps) {
   );
 }
 
+/** The guess of the file's encoding, with cells that prove it; nothing if it is certain. */
+export function EncodingGuess({ guess }: { readonly guess: ImportCheck['file']['encodingGuess'] }) {
+  if (guess === null) return null;
+  return (
+    <>
+      <p class={guess.isSure ? undefined : 'refused'}>
+        The encoding {guess.encoding} {guess.isSure ? 'was guessed.' : 'is not certain.'} Check these names. To choose
+        another encoding, enter it under “More options”.
+      </p>
+      <ul class="counts">
+        {(guess.proofs[0]?.readings ?? []).map(({ encoding }, index) => (
+          <li key={encoding}>
+            {index === 0 ? 'As' : 'Or as'} {encoding}:{' '}
+            {guess.proofs.map(({ line, readings }) => `${readings[index]?.text ?? ''} (line ${line})`).join(', ')}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
 /** Planned outcomes of the rows. */
 export function Planned({ check: { rows, counts, estimate, canary } }: { readonly check: ImportCheck }) {
   const { send, existing, conflict, rejected, elsewhere, invalid } = counts;

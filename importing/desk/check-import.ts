@@ -123,7 +123,16 @@ function groupsOf(problems: readonly ImportProblem[], { mapping }: OpenedRegistr
 
 function describeFile({ file }: OpenedRegistrants, name: string, contentHash: Buffer): ImportedFile {
   const { format, delimiter, sheet } = file;
-  return { name, format, encoding: file.encoding(), delimiter, sheet, contentHash: contentHash.toString('hex') };
+  const encoding = file.encoding();
+  return {
+    name,
+    format,
+    encoding,
+    encodingGuess: file.encodingGuess(),
+    delimiter,
+    sheet,
+    contentHash: contentHash.toString('hex'),
+  };
 }
 
 function describeColumns({ mapping, sample }: OpenedRegistrants, knownFields: readonly string[]): ImportColumn[] {

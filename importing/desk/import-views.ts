@@ -27,11 +27,30 @@ export const importTargetSchema = z
   .openapi('ImportTarget');
 export type ImportTarget = z.infer<typeof importTargetSchema>;
 
+/** The guess of a text's encoding. Its readings are cells of the caller's own file. */
+const encodingGuessSchema = z.object({
+  encoding: z.string(),
+  isSure: z.boolean().describe('False: an import starts only if its request names the encoding.'),
+  proofs: z
+    .array(
+      z.object({
+        line: z.int().describe('Line of the file, from 1.'),
+        readings: z
+          .array(z.object({ encoding: z.string(), text: z.string() }))
+          .readonly()
+          .describe('The cell as the likely encodings read it, the guess first.'),
+      }),
+    )
+    .readonly()
+    .describe('Up to 3 cells that differ between the likely encodings.'),
+});
+
 /** The format in which a file was read. */
 const importedFileSchema = z.object({
   name: z.string(),
   format: z.string(),
   encoding: z.string().nullable(),
+  encodingGuess: encodingGuessSchema.nullable().describe('Null: the encoding is certain, or the request names it.'),
   delimiter: z.string().nullable(),
   sheet: z.string().nullable(),
   contentHash: z.string().describe("Keyed hash of the file's bytes. Identifies the file that was checked."),

@@ -1,5 +1,7 @@
 import type { Collaborators } from '../../work/collaborators.js';
 import { ImportRefusal } from './import-request.js';
+import { type EncodingGuess, unsureEncoding } from '../files/find-encoding.js';
+import { RegistrantFileError } from '../files/registrant-file.js';
 import type { ImportTarget } from './import-views.js';
 import { beginImport, discardImport, startImport as beginSending, stageAll } from '../staging.js';
 import { refOf } from '../../ledger/pigeonholes.js';
@@ -76,6 +78,7 @@ async function stageOpened(
   try {
     const staged = await stageAll(ledger, number, rows);
     refuseDoubtfulCodes(opened);
+    refuseUnsureEncoding(opened.file.encodingGuess());
     const content = ledger.hash.file(await hashed.digest());
     if (terms.content !== null && terms.content !== content.toString('hex')) {
       throw new ImportRefusal('stopped', 'the file has changed since it was checked: check and import it again');
@@ -100,6 +103,12 @@ async function stageOpened(
 function refuseDoubtfulCodes({ mapping, codes }: OpenedRegistrants): void {
   const doubt = codeColumnDoubt(mapping.code, codes.codeEvidence);
   if (doubt !== null) throw new ImportRefusal('wrong', doubt);
+}
+
+/** Refuses names that may be garbled: nobody who could see it has confirmed the guess. @throws {RegistrantFileError} */
+function refuseUnsureEncoding(guess: EncodingGuess | null): void {
+  if (guess === null || guess.isSure) return;
+  throw new RegistrantFileError('encoding', unsureEncoding(guess));
 }
 
 function refuseStrangeFields(mapping: ColumnMapping, { knownFields, wishes }: StartTerms): void {

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Worker } from 'node:worker_threads';
+import type { EncodingGuess } from './find-encoding.js';
 import { packageRoot } from '../../base/package-root.js';
 import {
   RegistrantFileError,
@@ -41,16 +42,17 @@ export async function openInThread(
 }
 
 function opened(file: OpenedFile, reader: ThreadReader): RegistrantFile {
-  let { encoding } = file;
+  let { encoding, encodingGuess } = file;
   return {
     ...file,
     encoding: () => encoding,
+    encodingGuess: () => encodingGuess,
     rows: (async function* (): AsyncGenerator<readonly RawRow[], void, undefined> {
       try {
         for (;;) {
           const answer = await reader.ask({ kind: 'next-rows' });
           if (answer.kind !== 'rows') throw new Error(`the reader of a file answered with ${answer.kind}`);
-          ({ encoding } = answer);
+          ({ encoding, encodingGuess } = answer);
           if (answer.rows === null) return;
           yield answer.rows;
         }
@@ -167,9 +169,13 @@ export type ToReadThread =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array | null }
   | { readonly kind: 'next-rows' };
 
-type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> & {
+type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> & ReadEncoding;
+
+/** The encoding, judging by what was read so far. */
+interface ReadEncoding {
   readonly encoding: string | null;
-};
+  readonly encodingGuess: EncodingGuess | null;
+}
 
 /**
  * Messages from the thread: `more` requests bytes; `opened` reports that the file is open; `rows` answers a
@@ -179,7 +185,7 @@ export type FromReadThread =
   | { readonly kind: 'more' }
   | { readonly kind: 'opened'; readonly file: OpenedFile }
   /** Null: no more rows. */
-  | { readonly kind: 'rows'; readonly rows: readonly RawRow[] | null; readonly encoding: string | null }
+  | ({ readonly kind: 'rows'; readonly rows: readonly RawRow[] | null } & ReadEncoding)
   | { readonly kind: 'refused'; readonly why: RegistrantFileErrorKind; readonly message: string }
   /** A defect: only the name of the error, because its message may quote the file. */
   | { readonly kind: 'failed'; readonly name: string };

@@ -3,6 +3,7 @@ import { RegistrantFileError, type FileOptions, type RawRow, type RegistrantFile
 
 export interface ReadFile extends Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> {
   readonly encoding: string | null;
+  readonly encodingGuess: ReturnType<RegistrantFile['encodingGuess']>;
   readonly rows: readonly RawRow[];
 }
 
@@ -22,7 +23,16 @@ export async function readAll(
   const rows: RawRow[] = [];
   for await (const batch of file.rows) rows.push(...batch);
   const { format, delimiter, sheet, sheets, columns } = file;
-  return { format, encoding: file.encoding(), delimiter, sheet, sheets, columns, rows };
+  return {
+    format,
+    encoding: file.encoding(),
+    encodingGuess: file.encodingGuess(),
+    delimiter,
+    sheet,
+    sheets,
+    columns,
+    rows,
+  };
 }
 
 /** Returns only the values of the rows. */

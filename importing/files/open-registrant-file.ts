@@ -4,7 +4,8 @@ import { readCsv } from './read-csv.js';
 import { type JsonKind, readJson } from './read-json.js';
 import { RegistrantFileError, type FileOptions, type RegistrantFile } from './registrant-file.js';
 import { rowsBelowHeader } from './table.js';
-import { knownEncoding, utf8Bytes } from './utf8-bytes.js';
+import { withTextDamage } from './text-damage.js';
+import { knownEncoding, utf8Bytes, withoutPadding } from './utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
 
 /** Common files that are not tables, by their first bytes. */
@@ -27,13 +28,25 @@ function findContainer(head: Buffer, label: string | undefined): 'archive' | 'te
   const stranger = strangers.find(({ starts }) => starts.every((byte, index) => head[index] === byte));
   if (stranger !== undefined) throw new RegistrantFileError('not-a-table', stranger.sentence);
   if (head[0] === 0x50 && head[1] === 0x4b && head[2]! < 0x09) return 'archive'; // PK, then a small number
-  if (head.includes(0) && !knownEncoding(head, label)?.startsWith('utf-16')) {
+  if (head.includes(0) && !knownEncoding(head, label)?.startsWith('utf-16') && isBinary(head)) {
     throw new RegistrantFileError(
       'not-a-table',
       'The file is neither text nor XLSX; export the list as CSV, XLSX or JSON.',
     );
   }
   return 'text';
+}
+
+/** Share of control characters from which bytes are no text: a text may hold a NUL, and end with many. */
+const maxControlShare = 0.05;
+
+function isBinary(head: Buffer): boolean {
+  let length = head.length;
+  while (length > 0 && head[length - 1] === 0) length--;
+  const controls = head
+    .subarray(0, length)
+    .filter((byte) => byte < 0x20 && byte !== 0x09 && byte !== 0x0a && byte !== 0x0d);
+  return controls.length > 3 && controls.length >= maxControlShare * length;
 }
 
 type TextKind = 'csv' | JsonKind;
@@ -119,7 +132,7 @@ export async function openRegistrantFile(
   try {
     const isArchive = findContainer(peeked.head, options.encoding) === 'archive';
     const parts = await (isArchive ? openWorkbook(peeked.bytes, options) : openText(peeked, options));
-    return { ...parts, close: peeked.release };
+    return { ...parts, rows: withTextDamage(parts.rows), close: peeked.release };
   } catch (error) {
     await peeked.release();
     throw error;
@@ -130,9 +143,9 @@ type Parts = Omit<RegistrantFile, 'close'>;
 
 async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<Parts> {
   const text = utf8Bytes(bytes, head, options.encoding);
-  const start = await peek(text.bytes, headBytes);
+  const start = await peek(withoutPadding(text.bytes), headBytes);
   const kind = findTextKind(start.head, options.name);
-  const shared = { encoding: text.encoding, sheet: null, sheets: null };
+  const shared = { encoding: text.encoding, encodingGuess: text.guess, sheet: null, sheets: null };
   if (kind === 'csv') {
     const form = findCsvForm(start.head.toString('utf8'), options.delimiter);
     const table = await rowsBelowHeader(readCsv(start.bytes, form), 'found');
@@ -145,7 +158,15 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
 async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<Parts> {
   const sheet = await readXlsx(bytes, options.sheet);
   const table = await rowsBelowHeader(sheet.rows, 'padded');
-  return { format: 'xlsx', encoding: () => null, delimiter: null, sheet: sheet.name, sheets: sheet.sheets, ...table };
+  return {
+    format: 'xlsx',
+    encoding: () => null,
+    encodingGuess: () => null,
+    delimiter: null,
+    sheet: sheet.name,
+    sheets: sheet.sheets,
+    ...table,
+  };
 }
 
 interface Peeked {

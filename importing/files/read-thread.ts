@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openRegistrantFile } from './open-registrant-file.js';
 import type { FromReadThread, ToReadThread } from './open-in-thread.js';
-import { type FileOptions, RegistrantFileError } from './registrant-file.js';
+import { type FileOptions, type RegistrantFile, RegistrantFileError } from './registrant-file.js';
 
 /**
  * The thread that reads one file of registrants. A malicious file may exhaust its reader, so the thread has its own
@@ -27,14 +27,18 @@ async function run(): Promise<void> {
   const { format, delimiter, sheet, sheets, columns } = file;
   const rows = file.rows[Symbol.asyncIterator]();
   let asked = new Promise<void>((resolve) => (onNextRows = resolve));
-  post({ kind: 'opened', file: { format, delimiter, sheet, sheets, columns, encoding: file.encoding() } });
+  post({ kind: 'opened', file: { format, delimiter, sheet, sheets, columns, ...encodingOf(file) } });
   for (;;) {
     await asked;
     asked = new Promise((resolve) => (onNextRows = resolve));
     const next = await rows.next();
-    post({ kind: 'rows', rows: next.done === true ? null : next.value, encoding: file.encoding() });
+    post({ kind: 'rows', rows: next.done === true ? null : next.value, ...encodingOf(file) });
     if (next.done === true) return;
   }
+}
+
+function encodingOf(file: RegistrantFile) {
+  return { encoding: file.encoding(), encodingGuess: file.encodingGuess() };
 }
 
 parentPort?.on('message', (message: ToReadThread) => {

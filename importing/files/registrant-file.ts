@@ -1,3 +1,5 @@
+import type { EncodingGuess } from './find-encoding.js';
+
 /** Options for reading a file; the defaults are detected, and the format always is. */
 export interface FileOptions {
   /** The file's name without a folder: its suffix helps if the content is ambiguous. */
@@ -15,6 +17,8 @@ export interface RegistrantFile {
   readonly format: 'csv' | 'xlsx' | 'json' | 'ndjson';
   /** Returns the text's encoding, judging by the rows read so far (`utf-8` for plain ASCII); null for XLSX. */
   readonly encoding: () => string | null;
+  /** The guess of a text's encoding, judging by the rows read so far; null: it is certain, or named by the person. */
+  readonly encodingGuess: () => EncodingGuess | null;
   /** Delimiter of a CSV file; null for other formats. */
   readonly delimiter: string | null;
   /** Name of the sheet that is read; null for other formats. */
@@ -80,6 +84,8 @@ export interface Finding {
     | 'late-field' // a JSON field that no element at the start of the file has
     | 'too-few-cells'
     | 'too-many-cells'
+    | 'broken-character' // bytes that are no character, or were none when the file was made
+    | 'encoded-twice' // Ã© for é
     | 'stray-quote' // a quotation mark that neither opens nor closes a cell
     | 'within-quotes'; // the line lies between such a mark and the next one
 }
@@ -195,6 +201,7 @@ export interface InvalidRow {
 export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
   'control-character',
   'too-few-cells',
+  'broken-character',
   'stray-quote',
   'within-quotes',
   'error-cell',
@@ -235,6 +242,8 @@ const problemWords = {
     'The cell holds a formula without a result; open the file in a spreadsheet program, save it, and import it again.',
   'not-calculated':
     'The cell holds a formula that was not calculated; open the file in a spreadsheet program, save it, and import it again.',
+  'broken-character': 'A character was lost when the file was made; type the value again.',
+  'encoded-twice': 'Letters were encoded twice, such as é as Ã©; export the list again as UTF-8, or correct the value.',
   'stray-quote':
     'There is a quotation mark too many or too few; put quotation marks around the whole value, and write each one inside it twice.',
   'within-quotes':

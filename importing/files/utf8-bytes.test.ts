@@ -51,15 +51,16 @@ describe('the encoding of a text file', () => {
     expect((await readAll(windows1252, { encoding: 'iso-8859-1' })).rows[0]?.values[1]).toBe('Zoë “Z” €'); // the encoding standard decodes iso-8859-1 as windows-1252
   });
 
-  it('can be UTF-16 without a byte order mark if the user says so', async () => {
+  it('can be UTF-16 without a byte order mark, detected or named', async () => {
     for (const [little, encoding] of [
       [true, 'utf-16le'],
       [false, 'utf-16be'],
     ] as const) {
-      const file = await readAll(utf16(little).subarray(2), { encoding });
-      expect([file.encoding, file.rows[0]?.values[1]]).toEqual([encoding, 'Zoë “Z” €']);
+      for (const named of [encoding, undefined]) {
+        const file = await readAll(utf16(little).subarray(2), { encoding: named });
+        expect([file.encoding, file.encodingGuess, file.rows[0]?.values[1]]).toEqual([encoding, null, 'Zoë “Z” €']);
+      }
     }
-    expect((await refusalOf(utf16(true).subarray(2))).kind).toBe('not-a-table');
   });
 
   it('is refused if its name is unknown', async () => {
@@ -68,16 +69,36 @@ describe('the encoding of a text file', () => {
     );
   });
 
-  it('is refused for invalid bytes: two encodings in one file, or an incomplete last character', async () => {
-    const mixed = Buffer.concat([
-      Buffer.from('Code,Name\nA1,ë\n'),
-      Buffer.alloc(200_000, 'A1,Ada\n'),
-      Buffer.from([0xeb, 0x0a]),
+  it('is UTF-8 also if some characters are broken, which are problems of their rows', async () => {
+    const people = Array.from({ length: 6_000 }, (_one, n) => `A${n},Zoë ${n}\n`).join('');
+    const before = Buffer.from(`Code,Name\n${people}`);
+    const parts = [
+      before,
+      Buffer.from('B1,Zo'),
+      Buffer.from([0xc3]),
+      Buffer.from('\nB2,Zoë\nB3,Zo'),
+      Buffer.from([0xc3]),
+    ];
+    for (const chunkBytes of [1_000, 64 * 1024]) {
+      const file = await readAll(Buffer.concat(parts), { chunkBytes });
+      expect([file.encoding, file.encodingGuess, file.rows.length]).toEqual(['utf-8', null, 6_003]);
+      expect(file.rows.filter(({ findings }) => findings !== undefined)).toEqual([
+        { row: 6_002, values: ['B1', 'Zo\ufffd'], findings: [{ column: 1, kind: 'broken-character' }] },
+        { row: 6_004, values: ['B3', 'Zo\ufffd'], findings: [{ column: 1, kind: 'broken-character' }] },
+      ]);
+    }
+  });
+
+  it('reports bytes that are not in the encoding that the user names', async () => {
+    const { rows } = await readAll(Buffer.from('Code,Name\nA1,Zo\xeb\nA2,Bo\n', 'latin1'), { encoding: 'utf-8' });
+    expect(rows.map(({ findings }) => findings?.[0]?.kind)).toEqual(['broken-character', undefined]);
+  });
+
+  it('ignores NUL and 0x1A at the end, and leaves them in a cell', async () => {
+    const { rows } = await readAll(`Code,Name\nA1,Bo\0 Lee\nA2,Cy\x1a\r\n${'\0'.repeat(5_000)}`, { chunkBytes: 100 });
+    expect(rows).toEqual([
+      { row: 2, values: ['A1', 'Bo\0 Lee'] },
+      { row: 3, values: ['A2', 'Cy'] },
     ]);
-    const refusal = await refusalOf(mixed);
-    expect(refusal.kind).toBe('encoding');
-    expect(refusal.message).toMatch(/^The file is not valid UTF-8 from byte [\d,]+ or later; /);
-    const cut = Buffer.concat([Buffer.from('Code,Name\nA1,ë\nA2,'), Buffer.from([0xc3])]);
-    expect((await refusalOf(cut)).kind).toBe('encoding');
   });
 });

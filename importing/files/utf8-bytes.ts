@@ -1,44 +1,65 @@
 import { isAscii, isUtf8 } from 'node:buffer';
+import { type EncodingGuess, fromWindows1252, guessEncoding } from './find-encoding.js';
 import { RegistrantFileError } from './registrant-file.js';
 
 /** A text converted to UTF-8. */
 interface Utf8Text {
-  /** Well-formed UTF-8 without a byte order mark. Read it once. */
+  /** Well-formed UTF-8 without a byte order mark; U+FFFD replaces bytes that are not in the encoding. Read it once. */
   readonly bytes: AsyncIterable<Buffer>;
   /**
    * Encoding of the source, judging by what was read so far: plain ASCII is `utf-8` until a later byte shows another.
    */
   readonly encoding: () => string;
+  /** The guess, judging by what was read so far; null: the encoding is certain, or named by the person. */
+  readonly guess: () => EncodingGuess | null;
 }
 
 /**
  * Converts a stream of text to UTF-8.
  *
- * Without a label, a byte order mark decides. Without a mark, the first characters beyond ASCII decide, wherever they
- * are: if they are well-formed UTF-8 (which Windows-1252 text rarely is), the text is UTF-8, otherwise Windows-1252.
- * @throws {RegistrantFileError} kind `encoding`: immediately for an unknown label, while reading for invalid bytes
+ * Without a label, a byte order mark decides, or zeros in every second byte (UTF-16). Otherwise the bytes from the first
+ * one beyond ASCII decide, all of them in files of usual length: if most of them are well-formed UTF-8, the text is
+ * UTF-8, and only the characters with other bytes are broken; otherwise see `guessEncoding`.
+ * @throws {RegistrantFileError} kind `encoding` for an unknown label
  */
 export function utf8Bytes(source: AsyncIterable<Buffer>, head: Buffer, label?: string): Utf8Text {
   const encoding = knownEncoding(head, label);
-  if (encoding === undefined) return guessed(source);
-  return {
-    bytes: encoding === 'windows-1252' ? windows(source) : decoded(source, encoding),
-    encoding: () => encoding,
-  };
+  if (encoding === undefined) return detected(source);
+  return { bytes: decoded(source, encoding), encoding: () => encoding, guess: () => null };
 }
 
 /**
- * Returns the encoding that the label names, otherwise that of a byte order mark at the start.
+ * Returns the encoding that the label names, otherwise that which the start of the text proves.
  * @throws {RegistrantFileError} kind `encoding` for an unknown label
  */
 export function knownEncoding(head: Buffer, label?: string): string | undefined {
-  return label === undefined ? encodingOfMark(head) : canonicalLabel(label);
+  return label === undefined ? (encodingOfMark(head) ?? utf16Order(head)) : canonicalLabel(label);
 }
 
 function encodingOfMark(head: Buffer): string | undefined {
   if (head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf) return 'utf-8';
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le';
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be';
+  return undefined;
+}
+
+/** Share of characters below 256 from which a text is UTF-16: delimiters, digits and line ends are more in any list. */
+const minPlainShare = 0.1;
+/** Share of other zeros that it may have at most. */
+const maxOtherZeros = 0.02;
+
+/** Returns the order of the bytes of UTF-16 without a mark, in which every second byte of a plain character is 0. */
+function utf16Order(head: Buffer): string | undefined {
+  const pairs = Math.floor(head.length / 2);
+  const zeros = [0, 0];
+  for (let at = 0; at < 2 * pairs; at++) if (head[at] === 0) zeros[at % 2]! += 1;
+  for (const [high, encoding] of [
+    [1, 'utf-16le'],
+    [0, 'utf-16be'],
+  ] as const) {
+    if (pairs > 3 && zeros[high]! >= minPlainShare * pairs && zeros[1 - high]! <= maxOtherZeros * pairs)
+      return encoding;
+  }
   return undefined;
 }
 
@@ -56,89 +77,95 @@ function canonicalLabel(label: string): string {
   }
 }
 
-function guessed(source: AsyncIterable<Buffer>): Utf8Text {
-  let encoding: 'ascii' | 'utf-8' | 'windows-1252' = 'ascii';
+/** Bytes from the first one beyond ASCII that decide on the encoding: some 100,000 people. They are kept in memory. */
+const decidingBytes = 16 * 1024 * 1024;
+
+function detected(source: AsyncIterable<Buffer>): Utf8Text {
+  let encoding = 'utf-8';
+  let guess: EncodingGuess | null = null;
   async function* bytes(): AsyncGenerator<Buffer, void, undefined> {
-    let rest: Buffer = Buffer.alloc(0); // the start of a character that the next chunk completes
-    let offset = 0;
-    for await (const chunk of source) {
-      const all = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-      if (encoding === 'ascii' && isAscii(all)) {
-        yield all;
-        offset += all.length;
-        continue;
+    const rest = source[Symbol.asyncIterator]();
+    try {
+      const deciding: Buffer[] = [];
+      let length = 0;
+      let isLast = false;
+      while (!isLast && length < decidingBytes) {
+        const next = await rest.next();
+        isLast = next.done === true;
+        if (next.done === true) break;
+        if (length === 0 && isAscii(next.value)) yield next.value;
+        else length += deciding[deciding.push(next.value) - 1]!.length;
       }
-      const whole = all.subarray(0, lengthOfWholeCharacters(all));
-      if (encoding === 'ascii' && !isAscii(whole)) encoding = isUtf8(whole) ? 'utf-8' : 'windows-1252';
-      if (encoding === 'windows-1252') {
-        yield windows1252ToUtf8(all);
-        rest = Buffer.alloc(0);
-        continue;
+      if (length === 0) return;
+      const start = Buffer.concat(deciding.splice(0));
+      if (!isMostlyUtf8(start, isLast)) {
+        guess = guessEncoding(start);
+        ({ encoding } = guess);
       }
-      if (!isUtf8(whole)) throw notIn('utf-8', offset);
-      if (whole.length > 0) yield whole;
-      offset += whole.length;
-      rest = all.subarray(whole.length);
-    }
-    if (rest.length === 0) return;
-    if (encoding === 'utf-8') throw notIn('utf-8', offset);
-    encoding = 'windows-1252';
-    yield windows1252ToUtf8(rest);
-  }
-  return { bytes: bytes(), encoding: () => (encoding === 'ascii' ? 'utf-8' : encoding) };
-}
-
-/** Returns the length without an incomplete UTF-8 character at the end. */
-function lengthOfWholeCharacters(bytes: Buffer): number {
-  for (let back = 1; back <= Math.min(3, bytes.length); back++) {
-    const byte = bytes[bytes.length - back]!;
-    if (byte < 0x80) break;
-    if (byte >= 0xc0) {
-      const needed = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : 2;
-      return needed > back ? bytes.length - back : bytes.length;
+      yield* decoded(startThenRest(start, isLast ? undefined : rest), encoding);
+    } finally {
+      await rest.return?.();
     }
   }
-  return bytes.length;
+  return { bytes: bytes(), encoding: () => encoding, guess: () => guess };
 }
 
-async function* windows(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  for await (const chunk of source) yield windows1252ToUtf8(chunk);
+async function* startThenRest(
+  start: Buffer,
+  rest: AsyncIterator<Buffer> | undefined,
+): AsyncGenerator<Buffer, void, undefined> {
+  yield start;
+  for (let next = await rest?.next(); next?.done === false; next = await rest?.next()) yield next.value;
+}
+
+/** Number of well-formed characters to each broken one from which a text is UTF-8. Other encodings have up to 1 to 3. */
+const wellFormedToBroken = 3;
+
+/** Whether characters beyond ASCII are well-formed UTF-8, except a few. */
+function isMostlyUtf8(bytes: Buffer, isWhole: boolean): boolean {
+  if (isUtf8(bytes)) return true;
+  let wellFormed = 0;
+  let broken = 0;
+  for (const character of bytes.toString('utf8')) {
+    if (character === '\ufffd') broken++;
+    else if (character > '\x7f') wellFormed++;
+  }
+  if (!isWhole && bytes.length > 0) broken--; // the last character may continue
+  return wellFormed > 0 && wellFormed >= wellFormedToBroken * broken;
 }
 
 async function* decoded(source: AsyncIterable<Buffer>, encoding: string): AsyncGenerator<Buffer, void, undefined> {
-  const decoder = new TextDecoder(encoding, { fatal: true }); // drops the byte order mark
-  let offset = 0;
-  try {
-    for await (const chunk of source) {
-      const text = decoder.decode(chunk, { stream: true });
-      if (text !== '') yield Buffer.from(text);
-      offset += chunk.length;
-    }
-    decoder.decode();
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    throw notIn(encoding, offset, error);
+  if (encoding === 'windows-1252') {
+    for await (const chunk of source) yield Buffer.from(fromWindows1252(chunk));
+    return;
   }
+  const decoder = new TextDecoder(encoding); // drops the byte order mark
+  for await (const chunk of source) {
+    const text = decoder.decode(chunk, { stream: true });
+    if (text !== '') yield Buffer.from(text);
+  }
+  const end = decoder.decode();
+  if (end !== '') yield Buffer.from(end);
 }
 
-function notIn(encoding: string, offset: number, cause?: unknown): RegistrantFileError {
-  return new RegistrantFileError(
-    'encoding',
-    `The file is not valid ${encoding.toUpperCase()} from byte ${offset.toLocaleString('en')} or later; save it again as UTF-8, or set its encoding.`,
-    { cause },
-  );
+/** Longest padding that is recognized. */
+const maxPadding = 64 * 1024;
+
+/** Removes NUL and 0x1A, the end-of-file character of DOS, from the end of a text. @param bytes UTF-8 */
+export async function* withoutPadding(bytes: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let held: Buffer = Buffer.alloc(0);
+  for await (const chunk of bytes) {
+    const all = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    let end = all.length;
+    while (end > 0 && isPadding(all[end - 1]!)) end--;
+    if (all.length - end > maxPadding) end = all.length;
+    if (end > 0) yield all.subarray(0, end);
+    held = all.subarray(end);
+  }
+  const rest = Buffer.from(held.filter((byte) => byte !== 0 && byte !== 0x1a));
+  if (rest.length > 0) yield rest;
 }
 
-/** Characters of the bytes 0x80 to 0x9F; five have none and stay unchanged. Source: WHATWG Encoding Standard. */
-const high =
-  '\u20ac\u0081\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u008d\u017d\u008f' +
-  '\u0090\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u009d\u017e\u0178';
-
-/**
- * Converts Windows-1252 to UTF-8. Not by TextDecoder, which reads these bytes as Latin-1 in some versions of Node 22
- * and 23 (nodejs/node 56542), so that a typographic apostrophe becomes a control character.
- */
-function windows1252ToUtf8(bytes: Buffer): Buffer {
-  const text = bytes.toString('latin1').replace(/[\x80-\x9f]/g, (character) => high[character.charCodeAt(0) - 0x80]!);
-  return Buffer.from(text);
+function isPadding(byte: number): boolean {
+  return byte === 0 || byte === 0x1a || byte === 0x0a || byte === 0x0d || byte === 0x20;
 }
