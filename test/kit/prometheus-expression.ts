@@ -72,15 +72,16 @@ class Parser {
 
   and(): Evaluate {
     let left = this.#comparison();
-    while (this.#takes('and')) {
+    for (;;) {
+      const keepsMatched = this.#takes('and');
+      if (!keepsMatched && !this.#takes('unless')) return left;
       const on = this.#takes('on') ? this.#names() : null;
       const [one, other] = [left, this.#comparison()];
       left = (scrapes) => {
         const others = vector(other(scrapes));
-        return vector(one(scrapes)).filter((own) => others.some((each) => isSame(own, each, on)));
+        return vector(one(scrapes)).filter((own) => others.some((each) => isSame(own, each, on)) === keepsMatched);
       };
     }
-    return left;
   }
 
   #comparison(): Evaluate {
@@ -133,7 +134,11 @@ class Parser {
         return (scrapes) => (vector(inner(scrapes)).length > 0 ? [] : [{ labels: {}, value: 1 }]);
       }
       case 'rate':
-        return this.#closed(this.#selector(this.#next(), true));
+        return this.#closed(this.#selector(this.#next(), ratesOf));
+      case 'max_over_time':
+        return this.#closed(this.#selector(this.#next(), extremesOf(Math.max)));
+      case 'min_over_time':
+        return this.#closed(this.#selector(this.#next(), extremesOf(Math.min)));
       case 'histogram_quantile': {
         const quantile = Number(this.#next());
         this.#expect(',');
@@ -145,8 +150,8 @@ class Parser {
     }
   }
 
-  /** @param isRate the rate per second within the range, instead of the present value */
-  #selector(name: string, isRate = false): Evaluate {
+  /** @param overRange computes a value from the samples of a range; undefined: the present value */
+  #selector(name: string, overRange?: OverRange): Evaluate {
     const matchers: ((labels: Labels) => boolean)[] = [({ __name__ }) => __name__ === name];
     if (this.#takes('{')) {
       while (!this.#takes('}')) {
@@ -156,9 +161,9 @@ class Parser {
       }
     }
     const matches = ({ labels }: Series): boolean => matchers.every((each) => each(labels));
-    if (!isRate) return (scrapes) => scrapes.at(-1)!.series.filter(matches);
+    if (overRange === undefined) return (scrapes) => scrapes.at(-1)!.series.filter(matches);
     const rangeMs = durationMs(this.#next().slice(1, -1));
-    return (scrapes) => ratesOf(scrapes, rangeMs, matches);
+    return (scrapes) => overRange(scrapes, rangeMs, matches);
   }
 
   #closed(inner: Evaluate): Evaluate {
@@ -253,6 +258,25 @@ function grouped(
     ),
     value: aggregate(own.map(({ value }) => value)),
   }));
+}
+
+type OverRange = (
+  scrapes: readonly Scrape[],
+  rangeMs: number,
+  matches: (series: Series) => boolean,
+) => readonly Series[];
+
+/** Returns an extreme of each series within the range, also of a series that has ended. */
+function extremesOf(extreme: (...values: number[]) => number): OverRange {
+  return (scrapes, rangeMs, matches) => {
+    const from = scrapes.at(-1)!.atMs - rangeMs;
+    const within = scrapes.flatMap(({ atMs, series }) => (atMs >= from ? series.filter(matches) : []));
+    const groups = groupBy(within, ({ labels }) => keyOf(labels, null));
+    return [...groups.values()].map((own) => ({
+      labels: unnamed(own[0]!.labels),
+      value: extreme(...own.map(({ value }) => value)),
+    }));
+  };
 }
 
 /** Calculates rates like Prometheus, but without extrapolation to the ends of the range. */

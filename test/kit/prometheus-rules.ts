@@ -18,6 +18,8 @@ export class PrometheusRules {
   readonly #scrapes: Scrape[] = [];
   /** Instants since which a rule has selected a series, by rule and labels. */
   #pending = new Map<string, number>();
+  /** The series ALERTS of the last evaluation, which the next one reads. */
+  #alerts: Series[] = [];
 
   constructor(file = join(__dirname, '../../deploy/alerts.yml')) {
     const { groups } = parse(readFileSync(file, 'utf8')) as {
@@ -36,8 +38,9 @@ export class PrometheusRules {
   scrape(text: string | null, atMs: number): string[] {
     const up = { labels: { __name__: 'up', job: 'pigeonpost', instance: 'one' }, value: text === null ? 0 : 1 };
     const { series } = parseScrape(text ?? '', atMs);
-    const own = series.map((each) => ({ ...each, labels: { instance: 'one', ...each.labels } }));
-    this.#scrapes.push({ atMs, series: [up, ...own] });
+    const own = series.map((each) => ({ ...each, labels: { job: 'pigeonpost', instance: 'one', ...each.labels } }));
+    this.#scrapes.push({ atMs, series: [up, ...own, ...this.#alerts] });
+    this.#alerts = [];
     while (this.#scrapes[0]!.atMs < atMs - keptMs) this.#scrapes.shift();
     const pending = new Map<string, number>();
     const firing = new Set<string>();
@@ -46,7 +49,10 @@ export class PrometheusRules {
         const key = `${alert} ${JSON.stringify(labels)}`;
         const since = this.#pending.get(key) ?? atMs;
         pending.set(key, since);
-        if (atMs - since >= forMs) firing.add(alert);
+        if (atMs - since < forMs) continue;
+        firing.add(alert);
+        const told = { ...labels, __name__: 'ALERTS', alertname: alert, alertstate: 'firing' };
+        this.#alerts.push({ labels: told, value: 1 });
       }
     }
     this.#pending = pending;
