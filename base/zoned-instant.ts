@@ -26,6 +26,11 @@ export function instantsOf(local: string, timezone: string): number[] {
   return instants.filter((at) => at + zoneOffsetMs(at, timezone) === shown).toSorted((one, other) => one - other);
 }
 
+/** Returns the day of an instant (epoch ms) in a time zone, as `YYYY-MM-DD`. Pure. */
+export function dayIn(timezone: string, at: number): string {
+  return new Date(at + zoneOffsetMs(at, timezone)).toISOString().slice(0, 10);
+}
+
 /** Returns how far a zone is ahead of UTC at an instant, in ms; 0 if this machine does not know the zone. */
 export function zoneOffsetMs(at: number, timezone: string): number {
   const format = formatOf(timezone);

@@ -72,8 +72,23 @@ describe('an event file', () => {
   it('causes a warning about a session outside the days of its pigeonhole', () => {
     const text = withSessions('{ id: a, name: A, type: break, startDate: 2026-11-23T09:00 }');
     expect(readEventFile(text, 'event.yaml').warnings).toEqual([
-      'event.yaml:8: sessions[0].startDate: is not on a day of the pigeonhole',
+      'event.yaml:8: sessions[0].startDate: is not on a day of the pigeonhole: in Europe/Berlin, it is 2026-11-23',
     ]);
+  });
+
+  it.each<[string, string[]]>([
+    ['startDate: 2026-11-21T00:00, endDate: 2026-11-23T00:00', []],
+    ['startDate: 2026-11-20T23:30Z, endDate: 2026-11-21T08:00Z', []],
+    ['startDate: 2026-11-22T23:30Z, endDate: 2026-11-22T23:45Z', ['startDate', 'endDate']],
+    ['startDate: 2026-11-20T22:00Z, endDate: 2026-11-21T08:00Z', ['startDate']],
+    ['startDate: 2026-11-22T20:00, endDate: 2026-11-23T01:00', ['endDate']],
+    [
+      'startDate: 2026-11-21T09:00, endDate: 2026-11-21T08:00Z',
+      ['endDate: is the same as startDate, so the session has no length'],
+    ],
+  ])('causes warnings in the time zone of the pigeonhole: %s', (times, expected) => {
+    const { warnings } = readEventFile(withSessions(`{ id: a, name: A, type: qna, ${times} }`), 'event.yaml');
+    expect(warnings).toEqual(expected.map((text) => expect.stringContaining(`sessions[0].${text}`)));
   });
 
   it.each<[string, string, string[]]>([

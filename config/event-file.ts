@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ConfigError, formatProblem, type Problem } from './config-error.js';
 import { type KeyPath, type ConfigDocument, readDocument } from './read-document.js';
 import { parseTree, problemAt } from './parse-tree.js';
-import { instantsOf, isTimezone } from '../base/zoned-instant.js';
+import { dayIn, instantsOf, isTimezone } from '../base/zoned-instant.js';
 import { day, identifier, ifNotGroup, name, nonEmptyText, text } from './values.js';
 
 /**
@@ -198,11 +198,18 @@ function toSession(
   if (startsAt !== undefined && endsAt !== undefined && endsAt < startsAt) {
     problems.push(problemAt(document, [...at, 'endDate'], 'is before startDate; correct one of the two'));
   }
-  if (
-    startDate !== undefined &&
-    (startDate.slice(0, 10) < pigeonhole.startDate || startDate.slice(0, 10) > pigeonhole.endDate)
-  ) {
-    warnings.push(problemAt(document, [...at, 'startDate'], 'is not on a day of the pigeonhole'));
+  if (startsAt !== undefined && endsAt === startsAt) {
+    warnings.push(problemAt(document, [...at, 'endDate'], 'is the same as startDate, so the session has no length'));
+  }
+  // A session that ends at midnight ends on the day before.
+  const lastMs = endsAt === undefined || endsAt === startsAt ? undefined : endsAt - 1;
+  for (const [field, ms] of Object.entries({ startDate: startsAt, endDate: lastMs })) {
+    if (ms === undefined) continue;
+    const day = dayIn(pigeonhole.timezone, ms);
+    if (day >= pigeonhole.startDate && day <= pigeonhole.endDate) continue;
+    warnings.push(
+      problemAt(document, [...at, field], `is not on a day of the pigeonhole: in ${pigeonhole.timezone}, it is ${day}`),
+    );
   }
   const times = Object.fromEntries(
     instants.map(([field, ms]) => [field, new Date(ms).toISOString().replace('.000Z', 'Z')]),

@@ -48,6 +48,10 @@ const candidateViewSchema = z.object({
   startDate: z.string().nullable(),
   endDate: z.string().nullable(),
   status: z.string().nullable(),
+  recordedFor: z
+    .string()
+    .nullable()
+    .describe('The object of an event file for which pigeonpost created or adopted it, as EVENT/OBJECT; null: none.'),
 });
 export type CandidateView = z.infer<typeof candidateViewSchema>;
 
@@ -185,7 +189,7 @@ function viewOf(workspace: string, event: EventFile, { plan, objects, hindrance,
   };
 }
 
-function objectView({ kind, object, outcome, shown }: AppliedObject): EventObjectView {
+function objectView({ kind, object, outcome, shown, claimed }: AppliedObject): EventObjectView {
   const [one] = shown;
   const isThere = idOf(outcome) !== null && one !== undefined;
   return {
@@ -203,7 +207,7 @@ function objectView({ kind, object, outcome, shown }: AppliedObject): EventObjec
           ),
         )
       : [],
-    candidates: outcome.state === 'undecided' ? shown.map(candidateView) : [],
+    candidates: outcome.state === 'undecided' ? shown.map((each) => candidateView(each, claimed)) : [],
     problems: outcome.state === 'refused' ? outcome.problems : [],
     requestId: outcome.state === 'refused' || outcome.state === 'created' ? outcome.requestId : null,
   };
@@ -214,13 +218,14 @@ function idOf(outcome: Outcome): number | null {
   return outcome.state === 'created' || outcome.state === 'exists' || outcome.state === 'claim' ? outcome.id : null;
 }
 
-function candidateView(shown: Shown): CandidateView {
+function candidateView(shown: Shown, claimed: AppliedObject['claimed']): CandidateView {
   return {
     id: shown.id,
     name: textOf(shown['name']),
     startDate: textOf(shown['startDate']),
     endDate: textOf(shown['endDate']),
     status: textOf(shown['status']),
+    recordedFor: claimed.get(shown.id) ?? null,
   };
 }
 

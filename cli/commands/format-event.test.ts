@@ -60,8 +60,22 @@ describe('the text of an event', () => {
 
   it('names the decisions of the operator, and the options for them', () => {
     const candidates = [
-      { id: 5001, name: 'Talk', startDate: '2026-11-21T09:00:00+01:00', endDate: null, status: null },
-      { id: 5011, name: 'Talk', startDate: '2026-11-21', endDate: '2026-11-22', status: 'ended' },
+      {
+        id: 5001,
+        name: 'Talk',
+        startDate: '2026-11-21T09:00:00+01:00',
+        endDate: null,
+        status: null,
+        recordedFor: null,
+      },
+      {
+        id: 5011,
+        name: 'Talk',
+        startDate: '2026-11-21',
+        endDate: '2026-11-22',
+        status: 'ended',
+        recordedFor: 'spring/a',
+      },
     ];
     expect(
       formatEvent(view([session('a', { state: 'undecided', candidates }), session('b', { state: 'gone' })]), 'plan'),
@@ -69,7 +83,7 @@ describe('the text of an event', () => {
       'event summit in workspace acme',
       '  a  similar to an existing object',
       '       5001 "Talk", 2026-11-21 09:00',
-      '       5011 "Talk", 2026-11-21 to 2026-11-22, ended',
+      '       5011 "Talk", 2026-11-21 to 2026-11-22, ended, created or used as spring/a',
       '       to use an existing one, add --use a=5001; to create another, add --new a',
       '  b  was created earlier and then deleted in the service',
       '       to create it again, add --new b',

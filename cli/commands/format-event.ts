@@ -80,8 +80,13 @@ function subscriptionWords({ subscription }: EventView): string[] {
   return subscription === null ? [] : [`subscription "${subscription.name ?? ''}" (${subscription.id})`];
 }
 
-function candidateWords({ id, name, startDate, endDate, status }: CandidateView, view: EventView): string {
-  const parts = [...spanWords(startDate ?? '', endDate ?? '', view), ...(status === null ? [] : [status])];
+function candidateWords(candidate: CandidateView, view: EventView): string {
+  const { id, name, startDate, endDate, status, recordedFor } = candidate;
+  const parts = [
+    ...spanWords(startDate ?? '', endDate ?? '', view),
+    ...(status === null ? [] : [status]),
+    ...(recordedFor === null ? [] : [`created or used as ${recordedFor}`]),
+  ];
   return [`${id} "${name ?? ''}"`, ...parts].join(', ');
 }
 

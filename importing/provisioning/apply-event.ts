@@ -1,6 +1,13 @@
 import type { EventFile } from '../../config/event-file.js';
 import { pausesOf } from '../../ledger/pauses.js';
-import { settleCreation, createObject, type Creation, type Hindrance, judgeRequestFailure } from './create-object.js';
+import {
+  renameEvent,
+  settleCreation,
+  createObject,
+  type Creation,
+  type Hindrance,
+  judgeRequestFailure,
+} from './create-object.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { Collaborators } from '../../work/collaborators.js';
 import { PermitRefusal } from '../../work/requests/quota-rules.js';
@@ -58,6 +65,7 @@ export async function applyEvent(deps: Collaborators, event: EventFile, options:
   if ('kind' in plan) return hinderedResult(plan);
   if (plan.problems.length > 0) return { plan, objects: asPlanned(plan), hindrance: null, nextInMs: null };
   const { workspace } = options;
+  if (plan.recordedAs !== event.id) await renameEvent(deps.ledger, workspace, plan.recordedAs, event.id);
   const cycle = new ApplyCycle(deps, event, options, plan);
   await cycle.claim(plan.pigeonhole, 0);
   const { objectState } = plan.pigeonhole;
@@ -110,6 +118,7 @@ class ApplyCycle {
       remoteId: objectState.id,
       attempt: known?.attempt ?? 0,
       by: this.options.by,
+      insteadOf: objectState.insteadOf,
     });
     this.#outcomes.set(object.key, settled ? objectState : { state: 'unknown', lookUpInMs: overtakenMs });
   }

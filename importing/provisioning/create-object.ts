@@ -172,6 +172,36 @@ export async function provisionedOf(
   );
 }
 
+/**
+ * Returns the id under which the ledger records an event: its own, or that of the event whose pigeonhole the operator
+ * wants to use, if nothing is recorded for its own.
+ */
+export async function recordedEvent(
+  ledger: Ledger,
+  { workspace, event }: Omit<ProvisionedName, 'object'>,
+  pigeonholeId: number | undefined,
+): Promise<string> {
+  if (pigeonholeId === undefined) return event;
+  const [row] = await ledger.db.query<{ event: string }>(
+    `select event from provisioned where workspace = $1 and object = 'pigeonhole' and remote_id = $2
+       and not exists (select 1 from provisioned where workspace = $1 and event = $3)`,
+    [workspace, pigeonholeId, event],
+  );
+  return row?.event ?? event;
+}
+
+/** Records everything of one event under another id, because the id in the file has changed. Repeating it is safe. */
+export async function renameEvent(ledger: Ledger, workspace: string, from: string, to: string): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await tx.query('lock table provisioned in share row exclusive mode'); // nobody starts to create an object meanwhile
+    await tx.query(
+      `update provisioned set event = $3 where workspace = $1 and event = $2
+         and not exists (select 1 from provisioned where workspace = $1 and event = $3)`,
+      [workspace, from, to],
+    );
+  });
+}
+
 /** Returns the existing objects of all event files, as `<event>/<object>` by id. */
 export async function claimedIds(ledger: Ledger, workspace: string, parentId: number): Promise<Map<number, string>> {
   const rows = await ledger.db.query<{ remote_id: number; event: string; object: string }>(
@@ -241,6 +271,8 @@ interface Claim {
   /** Number of the latest attempt in the ledger when this was decided; 0: there was none. */
   readonly attempt: number;
   readonly by: string | null;
+  /** Name of the object of the same event under which the ID is recorded until now; absent: none. */
+  readonly insteadOf?: string | undefined;
 }
 
 /**
@@ -250,6 +282,12 @@ interface Claim {
 export async function settleCreation(ledger: Ledger, name: ProvisionedName, claim: Claim): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table provisioned in share row exclusive mode'); // if two processes claim one ID, the second one sees the row of the first
+    if (claim.insteadOf !== undefined) {
+      await tx.query(
+        'delete from provisioned where workspace = $1 and event = $2 and object = $3 and parent_id = $4 and remote_id = $5',
+        [name.workspace, name.event, claim.insteadOf, claim.parentId, claim.remoteId],
+      );
+    }
     const rows = await tx.query(
       `insert into provisioned (workspace, event, object, parent_id, state, remote_id, attempt, sent, known_before, sent_at,
          settled_at, requested_by)

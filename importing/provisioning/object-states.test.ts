@@ -8,6 +8,7 @@ import {
   type Shown,
   isNamesake,
   isSame,
+  isSimilar,
   looksLike,
   looksOf,
 } from './object-states.js';
@@ -100,9 +101,24 @@ describe('an object that the ledger does not know', () => {
     ['one match', { shown: [shown(1)] }, { state: 'undecided', candidates: [1] }],
     ['two matches', { shown: [shown(1), shown(2)] }, { state: 'undecided', candidates: [1, 2] }],
     [
-      'a match that belongs to another object',
+      'a match that belongs to an object of another event',
       { shown: [shown(1)], claimed: { 1: 'autumn/opening' } },
-      { state: 'create', knownBefore: [1] },
+      { state: 'undecided', candidates: [1] },
+    ],
+    [
+      'a match that belongs to an object which the file no longer has',
+      { shown: [shown(1)], claimed: { 1: 'summit/start' } },
+      { state: 'undecided', candidates: [1] },
+    ],
+    [
+      'a match with another spelling of the name',
+      { shown: [shown(1, { ...opening, name: ' OPEN-ing' })] },
+      { state: 'undecided', candidates: [1] },
+    ],
+    [
+      'a selected object of the event that the file no longer has',
+      { shown: [shown(1)], claimed: { 1: 'summit/start' }, use: { opening: 1 } },
+      { state: 'claim', id: 1, because: 'asked', insteadOf: 'start' },
     ],
     [
       'a match, if the operator wants a new object',
@@ -225,6 +241,33 @@ describe('an object whose response was lost', () => {
     ],
   ])('%s', (_, scene, expected) => {
     expect(standingOf(scene)).toEqual(expected);
+  });
+});
+
+describe('a similar pigeonhole', () => {
+  const looks = { name: 'ACME Summit 2026', startDate: '2026-11-21', endDate: '2026-11-22' };
+  it.each<[object, boolean]>([
+    [{}, true],
+    [{ name: 'acme  summit 2026' }, true],
+    [{ name: 'ACME-Summit (2026)' }, true],
+    [{ name: '\uff21\uff23\uff2d\uff25 Summit 2026' }, true],
+    [{ startDate: '2026-11-22', endDate: '2026-11-24' }, true],
+    [{ startDate: '2026-11-01', endDate: '2026-11-30' }, true],
+    [{ startDate: '2026-11-22T00:00:00Z', endDate: null }, true],
+    [{ startDate: '2026-11-23', endDate: '2026-11-24' }, false],
+    [{ startDate: '2025-11-21', endDate: '2025-11-22' }, false],
+    [{ name: 'ACME Summit 2027' }, false],
+    [{ name: '' }, false],
+  ])('is one with %j: %s', (fields, expected) => {
+    expect(isSimilar(looks, shown(1, { ...looks, ...fields }))).toBe(expected);
+  });
+
+  it('has a name of the same signs if it has no letters', () => {
+    const signs = { ...looks, name: '***' };
+    expect([isSimilar(signs, shown(1, signs)), isSimilar(signs, shown(1, { ...signs, name: '!!!' }))]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 

@@ -30,6 +30,31 @@ export function looksLike(looks: Looks, shown: Shown): boolean {
   return Object.entries(looks).every(([field, value]) => isSame(value, shown[field]));
 }
 
+/**
+ * Whether a person may take the service's object for the one of the file: names that differ at most
+ * in case, blanks and punctuation, the same type, and for pigeonholes a common day, for sessions the same start. Pure.
+ */
+export function isSimilar(looks: Looks, shown: Shown): boolean {
+  if (foldName(looks['name']) !== foldName(shown['name'])) return false;
+  if ('type' in looks) return isSame(looks['type'], shown['type']) && isSame(looks['startDate'], shown['startDate']);
+  const [start, end, shownStart, shownEnd] = [looks, shown].flatMap(({ startDate, endDate }) => [
+    dayOf(startDate),
+    dayOf(endDate ?? startDate),
+  ]) as [string, string, string, string];
+  return start <= shownEnd && shownStart <= end;
+}
+
+function dayOf(value: unknown): string {
+  return String(plainValue(value)).slice(0, 10);
+}
+
+/** Reduces a name to its letters and digits; a name without any stays as it is. */
+function foldName(value: unknown): string {
+  const text = foldText(value).normalize('NFKC');
+  const folded = text.replaceAll(/[^\p{L}\p{N}]/gu, '');
+  return folded === '' ? text : folded;
+}
+
 /** Whether both have the same name. Pure. */
 export function isNamesake(looks: Looks, shown: Shown): boolean {
   return foldText(looks['name']) === foldText(shown['name']);
@@ -129,7 +154,8 @@ function isShown(item: object): item is Shown {
  * The state of an object of the file.
  * - `create` nothing shows that it exists: send it
  * - `exists` the ledger knows its id, and the service has it
- * - `claim` it exists, and the ledger has to record it: a look-up after a lost answer found it, or the operator named it
+ * - `claim` it exists, and the ledger has to record it: a look-up after a lost answer found it, or the operator named it;
+ *   `insteadOf`: the object of the event under which it is recorded until now, and which the file no longer has
  * - `unknown` it was sent, the answer was lost, and it is too early for a look-up
  * - `undecided` it may be one of several existing ones: the operator has to decide
  * - `gone` the ledger knows its id, but the service does not have it
@@ -139,7 +165,12 @@ function isShown(item: object): item is Shown {
 export type ObjectState =
   | { readonly state: 'create'; readonly knownBefore: readonly number[] }
   | { readonly state: 'exists'; readonly id: number }
-  | { readonly state: 'claim'; readonly id: number; readonly because: 'found' | 'asked' }
+  | {
+      readonly state: 'claim';
+      readonly id: number;
+      readonly because: 'found' | 'asked';
+      readonly insteadOf?: string;
+    }
   | { readonly state: 'unknown'; readonly lookUpInMs: number }
   | { readonly state: 'undecided'; readonly candidates: readonly number[] }
   | { readonly state: 'gone'; readonly id: number }
@@ -179,13 +210,17 @@ export interface Surroundings {
  */
 export function decideObjectStates(siblings: readonly Sibling[], around: Surroundings): Map<string, ObjectState> {
   const objectStates = new Map<string, ObjectState>();
-  const taken = new Set(around.claimed.keys());
+  const own = new Set(siblings.map(({ key }) => `${around.event}/${key}`));
+  const taken: Taken = {
+    byAny: new Set(around.claimed.keys()),
+    bySiblings: new Set([...around.claimed].flatMap(([id, owner]) => (own.has(owner) ? [id] : []))),
+  };
   const due = siblings.filter((sibling) => isLost(sibling) && sibling.known.sentMsAgo >= around.lookUpAfterMs);
   const mayBelongToAnother = (shown: Shown, sibling: Sibling): boolean =>
     due.some((other) => other !== sibling && isTraceOf(other, shown));
   for (const sibling of due) {
     const objectState = settle(sibling, around, taken, (shown) => mayBelongToAnother(shown, sibling));
-    if (objectState.state === 'claim') taken.add(objectState.id);
+    if (objectState.state === 'claim') for (const ids of Object.values(taken)) ids.add(objectState.id);
     objectStates.set(sibling.key, objectState);
   }
   const waiting = siblings.filter((sibling) => isLost(sibling) && !due.includes(sibling));
@@ -202,6 +237,14 @@ export function decideObjectStates(siblings: readonly Sibling[], around: Surroun
     );
   }
   return objectStates;
+}
+
+/** Existing objects that belong to an object of an event file, by id. */
+interface Taken {
+  /** Objects of any event file: the result of a lost request is none of these. */
+  readonly byAny: Set<number>;
+  /** Objects of this file. Those of other files are similar objects like those that a person has created. */
+  readonly bySiblings: Set<number>;
 }
 
 function isLost(sibling: Sibling): sibling is Sibling & { known: Provisioned } {
@@ -221,7 +264,7 @@ function isTraceOf({ known }: Sibling, shown: Shown): boolean {
 function settle(
   sibling: Sibling,
   { shown, claimed, event, decisions }: Surroundings,
-  taken: ReadonlySet<number>,
+  taken: Taken,
   mayBelongToAnother: (shown: Shown) => boolean,
 ): ObjectState {
   const { key, looks, known } = sibling;
@@ -229,11 +272,13 @@ function settle(
   const asked = decisions.use[key];
   if (asked !== undefined && known?.remoteId !== asked) {
     const owner = claimed.get(asked);
-    if (owner !== undefined && owner !== own)
+    const isLeft = owner?.startsWith(`${event}/`) === true && !taken.bySiblings.has(asked);
+    if (owner !== undefined && owner !== own && !isLeft)
       return { state: 'impossible', problem: `${asked} is already recorded for ${owner}` };
     if (shown.every(({ id }) => id !== asked))
       return { state: 'impossible', problem: `the service shows none with id ${asked}` };
-    return { state: 'claim', id: asked, because: 'asked' };
+    const insteadOf = isLeft ? { insteadOf: owner.slice(event.length + 1) } : {};
+    return { state: 'claim', id: asked, because: 'asked', ...insteadOf };
   }
   const create = {
     state: 'create',
@@ -244,16 +289,19 @@ function settle(
     if (shown.some(({ id }) => id === known.remoteId)) return { state: 'exists', id: known.remoteId };
     return isNew ? create : { state: 'gone', id: known.remoteId };
   }
-  const free = shown.filter((each) => !taken.has(each.id) && !mayBelongToAnother(each));
+  const freeOf = (ids: ReadonlySet<number>): Shown[] =>
+    shown.filter((each) => !ids.has(each.id) && !mayBelongToAnother(each));
   const undecided = (candidates: readonly Shown[]): ObjectState =>
     candidates.length === 0 || isNew ? create : { state: 'undecided', candidates: candidates.map(({ id }) => id) };
-  if (!isLost(sibling)) return undecided(free.filter((each) => looksLike(looks, each)));
-  const traces = shown.filter((each) => !taken.has(each.id) && isTraceOf(sibling, each));
+  if (!isLost(sibling)) return undecided(freeOf(taken.bySiblings).filter((each) => isSimilar(looks, each)));
+  const traces = shown.filter((each) => !taken.byAny.has(each.id) && isTraceOf(sibling, each));
   const [trace, another] = traces;
   if (trace !== undefined && another === undefined) return { state: 'claim', id: trace.id, because: 'found' };
   if (trace !== undefined) return undecided(traces);
   // The service may have changed a date or a type of the object, but then it still has the same name and is new.
   return undecided(
-    free.filter((each) => isNamesake(sibling.known.sent, each) && !sibling.known.knownBefore.includes(each.id)),
+    freeOf(taken.byAny).filter(
+      (each) => isNamesake(sibling.known.sent, each) && !sibling.known.knownBefore.includes(each.id),
+    ),
   );
 }

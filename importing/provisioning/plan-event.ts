@@ -1,5 +1,6 @@
 import type { EventFile, EventObject, PigeonholeFields, SessionFields } from '../../config/event-file.js';
-import { claimedIds, type Provisioned, provisionedOf } from './create-object.js';
+import { dayIn } from '../../base/zoned-instant.js';
+import { claimedIds, type Provisioned, provisionedOf, recordedEvent } from './create-object.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import { knownSessionTypes, type Subscription } from '../../pigeonhole/wire-types.js';
 import type { Collaborators } from '../../work/collaborators.js';
@@ -32,9 +33,16 @@ export interface PlannedObject<Fields = PigeonholeFields | SessionFields> {
   readonly known: Provisioned | undefined;
   /** The service's version of it, or all candidates. */
   readonly shown: readonly Shown[];
+  /** Existing objects that the ledger records for an event file, as `<event>/<object>` by ID. */
+  readonly claimed: ReadonlyMap<number, string>;
 }
 
 export interface EventPlan {
+  /**
+   * The id of the event under which the ledger records it: the file's, or another one whose pigeonhole the operator
+   * wants to use, because the id of the file has changed.
+   */
+  readonly recordedAs: string;
   readonly pigeonhole: PlannedObject<PigeonholeFields>;
   readonly sessions: readonly PlannedObject<SessionFields>[];
   /** The subscription of the new pigeonhole; `id` null: none is sent. */
@@ -51,9 +59,10 @@ type Dependencies = Pick<Collaborators, 'clients' | 'config' | 'gate' | 'ledger'
  * @throws {PermitRefusal} or {ApiError} of the first request that fails
  */
 export async function planEvent(deps: Dependencies, event: EventFile, options: PlanOptions): Promise<EventPlan> {
-  const { workspace } = options;
-  const known = await provisionedOf(deps.ledger, { workspace, event: event.id });
-  const pigeonhole = await planPigeonhole(deps, event, options, known.get('pigeonhole'));
+  const { workspace, decisions } = options;
+  const recordedAs = await recordedEvent(deps.ledger, { workspace, event: event.id }, decisions.use['pigeonhole']);
+  const known = await provisionedOf(deps.ledger, { workspace, event: recordedAs });
+  const pigeonhole = await planPigeonhole(deps, event, options, { recordedAs, known });
   const { objectState } = pigeonhole;
   const chosen =
     objectState.state === 'create'
@@ -63,9 +72,10 @@ export async function planEvent(deps: Dependencies, event: EventFile, options: P
   const sessions =
     parentId === undefined
       ? event.sessions.map((object) => withoutParent(object, objectState))
-      : await planSessions(deps, event, options, { pigeonholeId: parentId, known });
+      : await planSessions(deps, event, options, { pigeonholeId: parentId, recordedAs, known });
   const subscription = { id: chosen.id, name: chosen.name };
   return {
+    recordedAs,
     pigeonhole,
     sessions,
     subscription,
@@ -74,17 +84,27 @@ export async function planEvent(deps: Dependencies, event: EventFile, options: P
       ...[pigeonhole, ...sessions].flatMap(problemsOf),
       ...unknownKeys(event, options.decisions),
     ],
-    warnings: [...chosen.warnings, ...event.sessions.flatMap(warningsOf)],
+    warnings: [
+      ...chosen.warnings,
+      ...pastWarnings(pigeonhole, deps.ledger.clock.nowMs()),
+      ...event.sessions.flatMap(warningsOf),
+    ],
   };
+}
+
+/** The ledger's records of the event. */
+interface Recorded extends Pick<EventPlan, 'recordedAs'> {
+  readonly known: ReadonlyMap<string, Provisioned>;
 }
 
 async function planPigeonhole(
   deps: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
-  known: Provisioned | undefined,
+  recorded: Recorded,
 ): Promise<PlannedObject<PigeonholeFields>> {
   const { key, fields } = event.pigeonhole;
+  const known = recorded.known.get(key);
   const byId = decisions.use[key] ?? known?.remoteId ?? undefined;
   const isLost = known?.state === 'sending' && known.sentMsAgo < lookUpAfterMs;
   const listed = (): Promise<Shown[]> => listAll(deps, workspace, { list: 'pigeonholes' }, { twice: true });
@@ -94,17 +114,17 @@ async function planPigeonhole(
   const shown = found !== undefined ? [found] : isLost || (byId !== undefined && !isRecreated) ? [] : await listed();
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(deps.ledger, workspace, 0);
-  const objectState = decideObjectStates([sibling], { shown, claimed, event: event.id, decisions, lookUpAfterMs }).get(
-    key,
-  )!;
-  return { kind: 'pigeonhole', object: event.pigeonhole, objectState, known, shown: shownOf(objectState, shown) };
+  const around = { shown, claimed, event: recorded.recordedAs, decisions, lookUpAfterMs };
+  const objectState = decideObjectStates([sibling], around).get(key)!;
+  const there = shownOf(objectState, shown);
+  return { kind: 'pigeonhole', object: event.pigeonhole, objectState, known, shown: there, claimed };
 }
 
 async function planSessions(
   deps: Dependencies,
   event: EventFile,
   { workspace, decisions, lookUpAfterMs }: PlanOptions,
-  { pigeonholeId, known }: { readonly pigeonholeId: number; readonly known: ReadonlyMap<string, Provisioned> },
+  { pigeonholeId, recordedAs, known }: Recorded & { readonly pigeonholeId: number },
 ): Promise<PlannedObject<SessionFields>[]> {
   if (event.sessions.length === 0) return [];
   const siblings = event.sessions.map(({ key, fields }): Sibling => {
@@ -115,17 +135,18 @@ async function planSessions(
   const twice = siblings.some((sibling) => sibling.known?.remoteId == null);
   const shown = await listAll(deps, workspace, { list: 'sessions', pigeonholeId }, { twice });
   const claimed = await claimedIds(deps.ledger, workspace, pigeonholeId);
-  const objectStates = decideObjectStates(siblings, { shown, claimed, event: event.id, decisions, lookUpAfterMs });
+  const objectStates = decideObjectStates(siblings, { shown, claimed, event: recordedAs, decisions, lookUpAfterMs });
   return event.sessions.map((object) => {
     const objectState = objectStates.get(object.key)!;
-    return { kind: 'session', object, objectState, known: known.get(object.key), shown: shownOf(objectState, shown) };
+    const there = shownOf(objectState, shown);
+    return { kind: 'session', object, objectState, known: known.get(object.key), shown: there, claimed };
   });
 }
 
 /** A session whose pigeonhole does not exist yet. */
 function withoutParent(object: EventObject<SessionFields>, { state }: ObjectState): PlannedObject<SessionFields> {
   const objectState: ObjectState = state === 'create' ? { state: 'create', knownBefore: [] } : { state: 'held' };
-  return { kind: 'session', object, objectState, known: undefined, shown: [] };
+  return { kind: 'session', object, objectState, known: undefined, shown: [], claimed: new Map() };
 }
 
 async function planSubscription(
@@ -191,6 +212,13 @@ function unknownKeys(event: EventFile, { use, create }: Decisions): string[] {
         `no object has the id "${key}", which --use or --new names; the file has: ${[...keys].join(', ')}`,
       ),
     );
+}
+
+/** Warns of an event that would be over when it is created. @param now epoch ms */
+function pastWarnings({ object, objectState }: PlannedObject<PigeonholeFields>, now: number): string[] {
+  const { endDate, timezone } = object.fields;
+  if (objectState.state !== 'create' || endDate >= dayIn(timezone, now)) return [];
+  return [object.problemLine('endDate', 'is in the past, so the event is over')];
 }
 
 const seenTypes: ReadonlySet<string> = new Set<string>(knownSessionTypes);

@@ -203,8 +203,11 @@ describe('an event file', () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     const text = summit.replace('type: poll_word_cloud', 'type: dance');
-    expect((await look(scene, text)).plan!.warnings).toEqual([
+    expect((await look(scene, text.replaceAll('2026-11', '2099-11'))).plan!.warnings).toEqual([
       expect.stringMatching(/^event\.yaml:10: sessions\[2\]\.type: this type has not been seen yet/),
+    ]);
+    expect((await look(scene, onlyPigeonhole.replaceAll('2026-11', '2020-11'))).plan!.warnings).toEqual([
+      expect.stringMatching(/pigeonhole\.endDate: is in the past, so the event is over$/),
     ]);
     const turn = await applyAll(stage, scene, text);
     expect(states(turn)).toEqual(['pigeonhole: exists', 'opening: created', 'closing: created', 'words: refused']);
@@ -242,8 +245,7 @@ describe('an event file', () => {
       { id: number },
     ];
     const another = summit.replace('id: summit', 'id: autumn');
-    // the existing one belongs to an event file, so it is not a candidate
-    expect(states(await look(scene, another))[0]).toBe('pigeonhole: create');
+    expect((await look(scene, another)).objects[0]!.outcome).toEqual({ state: 'undecided', candidates: [id] });
     await stage.db.query('delete from provisioned');
     await posts(stage);
 
@@ -276,11 +278,55 @@ describe('an event file', () => {
     expect(await posts(stage)).toEqual([]); // repeating the same decision creates nothing else
   });
 
+  it('asks the operator if an id in the file has changed, and records the objects under the new one', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    const [first] = (await applyAll(stage, scene, summit)).objects;
+    const id = 'id' in first!.outcome ? first!.outcome.id : 0;
+    await posts(stage);
+    const renamed = summit.replace('id: summit', 'id: summit-2026');
+    expect(states(await look(scene, renamed))).toEqual([
+      'pigeonhole: undecided',
+      'opening: held',
+      'closing: held',
+      'words: held',
+    ]);
+    const use = { pigeonhole: id };
+    const all = ['pigeonhole: exists', 'opening: exists', 'closing: exists', 'words: exists'];
+    expect(states(await look(scene, renamed, { use }))).toEqual(all);
+    expect(states(await look(scene, summit))).toEqual(all); // nothing was written
+    expect(states(await applyAll(stage, scene, renamed, { use }))).toEqual(all);
+    expect(states(await applyAll(stage, scene, renamed))).toEqual(all);
+    expect(states(await look(scene, summit))[0]).toBe('pigeonhole: undecided');
+
+    const session = renamed.replace('id: opening', 'id: start');
+    const [, asked] = (await applyAll(stage, scene, session)).objects;
+    const { outcome } = asked!;
+    const candidates = outcome.state === 'undecided' ? outcome.candidates : [];
+    expect(candidates).toHaveLength(1);
+    const start = candidates[0]!;
+    await applyAll(stage, scene, session, { use: { start } });
+    expect(states(await applyAll(stage, scene, session))[1]).toBe('start: exists');
+    expect(states(await look(scene, renamed))[1]).toBe('opening: undecided');
+    expect(await posts(stage)).toEqual([]);
+  });
+
+  it('asks the operator about a pigeonhole whose name another person has written in another way', async () => {
+    const stage = await stages.open(kind!);
+    const scene = await stage.scene();
+    await applyAll(stage, scene, onlyPigeonhole);
+    await stage.db.query('delete from provisioned');
+    const other = onlyPigeonhole.replace('name: ACME Summit', 'name: "acme  SUMMIT "');
+    expect(states(await look(scene, other))).toEqual(['pigeonhole: undecided']);
+  });
+
   it('reports a claim of an object that does not exist, belongs to another event, or is not in the file', async () => {
     const stage = await stages.open(kind!);
     const scene = await stage.scene();
     await applyAll(stage, scene, onlyPigeonhole);
     const another = onlyPigeonhole.replace('id: summit', 'id: autumn');
+    await stage.fault({ kind: 'error', code: 4500, method: 'POST', next: 1 });
+    await applyAll(stage, scene, another, { create: ['pigeonhole'] }); // recorded as an event of its own, although refused
     const problems = async (use: Record<string, number>, create: string[] = []): Promise<readonly string[]> =>
       (await applyAll(stage, scene, another, { use, create })).plan!.problems;
     const [{ id }] = (await truth(stage, 'pigeonholes')).filter((each) => each['name'] === 'ACME Summit') as [
@@ -397,12 +443,12 @@ describe('an event file', () => {
       ]);
 
       const configured = await stage.scene({ workspace: `subscriptionId: ${subscription.id}` });
-      const another = onlyPigeonhole.replace('id: summit', 'id: autumn');
+      const another = onlyPigeonhole.replace('id: summit', 'id: autumn').replace('ACME Summit', 'ACME Autumn');
       expect(states(await applyAll(stage, configured, another))).toEqual(['pigeonhole: created']);
       const wrong = await stage.scene({ workspace: 'subscriptionId: 424242' });
-      expect((await applyAll(stage, wrong, another.replace('autumn', 'winter'))).plan!.problems).toEqual([
-        expect.stringContaining('424242 is subscriptionId of pigeonpost.yaml'),
-      ]);
+      expect(
+        (await applyAll(stage, wrong, another.replace('autumn', 'winter').replace('Autumn', 'Winter'))).plan!.problems,
+      ).toEqual([expect.stringContaining('424242 is subscriptionId of pigeonpost.yaml')]);
     });
 
     it('sends the subscription in the configured field', async () => {
