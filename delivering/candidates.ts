@@ -178,7 +178,7 @@ export async function toCandidates(tx: Queryable, ref: number, rows: readonly Ca
   }));
   const judge = await loadJudge(tx, ref, interactions);
   return rows.map((row, index) => {
-    const now = judgedLists.has(row.list) ? judge(interactions[index]!) : row.itemVisibility;
+    const now = judgedLists.has(row.list) ? judge(interactions[index]!).visibility : row.itemVisibility;
     const named = row.foundVisibility === 'named' && now === 'named' && row.itemVisibility === 'named';
     return { ...row, visibility: row.foundVisibility === null ? null : named ? 'named' : 'anonymous' };
   });

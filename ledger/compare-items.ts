@@ -2,7 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { type HashedForm, hashedForm, shownForm, type Fields, droppedBy, withoutFields } from './item-form.js';
 import type { SeenItem } from './seen-item.js';
-import { loadJudge, type Visibility } from './visibility.js';
+import { isKnownSince, loadJudge, type Visibility } from './visibility.js';
 import type { PageScope } from './write-changes.js';
 
 type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;
@@ -37,6 +37,8 @@ interface ItemComparison {
   readonly differingItems: DifferingItem[];
   /** True if a later request has already seen one of the rows, so that the ledger is newer than the page. */
   readonly outdated: boolean;
+  /** Sessions of differing items whose person may be visible, but whose deciding setting was not read since. */
+  readonly undecidedIn: readonly (number | null)[];
 }
 
 /**
@@ -49,11 +51,21 @@ export const seenLater = (seenAt: string, requestedAt: string): string =>
 /** Replaces a payload whose retention has ended (decision 0029). */
 export const expiredPayload = '{}';
 
+interface ComparedPage {
+  readonly items: readonly SeenItem[];
+  readonly requestedAt: Date;
+  /** `readingRules` under which the items were read. */
+  readonly rules: string;
+  readonly settingsSince: Date;
+}
+
 /** An item of the page that is new, differs from its stored row, or whose stored row a later request has seen. */
 interface ComparedRow extends Omit<KnownRow, 'differsByRules'> {
   /** The item's position on the page, from 1. */
   readonly n: number;
   readonly what: 'new' | 'differs' | 'newer';
+  /** Null if the item is new. */
+  readonly contentHash: Buffer | null;
   /** The stored visibility. */
   readonly shownAs: Visibility | null;
   /** The stored payload, if its content differs and it was stored under other reading rules. */
@@ -66,27 +78,30 @@ interface ComparedRow extends Omit<KnownRow, 'differsByRules'> {
  * earlier revisions may have a field that the new rules leave out. Its payload is not restored if it has expired.
  * The statement sends keys, hashes and flags but no payloads. It returns no row for an unchanged item. `lateral` with a
  * limit forces one look-up per key: otherwise, until the table is analyzed, each page would read the whole list.
+ * @param page.settingsSince an item that is new or differs is `named` only if the setting that allows it was read by a
+ *   request at or after this instant; otherwise it is `unknown`. The setting may have changed before the page was read.
  */
 export async function compareItems(
   ledger: Ledger,
   tx: Queryable,
   place: PagePlace,
-  { items, requestedAt, rules }: { items: readonly SeenItem[]; requestedAt: Date; rules: string },
+  { items, requestedAt, rules, settingsSince }: ComparedPage,
 ): Promise<ItemComparison> {
-  if (items.length === 0) return { differingItems: [], outdated: false };
+  if (items.length === 0) return { differingItems: [], outdated: false, undecidedIn: [] };
   const judge = await loadJudge(
     tx,
     place.ref,
     items.filter(({ visibility }) => visibility === 'judge').map((item) => ({ ...item, list: place.list })),
   );
   const candidates = items.map((item): DifferingItem => {
-    const visibility = item.visibility === 'judge' ? judge({ ...item, list: place.list }) : item.visibility;
+    const visibility = item.visibility === 'judge' ? judge({ ...item, list: place.list }).visibility : item.visibility;
     const hashed = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
     return { item, visibility, rules, ...hashed, known: undefined };
   });
   const rows = await tx.query<ComparedRow>(
     `select s.n::int as n, case when i.key is null then 'new' when i.later then 'newer' else 'differs' end as what,
        i.revision, i.last_sequence as "lastSequence", i.content_hash = s.hash as "sameContent",
+       i.content_hash as "contentHash",
        i.copies_hash is not distinct from s.copies as "sameCopies", i.payload is null as deleted,
        i.session_id as "sessionId", i.says_anonymous as "saysAnonymous", i.origin, i.rules, i.visibility as "shownAs",
        case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as "otherPayload"
@@ -113,13 +128,28 @@ export async function compareItems(
       place.streamId,
     ],
   );
-  const differingItems = rows
-    .filter(({ what }) => what !== 'newer')
-    .map((row) => {
-      const candidate = candidates[row.n - 1]!;
-      return row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, place.list, candidate) };
-    });
-  return { differingItems, outdated: rows.length > differingItems.length };
+  const differing = rows.filter(({ what }) => what !== 'newer');
+  const undecidedIn: (number | null)[] = [];
+  const differingItems = differing.flatMap((row) => {
+    const candidate = candidates[row.n - 1]!;
+    const { item, visibility } = candidate;
+    const mayBecomeNamed = item.visibility === 'judge' && visibility !== 'anonymous';
+    if (!mayBecomeNamed || isKnownSince(judge({ ...item, list: place.list }), settingsSince)) {
+      return withKnown(row, place.list, candidate);
+    }
+    undecidedIn.push(item.sessionId);
+    if (visibility === 'unknown') return withKnown(row, place.list, candidate);
+    const undecided = hashedForm(ledger.hash, place.list, item.fields, 'unknown');
+    const sameContent = row.contentHash?.equals(undecided.hash) === true;
+    const isAsStored = row.shownAs === 'unknown' && sameContent && row.sameCopies && row.rules === rules;
+    if (isAsStored && row.sessionId === item.sessionId) return [];
+    return withKnown({ ...row, sameContent }, place.list, { ...candidate, visibility: 'unknown', ...undecided });
+  });
+  return { differingItems, outdated: rows.length > differing.length, undecidedIn };
+}
+
+function withKnown(row: ComparedRow, list: string, candidate: DifferingItem): DifferingItem {
+  return row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, list, candidate) };
 }
 
 function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): KnownRow {

@@ -2,7 +2,7 @@ import { groupBy } from '../base/grouping.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import { loadJudge, type Visibility } from './visibility.js';
+import { isKnownSince, loadJudge, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import type { DifferingItem } from './compare-items.js';
@@ -15,7 +15,7 @@ const sliceSize = 500;
 const reviewedLists = ['answer_ratings', 'answers', 'questions', 'votes'] as const;
 
 const reviewed = `list, key, session_id as "sessionId", stream_id as "streamId", revision,
-  last_sequence as "lastSequence", payload::text, visibility, attendee_id as "attendeeId", rules, origin`;
+  last_sequence as "lastSequence", payload::text, visibility, attendee_id as "attendeeId", rules, origin, seen_at as "seenAt"`;
 const isReviewed = 'payload is not null and not expired and visibility is not null';
 
 /**
@@ -39,6 +39,8 @@ interface ReviewedRow {
   readonly attendeeId: number | null;
   readonly rules: string;
   readonly origin: Buffer | null;
+  /** Instant of the request that the item was last written from. */
+  readonly seenAt: Date;
 }
 
 /**
@@ -68,11 +70,40 @@ export async function reviewVisibility(
   await tx.query(
     `insert into visibility_reviews (ref, session_id, after_list, after_key)
      select $1, id, '', '' from unnest($2::int8[]) as s (id)
-     on conflict (ref, session_id) do update set after_list = '', after_key = ''`,
+     on conflict (ref, session_id) do update set after_list = '', after_key = '', needs = null`,
     [scope.ref, about.sessionIds],
   );
   return { changed: 0, left: true };
 }
+
+/**
+ * Stores that the items of these sessions have to be reviewed once the lists that decide about anonymity were read by
+ * requests after an instant.
+ */
+export async function reviewLater(
+  tx: Queryable,
+  ref: number,
+  sessionIds: readonly (number | null)[],
+  needs: Date,
+): Promise<void> {
+  const ids = [...new Set(sessionIds)].filter((id) => id !== null);
+  if (ids.length === 0) return;
+  await tx.query(
+    `insert into visibility_reviews as r (ref, session_id, after_list, after_key, needs)
+     select $1, id, '', '', $3 from unnest($2::int8[]) as s (id)
+     on conflict (ref, session_id) do update set after_list = '', after_key = '',
+       needs = greatest(r.needs, excluded.needs)`,
+    [ref, ids, needs],
+  );
+}
+
+/**
+ * SQL condition: the review `r` is due, because the sessions and the questions with flags were read since the instant
+ * that it needs. A list that cannot be read does not keep the items of other lists undecided.
+ */
+const isReviewDue = `(r.needs is null or not exists (select 1 from streams s where s.ref = r.ref and s.wanted
+  and s.list in ('sessions', 'qna-questions') and coalesce(s.swept_from < r.needs, true)
+  and (s.list = 'sessions' or s.failures = 0)))`;
 
 /**
  * Revises the next slice of an affected session. Can run at any time and in several processes: it locks the
@@ -85,12 +116,15 @@ export async function continueReview(
   sinkIds: readonly number[],
 ): Promise<{ more: boolean; woken: readonly string[] }> {
   // This runs in every cycle, so it neither locks nor writes if nothing is left.
-  const left = await ledger.db.query('select 1 from visibility_reviews where ref = $1 limit 1', [ref]);
+  const left = await ledger.db.query(`select 1 from visibility_reviews r where ref = $1 and ${isReviewDue} limit 1`, [
+    ref,
+  ]);
   if (left.length === 0) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
     const place = await lockPlace(tx, ref);
     const [review] = await tx.query<{ session_id: number; after_list: string; after_key: string }>(
-      'select session_id, after_list, after_key from visibility_reviews where ref = $1 order by session_id limit 1',
+      `select session_id, after_list, after_key from visibility_reviews r where ref = $1 and ${isReviewDue}
+       order by session_id limit 1`,
       [ref],
     );
     if (place === undefined || review === undefined) return { more: false, woken: [] };
@@ -119,8 +153,10 @@ export async function continueReview(
 async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: readonly ReviewedRow[]): Promise<number> {
   const judge = await loadJudge(tx, scope.ref, rows);
   const moved = rows
-    .map((row) => ({ row, visibility: judge(row) }))
-    .filter(({ row, visibility }) => visibility !== row.visibility);
+    .map((row) => ({ row, ...judge(row) }))
+    .filter(({ row, visibility }) => visibility !== row.visibility)
+    // The setting may have been another one when the item was read.
+    .filter(({ row, ...judged }) => judged.visibility !== 'named' || isKnownSince(judged, row.seenAt));
   let changed = 0;
   for (const group of byStream(moved.filter(({ row }) => row.visibility !== 'anonymous'))) {
     const { list, streamId } = group[0]!.row;

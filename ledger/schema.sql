@@ -760,6 +760,7 @@ create table visibility_reviews (
   session_id bigint not null,
   after_list text not null,
   after_key text not null,
+  needs timestamp with time zone,
   PRIMARY KEY (ref, session_id)
 );
 

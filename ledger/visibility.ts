@@ -86,6 +86,21 @@ interface Interaction {
   readonly origin?: Buffer | null | undefined;
 }
 
+/** A visibility, and how recent the knowledge behind it is. */
+interface Judgement {
+  readonly visibility: Visibility;
+  /**
+   * Instant of the latest request that showed the setting which decides. Null if none is known. For an `unknown`
+   * question: of the last complete read that lacked its flag.
+   */
+  readonly asOf: Date | null;
+}
+
+/** Whether the deciding setting was read by a request at or after an instant. */
+export function isKnownSince({ asOf }: Judgement, since: Date): boolean {
+  return asOf !== null && asOf >= since;
+}
+
 /**
  * Reads what the ledger knows now about the sessions and questions of these interactions, and returns the function that
  * judges the visibility of each.
@@ -94,37 +109,55 @@ export async function loadJudge(
   tx: Queryable,
   ref: number,
   interactions: readonly Interaction[],
-): Promise<(interaction: Interaction) => Visibility> {
+): Promise<(interaction: Interaction) => Judgement> {
   const judged = interactions.filter(({ list }) => judgedLists.has(list));
   const sessions = await sessionSettings(tx, ref, [...new Set(judged.map(({ sessionId }) => sessionId))]);
   const questions = judged.filter(({ list }) => list === 'questions').map(({ key }) => key);
   const flags = await questionFlags(tx, ref, questions);
-  return (interaction) =>
-    judgeVisibility(interaction.list, {
-      anonymousResponses: sessions.get(interaction.sessionId),
-      questionIsAnonymous: flags(interaction),
+  return (interaction) => {
+    const session = sessions.get(interaction.sessionId);
+    const flag = interaction.list === 'questions' ? flags(interaction) : undefined;
+    const visibility = judgeVisibility(interaction.list, {
+      anonymousResponses: session?.value,
+      questionIsAnonymous: flag?.value,
     });
+    const isByFlag = flag !== undefined && (flag.value !== undefined || visibility === 'unknown');
+    return { visibility, asOf: (isByFlag ? flag : session)?.asOf ?? null };
+  };
 }
+
+/** A setting, and the instant of the latest request that showed it. */
+interface Setting<Value> {
+  readonly value: Value;
+  readonly asOf: Date | null;
+}
+
+/**
+ * SQL expression for the instant of the latest request that showed the item `i`: the one that last wrote its row, or the
+ * first one of the last complete walk, unless that walk did not show the item.
+ */
+const shownAt = `greatest(i.seen_at, (select s.swept_from from streams s where s.id = i.stream_id and not exists
+  (select 1 from missing m where m.ref = i.ref and m.list = i.list and m.key = i.key)))`;
 
 /** Returns the known values of `anonymousResponses`, by session id. */
 async function sessionSettings(
   tx: Queryable,
   ref: number,
   sessionIds: readonly (number | null)[],
-): Promise<Map<number | null, boolean>> {
+): Promise<Map<number | null, Setting<boolean>>> {
   const keys = sessionIds.filter((id) => id !== null).map(String);
   if (keys.length === 0) return new Map();
-  const rows = await tx.query<{ key: string; says_anonymous: boolean }>(
-    `select i.key, i.says_anonymous from unnest($2::text[]) as n (key)
+  const rows = await tx.query<{ key: string; says_anonymous: boolean; shown_at: Date }>(
+    `select i.key, i.says_anonymous, ${shownAt} as shown_at from unnest($2::text[]) as n (key)
        cross join lateral (select * from items where ref = $1 and list = 'sessions' and key = n.key limit 1) i
      where i.says_anonymous is not null and i.payload is not null`,
     [ref, keys],
   );
-  return new Map(rows.map((row) => [Number(row.key), row.says_anonymous]));
+  return new Map(rows.map((row) => [Number(row.key), { value: row.says_anonymous, asOf: row.shown_at }]));
 }
 
-/** Returns whether a question is anonymous; undefined: not known. */
-type QuestionFlags = (question: Omit<Interaction, 'list'>) => boolean | undefined;
+/** Returns whether a question is anonymous; the value undefined: not known. */
+type QuestionFlags = (question: Omit<Interaction, 'list'>) => Setting<boolean | undefined>;
 
 /**
  * Reads the anonymity flags of the `qna-questions` items with the same keys. A flag shows the author only of the question
@@ -132,19 +165,23 @@ type QuestionFlags = (question: Omit<Interaction, 'list'>) => boolean | undefine
  * while `questions` still lists the question, and after the question was moved to another session.
  */
 async function questionFlags(tx: Queryable, ref: number, questionKeys: readonly string[]): Promise<QuestionFlags> {
-  if (questionKeys.length === 0) return () => undefined;
+  if (questionKeys.length === 0) return () => ({ value: undefined, asOf: null });
   const rows = await tx.query<FlagRow>(
-    `select i.key, i.session_id, i.says_anonymous, i.origin from unnest($2::text[]) as n (key)
+    `select i.key, i.session_id, i.says_anonymous, i.origin, ${shownAt} as shown_at from unnest($2::text[]) as n (key)
        cross join lateral (select * from items where ref = $1 and list = 'qna-questions' and key = n.key limit 1) i
      where i.says_anonymous is not null and (i.payload is not null or i.says_anonymous)`,
     [ref, questionKeys],
   );
   const byKey = new Map(rows.map((row) => [row.key, row]));
+  const [list] = await tx.query<{ swept_from: Date | null }>(
+    `select swept_from from streams where ref = $1 and list = 'qna-questions' and session_id = 0`,
+    [ref],
+  );
   return ({ key, sessionId, origin }) => {
     const row = byKey.get(key);
-    if (row === undefined || row.says_anonymous) return row?.says_anonymous;
-    const isOfQuestion = row.session_id === sessionId && row.origin !== null && origin?.equals(row.origin) === true;
-    return isOfQuestion ? false : undefined;
+    if (row?.says_anonymous === true) return { value: true, asOf: row.shown_at };
+    const isOfQuestion = row?.session_id === sessionId && row.origin !== null && origin?.equals(row.origin) === true;
+    return isOfQuestion ? { value: false, asOf: row.shown_at } : { value: undefined, asOf: list?.swept_from ?? null };
   };
 }
 
@@ -153,6 +190,7 @@ interface FlagRow {
   readonly session_id: number | null;
   readonly says_anonymous: boolean;
   readonly origin: Buffer | null;
+  readonly shown_at: Date;
 }
 
 export function effective(visibility: Visibility): EffectiveVisibility {

@@ -9,7 +9,7 @@ import type { ListRef } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
 import { requestPage } from '../work/requests/service-requests.js';
-import { deletionLimitsOf, reportPage, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { deletionLimitsOf, reportPage, settingsReader, sinkIdsFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
 /** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
@@ -92,6 +92,7 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
       readAs: 'filtered answer',
       rules: readingRules(drop),
       highestId: null,
+      readSettings: settingsReader(reading, 1),
     });
     await reportPage(reading, page, seen, result);
   }

@@ -8,8 +8,9 @@ import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
 import type { DerivedListName } from '../base/list-names.js';
+import { type DecidingList, DecidingLists } from './deciding-lists.js';
 import { readStream } from './read-stream.js';
-import type { StreamPlace, CycleLimits } from './stream-reading.js';
+import { type CycleLimits, decidesAnonymity, type StreamPlace } from './stream-reading.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { readSchedules } from './stream-facts.js';
 import type { CycleResult, PigeonholeName, ReadingResult } from '../work/cycle-results.js';
@@ -65,12 +66,13 @@ export async function readPigeonhole(
 ): Promise<ReadingResult> {
   const stop = new AbortController(); // ends slow reads when a round fails
   const beside = new ReadsBeside(name.workspace, deps.gate.slowLists);
+  const deciding = new DecidingLists(deps.ledger);
   const cycle = { ...idle };
   const until = performance.now() + startsSlowForMs;
   const stopSignal = AbortSignal.any([signal, stop.signal]);
   try {
     for (;;) {
-      const round = { cycle, beside, startsSlow: performance.now() < until, signal: stopSignal };
+      const round = { cycle, beside, deciding, startsSlow: performance.now() < until, signal: stopSignal };
       const result = await runRound(deps, name, round);
       const isLast = result.state !== 'working' || deps.stopping.aborted || signal.aborted;
       if (isLast) await beside.all();
@@ -90,6 +92,7 @@ interface Round {
   /** Counts of the whole cycle. */
   readonly cycle: CycleCounts;
   readonly beside: ReadsBeside;
+  readonly deciding: DecidingLists;
   /** Whether lists that are known to be slow may be read. */
   readonly startsSlow: boolean;
   readonly signal: AbortSignal;
@@ -152,33 +155,58 @@ async function endWait(deps: Collaborators, workspace: string): Promise<void> {
 type CycleCounts = { pages: number; created: number; updated: number; deleted: number };
 type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
 
+/** A part of a round: the due streams that it reads. */
+interface Stage {
+  readonly name: string;
+  readonly takes: (stream: DueStream) => boolean;
+}
+
+const isDeciding = ({ list }: Pick<DueStream, 'list'>): boolean => decidesAnonymity.has(list);
+
 /**
- * Reads the due streams in four stages: sessions, attendees, Q&A questions, and all other lists. The first three decide
- * whose identity is visible in the others.
+ * The stages of a round. Attendees decide about consent, so they are read before the lists of their interactions.
+ * Sessions and Q&A questions decide who may be named in other lists. They are read last, because a setting counts only
+ * if it was read after the item (decision 0006); a page with news reads them before it is stored, and they are then no
+ * longer due. They are read first if they were never read, since sessions have streams of their own.
+ */
+const stages: readonly Stage[] = [
+  { name: 'sessions', takes: ({ list, isNew }) => list === 'sessions' && isNew },
+  { name: 'attendees', takes: ({ list }) => list === 'attendees' },
+  { name: 'qna-questions', takes: ({ list, isNew }) => list === 'qna-questions' && isNew },
+  { name: 'rest', takes: (stream) => !isDeciding(stream) },
+  { name: 'deciding', takes: isDeciding },
+];
+
+/**
+ * Reads the due streams in stages.
  * @returns whether the workspace has to wait
  */
 async function readDue(deps: Collaborators, place: PigeonholeScope, round: Round): Promise<boolean> {
   const until = performance.now() + walkSliceMs;
-  let reviewsLeft = true; // an earlier cycle may have left reviews unfinished
-  for (const stage of ['sessions', 'attendees', 'qna-questions', 'rest']) {
-    // Loaded again for each stage, because a session that was just read adds streams.
-    const full = await loadPlace(deps, place, stage === 'sessions' || stage === 'rest');
+  const before = { ...round.cycle };
+  for (const { name, takes } of stages) {
+    // A session that was just read adds streams.
+    if (name === 'sessions' || name === 'rest') await ensureAllStreams(deps, place);
     const { due } = await dueStreams(deps.ledger, place.ref);
-    const ofStage = due.filter(({ list }) => (stage === 'rest' ? true : list === stage));
-    const streams = ofStage.filter((stream) => isReadable(stream, round));
-    const pages = stage === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
+    const streams = due.filter(takes).filter((stream) => isReadable(stream, round));
+    if (streams.length === 0 && name !== 'deciding') continue;
+    const full = { ...place, schedule: await scheduleOf(deps, place.ref) };
+    const pages = name === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
     const latest = performance.now() + longestStageMs;
     const slice = { until, minPages: pages, latest, signal: round.signal };
     const result = await readAll(deps, full, streams, { round, slice });
-    reviewsLeft ||= result.reviewsLeft;
     if (result.workspaceWaits) return true;
-    if (stage === 'qna-questions' && reviewsLeft) await finishReviews(deps, place);
+    // At the end also if an earlier cycle left reviews, or made some that needed the lists that were just read.
+    if (name === 'deciding' || result.reviewsLeft) await finishReviews(deps, place);
   }
+  // The sessions that were just read may have added streams, which are due immediately.
+  const { created, updated } = round.cycle;
+  if (created + updated > before.created + before.updated) await ensureAllStreams(deps, place);
   return false;
 }
 
 /** Whether this round may read a due stream. */
-function isReadable({ id }: DueStream, { beside, startsSlow }: Round): boolean {
+function isReadable({ id }: Pick<DueStream, 'id'>, { beside, startsSlow }: Round): boolean {
   return !beside.skips(id) && (startsSlow || !beside.isSlow(id));
 }
 
@@ -186,10 +214,13 @@ function sinkIdsOf(deps: Collaborators, plan: ReadingPlan): number[] {
   return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => deps.sinks.get(name)?.id ?? []);
 }
 
-async function loadPlace(deps: Collaborators, place: PigeonholeScope, ensure: boolean): Promise<StreamPlace> {
-  const schedule = (await readSchedules(deps.ledger, [place.ref])).get(place.ref)!;
-  if (ensure) await ensureStreams(deps.ledger, place.ref, streamsOf(place.plan, [...schedule.sessions.keys()]));
-  return { ...place, schedule };
+async function scheduleOf(deps: Collaborators, ref: number): Promise<StreamPlace['schedule']> {
+  return (await readSchedules(deps.ledger, [ref])).get(ref)!;
+}
+
+async function ensureAllStreams(deps: Collaborators, { ref, plan }: PigeonholeScope): Promise<void> {
+  const { sessions } = await scheduleOf(deps, ref);
+  await ensureStreams(deps.ledger, ref, streamsOf(plan, [...sessions.keys()]));
 }
 
 async function readAll(
@@ -198,32 +229,41 @@ async function readAll(
   streams: readonly DueStream[],
   { round, slice }: { readonly round: Round; readonly slice: Omit<CycleLimits, 'halted'> },
 ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
-  const { cycle, beside } = round;
+  const { cycle, beside, deciding } = round;
   // Short reads first: a long walk must not delay live streams.
   const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
   const result = { reviewsLeft: false, workspaceWaits: false };
-  const limits = { ...slice, halted: () => result.workspaceWaits };
+  const halted = (): boolean => result.workspaceWaits;
+  const readOne = async ({ id, isNew }: Pick<DueStream, 'id' | 'isNew'>, limits: CycleLimits): Promise<void> => {
+    const run = async (onProgress: () => void): Promise<void> => {
+      const onPage = (): void => {
+        onProgress();
+        deps.onPage();
+      };
+      const done = await readStream({ ...deps, onPage }, place, id, limits);
+      cycle.pages += done.pages;
+      cycle.created += done.created;
+      cycle.updated += done.updated;
+      cycle.deleted += done.deleted;
+      result.reviewsLeft ||= done.reviewsLeft;
+      result.workspaceWaits ||= done.workspaceWaits;
+    };
+    await beside.run({ streamId: id, isNew, run });
+  };
+  deciding.use(place.ref, async (id, whole) => {
+    if (isReadable({ id }, round)) await readOne({ id, isNew: false }, { ...slice, halted, whole });
+  });
+  const limits = { ...slice, halted, readSettings: deciding.readFor.bind(deciding) };
   // After the workspace had to wait, streams are read one at a time until the end of the first stage in which a page
   // arrives.
   const atOnce = place.workspaceWait === null || cycle.pages > 0 ? streamsAtOnce : 1;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       if (result.workspaceWaits || deps.stopping.aborted || limits.signal.aborted) return;
-      const { id, isNew } = next;
-      const run = async (onProgress: () => void): Promise<void> => {
-        const onPage = (): void => {
-          onProgress();
-          deps.onPage();
-        };
-        const done = await readStream({ ...deps, onPage }, place, id, limits);
-        cycle.pages += done.pages;
-        cycle.created += done.created;
-        cycle.updated += done.updated;
-        cycle.deleted += done.deleted;
-        result.reviewsLeft ||= done.reviewsLeft;
-        result.workspaceWaits ||= done.workspaceWaits;
-      };
-      await beside.run({ streamId: id, isNew, run });
+      const stream = next;
+      // Only one read of a deciding list at a time: a page of another list may be waiting for one.
+      if (isDeciding(stream)) await deciding.alone(stream.list as DecidingList, () => readOne(stream, limits));
+      else await readOne(stream, limits);
     }
   };
   await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work));

@@ -84,9 +84,11 @@ export async function readStream(
     highestId: lease.highestId,
     nextPollInMs: null,
   };
+  // A sweep in progress does not show what its first pages are like now.
+  if (limits.whole === true && lease.sweep !== null) reading.lease = { ...lease, sweep: null, differs: true };
   for (let restarts = 0; ; restarts += 1) {
     try {
-      const ending = await pollAndSweep(reading, restarts > 0);
+      const ending = await pollAndSweep(reading, restarts > 0 || limits.whole === true);
       if (ending !== 'distrusted') {
         if (isEndWorthLogging(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
           deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream can be read again');

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import type { NewItems } from '../ledger/new-items.js';
 import type { SweptPage } from '../ledger/pages.js';
-import { reviewVisibility } from '../ledger/review-visibility.js';
+import { reviewLater, reviewVisibility } from '../ledger/review-visibility.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { StreamLease } from '../ledger/streams.js';
@@ -42,6 +42,11 @@ export interface PageRecord extends PageBasics, Source {
   readonly prepared?: NewItems | undefined;
   /** The digest and keys that a sweep stores about the page; null for pages of other reads. */
   readonly swept: SweptPage | null;
+  /**
+   * Reads the lists that decide who may be named, by requests sent after this call. Absent for lists that depend on no
+   * other list.
+   */
+  readonly readSettings?: (() => Promise<void>) | undefined;
   /** Called when the store begins to write, so that the caller can work meanwhile. */
   readonly onWriting?: (() => void) | undefined;
 }
@@ -61,21 +66,50 @@ export interface PageResult {
 /**
  * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks.
  * Unchanged items are not written. A page of questions is always compared. Storing the same page again changes nothing.
+ *
+ * If the page has a new or changed item whose person may be named, first makes sure that the deciding setting was read
+ * after the page. The service may have changed it since the last read, so that the person trusted in being anonymous.
  * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
 export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
-  return (await recordNewPage(ledger, lease, page)) ?? (await recordComparedPage(ledger, lease, page));
+  const stored = await recordNewPage(ledger, lease, page);
+  if (stored !== undefined) return stored;
+  if (page.readSettings !== undefined) {
+    const settingsSince = ledger.clock.now();
+    const decided = await recordComparedPage(ledger, lease, page, { settingsSince, undecided: 'leave' });
+    if (decided !== undefined) return decided;
+    page.onWriting?.();
+    await page.readSettings();
+  }
+  return (await recordComparedPage(ledger, lease, page, { settingsSince: page.requestedAt, undecided: 'hide' }))!;
 }
 
-async function recordComparedPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
+interface Undecided {
+  /** Settings read by requests before this instant do not show anybody. */
+  readonly settingsSince: Date;
+  /** `leave`: store nothing if an item needs a later setting; `hide`: store such items without showing the person. */
+  readonly undecided: 'leave' | 'hide';
+}
+
+/** @returns undefined if nothing was stored, because the page has to wait for settings */
+async function recordComparedPage(
+  ledger: Ledger,
+  lease: StreamLease,
+  page: PageRecord,
+  { settingsSince, undecided }: Undecided,
+): Promise<PageResult | undefined> {
   return await ledger.db.transaction(
     async (tx) => {
       const items = lastOfEachKey(page.items);
       // Both statements are sent together. The store executes them in order, so the second runs under the lock.
-      const [scope, { differingItems: seen, outdated }] = await Promise.all([
+      const [scope, { differingItems: seen, outdated, undecidedIn }] = await Promise.all([
         lockPigeonhole(tx, lease),
-        compareItems(ledger, tx, lease, { ...page, items }),
+        compareItems(ledger, tx, lease, { ...page, items, settingsSince }),
       ]);
+      if (undecidedIn.length > 0) {
+        if (undecided === 'leave') return undefined;
+        await reviewLater(tx, lease.ref, undecidedIn, ledger.clock.now());
+      }
       const write = { ledger, tx, lease, scope };
       const differingItems = scope.hasForgottenPeople === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
       const known = differingItems.filter((each) => each.known !== undefined);

@@ -275,7 +275,12 @@ export async function storeDerived(
   const computedAt = new Date(
     Math.max(ledger.clock.nowMs(), ...stored.flatMap(({ seenAt, now }) => [seenAt.getTime() + 1, now.getTime()])),
   );
-  const { differingItems } = await compareItems(ledger, tx, scope, { items, requestedAt: computedAt, rules });
+  const { differingItems } = await compareItems(ledger, tx, scope, {
+    items,
+    requestedAt: computedAt,
+    rules,
+    settingsSince: computedAt,
+  });
   const { created, updated } = await writeChanges(page, differingItems, null);
   const kept = new Set(items.map(({ key }) => key));
   const obsolete = stored.filter(({ key, gone }) => !gone && !kept.has(key)).map(({ key }) => key);

@@ -2,6 +2,7 @@ import type { StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import { discardCursor, distrustStream, type StreamLease } from '../ledger/streams.js';
 import type { PageSummary, WalkKind } from '../ledger/walk.js';
 import type { WaitReason } from '../ledger/workspaces.js';
+import { judgedLists } from '../ledger/visibility.js';
 import { questionLists, type ServiceListName } from '../base/list-names.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
@@ -44,6 +45,12 @@ export interface CycleLimits {
   /** Instant by the same clock. After it, a stream reads at most one page in this cycle, whatever `minPages` is. */
   readonly latest: number;
   readonly signal: AbortSignal;
+  /**
+   * Reads the lists that decide who may be named in this list (`DecidingLists.readFor`). Absent while such a list is read.
+   */
+  readonly readSettings?: ((list: string, pages: number) => Promise<void>) | undefined;
+  /** True: reads the whole list, whatever is due. */
+  readonly whole?: boolean | undefined;
   /** Whether another stream's request showed that the workspace has to wait. */
   readonly halted: () => boolean;
 }
@@ -81,6 +88,16 @@ export interface StreamReading {
 
 /** Lists whose items decide whether authors in other lists are anonymous. */
 export const decidesAnonymity: ReadonlySet<string> = new Set(['sessions', 'qna-questions']);
+
+/** Returns the function that reads the lists which decide about a page's items; undefined if none does. */
+export function settingsReader(
+  { readLimits, lease }: Pick<StreamReading, 'readLimits' | 'lease'>,
+  pages: number,
+): (() => Promise<void>) | undefined {
+  const { readSettings } = readLimits;
+  if (readSettings === undefined || !judgedLists.has(lease.list)) return undefined;
+  return async () => await readSettings(lease.list, pages);
+}
 
 /** Returns the sinks for which a page of this list can have changes. */
 export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): number[] {

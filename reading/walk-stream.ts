@@ -17,6 +17,7 @@ import {
   foundNews,
   measureAge,
   reportPage,
+  settingsReader,
   showsNewItem,
   sinkIdsFor,
   type StreamReading,
@@ -253,6 +254,7 @@ async function storePage(
     rules: rulesOf(reading),
     highestId,
     prepared: areAllNew(reading, summary) ? checked.prepared : undefined,
+    readSettings: settingsReader(reading, 1),
     swept: swept && { ...swept, keys: items.map(({ key }) => key), summary },
     onWriting,
   });
