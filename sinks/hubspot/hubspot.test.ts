@@ -98,6 +98,46 @@ describe('contacts', () => {
     expect(kept.values.get('firstname')).toBe('Ada');
   });
 
+  describe.each([
+    ['found by an additional address', 'found'],
+    ['merged, with an old id that redirects', 'redirected'],
+    ['merged, with an old id that is gone', 'gone'],
+  ])('%s', (_, how) => {
+    const prepare = async (properties: object): Promise<void> => {
+      await openDesk([{ ...contacts, properties }]);
+      const kept = desk.createContact({ email: 'office@example.com' });
+      if (how === 'found') {
+        desk.account.portal.merge(kept, desk.createContact({ email: 'ada@example.com' }), false);
+        await desk.deliver([attendee(1, ada)]);
+      } else {
+        await desk.deliver([attendee(1, ada)]);
+        desk.account.portal.merge(
+          kept,
+          desk.contacts.find(({ id }) => id !== kept.id)!,
+          how === 'redirected',
+        );
+      }
+    };
+    const seen = (): (string | undefined)[] => desk.contacts.map(({ values }) => values.get('email'));
+
+    it('keep their primary address, whatever changes later', async () => {
+      await prepare(contacts.properties);
+      await desk.deliver([attendee(1, { ...ada, Name: 'Ada L.' })]);
+      await desk.deliver([attendee(1, { ...ada, Name: 'Countess' })]);
+      await desk.restart();
+      await desk.deliver([attendee(1, { Email: 'countess@example.com', Name: 'Countess' })]);
+      expect(seen()).toEqual(['office@example.com']);
+      expect(desk.contacts[0]!.values.get('firstname')).toBe('Countess');
+    });
+
+    it('get the address if the mapping states "always"', async () => {
+      await prepare({ ...contacts.properties, email: { value: 'item.Email', write: 'always' } });
+      await desk.deliver([attendee(1, { ...ada, Name: 'Ada L.' })]);
+      await desk.deliver([attendee(1, { ...ada, Name: 'Countess' })]);
+      expect(seen()).toEqual(['ada@example.com']);
+    });
+  });
+
   it('are found by the first property with a match, and created by the first property with a value', async () => {
     const properties = { member_no: 'item.Member', ...contacts.properties };
     await openDesk([{ ...contacts, match: ['member_no', 'email'], properties }]);

@@ -55,6 +55,8 @@ export interface RecordStep extends OfRecord {
   readonly happenedAtMs: number;
   /** Whether this sink created the record for this item. */
   readonly created: boolean;
+  /** The property by which the record was found; null if this sink created it, or did not search for it. */
+  readonly foundBy: string | null;
   /** The contact of a custom object's record; null if there is none. */
   readonly contact: ContactReference | null;
   /** The id of the contact that was associated with the record at the last write. */
@@ -70,6 +72,11 @@ export interface PropertyWrite {
   /** Empty clears the property. */
   readonly value: string;
   readonly policy: WritePolicy;
+  /**
+   * True for a property of `match` whose policy the mapping does not state. It is not written to a record that was found
+   * by it: the record may have the value as an additional one, such as a second e-mail address.
+   */
+  readonly isMatch?: true;
 }
 
 export interface UniqueValue {

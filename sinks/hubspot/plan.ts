@@ -171,16 +171,19 @@ async function recordStep({ keys, name, path, subject, view, made }: Planning): 
   const id = typeof made.id === 'string' ? made.id : null;
   if (id === null && match.length === 0) return 'no-match';
   const contact = await contactOf(keys, path, view);
-  const write = Object.entries(keys.properties ?? {}).flatMap(([property, { write: policy }]): PropertyWrite[] => {
-    const value = values.get(property);
-    if (value != null) return [{ name: property, value, policy }];
-    if (keys.match?.includes(property) || property === lifecycleStage) return [];
-    // A missing value leaves the property unchanged, unless the person's identity is no longer visible and this sink
-    // wrote the property.
-    if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
-    if (value === undefined || policy !== 'always') return [];
-    return [{ name: property, value: '', policy }];
-  });
+  const write = Object.entries(keys.properties ?? {}).flatMap(
+    ([property, { write: policy, isStated }]): PropertyWrite[] => {
+      const value = values.get(property);
+      const isMatch = isStated !== true && keys.match?.includes(property) === true;
+      if (value != null) return [{ name: property, value, policy, ...(isMatch && { isMatch }) }];
+      if (keys.match?.includes(property) || property === lifecycleStage) return [];
+      // A missing value leaves the property unchanged, unless the person's identity is no longer visible and this sink
+      // wrote the property.
+      if (isAnonymous(subject) && property in writtenAtMs) return [{ name: property, value: '', policy: 'always' }];
+      if (value === undefined || policy !== 'always') return [];
+      return [{ name: property, value: '', policy }];
+    },
+  );
   return {
     kind: 'record',
     record: name,
@@ -194,6 +197,7 @@ async function recordStep({ keys, name, path, subject, view, made }: Planning): 
     sinceMs: typeof made.sinceMs === 'number' ? made.sinceMs : null,
     happenedAtMs: happenedAtMs(subject),
     created: made.created === true,
+    foundBy: typeof made.foundBy === 'string' ? made.foundBy : null,
     contact,
     contactId: typeof made.contactId === 'string' ? made.contactId : null,
     lists: await listsOf(keys, path, view),

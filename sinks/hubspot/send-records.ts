@@ -3,6 +3,7 @@ import { type BatchInput, readRecords, type RecordReply, type Sending, writeReco
 import {
   type Task,
   type ContactReference,
+  type PropertyWrite,
   newContacts,
   type RecordStep,
   type UniqueValue,
@@ -28,6 +29,8 @@ interface Search<S extends Searched = Searched> {
   foundBy: UniqueValue | null;
   /** The record as read; undefined if it was not read or does not exist. */
   record: Readonly<Record<string, unknown>> | undefined;
+  /** True if the known id leads to another record, into which the record was merged. */
+  isMerged: boolean;
 }
 
 type Searched = Pick<RecordStep, 'record' | 'objectType' | 'match' | 'write'>;
@@ -48,6 +51,7 @@ export async function sendRecords(pairs: readonly Pair<RecordStep>[], sending: S
     id: step.id,
     foundBy: null,
     record: undefined,
+    isMerged: false,
   }));
   // Two rounds: if a record no longer exists, the second round searches for it again. If that fails too, the step waits
   // for the next attempt.
@@ -67,6 +71,9 @@ const isOpen = ({ task, step }: Search): boolean => task.isOpen(step.record);
 const isOpenWithId = (search: Search): boolean => isOpen(search) && search.id !== null;
 const isUnfound = (search: Search): boolean => isOpen(search) && search.id === null;
 const hasToRead = ({ step }: Search): boolean => step.write.some(needsPresent);
+/** Whether the record must be read because it may have been merged into one that has another value of this property. */
+const mayBeMerged = ({ step }: RecordSearch): boolean =>
+  step.write.some(({ name, isMatch }) => isMatch && name !== step.foundBy);
 
 /**
  * Whether the record must be found before it can be written. An upsert alone is enough if there is only one match
@@ -82,12 +89,16 @@ function needsFinding(search: RecordSearch): boolean {
  * its search to null.
  */
 async function readKnown(open: readonly RecordSearch[], sending: Sending): Promise<void> {
-  const searches = open.filter((search) => isOpenWithId(search) && search.record === undefined && hasToRead(search));
+  const searches = open.filter(
+    (search) => isOpenWithId(search) && search.record === undefined && (hasToRead(search) || mayBeMerged(search)),
+  );
   const replies = await read(searches, ({ id }) => id!, undefined, sending);
   searches.forEach((search, index) => {
     const reply = replies[index]!;
-    if (reply.kind === 'done') search.record = reply.result;
-    else if (reply.kind === 'missing') search.id = null;
+    if (reply.kind === 'done') {
+      search.record = reply.result;
+      search.isMerged = String(reply.result.id) !== search.id;
+    } else if (reply.kind === 'missing') search.id = null;
     else search.task.endBy(reply, search.step.record);
   });
 }
@@ -144,7 +155,7 @@ export async function findContacts(
 ): Promise<(string | null | undefined)[]> {
   const searches = wanted.map(({ task, record, contact }) => {
     const step = { record, objectType: 'contacts', match: contact.match, write: [], contact };
-    const search: Search<typeof step> = { task, step, id: null, foundBy: null, record: undefined };
+    const search: Search<typeof step> = { task, step, id: null, foundBy: null, record: undefined, isMerged: false };
     return search;
   });
   await find(searches, sending);
@@ -195,7 +206,7 @@ async function update(searches: readonly RecordSearch[], sending: Sending): Prom
   }
   const changing = merged.filter(({ writes }) => all(writes).size > 0);
   const gone = await write(changing, 'update', sending);
-  for (const search of gone) Object.assign(search, { id: null, record: undefined });
+  for (const search of gone) Object.assign(search, { id: null, record: undefined, isMerged: false });
   return gone;
 }
 
@@ -259,6 +270,7 @@ async function write(merged: readonly Merged[], how: 'update' | 'upsert', sendin
       const updatedAtMs = timeOf(reply.result.updatedAt);
       const atMs = Number.isNaN(updatedAtMs) ? sending.now() : updatedAtMs;
       searches.forEach((search, at) => {
+        if (how === 'upsert' && reply.result.new === false) search.foundBy ??= search.step.match[0]!;
         wrote(search, { id, values: writes[at]!, atMs, isNew: reply.result.new === true && at === 0 });
         const { happenedAtMs } = search.step;
         for (const name of writes[at]!.keys()) sending.times.remember(id, name, { happenedAtMs, writtenAtMs: atMs });
@@ -280,8 +292,9 @@ function mergedFor(searches: readonly RecordSearch[], { times }: Sending): Merge
   for (const { record, step } of searches) {
     if (record !== undefined) for (const [name, value] of presentValues(record, step, times)) present.set(name, value);
   }
-  const writes = searches.map(({ step, foundBy, record }) => {
-    const wanted = step.write.filter(({ name }) => name !== foundBy?.property);
+  const writes = searches.map((search) => {
+    const { step, record } = search;
+    const wanted = step.write.filter((each) => !identifiesOther(search, each));
     // A property that was not read may have any value.
     const known = record === undefined ? present : new Map([...present].filter(([name]) => isRead(step, name)));
     const decided = decideWrites(clearingOnlyOurs(wanted, step, searches), known, step.happenedAtMs);
@@ -289,6 +302,15 @@ function mergedFor(searches: readonly RecordSearch[], { times }: Sending): Merge
     return decided;
   });
   return { searches, writes };
+}
+
+/**
+ * Whether a property is not written because the record was found by it, now or earlier. The record then has the value as
+ * its own or as an additional one, and pigeonpost must not replace the one that people see.
+ */
+function identifiesOther({ step, id, foundBy, isMerged }: RecordSearch, { name, isMatch }: PropertyWrite): boolean {
+  if (name === foundBy?.property) return true;
+  return isMatch === true && (isMerged || (id !== null && id === step.id && name === step.foundBy));
 }
 
 function isRead(step: RecordStep, name: string): boolean {
@@ -332,12 +354,15 @@ function wrote(search: RecordSearch, { id, values: written, atMs, isNew: created
   const dated = step.write.filter((each) => needsHistory(each) && written.has(each.name));
   const tellsOfMs: Record<string, number> = same ? { ...step.tellsOfMs } : {};
   for (const { name } of dated) tellsOfMs[name] = step.happenedAtMs;
+  const merged = search.isMerged ? (step.write.find(({ isMatch }) => isMatch)?.name ?? null) : null;
+  const foundByNow = search.foundBy?.property ?? merged ?? (same ? step.foundBy : null);
   const made = {
     id,
     sinceMs: same ? (step.sinceMs ?? atMs) : atMs,
     writtenAtMs,
     ...(Object.keys(tellsOfMs).length > 0 && { tellsOfMs }),
     ...((created || (same && step.created)) && { created: true }),
+    ...(foundByNow !== null && { foundBy: foundByNow }),
     ...(step.contactId !== null && { contactId: step.contactId }),
     ...(same && step.listsBefore.length > 0 && { lists: step.listsBefore }),
   };

@@ -33,6 +33,8 @@ export type WritePolicy = 'always' | 'if-empty' | 'if-newer';
 interface WrittenValue {
   readonly value: Expression;
   readonly write: WritePolicy;
+  /** True if the mapping states the policy. The value by which a record was found is replaced only then. */
+  readonly isStated?: true;
 }
 
 const group = z.strictObject({
@@ -49,7 +51,8 @@ export const writtenValue = z
   .transform((found, context): WrittenValue => {
     const result = typeof found === 'object' && found !== null ? group.safeParse(found) : expression().safeParse(found);
     if (result.success) {
-      return result.data instanceof Expression ? { value: result.data, write: 'always' } : result.data;
+      if (result.data instanceof Expression) return { value: result.data, write: 'always' };
+      return Object.hasOwn(found as object, 'write') ? { ...result.data, isStated: true } : result.data;
     }
     for (const { message, path } of result.error.issues) {
       context.issues.push({ code: 'custom', input: found, message, path: [...path] });
