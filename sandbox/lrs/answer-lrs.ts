@@ -37,7 +37,8 @@ function route(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
     throw new LrsRefusal(413, `at most ${lrs.options.maxBytes} bytes per request`);
   }
   if (request.method === 'POST') return postStatements(lrs, sender, request);
-  if (request.method === 'GET') return getStatement(lrs, request);
+  if (request.method === 'GET')
+    return request.query.has('since') ? listStatements(lrs, request) : getStatement(lrs, request);
   throw new LrsRefusal(405, 'this method is not supported; send statements with POST and read them with GET');
 }
 
@@ -55,6 +56,21 @@ function getStatement(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
     throw new LrsRefusal(404, 'there is no such statement');
   }
   return { status: 200, headers: { 'last-modified': new Date(statement.stored).toUTCString() }, json: statement };
+}
+
+/** Handles `GET /statements` with `since`: the statements stored after it, newest first, without those that were voided. */
+function listStatements(lrs: Lrs, request: DoubleRequest): DoubleAnswer {
+  refuseParameters(request, ['since', 'limit']);
+  const since = Date.parse(request.query.get('since')!);
+  const limit = Number(request.query.get('limit') ?? 0);
+  if (Number.isNaN(since) || !Number.isInteger(limit) || limit < 0)
+    throw new LrsRefusal(400, 'since or limit is invalid');
+  const found = lrs.store.all
+    .filter(
+      (each) => Date.parse(each.stored) > since && isVisible(lrs, each) && lrs.store.voiderOf(each.id) === undefined,
+    )
+    .toReversed();
+  return { status: 200, json: { statements: found.slice(0, limit === 0 ? undefined : limit), more: '' } };
 }
 
 /** Whether a statement can be read already. An LRS may confirm the storage of a statement before it can be read. */

@@ -43,7 +43,12 @@ const common = ['authorization', 'x-experience-api-version'];
 /** The allowed contents of requests. The LRS itself refuses unknown parameters and invalid statements. */
 const rules: readonly RequestRule[] = [
   { method: 'GET', path: /\/about$/, headers: common },
-  { method: 'GET', path: /\/statements$/, headers: common, query: ['statementId', 'voidedStatementId'] },
+  {
+    method: 'GET',
+    path: /\/statements$/,
+    headers: common,
+    query: ['statementId', 'voidedStatementId', 'since', 'limit'],
+  },
   { method: 'POST', path: /\/statements$/, headers: common, json: anything },
   {
     method: 'POST',

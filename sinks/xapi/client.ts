@@ -66,6 +66,12 @@ export class Lrs {
     return await this.#inItsVersion('GET', this.#url('/statements', { [parameter]: id }), signal);
   }
 
+  /** Reads a list of statements that has no entries, because all of them would have to be stored tomorrow. */
+  async getNoStatements(signal: AbortSignal): Promise<LrsAnswer | NoLrsAnswer> {
+    const since = new Date(this.#options.now() + 24 * 60 * 60 * 1000).toISOString();
+    return await this.#inItsVersion('GET', this.#url('/statements', { since, limit: '1' }), signal);
+  }
+
   /** Reads the versions of xAPI that the LRS supports. This request needs no version header. */
   async getAbout(signal: AbortSignal): Promise<LrsAnswer | NoLrsAnswer> {
     const answer = await this.#ask({ method: 'GET', url: this.#url('/about'), version: undefined }, signal);

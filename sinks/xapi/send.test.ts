@@ -329,6 +329,20 @@ describe('a check', () => {
     expect(posted()).toEqual([]);
   });
 
+  it('finds a wrong path, although a server answers it as it answers for a statement that does not exist', async () => {
+    for (const endpoint of [lrs.endpoint.replace('/xapi', ''), lrs.endpoint.replace('/xapi', '/xapi/v2')]) {
+      const [line, ...others] = await sinkWith({}, { endpoint }).check(goingOn);
+      expect(line).toEqual({ ok: false, text: expect.stringContaining('check the path of "endpoint"') });
+      expect(others).toEqual([]);
+    }
+  });
+
+  it('accepts an LRS that does not report its version', async () => {
+    await start({ versions: ['1.0.3'] });
+    lrs.faults.add({ effect: { kind: 'answer', answer: { status: 404 } }, path: '/about', times: 9 });
+    expect(await lines()).toEqual([{ ok: true, text: expect.stringContaining('accepts the credentials') }]);
+  });
+
   it.each([401, 403, 500])('fails with HTTP %d', async (status) => {
     answering(status);
     expect((await lines()).at(-1)).toEqual({ ok: false, text: expect.stringContaining(String(status)) });

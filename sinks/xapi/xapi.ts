@@ -3,7 +3,15 @@ import { TokenSource } from '../rest/oauth.js';
 import { RestClient, withCallBudget } from '../rest/rest-client.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
 import { unplannable } from '../mapping/mapping-error.js';
-import type { CheckLine, Planned, Sink, SinkEnvironment, SinkType, Subject } from '../sink.js';
+import {
+  type CheckLine,
+  fieldsOf,
+  type Planned,
+  type Sink,
+  type SinkEnvironment,
+  type SinkType,
+  type Subject,
+} from '../sink.js';
 import { Activities } from './statement.js';
 import { Lrs, versionIn } from './client.js';
 import { clientOf, engagementList, secretOf, statementKinds, type XapiConfig, xapiConfigSchema } from './config.js';
@@ -147,7 +155,9 @@ const nobodysStatement = '00000000-0000-4000-8000-000000000000';
 
 /**
  * Checks that the LRS answers, supports a known version and accepts the credentials. To test the credentials, reads a
- * statement that does not exist. Only the first statement shows whether the credentials may write. Never throws.
+ * statement that does not exist. A server without an LRS answers the same (HTTP 404) at any path, so an LRS that does
+ * not report its version must also answer with a list. Only the first statement shows whether the credentials may write.
+ * Never throws.
  */
 async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine[]> {
   const about = await lrs.getAbout(signal);
@@ -156,10 +166,17 @@ async function checkLrs(lrs: Lrs, signal: AbortSignal): Promise<CheckLine[]> {
   if (about.status === 200) lines.push(versionLine(lrs.host, about.body));
   const answer = await lrs.getStatement('statementId', nobodysStatement, signal);
   if (answer.kind === 'no-answer') return [...lines, bad(answer.detail)];
+  if (answer.status === 404 && (about.status !== 200 || versionIn(about.body) === undefined)) {
+    const list = await lrs.getNoStatements(signal);
+    if (list.kind === 'no-answer') return [...lines, bad(list.detail)];
+    if (list.status === 200 && Array.isArray(fieldsOf(list.body)['statements'])) return [...lines, accepted(lrs.host)];
+    const text = `${lrs.host} has no LRS at this address (HTTP ${list.status} for its statements): check the path of "endpoint", to which /statements is appended`;
+    return [...lines, bad(text)];
+  }
   switch (answer.status) {
     case 404:
     case 200:
-      return [...lines, { ok: true, text: `${lrs.host} accepts the credentials` }];
+      return [...lines, accepted(lrs.host)];
     case 401:
       return [
         ...lines,
@@ -183,6 +200,10 @@ function versionLine(host: string, body: unknown): CheckLine {
   const version = versionIn(body);
   if (version === undefined) return bad(`${host} does not report xAPI 1.0 or 2.0: check "endpoint"`);
   return { ok: true, text: `${host} is an LRS for xAPI ${version === '1.0.3' ? '1.0' : '2.0'}` };
+}
+
+function accepted(host: string): CheckLine {
+  return { ok: true, text: `${host} accepts the credentials` };
 }
 
 function bad(text: string): CheckLine {
