@@ -38,6 +38,22 @@ describe('a configuration that loads', () => {
   });
 });
 
+describe('a secret in quotation marks', () => {
+  it.each([`"key-${word}"`, `'key-${word}'`, `\`key-${word}\``, `"key-${word}" `])(
+    'is refused without being shown, because a server would not know it',
+    async (quoted) => {
+      const error = await errorOf(smallestWith({ append: '' }), { ...environment, ACME_API_KEY: quoted });
+      expect(error?.message).toContain('remove them where the variable or the file is written');
+      expect(printed(error)).not.toContain(word);
+    },
+  );
+
+  it.each([`it's-${word}"`, `"${word}`, '"'])('may contain or begin with one: %#', async (apiKey) => {
+    const config = await loadText(smallestWith({ append: '' }), { ...environment, ACME_API_KEY: apiKey });
+    expect(config.workspaces.acme?.apiKey.reveal()).toBe(apiKey);
+  });
+});
+
 describe('a configuration error', () => {
   const sink = (line: string) =>
     smallestWith({ append: `  hooks:\n    type: webhook\n    url: https://hooks.example.com\n    ${line}\n` });

@@ -72,7 +72,19 @@ export const secret = () =>
             ? 'allowed: one secret, written as ${NAME} or ${file:/path}'
             : 'a secret must not be in this file: put it into an environment variable and write ${NAME} here, or into a file and write ${file:/path}',
     })
+    .refine((found) => !(found instanceof Secret) || !isQuoted(found.reveal()), {
+      error:
+        'allowed: a secret without quotation marks around it: remove them where the variable or the file is written',
+    })
     .meta({ allowed: 'a secret, written as `${NAME}` or `${file:/path}`', secret: true });
+
+/**
+ * Whether a text is in quotation marks, which `docker run --env-file` and secret files keep, unlike a shell. A server
+ * would refuse such a key, or take it for another one.
+ */
+function isQuoted(text: string): boolean {
+  return /^(["'`])[^]*\1$/.test(text.trim()) && text.trim().length > 1;
+}
 
 /**
  * A secret that is sent in a header or compared with one, such as an API key or a token. Secret files and copied keys
