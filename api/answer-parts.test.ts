@@ -1,6 +1,5 @@
 import { positionFrom, positionText } from './live-changes.js';
 import { byMinute } from './status.js';
-import { withoutValues } from './configuration.js';
 
 const now = new Date('2026-11-21T10:00:00Z');
 const ago = (ms: number): Date => new Date(now.getTime() - ms);
@@ -49,18 +48,5 @@ describe('the counts for a chart', () => {
   it('include counts that were read in the minute after now', () => {
     const later = { workspace: 'acme', pigeonholeId: 101, sink: null, minute: ago(-60_000), changes: 3 };
     expect(byMinute([later], () => true, new Date(now.getTime() + 59_999)).at(-1)).toBe(3);
-  });
-});
-
-describe('data without its values', () => {
-  it('contains only keys and types', () => {
-    expect(withoutValues({ Name: 'Ann', ids: [7, 'x'], yes: true, none: null, empty: '', deep: { a: 'b' } })).toEqual({
-      Name: '(text)',
-      ids: ['(number)', '(text)'],
-      yes: true,
-      none: null,
-      empty: '',
-      deep: { a: '(text)' },
-    });
   });
 });

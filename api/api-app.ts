@@ -6,7 +6,7 @@ import type { ImportDesk } from '../importing/desk/import-desk.js';
 import type { Action, ActionResult, SinkTest } from '../operations/action.js';
 import type { AppliedConfiguration, Candidate, ConfigurationPlan } from '../operations/configuration-plan.js';
 import type { WorkflowStarter } from '../operations/orchestration.js';
-import type { Preview, PreviewRequest } from '../operations/preview-sink.js';
+import type { NamedPreview, PreviewRequest } from '../operations/preview-sink.js';
 import type { EventRequest, EventView } from '../operations/provision-event.js';
 import type { StatusSources } from '../operations/read-status.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
@@ -63,7 +63,7 @@ export interface ApiSources extends StatusSources {
   readonly planConfiguration: (candidate: Candidate) => Promise<ConfigurationPlan>;
   readonly applyConfiguration: () => Promise<AppliedConfiguration>;
   /** Returns everything that a sink would receive. Throws as `planConfiguration`. */
-  readonly preview: (request: PreviewRequest) => Promise<Preview | { readonly unknown: string }>;
+  readonly preview: (request: PreviewRequest) => Promise<NamedPreview | { readonly unknown: string }>;
   /** Compares an event file with the service; changes nothing. Throws ConfigError for an invalid file. */
   readonly lookAtEvent: (request: EventRequest) => Promise<EventView>;
   /** Creates as many objects of the event as it can in a few seconds. Throws as `lookAtEvent`. */

@@ -12,6 +12,7 @@ import {
 } from '../operations/configuration-plan.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
+import { withoutValues } from '../operations/literal-names.js';
 import { answers, jsonBody, needs, personalSchema } from './route-parts.js';
 import { requireEveryWorkspace, requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
 import {
@@ -19,6 +20,7 @@ import {
   type Preview,
   previewRequestSchema,
   previewSchema,
+  type NamedPreview,
 } from '../operations/preview-sink.js';
 
 /** Size limit of a configuration file. */
@@ -133,7 +135,7 @@ export function servePreview(app: ApiApp, sources: ApiSources): void {
     for (const file of [asked.configuration, asked.changedFrom]) {
       if (file !== null) requireOwnFile(c, sources.config, file);
     }
-    const look = async (): Promise<Preview> => {
+    const look = async (): Promise<NamedPreview> => {
       const shown = await usable(async () => await sources.preview(asked));
       if ('unknown' in shown) throw new Refused(404, `${shown.unknown}: run "pigeonpost status" to see what exists`);
       return shown;
@@ -144,13 +146,14 @@ export function servePreview(app: ApiApp, sources: ApiSources): void {
       target: sinkTarget(sources, sink),
       detail: { pigeonhole, list, oneItem: key !== null },
     };
-    return c.json(await audited(c, sources.ledger, entry, look), 200);
+    const { names: _, ...preview } = await audited(c, sources.ledger, entry, look);
+    return c.json(preview, 200);
   });
 }
 
-function withoutWhatIsSent(preview: Preview): Preview {
+function withoutWhatIsSent({ names, ...preview }: NamedPreview): Preview {
   const hide = (operation: PreviewedOperation): PreviewedOperation =>
-    operation.kind === 'send' ? { kind: 'send', operation: withoutValues(operation.operation) } : operation;
+    operation.kind === 'send' ? { kind: 'send', operation: withoutValues(operation.operation, names) } : operation;
   return {
     ...preview,
     items: preview.items.map(({ now, before, ...item }) => ({
@@ -159,17 +162,4 @@ function withoutWhatIsSent(preview: Preview): Preview {
       ...(before === undefined ? {} : { before: hide(before) }),
     })),
   };
-}
-
-/**
- * Removes the content of data and keeps its shape: members and their types stay, texts and numbers do not. Booleans and
- * empty values stay, because they say little about a person. Pure.
- */
-export function withoutValues(data: unknown): unknown {
-  if (Array.isArray(data)) return data.map(withoutValues);
-  if (typeof data === 'object' && data !== null) {
-    return Object.fromEntries(Object.entries(data).map(([name, value]) => [name, withoutValues(value)]));
-  }
-  if (data === '' || data === null || typeof data === 'boolean') return data;
-  return typeof data === 'number' ? '(number)' : '(text)';
 }

@@ -17,6 +17,8 @@ import {
   sumCounts,
 } from './count-deliverable.js';
 import { fieldNotes, fieldsSeen } from './field-notes.js';
+import { literalNames } from './literal-names.js';
+import { fieldNames } from '../ledger/seen-fields.js';
 import type { Sink } from '../sinks/sink.js';
 import { shownWord } from './command-input.js';
 import { loadCandidate } from './load-process-config.js';
@@ -101,6 +103,11 @@ export const previewSchema = z
   .openapi('Preview');
 export type Preview = z.infer<typeof previewSchema>;
 
+/** A preview, and the names of members that reveal nobody: those of the mapping, and of the fields of the lists. */
+export interface NamedPreview extends Preview {
+  readonly names: ReadonlySet<string>;
+}
+
 type Current = Pick<Collaborators, 'config' | 'ledger'>;
 
 /** A configuration, and the sink that it configures. */
@@ -119,7 +126,7 @@ export async function previewSink(
   current: Current,
   asked: PreviewRequest,
   environment?: Environment,
-): Promise<Preview | { readonly unknown: string }> {
+): Promise<NamedPreview | { readonly unknown: string }> {
   const variants: Variant[] = [];
   try {
     for (const candidate of [asked.configuration, asked.changedFrom]) {
@@ -138,7 +145,7 @@ async function preview(
   current: Current,
   asked: PreviewRequest,
   [now, before]: readonly Variant[],
-): Promise<Preview | { readonly unknown: string }> {
+): Promise<NamedPreview | { readonly unknown: string }> {
   const { ledger } = current;
   const selected = await selectedThen(current.config, now!.config, ledger);
   const lanes = lanesOf(now!.config, asked.sink, selected).filter(
@@ -182,7 +189,24 @@ async function preview(
     counts: summed,
     problems: summed.flatMap((count) => mappingProblem(count, alone, asked.sink, seen) ?? []),
     notes: fieldNotes(alone, seen),
+    names: await namesOf(ledger, [now!, ...(before === undefined ? [] : [before])], asked.sink, items),
   };
+}
+
+/** Returns the names that the settings of the sink spell out, and those of the fields of the previewed lists. */
+async function namesOf(
+  ledger: Current['ledger'],
+  variants: readonly Variant[],
+  sink: string,
+  items: readonly PreviewedItem[],
+): Promise<ReadonlySet<string>> {
+  const names = new Set<string>();
+  for (const { config } of variants) literalNames(JSON.parse(JSON.stringify(config.sinks[sink])), names);
+  for (const list of new Set(items.map((item) => item.list))) {
+    const fields = await fieldNames(ledger, { list, workspace: null, pigeonholeId: null });
+    for (const each of fields.values()) for (const name of each) names.add(name);
+  }
+  return names;
 }
 
 /** @param before undefined: there is no file to compare with */
