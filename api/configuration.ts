@@ -13,6 +13,7 @@ import {
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
 import { withoutValues } from '../operations/literal-names.js';
+import type { AllPlaces } from './places.js';
 import { answers, jsonBody, needs, personalSchema } from './route-parts.js';
 import { requireEveryWorkspace, requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
 import {
@@ -55,12 +56,12 @@ export const applyRoute = createRoute({
   responses: answers('The changes that were made.', appliedConfigurationSchema, 409, 413, 415, 422),
 });
 
-export function serveConfiguration(app: ApiApp, sources: ApiSources): void {
+export function serveConfiguration(app: ApiApp, sources: ApiSources, { plans }: AllPlaces): void {
   app.openapi(planRoute, async (c) => {
     const candidate = c.req.valid('json');
     requireEveryWorkspace(c);
     requireOwnFile(c, sources.config, candidate);
-    const plan = await usable(async () => await sources.planConfiguration(candidate));
+    const plan = await plans.in(() => usable(async () => await sources.planConfiguration(candidate)));
     return c.json(plan, 200);
   });
   app.openapi(applyRoute, async (c) => {
@@ -126,7 +127,7 @@ export const previewRoute = createRoute({
   responses: answers('The preview of what the sink would receive.', previewSchema, 404, 409, 413, 415, 422),
 });
 
-export function servePreview(app: ApiApp, sources: ApiSources): void {
+export function servePreview(app: ApiApp, sources: ApiSources, { plans }: AllPlaces): void {
   app.openapi(previewRoute, async (c) => {
     const asked = c.req.valid('json');
     const { sink, pigeonhole, list, key } = asked;
@@ -136,7 +137,7 @@ export function servePreview(app: ApiApp, sources: ApiSources): void {
       if (file !== null) requireOwnFile(c, sources.config, file);
     }
     const look = async (): Promise<NamedPreview> => {
-      const shown = await usable(async () => await sources.preview(asked));
+      const shown = await plans.in(() => usable(async () => await sources.preview(asked)));
       if ('unknown' in shown) throw new Refused(404, `${shown.unknown}: run "pigeonpost status" to see what exists`);
       return shown;
     };

@@ -30,6 +30,7 @@ import { serveReady } from './ready.js';
 import { countAnswers, serveMetrics } from './metrics/serve-metrics.js';
 import { serveHealth, serveInstance } from './health.js';
 import { servePersons } from './persons.js';
+import { createPlaces } from './places.js';
 import { servePigeonholes } from './pigeonholes.js';
 import { serveQuotas, serveStatus } from './status.js';
 import { serveSinks } from './sinks.js';
@@ -37,7 +38,7 @@ import { serveSyncs } from './syncs.js';
 import { serveWhy } from './why.js';
 
 /** Creates the app with every route. Guards check the origin, the caller and the form of a request before its route runs. */
-export function createApp(sources: ApiSources): ApiApp {
+export function createApp(sources: ApiSources, places = createPlaces()): ApiApp {
   const app: ApiApp = new OpenAPIHono<ApiEnvironment>({ defaultHook: refuseWhatIsWrong });
   const guard = new TokenGuard(sources);
   const refusals = new BoundedNotes();
@@ -59,10 +60,10 @@ export function createApp(sources: ApiSources): ApiApp {
   serveStatus(app, sources);
   serveActions(app, sources);
   serveReplays(app, sources);
-  serveConfiguration(app, sources);
+  serveConfiguration(app, sources, places);
   serveFields(app, sources);
   serveDeletions(app, sources);
-  servePreview(app, sources);
+  servePreview(app, sources, places);
   serveWhy(app, sources);
   serveDeadLetters(app, sources);
   serveSyncs(app, sources);
@@ -72,8 +73,8 @@ export function createApp(sources: ApiSources): ApiApp {
   serveQuotas(app, sources);
   serveItems(app, sources);
   serveLiveChanges(app, sources);
-  serveImports(app, sources);
-  serveProvisioning(app, sources);
+  serveImports(app, sources, places);
+  serveProvisioning(app, sources, places);
   serveAlerts(app, sources);
   serveErasures(app, sources);
   serveForgotten(app, sources);

@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
 import { RegistrantFileError } from '../importing/files/registrant-file.js';
-import { apiSources, emptyLedger, localToken } from './api-sources.test-kit.js';
+import { createGate } from '../base/gate.js';
+import { apiSources, asLocalUser, emptyConfig, emptyLedger, localToken } from './api-sources.test-kit.js';
+import { createApp } from './create-app.js';
+import { createPlaces } from './places.js';
 import { deskOf } from '../importing/desk/desk.test-kit.js';
 import type { ImportDesk } from '../importing/desk/import-desk.js';
 import { ImportRefusal, type ImportRefusalKind, type ImportRequest } from '../importing/desk/import-request.js';
@@ -263,5 +266,70 @@ describe('an import in the API', () => {
     expect((await ask(`${url}/api/imports/7/actions`, 'POST', '{"do":"pause","by":"ada"}')).status).toBe(200);
     expect((await ask(`${url}/api/imports/7/actions`, 'POST', '{"do":"delete"}')).status).toBe(400);
     expect(asked).toEqual([['7', { do: 'pause', by: 'ada' }]]);
+  });
+});
+
+describe('uploads that arrive together', () => {
+  it('are read two at a time; the others wait, and are refused with Retry-After if that takes long', async () => {
+    const gate = createGate();
+    const bothRead = createGate();
+    let reading = 0;
+    let most = 0;
+    const check = async (): Promise<never> => {
+      most = Math.max(most, (reading += 1));
+      if (reading === 2) bothRead.open();
+      await gate.opened;
+      reading -= 1;
+      throw new RegistrantFileError('empty', 'The file is empty.');
+    };
+    const app = createApp(apiSources({ ledger: emptyLedger(), imports: deskOf({ check }) }), createPlaces(20));
+    const upload = async () =>
+      app.request('/api/imports/check?pigeonhole=acme/101&name=a.csv', {
+        method: 'POST',
+        headers: { ...asLocalUser, 'content-type': 'application/octet-stream' },
+        body: 'x',
+      });
+    const first = [upload(), upload()];
+    await bothRead.opened;
+    const late = await Promise.all([upload(), upload(), upload(), upload()]);
+    expect(late.map(({ status, headers }) => [status, headers.get('retry-after')])).toEqual(Array(4).fill([503, '5']));
+    gate.open();
+    expect((await Promise.all(first)).map(({ status }) => status)).toEqual([422, 422]);
+    expect(most).toBe(2);
+    expect((await upload()).status).toBe(422); // the places are free again
+  });
+});
+
+describe('previews, comparisons and event files that arrive together', () => {
+  it('are computed two at a time', async () => {
+    const gate = createGate();
+    const bothRun = createGate();
+    let running = 0;
+    const wait = async (): Promise<never> => {
+      running += 1;
+      if (running === 2) bothRun.open();
+      await gate.opened;
+      throw new Error('ended');
+    };
+    const config = { ...emptyConfig({ host: '127.0.0.1', port: 0 }), sinks: { crm: {} } } as never;
+    const slow = { preview: wait, lookAtEvent: wait, planConfiguration: wait };
+    const app = createApp(apiSources({ ledger: emptyLedger(), config, ...slow }), createPlaces(20));
+    const ask = async (path: string, body: object): Promise<number> =>
+      (await app.request(path, { method: 'POST', headers: asLocalUser, body: JSON.stringify(body) })).status;
+    const preview = {
+      sink: 'crm',
+      list: null,
+      pigeonhole: null,
+      key: null,
+      limit: 1,
+      configuration: {},
+      changedFrom: null,
+    };
+    const first = [ask('/api/preview', preview), ask('/api/configuration/plan', {})];
+    await bothRun.opened;
+    expect(await ask('/api/events/plan', { file: '/tmp/a.yaml', text: 'x', use: {}, create: [], skip: [] })).toBe(503);
+    expect(await ask('/api/preview', preview)).toBe(503);
+    gate.open();
+    expect(await Promise.all(first)).toEqual([500, 500]);
   });
 });

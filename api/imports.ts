@@ -14,6 +14,7 @@ import { printable } from '../base/printable.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
 import { actorOf, pigeonholeWithin, workspaceOf } from './scope.js';
+import type { AllPlaces } from './places.js';
 import { asRefusal, csv, serveUploads } from './uploads.js';
 
 const idParams = z.object({ id: printable(100) });
@@ -104,7 +105,7 @@ export const mappingsRoute = createRoute({
 const pages = pagesBy(z.tuple([positionOf.int4]), ({ id }: ImportView) => [Number(id)]);
 
 /** Routes for imports of registrants: the uploads, and requests about one import. */
-export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | 'imports'>): void {
+export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | 'imports'>, places: AllPlaces): void {
   const { ledger, imports } = sources;
   const find = async (c: ApiContext, id: string): Promise<ImportView> => {
     const view = await imports.find(id);
@@ -120,7 +121,7 @@ export function serveImports(app: ApiApp, sources: Pick<ApiSources, 'ledger' | '
     const { rights, token } = c.get('caller');
     return rights.has('personal') || (token !== null && token === (await imports.tokenOf(id)));
   };
-  serveUploads(app, sources);
+  serveUploads(app, sources, places);
   app.openapi(targetRoute, async (c) => {
     const pigeonhole = pigeonholeWithin(c, c.req.valid('query').pigeonhole);
     return c.json(await asRefusal(() => imports.target(pigeonhole)), 200);

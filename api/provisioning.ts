@@ -2,6 +2,7 @@ import type { ApiSources, ApiApp } from './api-app.js';
 import { createRoute } from '@hono/zod-openapi';
 import { audited } from './audit-log.js';
 import { largestFileBytes, usable } from './configuration.js';
+import type { AllPlaces } from './places.js';
 import { answers, jsonBody, needs } from './route-parts.js';
 import { actorOf, requireEveryWorkspace } from './scope.js';
 import { eventRequestSchema, eventViewSchema } from '../operations/provision-event.js';
@@ -39,17 +40,17 @@ export const applyRoute = createRoute({
  * `POST /api/events/plan` and `POST /api/events/apply`. Both need a token for all workspaces, because only the event
  * file names the workspace.
  */
-export function serveProvisioning(app: ApiApp, sources: ApiSources): void {
+export function serveProvisioning(app: ApiApp, sources: ApiSources, { plans }: AllPlaces): void {
   app.openapi(planRoute, async (c) => {
     requireEveryWorkspace(c);
-    return c.json(await usable(() => sources.lookAtEvent(c.req.valid('json'))), 200);
+    return c.json(await plans.in(() => usable(() => sources.lookAtEvent(c.req.valid('json')))), 200);
   });
   app.openapi(applyRoute, async (c) => {
     requireEveryWorkspace(c);
     const asked = c.req.valid('json');
     const by = actorOf(c, asked.by);
     const view = await audited(c, sources.ledger, { action: 'apply-event', target: null }, () =>
-      usable(() => sources.applyEvent(by === undefined ? asked : { ...asked, by })),
+      plans.in(() => usable(() => sources.applyEvent(by === undefined ? asked : { ...asked, by }))),
     );
     return c.json(view, 200);
   });

@@ -10,6 +10,7 @@ import {
 } from '../importing/desk/import-request.js';
 import { importCheckSchema, importViewSchema } from '../importing/desk/import-views.js';
 import { Refused } from './problem.js';
+import type { AllPlaces, Places } from './places.js';
 import { jsonAnswer, needs, problems, streamOf } from './route-parts.js';
 import { actorOf, pigeonholeWithin } from './scope.js';
 
@@ -100,18 +101,22 @@ export const startRoute = createRoute({
  * options; see `importRequestSchema`. The route checks the options itself, with the same schema, so that it can read
  * the rest of the body before it refuses a request. A client that is still sending would not see the refusal otherwise.
  */
-export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 'ledger' | 'imports'>): void {
+export function serveUploads(
+  app: ApiApp,
+  { ledger, imports }: Pick<ApiSources, 'ledger' | 'imports'>,
+  { files }: AllPlaces,
+): void {
   app.openAPIRegistry.registerPath(checkRoute);
   app.post(checkRoute.path, checkRoute.middleware, (c) =>
-    withUpload(c, async (request, bytes) => c.json(await imports.check(request, bytes))),
+    withUpload(c, files, async (request, bytes) => c.json(await imports.check(request, bytes))),
   );
   app.openAPIRegistry.registerPath(codesRoute);
   app.post(codesRoute.path, codesRoute.middleware, (c) =>
-    withUpload(c, async (request, bytes) => imports.generatedCodes(request, bytes)),
+    withUpload(c, files, async (request, bytes) => imports.generatedCodes(request, bytes)),
   );
   app.openAPIRegistry.registerPath(startRoute);
   app.post(startRoute.path, startRoute.middleware, (c) =>
-    withUpload(c, async (request, bytes) => {
+    withUpload(c, files, async (request, bytes) => {
       const by = actorOf(c, request.by);
       const { pigeonhole, canary, force } = request;
       const entry = {
@@ -136,10 +141,12 @@ export function serveUploads(app: ApiApp, { ledger, imports }: Pick<ApiSources, 
  */
 async function withUpload(
   c: ApiContext,
+  files: Places,
   work: (request: ImportRequest, bytes: UploadedBytes) => Promise<Response | AsyncIterable<string>>,
 ): Promise<Response> {
   const bytes = new UploadedBytes(c.req.raw.body);
   let isAnswered = true;
+  let release = (): void => undefined;
   try {
     const request = importRequestSchema.safeParse(singles(c.req.queries()));
     if (!request.success) {
@@ -150,15 +157,19 @@ async function withUpload(
       );
     }
     const { data } = request;
+    release = await files.take();
     return await asRefusal(async () => {
       const answer = await work({ ...data, pigeonhole: pigeonholeWithin(c, data.pigeonhole) }, bytes);
       if (answer instanceof Response) return answer;
       const parts = await begun(answer);
       isAnswered = false;
-      return csv(streamOf(finallyDrained(parts, bytes)));
+      return csv(streamOf(finallyDrained(parts, bytes, release)));
     }, data.name);
   } finally {
-    if (isAnswered) await bytes.drain();
+    if (isAnswered) {
+      release();
+      await bytes.drain();
+    }
   }
 }
 
@@ -187,10 +198,12 @@ async function begun(parts: AsyncIterable<string>): Promise<AsyncIterableIterato
 async function* finallyDrained(
   parts: AsyncIterable<string>,
   bytes: UploadedBytes,
+  release: () => void,
 ): AsyncGenerator<string, void, undefined> {
   try {
     yield* parts;
   } finally {
+    release();
     await bytes.drain();
   }
 }
