@@ -22,6 +22,7 @@ import { readSubjects } from './read-subjects.js';
 import { addDecisions, type RecentByList } from './recent-decisions.js';
 import { changesToRecover, lookUpAfterMs, recoverSent, unlessHidden } from './recover-batch.js';
 import { objectsOfSink } from './related-items.js';
+import { sendApart } from './send-apart.js';
 import { type LeasedLane, sendPlanned, type Settlements } from './send-batch.js';
 import { type BatchVerdict, isOnlyHeldBack, settleOutcomes } from './settle-outcomes.js';
 import { areFewLeft, areRecordsAtFault, type SinkBreaker } from './sink-breaker.js';
@@ -178,10 +179,15 @@ class LaneSender {
     const planned = await planShown(sink, await this.#subjects(batch.sending), batch.sending);
     const { workspace, pigeonholeId: pigeonhole } = this.work;
     const attributes = { sink: this.settings.sink.name, workspace, pigeonhole, changes: batch.sending.length };
+    const sent = batch.sending.filter((_, index) => planned[index]!.kind === 'send');
     const settlements = await this.deps.tracer.span('send', attributes, () =>
-      sendPlanned(planned, this.#leasedLane, async (operations, lane, signal) =>
-        operations.length === 0 ? { outcomes: [] } : await sink.send(operations, lane, signal),
-      ),
+      sendPlanned(planned, this.#leasedLane, async (operations, lane, signal) => {
+        if (operations.length === 0) return { outcomes: [] };
+        if (sink.traits.order === 'pigeonhole') return await sink.send(operations, lane, signal);
+        const changes = sent.map(({ candidate }) => candidate);
+        const apart = { lane, signal, changes, isFailing: this.#failingForMs > 0 };
+        return await sendApart(operations, apart, sink.send.bind(sink));
+      }),
     );
     return await this.#commit(batch.sending, settlements, { unwritten: batch.unwritten });
   }

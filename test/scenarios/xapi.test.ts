@@ -55,6 +55,37 @@ function loseAnswers(): void {
 }
 
 describe.each(kinds)('an LRS, on %s', (kind) => {
+  it('receives all statements but one if it fails on every request with that one', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, named));
+    await stage.put('attendees', ...Array.from({ length: 80 }, (_, n) => attendee(n + 1)));
+    await stage.put('votes', ...Array.from({ length: 80 }, (_, n) => vote(200 + n, n + 1, 1)));
+    const scene = await sceneOf(stage, ', statements: [voted]');
+    lrs.faults.add({
+      effect: { kind: 'answer', answer: { status: 500, json: {} } },
+      method: 'POST',
+      bodyHas: '"name":"code-33"',
+      times: Number.POSITIVE_INFINITY,
+    });
+    for (let round = 0; round < 4; round += 1) {
+      await scene.settle();
+      await stage.retriesAreDue();
+    }
+    expect(told()).toHaveLength(79);
+    const [sink] = (await statusOf(scene)).sinks;
+    expect(sink).toMatchObject({ backlog: 1, dead: {} });
+    expect(sink!.state).not.toBe('failing');
+
+    const [before] = await stage.db.query<{ attempts: number }>('select max(attempts) as attempts from deliveries');
+    await stage.put('votes', ...Array.from({ length: 20 }, (_, n) => vote(400 + n, n + 41, 1)));
+    await stage.pollsAreDue();
+    await stage.retriesAreDue();
+    await scene.settle();
+    expect(told()).toHaveLength(99); // at once, although the bad one was tried again beside them
+    const [after] = await stage.db.query<{ attempts: number }>('select max(attempts) as attempts from deliveries');
+    expect(after!.attempts).toBeGreaterThan(before!.attempts);
+  });
+
   it('withholds answers of anonymous people without blaming the mapping', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1), session(2, { type: 'poll_word_cloud' }));
