@@ -1,3 +1,4 @@
+import { groupByCause } from '../operations/find-problems.js';
 import { createRoute, z } from '@hono/zod-openapi';
 import { combineFreshness, freshnessSummary } from '../operations/freshness.js';
 import type { ApiApp } from './api-app.js';
@@ -105,7 +106,7 @@ export function serveSyncs(app: ApiApp, sources: StatusSources): void {
         syncs: viewSyncs(present),
         foundByMinute: byMinute(progress, ({ sink }) => sink === null, now),
         deliveredByMinute: byMinute(progress, ({ sink }) => sink !== null, now),
-        troubles: status.problems,
+        troubles: groupByCause(status.problems),
       },
       200,
     );

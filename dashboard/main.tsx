@@ -96,7 +96,7 @@ function pageKey(route: Route): string {
 
 function Top({ route }: { readonly route: Route }) {
   const { data } = useAsked('/api/overview', {});
-  const errors = data?.troubles.filter(({ severity }) => severity === 'error').length ?? 0;
+  const errors = data?.troubles.filter(({ severity }) => severity !== 'notice').length ?? 0;
   const links: readonly (readonly [string, string, readonly Route['page'][]])[] = [
     [address.overview, 'Overview', ['overview', 'workspace', 'pigeonhole', 'sink', 'ready', 'deletions']],
     [address.live, 'Live', ['live']],

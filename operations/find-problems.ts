@@ -1,6 +1,8 @@
 import { isObserving } from '../base/delivery-words.js';
+import type { Config } from '../config/config.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { LaneState } from '../delivering/read-lanes.js';
+import { groupBy } from '../base/grouping.js';
 import { counted, sumOf } from '../base/words.js';
 import type { UnusableFile } from './configuration-file.js';
 import { type FoundProblem, type Problem, type ProblemCode, problemLine, severities, type Trouble } from './problem.js';
@@ -21,6 +23,11 @@ export interface WorkSnapshot extends Pick<Status, 'trouble' | 'workspaces' | 's
 /** A sink counts as behind after this time, so that a retry or a batch in progress is no problem yet. */
 export const behindAfterMs = 120_000;
 
+/** Returns the limit of `alerts.when.behind`, so that the status and the alert agree. */
+export function behindMsOf({ alerts }: { readonly alerts?: Config['alerts'] | undefined }): number {
+  return alerts?.when.behindMs ?? behindAfterMs;
+}
+
 /** Returns all problems, errors first, including those that another problem explains. Pure. */
 export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: behindAfterMs }): Problem[] {
   const { trouble, workspaces, sinks, file } = snapshot;
@@ -29,17 +36,108 @@ export function findProblems(snapshot: WorkSnapshot, thresholds = { behindMs: be
     ...(file === null ? [] : [ofFile(file)]),
     ...workspaces.flatMap((workspace) => ofWorkspace(workspace, snapshot)),
     ...sinks.flatMap((sink) => ofSink(sink, snapshot, thresholds.behindMs)),
-  ].map(describeProblem);
+  ]
+    .map((each) =>
+      trouble !== null && isConsequence(each) ? { ...each, coveredBy: 'process-failing' as const } : each,
+    )
+    .map(describeProblem);
   return severities.flatMap((severity) => found.filter((each) => each.severity === severity));
 }
 
+/** Whether lists are late and sinks behind because no process makes progress. */
+function isConsequence({ code, coveredBy }: FoundProblem): boolean {
+  return coveredBy === null && (code === 'reading-late' || code === 'sink-behind');
+}
+
+/** Problems of pigeonholes that have one cause if several pigeonholes of a workspace have them. */
+const grouped: ReadonlySet<ProblemCode> = new Set(['reading-late', 'pigeonhole-failing', 'filters-ignored']);
+
+/** Pigeonholes that a grouped problem names; `status` and the page show the others with their state. */
+const maxNamed = 3;
+
+/**
+ * Returns the problems with one entry for each cause, for views of everything: problems of several pigeonholes of a
+ * workspace become one problem of the workspace if they have one cause. The command line, the page and its badge count
+ * these. Pure.
+ */
+export function groupByCause(problems: readonly Trouble[]): Trouble[] {
+  const groups = groupBy(problems, (each) => {
+    const { code, kind, name, detail } = each;
+    if (kind !== 'pigeonhole' || !grouped.has(code)) return `${code} ${kind} ${name}`;
+    // Lists are late because the process or the machine is too slow. Other failures have one cause if they say the same.
+    return `${code} of ${name.split('/')[0]} ${code === 'reading-late' ? '' : String(detail)}`;
+  });
+  const short = problems
+    .filter(({ code }) => code === 'quota-short' || code === 'quota-used-up')
+    .map(({ name }) => name);
+  return [...groups.values()].flatMap((group) => (group.length === 1 ? group : [groupOf(group, short)]));
+}
+
+/** @param short the workspaces whose request quota is short */
+function groupOf(group: readonly Trouble[], short: readonly string[]): Trouble {
+  const first = group[0]!;
+  const { code } = first;
+  const name = first.name.split('/')[0]!;
+  const names = group.slice(0, maxNamed).map((each) => each.name);
+  const more = group.length - names.length;
+  const named = `${names.join(', ')}${more > 0 ? ` and ${counted(more, 'more event')}` : ''}`;
+  const title = groupTitle(code, name, group);
+  const says = code !== 'reading-late' ? first.says : short.includes(name) ? quotaIsShort : tooSlow;
+  const detail = code === 'reading-late' || first.detail === null ? named : `${first.detail} (${named})`;
+  const since = group.flatMap((each) => each.since ?? []).toSorted()[0] ?? null;
+  const readAll = { label: 'Read all now', action: { do: 'poll-now', kind: 'workspace', name }, see: null } as const;
+  return {
+    ...first,
+    kind: 'workspace',
+    name,
+    title,
+    detail,
+    says,
+    text: problemLine({ title, detail, says }),
+    advice: code === 'filters-ignored' ? first.advice : groupAdvice(code, name),
+    since,
+    saysSince: false,
+    help: code === 'filters-ignored' ? null : readAll,
+  };
+}
+
+/** A worker runs: otherwise the process would report that, and late lists would not be a problem of their own. */
+const tooSlow =
+  'A worker runs, but does not keep up: the machine is too slow for this number of events, or the service answers slowly.';
+
+const quotaIsShort = 'The request quota of the workspace is short, so lists are read less often than configured.';
+
+function groupTitle(code: ProblemCode, workspace: string, group: readonly Trouble[]): string {
+  const events = counted(group.length, 'event');
+  const lists = counted(
+    group.reduce((sum, { lists: n }) => sum + (n ?? 0), 0),
+    'list',
+  );
+  if (code === 'reading-late') return `${lists} of ${events} of workspace ${workspace} are late`;
+  if (code === 'pigeonhole-failing') return `pigeonpost cannot read ${lists} of ${events} of workspace ${workspace}`;
+  return `The service ignores filter[sessionId] in ${events} of workspace ${workspace}`;
+}
+
+function groupAdvice(code: ProblemCode, workspace: string): string {
+  return code === 'reading-late'
+    ? `Start another worker or use a faster machine, or set longer intervals ("every"). To read now, run "pigeonpost poll-now workspace:${workspace}".`
+    : `To try now, run "pigeonpost poll-now workspace:${workspace}".`;
+}
+
 /** Returns the problems to show, as the API describes them: all except those that another problem explains. Pure. */
-export function viewProblems(snapshot: WorkSnapshot): Trouble[] {
-  return findProblems(snapshot)
+export function viewProblems(snapshot: WorkSnapshot, thresholds?: { readonly behindMs: number }): Trouble[] {
+  return findProblems(snapshot, thresholds)
     .filter(({ coveredBy }) => coveredBy === null)
     .map((problem) => {
-      const { todo, since, facts: _facts, coveredBy: _coveredBy, ...same } = problem;
-      return { ...same, advice: todo, text: problemLine(problem), since: since?.toISOString() ?? null };
+      const { todo, since, facts, coveredBy: _coveredBy, ...same } = problem;
+      const lists = facts['streams'] ?? facts['failing'];
+      return {
+        ...same,
+        lists: typeof lists === 'number' ? lists : null,
+        advice: todo,
+        text: problemLine(problem),
+        since: since?.toISOString() ?? null,
+      };
     });
 }
 

@@ -56,6 +56,7 @@ export const troubleSchema = z
     says: z.string().nullable().describe('Details and consequences.'),
     advice: z.string().nullable().describe('The action that helps; null: the problem ends without one.'),
     text: z.string().describe('`title`, `detail` and `says` as one paragraph.'),
+    lists: z.int().nullable().describe('Number of lists that are late or fail; null: the problem is not about lists.'),
     since: z.iso.datetime().nullable(),
     saysSince: z.boolean().describe('Whether `text` contains the instant `since`.'),
     help: z

@@ -128,7 +128,7 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     words: (name, facts) => ({
       title: `${counted(facts['streams'], 'list')} of ${pigeonhole(name)} should have been read at ${formatInstant(facts['dueAt'])}`,
       says: null,
-      todo: `Check that a worker runs. To read now, run "pigeonpost poll-now pigeonhole:${name}".`,
+      todo: `If more lists become late, start another worker, use a faster machine or set longer intervals ("every"). To read now, run "pigeonpost poll-now pigeonhole:${name}".`,
     }),
     help: readNow,
   },
@@ -330,7 +330,7 @@ function sinkBehind(name: string, facts: AlertFacts): ProblemWords {
   return {
     title: `Sink ${name} is behind`,
     says: `${waits}${because} ${changesWait(facts)}`,
-    todo: 'Check on its page whether the destination answers, and that a worker runs.',
+    todo: 'Check on its page whether the destination answers. If it does, the sink catches up, or start another worker.',
   };
 }
 

@@ -35,7 +35,7 @@ import {
   type Status,
   type WorkspaceView,
 } from './status-view.js';
-import { viewProblems } from './find-problems.js';
+import { behindMsOf, viewProblems } from './find-problems.js';
 import { serviceDownTitle } from './problems.js';
 
 /** The configuration as far as it concerns one workspace. */
@@ -131,7 +131,12 @@ export async function readSnapshot(
     quotas: quota,
   });
   const folders = unreadableFolders?.() ?? [];
-  const problems = viewProblems({ ...view, lanes, folders, file: unusableFile?.() ?? null, now });
+  const problems = viewProblems(
+    { ...view, lanes, folders, file: unusableFile?.() ?? null, now },
+    {
+      behindMs: behindMsOf(config),
+    },
+  );
   return { status: { ...view, problems }, lanes, places: pigeonholes, now };
 }
 

@@ -24,13 +24,16 @@ export function formatStatus(moment: Moment, { now, columns, colours, page }: St
   const sections: readonly TextLine[][] = [
     problemLines(moment, now, columns),
     ...status.workspaces.map((workspace) =>
-      eventLines(workspace, { now, columns, maxEvents: Infinity, hasIntervals: true }),
+      eventLines(workspace, { now, columns, maxEvents: maxListed, hasIntervals: true }),
     ),
     sinkLines(status.sinks, { now, columns, says: 'state', troubles: moment.overview.troubles }),
     [...rateLines(moment, columns), ...pageLines(page, columns), summary(moment)],
   ];
   return separated(sections).map((line) => renderLine(line, { columns: Infinity, colours }));
 }
+
+/** Maximum number of events that `status` lists for each workspace; `status --json` has all of them. */
+const maxListed = 50;
 
 /** Joins sections with empty lines. */
 export function separated(sections: readonly TextLine[][]): TextLine[] {
@@ -83,10 +86,11 @@ function summary({ status, overview }: Moment): TextLine {
     ),
     ...stopped('sink', sinks),
   ];
-  if (attention.length > 0) return [span(`${attention.join(', ')}: see above`, 'red')];
+  // The page and its badge count the same.
   const open = overview.troubles.filter(({ severity }) => severity !== 'notice');
   const style = open.some(({ severity }) => severity === 'error') ? 'red' : 'yellow';
-  if (open.length > 0) return [span(`${counted(open.length, 'problem')}: see above`, style)];
+  const what = [...(open.length > 0 ? [counted(open.length, 'problem')] : []), ...attention];
+  if (what.length > 0) return [span(`${what.join(', ')}: see above`, attention.length > 0 ? 'red' : style)];
   return settled
     ? [span('settled: everything found is delivered, withheld or a dead letter', 'green')]
     : [span('working', 'green')];

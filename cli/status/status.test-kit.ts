@@ -32,6 +32,7 @@ export function troubleOf(given: Partial<Trouble> = {}): Trouble {
     says: null,
     advice: null,
     text: 'Sink hooks accepts nothing: the receiver does not answer.',
+    lists: null,
     since: '2026-11-21T09:20:00.000Z',
     saysSince: false,
     help: null,
