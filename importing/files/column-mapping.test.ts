@@ -294,6 +294,10 @@ describe('the column of the codes', () => {
     ).toBe(
       'Several columns may hold the attendee codes: "Ticket" (2 different values in 40 rows, none with a digit), "Ref" (40 different values in 40 rows); name the right one, as in --map "Ref=attendeeCode".',
     );
+    const [ofKinds, ofShop] = [evidence('Ticket', 2), evidence('Ref', 2)];
+    expect(codeColumnDoubt({ basis: 'several', candidates: [] }, [{ ...ofKinds, withDigit: 0 }, ofShop])).toContain(
+      'as in --map "Ref=attendeeCode"',
+    );
     expect(codeColumnDoubt({ basis: 'guessed', candidates: [] }, [evidence('Ref', 40)])).toBe(
       'The column of the attendee codes is a guess: "Ref" (40 different values in 40 rows); if it is right, confirm it with --map "Ref=attendeeCode".',
     );

@@ -60,7 +60,7 @@ export const fieldWords: readonly FieldWords[] = [
   {
     property: nameField,
     words: words(`
-      name fullname attendeename participantname registrantname delegatename guestname displayname
+      name fullname ticketfullname ticketholder ticketholdername attendeefullname attendeename participantname registrantname delegatename guestname displayname
       vollername vollstandigername vorundnachname vornamenachname namevorname teilnehmername
       nomcomplet nomprenom prenomnom nometprenom prenometnom nombrecompleto nombreyapellidos nombreyapellido
       nome nomecompleto nomecognome nomeecognome nomesobrenome naam volledigenaam voornaamenachternaam namn fulltnamn fulltnavn navn nimi
@@ -70,7 +70,7 @@ export const fieldWords: readonly FieldWords[] = [
   {
     property: undefined,
     words: words(`
-      email emailaddress mail mailaddress emailadresse mailadresse epost epostadress epostadresse correo correoelectronico
+      email ticketemail attendeeemail participantemail registrantemail guestemail emailaddress mail mailaddress emailadresse mailadresse epost epostadress epostadresse correo correoelectronico
       courriel adressemail adresseemail adresseelectronique adressecourriel indirizzoemail postaelettronica endereçodeemail enderecodeemail
       emailadres sahkoposti adresemail adreselektroniczny eposta メール メールアドレス 电子邮件 邮箱 電子郵件 이메일 электроннаяпочта почта
     `),
@@ -101,13 +101,13 @@ export const fieldWords: readonly FieldWords[] = [
   {
     property: undefined,
     words: words(
-      `firstname givenname forename vorname prenom voornaam fornamn fornavn etunimi imie nombredepila 이름만 имяличное`,
+      `firstname ticketfirstname attendeefirstname participantfirstname givenname forename vorname prenom voornaam fornamn fornavn etunimi imie nombredepila 이름만 имяличное`,
     ),
   },
   {
     property: undefined,
     words: words(
-      `lastname surname familyname nachname familienname nomdefamille apellido apellidos cognome sobrenome achternaam efternamn etternavn sukunimi nazwisko prijmeni фамилия`,
+      `lastname ticketlastname attendeelastname participantlastname surname familyname nachname familienname nomdefamille apellido apellidos cognome sobrenome achternaam efternamn etternavn sukunimi nazwisko prijmeni фамилия`,
     ),
   },
 ];
@@ -395,7 +395,9 @@ function mappingError(message: string): RegistrantFileError {
  */
 export function codeColumnDoubt({ basis }: CodeColumn, evidence: readonly CodeEvidence[]): string | null {
   const words = evidence.map((each) => `${JSON.stringify(each.column)} (${evidenceInWords(each)})`).join(', ');
-  const [first] = evidence.toSorted((a, b) => b.different - a.different);
+  // The example is the column that most probably holds codes: many different values with digits.
+  const worth = (each: CodeEvidence): number => (each.isDoubtful ? 0 : each.different * (1 + each.withDigit));
+  const [first] = evidence.toSorted((a, b) => worth(b) - worth(a));
   const example = `--map "${first?.column ?? 'COLUMN'}=${codeProperty}"`;
   const isDoubtful = evidence.some((each) => each.isDoubtful);
   switch (basis) {
