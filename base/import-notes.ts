@@ -13,6 +13,11 @@ const notes: Readonly<Record<string, string>> = {
   'short-code':
     'the code is shorter than others that start with 0; a spreadsheet has probably removed its leading zeros',
   'html-codes': 'the value has HTML codes such as &amp; and is sent with them',
+  'cells-missing': 'the last cells of the row are missing and were read as empty',
+  'quotes-removed': 'quotation marks around the value were removed',
+  'hidden-row': 'the row is hidden in the spreadsheet',
+  'filtered-row': 'a filter of the spreadsheet hides the row',
+  'cancelled-row': 'the file marks the row as cancelled or refunded',
   'code-generated': 'a code was generated',
 };
 

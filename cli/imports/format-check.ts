@@ -28,6 +28,7 @@ export interface Sheet {
 export function formatCheck(check: ImportCheck, sheet: Sheet): string[] {
   return [
     `file    ${fileInWords(check.file, check.rows)}`,
+    ...check.file.remarks.map((remark) => `note    ${remark}`),
     ...encodingLines(check.file),
     `to      ${targetInWords(check.target)}${check.target.asOf === null ? '' : `, as of ${formatDistance(new Date(check.target.asOf), sheet.now)}`}`,
     '',

@@ -55,6 +55,7 @@ export function checkOf(given: Partial<ImportCheck> = {}): ImportCheck {
       format: 'csv',
       encoding: 'utf-8',
       encodingGuess: null,
+      remarks: [],
       delimiter: ';',
       sheet: null,
       contentHash: '00',

@@ -74,6 +74,9 @@ export function NewImport({ pigeonhole }: { readonly pigeonhole: string | null }
               <>
                 <Target target={check.target} />
                 {ended === null ? null : <p class="refused">{ended}</p>}
+                {check.file.remarks.map((remark) => (
+                  <p key={remark}>{remark}</p>
+                ))}
                 <EncodingGuess guess={check.file.encodingGuess} />
               </>
             )}

@@ -129,6 +129,7 @@ function describeFile({ file }: OpenedRegistrants, name: string, contentHash: Bu
     format,
     encoding,
     encodingGuess: file.encodingGuess(),
+    remarks: file.remarks,
     delimiter,
     sheet,
     contentHash: contentHash.toString('hex'),

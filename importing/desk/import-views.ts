@@ -53,6 +53,7 @@ const importedFileSchema = z.object({
   encodingGuess: encodingGuessSchema.nullable().describe('Null: the encoding is certain, or the request names it.'),
   delimiter: z.string().nullable(),
   sheet: z.string().nullable(),
+  remarks: z.array(z.string()).readonly().describe('Sentences about how the file was read.'),
   contentHash: z.string().describe("Keyed hash of the file's bytes. Identifies the file that was checked."),
 });
 export type ImportedFile = z.infer<typeof importedFileSchema>;

@@ -2,12 +2,18 @@ import {
   checkMapping,
   type ColumnMapping,
   guessMapping,
+  namesAField,
   type MappingWishes,
   parseMapping,
   wishesFor,
 } from '../files/column-mapping.js';
 import { openInThread } from '../files/open-in-thread.js';
-import type { FileOptions, RegistrantFile, CheckedRow } from '../files/registrant-file.js';
+import {
+  type FileOptions,
+  type RegistrantFile,
+  type CheckedRow,
+  RegistrantFileError,
+} from '../files/registrant-file.js';
 import { RowCheck } from '../files/row-check.js';
 import { createHash } from 'node:crypto';
 import type { Ledger } from '../../ledger/ledger.js';
@@ -38,7 +44,11 @@ export async function openRegistrants(
   bytes: AsyncIterable<Uint8Array>,
   terms: ReadingTerms,
 ): Promise<OpenedRegistrants> {
-  const file = await openInThread(bytes, terms.file);
+  const wished = Object.keys({ ...terms.wishes.saved, ...terms.wishes.own }).flatMap((name) => [
+    name,
+    ...name.split('+'),
+  ]);
+  const file = await openInThread(bytes, { ...terms.file, names: [...terms.knownFields, ...wished] });
   try {
     return withMapping(file, terms);
   } catch (error) {
@@ -50,7 +60,12 @@ export async function openRegistrants(
 function withMapping(file: RegistrantFile, { wishes, knownFields, codeKey }: ReadingTerms): OpenedRegistrants {
   const saved = wishesFor(file.columns, wishes.saved, wishes.own);
   const mapping = guessMapping(file.columns, knownFields, { ...saved, ...wishes.own });
-  checkMapping(mapping, codeKey === undefined ? 'required' : 'generated');
+  try {
+    checkMapping(mapping, codeKey === undefined ? 'required' : 'generated');
+  } catch (error) {
+    if (!(error instanceof RegistrantFileError) || file.headerRow === null) throw error;
+    throw new RegistrantFileError(error.kind, `${error.message} ${seenInWords(file)}`);
+  }
   const check = new RowCheck({ mapping, ...(codeKey === undefined ? {} : { codeKey }) });
   let sample: Readonly<Record<string, string>> | null = null;
   return {
@@ -66,6 +81,24 @@ function withMapping(file: RegistrantFile, { wishes, knownFields, codeKey }: Rea
       }
     })(),
   };
+}
+
+/** Maximum number of columns named in a message. */
+const maxNamed = 12;
+
+/**
+ * Returns how the file was read, for a person who wonders why no column was recognized. Names of columns are quoted only
+ * if one of them is usual: otherwise the row may be a registrant.
+ */
+function seenInWords({ headerRow, columns, delimiter, sheet, sheets }: RegistrantFile): string {
+  const where = sheet === null ? '' : ` of sheet ${JSON.stringify(sheet)}`;
+  const others = (sheets ?? []).filter(({ name }) => name !== sheet).map(({ name }) => JSON.stringify(name));
+  const by = delimiter === null ? '' : `, separated by ${delimiter === '\t' ? 'tabs' : JSON.stringify(delimiter)}`;
+  const named = columns.some(namesAField)
+    ? `: ${columns.slice(0, maxNamed).join(', ')}${columns.length > maxNamed ? ', …' : ''}`
+    : ', none with a usual name';
+  const more = others.length === 0 ? '' : ` The workbook also has the sheets ${others.join(', ')}.`;
+  return `Row ${headerRow}${where} was read as the header, with ${columns.length} columns${by}${named}.${more}`;
 }
 
 /** Opens a file, hashes its bytes, and closes it after the work. @throws {RegistrantFileError} */

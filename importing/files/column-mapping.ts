@@ -494,6 +494,7 @@ export const reportColumns = [
   'Import request id',
 ] as const;
 
-function isReportColumn(column: string): boolean {
+/** Whether a column describes an import and not the registrant. */
+export function isReportColumn(column: string): boolean {
   return (reportColumns as readonly string[]).includes(column);
 }

@@ -156,7 +156,7 @@ export function looksLikeRow(cells: readonly string[], first: readonly string[],
 }
 
 /** Reduces a cell to its form: 9 for digits, A for letters, other characters as they are. */
-function formOf(cell: string): string {
+export function formOf(cell: string): string {
   return cell
     .replace(/["\s]/g, '')
     .replace(/\p{N}+/gu, '9')

@@ -169,7 +169,11 @@ export type ToReadThread =
   | { readonly kind: 'bytes'; readonly bytes: Uint8Array | null }
   | { readonly kind: 'next-rows' };
 
-type OpenedFile = Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> & ReadEncoding;
+type OpenedFile = Pick<
+  RegistrantFile,
+  'format' | 'delimiter' | 'sheet' | 'sheets' | 'remarks' | 'headerRow' | 'columns'
+> &
+  ReadEncoding;
 
 /** The encoding, judging by what was read so far. */
 interface ReadEncoding {

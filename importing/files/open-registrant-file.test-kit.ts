@@ -1,7 +1,10 @@
 import { openRegistrantFile } from './open-registrant-file.js';
 import { RegistrantFileError, type FileOptions, type RawRow, type RegistrantFile } from './registrant-file.js';
 
-export interface ReadFile extends Pick<RegistrantFile, 'format' | 'delimiter' | 'sheet' | 'sheets' | 'columns'> {
+export interface ReadFile extends Pick<
+  RegistrantFile,
+  'format' | 'delimiter' | 'sheet' | 'sheets' | 'remarks' | 'headerRow' | 'columns'
+> {
   readonly encoding: string | null;
   readonly encodingGuess: ReturnType<RegistrantFile['encodingGuess']>;
   readonly rows: readonly RawRow[];
@@ -22,7 +25,7 @@ export async function readAll(
   const file = await openRegistrantFile(inChunks(content, chunkBytes), { name: 'people', ...rest });
   const rows: RawRow[] = [];
   for await (const batch of file.rows) rows.push(...batch);
-  const { format, delimiter, sheet, sheets, columns } = file;
+  const { format, delimiter, sheet, sheets, remarks, headerRow, columns } = file;
   return {
     format,
     encoding: file.encoding(),
@@ -30,6 +33,8 @@ export async function readAll(
     delimiter,
     sheet,
     sheets,
+    remarks,
+    headerRow,
     columns,
     rows,
   };

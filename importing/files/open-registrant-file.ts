@@ -3,7 +3,8 @@ import { findCsvForm } from './csv-form.js';
 import { readCsv } from './read-csv.js';
 import { type JsonKind, readJson } from './read-json.js';
 import { RegistrantFileError, type FileOptions, type RegistrantFile } from './registrant-file.js';
-import { rowsBelowHeader } from './table.js';
+import { rowsBelowHeader } from './below-header.js';
+import { findHeader, type IsName } from './find-header.js';
 import { withTextDamage } from './text-damage.js';
 import { knownEncoding, utf8Bytes, withoutPadding } from './utf8-bytes.js';
 import { readXlsx } from './xlsx/read-xlsx.js';
@@ -49,6 +50,41 @@ function isBinary(head: Buffer): boolean {
   return controls.length > 3 && controls.length >= maxControlShare * length;
 }
 
+/** Common texts that are not tables, whatever the name of the file says. */
+const textStrangers: readonly { readonly starts: RegExp; readonly sentence: string }[] = [
+  {
+    starts: /^<([a-z?]|!doctype|!--)/i,
+    sentence: 'The file is a web page or XML, whatever its name says; save it as CSV or XLSX.',
+  },
+  {
+    starts: /^BEGIN:VCARD/i,
+    sentence: 'The file holds contacts (vCard) and no table; export the list as CSV or XLSX.',
+  },
+  {
+    starts: /^BEGIN:VCALENDAR/i,
+    sentence: 'The file is a calendar and no table; export the list of registrants as CSV or XLSX.',
+  },
+  {
+    starts: /^\[(InternetShortcut|Desktop Entry)\]|^\{\s*"(url|doc_id)"\s*:\s*"https?:|^https?:\/\/\S+\s*$/i,
+    sentence: 'The file is only a link; open it, and download the list itself as CSV or XLSX.',
+  },
+  {
+    starts: /^TABLE\r?\n0,1\r?\n/,
+    sentence:
+      'The file is a table in the old format DIF; open it in a spreadsheet program, and save it as XLSX or CSV.',
+  },
+  {
+    starts: /^ID;P/,
+    sentence:
+      'The file is a table in the old format SYLK; open it in a spreadsheet program, and save it as XLSX or CSV.',
+  },
+  { starts: /^\{\\rtf/, sentence: 'The file is a text document (RTF) and no table; save the list as CSV or XLSX.' },
+  {
+    starts: /^(MIME-Version|From|Return-Path|Received): /,
+    sentence: 'The file is an e-mail or a web archive and no table; save the list in it as CSV or XLSX.',
+  },
+];
+
 type TextKind = 'csv' | JsonKind;
 
 /**
@@ -58,12 +94,8 @@ type TextKind = 'csv' | JsonKind;
 function findTextKind(head: Buffer, name: string): TextKind {
   const start = head.toString('utf8').trimStart();
   if (start === '') throw new RegistrantFileError('empty', 'The file holds nothing but white space; export it again.');
-  if (/^<(\?xml|!doctype|html|table|workbook)/i.test(start)) {
-    throw new RegistrantFileError(
-      'not-a-table',
-      'The file is a web page or XML, whatever its name says; save it as CSV or XLSX.',
-    );
-  }
+  const stranger = textStrangers.find(({ starts }) => starts.test(start));
+  if (stranger !== undefined) throw new RegistrantFileError('not-a-table', stranger.sentence);
   const isPlainly = /^(\[\s*)?\{\s*"[^"]*"\s*:/.test(start); // no CSV header starts like this
   if (!isPlainly && /\.(csv|tsv|txt)$/i.test(name)) return 'csv';
   if (/^\[\s*([[{\]"]|-?\d|$)/.test(start)) return 'json-list';
@@ -148,23 +180,54 @@ async function openText({ head, bytes }: Peeked, options: FileOptions): Promise<
   const shared = { encoding: text.encoding, encodingGuess: text.guess, sheet: null, sheets: null };
   if (kind === 'csv') {
     const form = findCsvForm(start.head.toString('utf8'), options.delimiter);
-    const table = await rowsBelowHeader(readCsv(start.bytes, form), 'found');
-    return { ...shared, format: 'csv', delimiter: form.delimiter, ...table };
+    const { rowsAbove, ...table } = await rowsBelowHeader(readCsv(start.bytes, form), {
+      shortRows: 'found',
+      isName: nameTest(options),
+    });
+    const remarks = headerRemarks(table.headerRow, rowsAbove);
+    return { ...shared, format: 'csv', delimiter: form.delimiter, remarks, ...table };
   }
   const table = await readJson(start.bytes, kind);
-  return { ...shared, format: kind === 'json-values' ? 'ndjson' : 'json', delimiter: null, ...table };
+  return {
+    ...shared,
+    format: kind === 'json-values' ? 'ndjson' : 'json',
+    delimiter: null,
+    headerRow: null,
+    remarks: [],
+    ...table,
+  };
+}
+
+/** Returns a test for names of columns. */
+function nameTest({ names = [] }: FileOptions): IsName {
+  const own = new Set(names.map((name) => name.trim()));
+  return (cell) => namesAField(cell) || own.has(cell.trim());
+}
+
+function headerRemarks(headerRow: number, rowsAbove: number): string[] {
+  if (rowsAbove === 0) return [];
+  const above = rowsAbove === 1 ? 'the row' : `the ${rowsAbove} rows`;
+  return [`Row ${headerRow} was taken as the header; ${above} above it ${rowsAbove === 1 ? 'is' : 'are'} not read.`];
 }
 
 async function openWorkbook(bytes: AsyncIterable<Buffer>, options: FileOptions): Promise<Parts> {
-  const sheet = await readXlsx(bytes, options.sheet);
-  const table = await rowsBelowHeader(sheet.rows, 'padded');
+  const isName = nameTest(options);
+  const sheet = await readXlsx(
+    bytes,
+    options.sheet,
+    ({ filled }) => filled.length > 1 && findHeader(filled, isName).isEvident,
+  );
+  const { rowsAbove, ...table } = await rowsBelowHeader(sheet.rows, { shortRows: 'padded', isName });
+  const remarks = [...sheet.remarks, ...headerRemarks(table.headerRow, rowsAbove)];
+  const { name, sheets } = sheet;
   return {
     format: 'xlsx',
     encoding: () => null,
     encodingGuess: () => null,
     delimiter: null,
-    sheet: sheet.name,
-    sheets: sheet.sheets,
+    sheet: name,
+    sheets,
+    remarks,
     ...table,
   };
 }

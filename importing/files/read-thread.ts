@@ -24,10 +24,13 @@ async function* source(): AsyncGenerator<Uint8Array, void, undefined> {
 
 async function run(): Promise<void> {
   const file = await openRegistrantFile(source(), workerData as FileOptions);
-  const { format, delimiter, sheet, sheets, columns } = file;
+  const { format, delimiter, sheet, sheets, remarks, headerRow, columns } = file;
   const rows = file.rows[Symbol.asyncIterator]();
   let asked = new Promise<void>((resolve) => (onNextRows = resolve));
-  post({ kind: 'opened', file: { format, delimiter, sheet, sheets, columns, ...encodingOf(file) } });
+  post({
+    kind: 'opened',
+    file: { format, delimiter, sheet, sheets, remarks, headerRow, columns, ...encodingOf(file) },
+  });
   for (;;) {
     await asked;
     asked = new Promise((resolve) => (onNextRows = resolve));

@@ -10,6 +10,8 @@ export interface FileOptions {
   readonly delimiter?: string | undefined;
   /** The name of a sheet of an XLSX file. By default the first visible one. */
   readonly sheet?: string | undefined;
+  /** Names by which the header is recognized besides the usual ones: fields of the pigeonhole, columns of a mapping. */
+  readonly names?: readonly string[] | undefined;
 }
 
 /** A file that is read once, in order. Its properties never quote a cell below the header. */
@@ -25,6 +27,10 @@ export interface RegistrantFile {
   readonly sheet: string | null;
   /** All sheets of a workbook, in the order of their tabs; null for other formats. */
   readonly sheets: readonly SheetName[] | null;
+  /** Sentences about how the file was read, such as which row is the header. They quote no cell. */
+  readonly remarks: readonly string[];
+  /** The number of the header's row; null for JSON. */
+  readonly headerRow: number | null;
   /** The trimmed, unique names of the header. */
   readonly columns: readonly string[];
   /**
@@ -84,10 +90,24 @@ export interface Finding {
     | 'late-field' // a JSON field that no element at the start of the file has
     | 'too-few-cells'
     | 'too-many-cells'
+    | 'repeated-header' // the row has the names of the columns
+    | 'totals-row' // the row sums up others
+    | 'cells-missing' // only empty cells at the end of the row are missing
+    | 'quotes-removed' // a program put the value into quotation marks that are not those of CSV
+    | 'hidden-row' // the workbook hides the row
+    | 'filtered-row' // a filter of the workbook hides the row
+    | 'cancelled-row' // the file itself says that it was cancelled or refunded
     | 'broken-character' // bytes that are no character, or were none when the file was made
     | 'encoded-twice' // Ã© for é
     | 'stray-quote' // a quotation mark that neither opens nor closes a cell
     | 'within-quotes'; // the line lies between such a mark and the next one
+}
+
+const noted = ['cells-missing', 'quotes-removed', 'hidden-row', 'filtered-row', 'cancelled-row'] as const;
+
+/** Whether a finding is only a note: the row is sent. */
+export function isNoted(kind: Finding['kind']): kind is (typeof noted)[number] {
+  return (noted as readonly string[]).includes(kind);
 }
 
 /** The problem of a file as a whole; `RowCheck` checks the rows. */
@@ -202,6 +222,8 @@ export const codesLostInText: ReadonlySet<string> = new Set<PlainCode>([
   'control-character',
   'too-few-cells',
   'broken-character',
+  'repeated-header',
+  'totals-row',
   'stray-quote',
   'within-quotes',
   'error-cell',
@@ -242,6 +264,13 @@ const problemWords = {
     'The cell holds a formula without a result; open the file in a spreadsheet program, save it, and import it again.',
   'not-calculated':
     'The cell holds a formula that was not calculated; open the file in a spreadsheet program, save it, and import it again.',
+  'repeated-header': 'The row repeats the names of the columns; remove it.',
+  'totals-row': 'The row sums up the others and is no registrant; remove it.',
+  'cells-missing': 'The last cells of the row are missing and were read as empty.',
+  'quotes-removed': 'Quotation marks around the value were removed.',
+  'hidden-row': 'The row is hidden in the spreadsheet.',
+  'filtered-row': 'A filter of the spreadsheet hides the row.',
+  'cancelled-row': 'The file marks the row as cancelled or refunded.',
   'broken-character': 'A character was lost when the file was made; type the value again.',
   'encoded-twice': 'Letters were encoded twice, such as é as Ã©; export the list again as UTF-8, or correct the value.',
   'stray-quote':

@@ -259,6 +259,25 @@ describe('a finding of the file reader', () => {
     },
   );
 
+  it('is a note if the row is sent', () => {
+    const once = new RowCheck({ mapping: guessMapping(['Code', 'Name'], []) });
+    const findings: Finding[] = [{ column: null, kind: 'cancelled-row' }];
+    const rows = once.check([{ row: 2, values: ['A1', 'Ada'], findings }]);
+    expect([rows.every(isSendable), said(rows)]).toEqual([true, ['2 null cancelled-row']]);
+  });
+
+  it.each(['repeated-header', 'totals-row', 'stray-quote', 'within-quotes'] as const)(
+    'takes no code from a row that is none or may be mixed up: %s',
+    (kind) => {
+      const once = new RowCheck({ mapping: guessMapping(['Code', 'Name'], []) });
+      const rows = once.check([
+        { row: 2, values: ['A1', 'Ada'], findings: [{ column: null, kind }] },
+        { row: 3, values: ['A1', 'Ada'] },
+      ]);
+      expect(said(rows)).toEqual([`2 null ${kind}`]);
+    },
+  );
+
   it('is ignored in a column that is not sent', () => {
     const once = new RowCheck({ mapping: guessMapping(['Code', 'Name', '(column 3)'], []) });
     const findings: Finding[] = [{ column: 2, kind: 'error-cell' }];

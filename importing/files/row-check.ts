@@ -9,6 +9,7 @@ import {
   type Problem,
   type Profile,
   maxValueLength,
+  isNoted,
   plainProblem,
 } from './registrant-file.js';
 import { asWritten, unnamedColumn } from './table.js';
@@ -98,7 +99,8 @@ export class RowCheck {
     const judged: Judged = { row, fields: new Map([[codeProperty, '']]), problems: [], notes: [] };
     for (const finding of raw.findings ?? []) this.#judgeFinding(finding, judged);
     for (const column of this.#sent) this.#judgeValue(column, raw.values[column.index] ?? '', judged);
-    for (const { index, values } of this.#watched) {
+    const isPerson = !(raw.findings ?? []).some(({ kind }) => isNoRegistrant(kind));
+    for (const { index, values } of isPerson ? this.#watched : []) {
       values.add(
         index === this.#code?.index ? judged.fields.get(codeProperty)! : (raw.values[index] ?? '').trim(),
         row,
@@ -107,7 +109,7 @@ export class RowCheck {
     // If a row is unreadable or its cells are shifted, report only that and not the problems that follow from it.
     const isReadable = (raw.findings ?? []).every(({ kind }) => isHarmless(kind));
     this.#judgeName(judged, isReadable);
-    this.#judgeCode(judged, isReadable);
+    if (isPerson) this.#judgeCode(judged, isReadable);
     const values = Object.fromEntries(judged.fields);
     return judged.problems.length > 0
       ? { row, values: storable({ ...values, ...this.#extraCells(raw) }), problems: judged.problems }
@@ -125,11 +127,12 @@ export class RowCheck {
     return Object.fromEntries(extra.filter(([, text]) => text !== ''));
   }
 
-  #judgeFinding({ column, kind }: Finding, { row, problems }: Judged): void {
+  #judgeFinding({ column, kind }: Finding, { row, problems, notes }: Judged): void {
     const sent = this.#sent.find(({ index }) => index === column);
     if (column !== null && sent === undefined) return; // a column that is not sent may have any content
     if (kind === 'calculated-on-load' || kind === 'zero-result') return; // a result, as far as can be known
-    if (kind !== 'date-cell') problems.push(plainProblem(row, sent?.column ?? null, kind));
+    if (isNoted(kind)) notes.push(plainProblem(row, sent?.column ?? null, kind));
+    else if (kind !== 'date-cell') problems.push(plainProblem(row, sent?.column ?? null, kind));
     else if (sent !== undefined && sent === this.#code) problems.push(plainProblem(row, sent.column, 'date-in-code'));
   }
 
@@ -193,9 +196,14 @@ export class RowCheck {
   }
 }
 
+/** Whether the cells of a row with this finding are none of a registrant, or may be those of another row. */
+function isNoRegistrant(kind: Finding['kind']): boolean {
+  return ['repeated-header', 'totals-row', 'stray-quote', 'within-quotes'].includes(kind);
+}
+
 /** Whether a finding leaves the row readable. */
 function isHarmless(kind: Finding['kind']): boolean {
-  return kind === 'date-cell' || kind === 'calculated-on-load' || kind === 'zero-result';
+  return kind === 'date-cell' || kind === 'calculated-on-load' || kind === 'zero-result' || isNoted(kind);
 }
 
 /** Values of rows that are not sent are cut to this length, which is enough to see the problem. */

@@ -1,85 +1,8 @@
-import { RegistrantFileError, type Finding, type RawRow, readLimits } from './registrant-file.js';
+import { RegistrantFileError, type RawRow, readLimits } from './registrant-file.js';
 
 export interface Table {
   readonly columns: readonly string[];
   readonly rows: AsyncIterable<readonly RawRow[]>;
-}
-
-/**
- * Uses the first non-empty row as header and adjusts all others to its width, except rows with too many cells. Empty
- * rows are omitted but count for row numbers.
- * @param shortRows `padded`: a short row is completed with empty cells, because a sheet does not store them; `found`: a
- *   short row gets a finding
- * @throws {RegistrantFileError} kind `empty`, after all rows were read, if there is none below the header; see also
- *   `columnsOf`
- */
-export async function rowsBelowHeader(
-  source: AsyncGenerator<readonly RawRow[], void, undefined>,
-  shortRows: 'padded' | 'found',
-): Promise<Table> {
-  for (;;) {
-    const next = await source.next();
-    if (next.done === true) throw new RegistrantFileError('empty', 'The file holds no rows; export it again.');
-    const at = next.value.findIndex(isFilled);
-    if (at < 0) continue;
-    const header = next.value[at]!;
-    if (header.findings?.some(({ kind }) => kind === 'stray-quote') === true) throw brokenHeader(header.row);
-    const columns = columnsOf(header.values);
-    return { columns, rows: batches(next.value.slice(at + 1), source, columns.length, shortRows) };
-  }
-}
-
-function brokenHeader(row: number): RegistrantFileError {
-  return new RegistrantFileError(
-    'header',
-    `Row ${row}, which should name the columns, has a quotation mark too many or too few; correct it.`,
-  );
-}
-
-async function* batches(
-  first: readonly RawRow[],
-  rest: AsyncGenerator<readonly RawRow[], void, undefined>,
-  width: number,
-  shortRows: 'padded' | 'found',
-): AsyncGenerator<readonly RawRow[], void, undefined> {
-  let empty = true;
-  const bring = (rows: readonly RawRow[]) => rows.filter(isFilled).map((row) => broughtTo(width, row, shortRows));
-  try {
-    const start = bring(first);
-    empty = start.length === 0;
-    if (!empty) yield start;
-    for await (const rows of rest) {
-      const batch = bring(rows);
-      if (batch.length === 0) continue;
-      empty = false;
-      yield batch;
-    }
-  } finally {
-    await rest.return();
-  }
-  if (empty) throw new RegistrantFileError('empty', 'The file has a header and no row below it; export it again.');
-}
-
-function isFilled({ values, findings }: RawRow): boolean {
-  return values.some((value) => value.trim() !== '') || (findings?.length ?? 0) > 0;
-}
-
-function broughtTo(
-  width: number,
-  { row, values, findings = [], marks }: RawRow,
-  shortRows: 'padded' | 'found',
-): RawRow {
-  const found: Finding[] = findings.filter(({ column }) => column === null || column < width);
-  if (found.some(({ column }) => column === null)) return { row, values, findings: found };
-  if (values.length < width) {
-    if (shortRows === 'found') found.push({ column: null, kind: 'too-few-cells' });
-    values = [...values, ...Array<string>(width - values.length).fill('')];
-  } else if (values.length > width) {
-    // Cells beyond the header are kept for the report.
-    if (values.slice(width).some((value) => value.trim() !== '')) found.push({ column: null, kind: 'too-many-cells' });
-    else values = values.slice(0, width);
-  }
-  return { row, values, ...(found.length > 0 && { findings: found }), ...(marks !== undefined && { marks }) };
 }
 
 /**

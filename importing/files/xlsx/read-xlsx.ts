@@ -4,6 +4,7 @@ import { readSharedTexts } from './cell-value.js';
 import { readStyles } from './number-format.js';
 import { posix } from 'node:path';
 import { openArchive, type Archive } from './archive.js';
+import { type FirstRows, firstRows } from '../below-header.js';
 import { readXml, truth } from './xml-events.js';
 import { readTable, type SheetTable } from './tables.js';
 
@@ -12,28 +13,37 @@ interface XlsxSheet {
   /** All sheets with cells, in the order of their tabs. */
   readonly sheets: readonly SheetName[];
   readonly rows: AsyncGenerator<readonly RawRow[], void, undefined>;
+  /** Why this sheet was taken, if it is not the first visible one. */
+  readonly remarks: readonly string[];
 }
 
 /**
  * Opens a sheet of an XLSX file (decision 0024). Reads its texts and styles; rows are read on demand.
- * @param wanted the sheet's name; undefined: the first visible one
- * @throws {RegistrantFileError} if it is not a workbook, has no such sheet, or lacks a part that it names
+ * @param wanted the sheet's name; undefined: the first visible one, or the only visible one that is a list
+ * @param isList whether the first rows of a sheet are those of a list
+ * @throws {RegistrantFileError} if it is not a workbook, has no such sheet, or lacks a part that it names; if several
+ *   sheets are lists, but not the first
  */
-export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | undefined): Promise<XlsxSheet> {
+export async function readXlsx(
+  bytes: AsyncIterable<Buffer>,
+  wanted: string | undefined,
+  isList: (first: FirstRows) => boolean,
+): Promise<XlsxSheet> {
   const archive = await openArchive(bytes);
   const workbook = await readWorkbook(archive);
-  const sheet =
-    wanted === undefined
-      ? (workbook.sheets.find(({ hidden }) => !hidden) ?? workbook.sheets[0])
-      : workbook.sheets.find(({ name }) => name === wanted);
-  if (sheet === undefined) {
-    const all = workbook.sheets.map(({ name }) => JSON.stringify(name));
-    throw all.length === 0
+  const sheets = workbook.sheets.map(({ name, hidden }) => ({ name, hidden }));
+  const inWords = sheets.map(({ name }) => JSON.stringify(name)).join(', ');
+  const visible = workbook.sheets.filter(({ hidden }) => !hidden);
+  const choice =
+    wanted !== undefined
+      ? workbook.sheets.filter(({ name }) => name === wanted).slice(0, 1)
+      : visible.length > 0
+        ? visible
+        : workbook.sheets.slice(0, 1);
+  if (choice.length === 0) {
+    throw sheets.length === 0
       ? new RegistrantFileError('not-a-table', 'The workbook has no sheet with cells; save the list as XLSX or CSV.')
-      : new RegistrantFileError(
-          'options',
-          `The workbook has no sheet ${JSON.stringify(wanted)}; it has ${all.join(', ')}.`,
-        );
+      : new RegistrantFileError('options', `The workbook has no sheet ${JSON.stringify(wanted)}; it has ${inWords}.`);
   }
   const values = {
     texts: await readSharedTexts(opened(archive, workbook.sharedTextsPart)),
@@ -41,12 +51,29 @@ export async function readXlsx(bytes: AsyncIterable<Buffer>, wanted: string | un
     from1904: workbook.from1904,
     calculatesOnLoad: workbook.calculatesOnLoad,
   };
-  const tables = await tablesOf(archive, sheet.part);
-  return {
-    name: sheet.name,
-    sheets: workbook.sheets.map(({ name, hidden }) => ({ name, hidden })),
-    rows: readSheet(opened(archive, sheet.part)!, values, tables),
-  };
+  const open = async ({ part }: { readonly part: string }) =>
+    await firstRows(readSheet(opened(archive, part)!, values, await tablesOf(archive, part)));
+  const first = await open(choice[0]!);
+  if (choice.length === 1 || isList(first)) return { name: choice[0]!.name, sheets, rows: first.rows, remarks: [] };
+  const lists: { name: string; rows: FirstRows['rows'] }[] = [];
+  for (const sheet of choice.slice(1)) {
+    const other = await open(sheet);
+    if (isList(other)) lists.push({ name: sheet.name, rows: other.rows });
+    else await other.rows.return();
+  }
+  const [list, ...more] = lists;
+  if (list === undefined) return { name: choice[0]!.name, sheets, rows: first.rows, remarks: [] };
+  for (const { rows } of [first, ...more]) await rows.return();
+  if (more.length === 0) {
+    const remark = `Sheet ${JSON.stringify(list.name)} was taken, the only visible one with names of columns; the workbook has ${inWords}.`;
+    return { ...list, sheets, remarks: [remark] };
+  }
+  await list.rows.return();
+  const names = lists.map(({ name }) => JSON.stringify(name)).join(', ');
+  throw new RegistrantFileError(
+    'options',
+    `The first sheet is no list, and several others may be it: ${names}; name the right one as the sheet.`,
+  );
 }
 
 /** Opens a part that the workbook names. @throws {RegistrantFileError} kind `damaged` if the archive lacks it */
