@@ -31,6 +31,25 @@ describe('the plan of an import', () => {
     ]);
   });
 
+  it('shows how the file was read, and names that prove a guessed encoding', () => {
+    const proof = (line: number, ...texts: string[]) => ({
+      line,
+      readings: ['windows-1252', 'windows-1250'].map((encoding, index) => ({ encoding, text: texts[index]! })),
+    });
+    const guess = { encoding: 'windows-1252', proofs: [proof(2, 'Sørensen', 'Sřrensen'), proof(7, 'Bjørn', 'Bjřrn')] };
+    const planOf = (isSure: boolean) => {
+      const file = { ...checkOf().file, remarks: ['Row 4 is the header.'], encodingGuess: { ...guess, isSure } };
+      return formatCheck(checkOf({ file }), sheet).slice(1, 5);
+    };
+    expect(planOf(false)).toEqual([
+      'note    Row 4 is the header.',
+      'note    the encoding windows-1252 is not certain: check the names, or choose another with --encoding',
+      '        as windows-1252: Sørensen (line 2), Bjørn (line 7)',
+      '        or as windows-1250: Sřrensen (line 2), Bjřrn (line 7)',
+    ]);
+    expect(planOf(true)[1]).toBe('note    the encoding windows-1252 was guessed');
+  });
+
   it('names rows that are not sent again, and why', () => {
     const counts = { send: 1, existing: 200, conflict: 3, rejected: 4, elsewhere: 5, invalid: 6 };
     const lines = formatCheck(checkOf({ counts, generatedCodes: 1 }), sheet);

@@ -70,6 +70,31 @@ describe('the thread that reads a file of registrants', () => {
     await expect(starting).rejects.toThrow(ImportRefusal);
   });
 
+  it('ends if an import rejects a guessed encoding that nobody has confirmed', async () => {
+    const text = Buffer.from('attendeeCode,Name\nA1,S\xf8rensen\n', 'latin1');
+    const starting = startImport({} as never, inChunks(text), {
+      ...terms,
+      id: '0a7c3f52-7f0c-4c1b-9a53-0d7b7f6c2e11',
+      target,
+      canary: null,
+      requestedBy: null,
+      requestedToken: null,
+      content: null,
+      saveMapping: null,
+      strangeFields: 'accept',
+    });
+    await expect(starting).rejects.toThrow(
+      'The encoding of the text is not certain (windows-1252 or windows-1250 or iso-8859-2, see line 2); save the file as UTF-8, or name its encoding.',
+    );
+  });
+
+  it('says how a file was read in which no column holds the codes', async () => {
+    const opening = openRegistrants(inChunks('Report\nFirst name;Last name;Email\nAnn;Ray;ann@example.com\n'), terms);
+    await expect(opening).rejects.toThrow(
+      'Row 2 was read as the header, with 3 columns, separated by ";": First name, Last name, Email.',
+    );
+  });
+
   it('ends if the store fails during a check', async () => {
     const ledger = { db: { query: () => Promise.reject(new Error('the store is away')) } };
     const checking = checkImport({ ledger } as never, inChunks('attendeeCode,Name\nA1,Ada\n'), {

@@ -67,6 +67,7 @@ async function stageOpened(
   const { mapping, rows } = opened;
   const { id, target, canary, requestedBy, requestedToken } = terms;
   if (terms.strangeFields === 'refuse') refuseStrangeFields(mapping, terms);
+  refuseUnsureEncoding(opened.file.encodingGuess()); // and again after the last row, when the guess is final
   if (mapping.code.basis === 'several' || mapping.code.basis === 'guessed') {
     for await (const batch of rows) void batch; // the refusal says what all values look like
     refuseDoubtfulCodes(opened);

@@ -1,6 +1,6 @@
 import { isReportColumn } from './column-mapping.js';
 import { formOf } from './csv-record.js';
-import { filledOf, findHeader, type FoundHeader, type IsName, maxRowsAbove } from './find-header.js';
+import { findHeader, type FoundHeader, type IsName, maxRowsAbove } from './find-header.js';
 import { RegistrantFileError, type Finding, type RawRow } from './registrant-file.js';
 import { columnsOf, type Table } from './table.js';
 
@@ -111,6 +111,9 @@ function isFilled({ values, findings }: RawRow): boolean {
   return values.some((value) => value.trim() !== '') || (findings?.length ?? 0) > 0;
 }
 
+/** Length up to which a cell below the header may be the name of a column. */
+const maxNameLength = 40;
+
 /** Forms of first cells that are remembered. */
 const maxForms = 1_000;
 
@@ -175,14 +178,26 @@ class RowJudge {
       (name, index) => isReportColumn(name) || (values[index] ?? '').trim() === name.trim(),
     );
     if (isSame) return 'repeated-header';
-    const names = values.filter((cell) => this.#terms.isName(cell)).length;
-    if (names >= 2 && 2 * names >= filledOf(row)) {
+    if (this.#isHeader(row)) {
       throw new RegistrantFileError(
         'header',
         `Row ${row.row} looks like a second header, with other columns than row ${this.#header.row}; import each part as a file of its own.`,
       );
     }
     return marks?.includes('total') === true || isTotals(values) ? 'totals-row' : undefined;
+  }
+
+  /** Whether at least half of the cells, and two, are names of columns. Stops early, because nearly all rows are none. */
+  #isHeader({ values }: RawRow): boolean {
+    let names = 0;
+    let others = 0;
+    for (const cell of values) {
+      if (cell.trim() === '') continue;
+      if (cell.length <= maxNameLength && !/[\d@]/.test(cell) && this.#terms.isName(cell)) names++;
+      else others++;
+      if (others > values.length / 2) return false;
+    }
+    return names >= 2 && names >= others;
   }
 
   /**

@@ -48,7 +48,7 @@ export function findHeader(rows: readonly RawRow[], isName: IsName): FoundHeader
   return { index: best, names: names[best]!, isEvident: names[best]! >= 2 };
 }
 
-export function filledOf({ values }: RawRow): number {
+function filledOf({ values }: RawRow): number {
   return values.filter((value) => value.trim() !== '').length;
 }
 
