@@ -1,7 +1,7 @@
 import { createRoute, z } from '@hono/zod-openapi';
 import { listNames } from '../base/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { findItems, type KnownItem, timelineOf } from '../operations/timeline.js';
+import { findItems, type KnownItem, timelineOf, twinOf } from '../operations/timeline.js';
 import type { ApiApp } from './api-app.js';
 import { itemKey, printable, instant } from '../base/printable.js';
 import { answers, needs, withIsoInstants } from './route-parts.js';
@@ -13,7 +13,9 @@ const whySinkSchema = z.object({
   sink: z.string(),
   state: z
     .string()
-    .describe('`behind`: the lane has not reached the change yet; `passed`: the sink does not receive it.'),
+    .describe(
+      '`behind`: the lane has not reached the change yet; `unwanted`: the sink does not receive the list; `passed`: the sink did not receive the change when the lane reached it.',
+    ),
   outcome: z.string().describe('The state in words, and whether a replay caused the delivery.'),
   reason: z.string().nullable(),
   words: z.string().nullable().describe('The reason in words.'),
@@ -66,6 +68,10 @@ export const whySchema = z
     sweptAt: instant().nullable(),
     failure: z.string().nullable(),
     missingSince: instant().nullable(),
+    twin: z
+      .object({ list: z.string(), sinks: z.array(z.string()).readonly().describe('Sinks that received it.') })
+      .nullable()
+      .describe('For a question: the same question, with the same key, in the other list of questions.'),
     revisions: z.array(whyRevisionSchema).readonly(),
   })
   .openapi('Why');
@@ -121,6 +127,7 @@ async function explainItem(
   item: KnownItem,
 ): Promise<Why> {
   const { changes, deliveries, lanes } = await timelineOf(ledger, item);
+  const twin = await twinOf(ledger, { ref: item.ref, list, key });
   const revisions = changes.map(({ sequence, foundAt, ...change }): WhyRevision => {
     const rows = deliveries.filter((delivery) => delivery.sequence === sequence);
     const told = rows.map((source): WhySink => {
@@ -133,10 +140,12 @@ async function explainItem(
     });
     const untold = lanes
       .filter(({ sink }) => !rows.some((row) => row.sink === sink))
-      .map(({ sink, watermark, failure, observes }): WhySink => {
-        const isBehind = watermark < sequence;
+      .map(({ sink, watermark, lists, failure, observes }): WhySink => {
+        const isWanted = lists.length === 0 || lists.includes(list);
+        const isBehind = isWanted && watermark < sequence;
         const reason = isBehind && observes ? 'observe' : null;
-        const missed = { state: isBehind ? 'behind' : 'passed', reason, replay: null };
+        const state = isBehind ? 'behind' : isWanted ? 'passed' : 'unwanted';
+        const missed = { state, reason, replay: null };
         return {
           sink,
           ...missed,
@@ -153,5 +162,5 @@ async function explainItem(
     return { ...change, foundAt: foundAt.toISOString(), sinks: [...told, ...untold] };
   });
   const { ref: _ref, lastSequence: _last, seenAt, ...known } = item;
-  return withIsoInstants({ ...known, list, key, lastChangedAt: seenAt, revisions });
+  return withIsoInstants({ ...known, list, key, lastChangedAt: seenAt, twin, revisions });
 }

@@ -77,6 +77,7 @@ const outcomes: Readonly<Record<string, string>> = {
   waiting: 'queued',
   sending: 'being sent, outcome unknown',
   behind: 'not processed yet',
+  unwanted: 'not sent: this sink does not receive the list',
   passed: 'not sent: the configuration at that time did not send it to this sink',
 };
 

@@ -1,3 +1,4 @@
+import { questionLists } from '../base/list-names.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { consentBehind } from '../delivering/candidates.js';
 
@@ -51,6 +52,8 @@ export interface KnownDelivery {
 export interface KnownLane {
   readonly sink: string;
   readonly watermark: number;
+  /** Lists that the sink accepts under the configuration in force; empty: not known yet. */
+  readonly lists: readonly string[];
   readonly failure: string | null;
   /** The sink observes and is not approved. */
   readonly observes: boolean;
@@ -101,12 +104,37 @@ export async function timelineOf(
      order by d.sequence, s.name, d.replay`,
     [ref, changes.map(({ sequence }) => sequence)],
   );
-  const lanes = await ledger.db.query<KnownLane>(
-    `select s.name as sink, l.watermark, l.failure,
+  const lanes = await ledger.db.query<Omit<KnownLane, 'lists'> & { lists: string }>(
+    `select s.name as sink, l.watermark, l.lists, l.failure,
        l.observed is not null and not exists (select 1 from approvals a where a.sink_id = s.id) as observes
      from lanes l join sinks s on s.id = l.sink_id
      where l.ref = $1 and s.archived_at is null order by s.name`,
     [ref],
   );
-  return { changes, deliveries, lanes };
+  return {
+    changes,
+    deliveries,
+    lanes: lanes.map(({ lists, ...lane }) => ({ ...lane, lists: lists.split(' ').filter(Boolean) })),
+  };
+}
+
+/** The same question in the other list of questions, and the sinks that received it there. */
+export interface KnownTwin {
+  readonly list: string;
+  readonly sinks: readonly string[];
+}
+
+/** Returns the same question in the other list of questions; null if the item is no question or stands alone. */
+export async function twinOf(
+  ledger: Ledger,
+  { ref, list, key }: { readonly ref: number; readonly list: string; readonly key: string },
+): Promise<KnownTwin | null> {
+  if (!questionLists.has(list)) return null;
+  const [twin] = await ledger.db.query<KnownTwin>(
+    `select i.list, coalesce((select json_agg(distinct s.name) from deliveries d join sinks s on s.id = d.sink_id
+         where d.ref = i.ref and d.list = i.list and d.key = i.key and d.state = 'delivered'), '[]'::json) as sinks
+     from items i where i.ref = $1 and i.key = $2 and i.list = any($3::text[]) and i.list <> $4`,
+    [ref, key, [...questionLists], list],
+  );
+  return twin ?? null;
 }

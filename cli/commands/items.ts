@@ -130,6 +130,7 @@ export function timeline(item: Why): string[] {
   return [
     `${list}:${key}  ${where}`,
     `  ${state}`,
+    ...(item.twin === null ? [] : [`  ${twinWords(item.twin, key)}`]),
     ...item.revisions.flatMap(revisionLines),
     ...(item.missingSince === null
       ? []
@@ -137,6 +138,12 @@ export function timeline(item: Why): string[] {
     `stream read ${item.polledAt ?? 'never'}, swept ${item.sweptAt ?? 'never'}`,
     ...(item.failure === null ? [] : [`stream failing: ${item.failure}`]),
   ];
+}
+
+/** Names the same question in the other list, which a sink may have received instead. */
+function twinWords({ list, sinks }: NonNullable<Why['twin']>, key: string): string {
+  const received = sinks.length === 0 ? 'which no sink received' : `which ${sinks.join(', ')} received`;
+  return `the same question is ${list}:${key}, ${received}`;
 }
 
 function revisionLines({ revision, kind, foundAt, readAs, requestId, visibility, sinks }: WhyRevision): string[] {

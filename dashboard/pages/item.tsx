@@ -4,7 +4,7 @@ import { get, refusalOf } from '../asking/ask.js';
 import { useRemembered, useMay } from '../asking/page-state.js';
 import { useAsked } from '../asking/use-asked.js';
 import { ListChoice, Button, Field } from '../parts/controls.js';
-import { AwaitAnswer, PageHead, Facts, Panel, Written, Refusal } from '../parts/panel.js';
+import { AwaitAnswer, PageHead, Facts, itemLink, Panel, Written, Refusal } from '../parts/panel.js';
 import { StateWord } from '../parts/states.js';
 import { type Tone } from '../words.js';
 import { Ago, Clock, Sentence, Until } from '../parts/time.js';
@@ -75,7 +75,7 @@ function Search({ list, named }: Pick<Named, 'list' | 'named'>) {
 }
 
 function Timeline({ item }: { readonly item: Why }) {
-  const { workspace, pigeonholeId, sessionId, revisions, deleted, consent, visibility } = item;
+  const { workspace, pigeonholeId, sessionId, key, revisions, deleted, consent, visibility, twin } = item;
   return (
     <>
       <Panel
@@ -101,6 +101,13 @@ function Timeline({ item }: { readonly item: Why }) {
               visibility ?? (consent === null ? 'none' : 'their own record'),
               consent === null ? null : `consent ${consent}`,
             ],
+            twin === null
+              ? null
+              : [
+                  'Same question',
+                  itemLink({ workspace, pigeonholeId, list: twin.list, key }),
+                  twin.sinks.length === 0 ? 'no sink received it' : `received by ${twin.sinks.join(', ')}`,
+                ],
             item.missingSince === null
               ? null
               : ['Missing', ['since ', <Clock at={item.missingSince} />], 'deleted once a second check confirms it'],

@@ -2,7 +2,7 @@ import { explain } from '../../api/why.js';
 import { timeline } from '../../cli/commands/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import { previewSink } from '../../operations/preview-sink.js';
-import { attendee, pollVote, session } from '../kit/items.js';
+import { attendee, pollVote, qnaQuestion, question, session } from '../kit/items.js';
 import { useStages } from '../kit/stage.js';
 
 const stages = useStages();
@@ -45,6 +45,32 @@ describe.each(kinds)('the explanation of an item, on %s', (kind) => {
     expect(parked!.revisions[0]!.sinks).toMatchObject([{ state: 'dead', reason: 'http:422', attempts: 1 }]);
     expect(await explain(scene.ledger, { list: 'attendees', key: '3', pigeonhole: null })).toEqual([]);
     expect(await explain(scene.ledger, { list: 'attendees', key: '1', pigeonhole: 'acme/102' })).toEqual([]);
+  });
+});
+
+describe.each(kinds)('the explanation of a question, on %s', (kind) => {
+  it('says that a sink does not receive the list, and names the same question in the list that it received', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1, { anonymousResponses: false }));
+    await stage.put('attendees', attendee(1));
+    await stage.put('qna-questions', qnaQuestion(9001, { id: 1, anonymous: false }, 1));
+    await stage.put('questions', question(9001, 1, 1));
+    const { url } = await stage.receiver();
+    const all = `{ type: webhook, url: "${url}", secret: "\${HOOK_SECRET}", allowPrivateAddresses: true, lists: [questions] }`;
+    const scene = await stage.webhookScene('lists: [qna-questions]', { sinks: { other: all } });
+    await scene.settle();
+
+    const [known] = await explain(scene.ledger, { list: 'questions', key: '9001', pigeonhole: null });
+    expect(known!.twin).toEqual({ list: 'qna-questions', sinks: ['hooks'] });
+    expect(known!.revisions[0]!.sinks).toMatchObject([
+      { sink: 'other', state: 'delivered' },
+      { sink: 'hooks', state: 'unwanted', outcome: 'not sent: this sink does not receive the list' },
+    ]);
+    const lines = timeline(known!).join('\n');
+    expect(lines).toContain('the same question is qna-questions:9001, which hooks received');
+    expect(lines).not.toMatch(/not processed yet|at that time/);
+    const [twin] = await explain(scene.ledger, { list: 'qna-questions', key: '9001', pigeonhole: null });
+    expect(twin!.twin).toEqual({ list: 'questions', sinks: ['other'] });
   });
 });
 
