@@ -130,11 +130,11 @@ export async function twinOf(
   { ref, list, key }: { readonly ref: number; readonly list: string; readonly key: string },
 ): Promise<KnownTwin | null> {
   if (!questionLists.has(list)) return null;
-  const [twin] = await ledger.db.query<KnownTwin>(
-    `select i.list, coalesce((select json_agg(distinct s.name) from deliveries d join sinks s on s.id = d.sink_id
-         where d.ref = i.ref and d.list = i.list and d.key = i.key and d.state = 'delivered'), '[]'::json) as sinks
+  const [twin] = await ledger.db.query<{ list: string; sinks: string | null }>(
+    `select i.list, (select string_agg(distinct s.name, ' ') from deliveries d join sinks s on s.id = d.sink_id
+         where d.ref = i.ref and d.list = i.list and d.key = i.key and d.state = 'delivered') as sinks
      from items i where i.ref = $1 and i.key = $2 and i.list = any($3::text[]) and i.list <> $4`,
     [ref, key, [...questionLists], list],
   );
-  return twin ?? null;
+  return twin === undefined ? null : { list: twin.list, sinks: twin.sinks?.split(' ') ?? [] };
 }

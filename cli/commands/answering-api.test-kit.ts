@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { hashToken, prove, storeName } from '../../api/credentials.js';
+import { proofKey, prove, storeName } from '../../api/credentials.js';
 import type { Context } from '../command.js';
 
 export interface AskedOfApi {
@@ -30,10 +30,11 @@ const smallest = [
 const token = 'one-token-of-26-characters';
 
 /** Answers the identity check like the process of this configuration. */
-function instanceAnswer(url: string, config: string): string {
+async function instanceAnswer(url: string, config: string): Promise<string> {
   const challenge = new URL(url, 'http://127.0.0.1').searchParams.get('challenge')!;
+  const key = await proofKey(token, 'a-ledger');
   const proof = (statement: 'ledger' | 'store' | 'file', value: string): string =>
-    prove(hashToken(token), challenge, statement, value);
+    prove(key, challenge, statement, value);
   return JSON.stringify({
     pigeonpost: '0.0.0',
     ledger: 'a-ledger',
@@ -55,9 +56,12 @@ export async function answeringApi(
     request.setEncoding('utf8').on('data', (text: string) => (body += text));
     request.on('end', () => {
       const url = request.url!;
-      response.end(
-        url.startsWith('/instance?') ? instanceAnswer(url, config) : answer({ method: request.method!, url, body }),
-      );
+      if (url.startsWith('/instance?')) {
+        instanceAnswer(url, config).then(
+          (text) => response.end(text),
+          () => response.destroy(),
+        );
+      } else response.end(answer({ method: request.method!, url, body }));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
