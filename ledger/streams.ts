@@ -277,6 +277,20 @@ export async function postponeStream(ledger: Ledger, lease: StreamLease, waitMs:
   await commit(ledger.db, lease, `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond'`, [waitMs]);
 }
 
+/**
+ * Postpones a stream because the quota has no request for it now. The interval in force becomes the time from the last
+ * read to the next: like any interval that the quota lengthens, it does not make the list late.
+ */
+export async function postponeForQuota(ledger: Ledger, lease: StreamLease, waitMs: number): Promise<void> {
+  await commit(
+    ledger.db,
+    lease,
+    `owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond',
+     every_ms = greatest(every_ms, (extract(epoch from clock_timestamp() - polled_at) * 1000 + $3)::int8)`,
+    [waitMs],
+  );
+}
+
 /** Factors by which the quota lengthens polling intervals, and the ms after which it lengthens none (`Stretch`). */
 interface Lengthening {
   readonly live: number;

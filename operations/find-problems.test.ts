@@ -110,10 +110,10 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
   ],
   [
     'quota-short',
-    { of: { quota: { ...quota, lastsUntil: '2026-11-21T10:30:00.000Z' } } },
+    { of: { quota: { ...quota, lengthens: { live: 11.5, idle: 20, sweep: 1 } } } },
     '/api/quota',
     'Show the quota',
-    /will not last$/,
+    /too small for the configured intervals$/,
   ],
   [
     'drop-folder-unreadable',

@@ -192,11 +192,14 @@ function ofWorkspace(workspace: WorkspaceView, { folders, now }: WorkSnapshot): 
 function ofQuota({ name, quota, state, reason, until }: WorkspaceView, now: Date): FoundProblem[] {
   const waits = state === 'waiting' && reason === 'quota';
   const waitUntil = until === null || Date.parse(until) <= now.getTime() ? null : until;
+  const lengthens = quota?.lengthens ?? { live: 1, idle: 1, sweep: 1 };
+  const isLengthened = Object.values(lengthens).some((factor) => factor > 1);
   // `lastsUntil` is null if the quota suffices, but also if it is used up.
   const isUsedUp = quota !== null && quota.left !== null && quota.left <= quota.reserved && quota.nextHour.all > 0;
-  if (!waits && !isUsedUp && (quota === null || quota.lastsUntil === null)) return [];
+  if (!waits && !isUsedUp && !isLengthened && (quota === null || quota.lastsUntil === null)) return [];
   const { left = null, limit = null, lastsUntil = null, resetAt = null } = quota ?? {};
-  const short = { facts: { left, limit, lastsUntil, resetAt }, coveredBy: waits ? ('quota-used-up' as const) : null };
+  const facts = { left, limit, lastsUntil, resetAt, ...lengthens };
+  const short = { facts, coveredBy: waits ? ('quota-used-up' as const) : null };
   return [
     ...(waits ? [problem('quota-used-up', 'workspace', name, { facts: { waitUntil } })] : []),
     problem('quota-short', 'workspace', name, short),

@@ -79,8 +79,8 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     severity: 'warning',
     occasion: 'quota-short',
     words: (name, facts) => ({
-      title: `The request quota of workspace ${name} will not last`,
-      says: `${quotaLeft(facts)} Reading slows down, and stops when only the requests reserved for imports are left.`,
+      title: `The request quota of workspace ${name} is too small for the configured intervals`,
+      says: `${quotaLeft(facts)} ${lengthened(facts)}Reading stops when only the requests reserved for imports are left.`,
       todo: needLess,
     }),
     help: () => link('Show the quota', '/api/quota'),
@@ -304,9 +304,23 @@ export function quotaReturns({ waitUntil }: AlertFacts): string {
 function quotaLeft({ left, limit, lastsUntil, resetAt }: AlertFacts): string {
   const of = limit == null ? counted(left, 'request') : `${grouped(left ?? 0)} of ${counted(limit, 'request')}`;
   const has = left == null ? 'The service does not say how much is left.' : `${of} ${left === 1 ? 'is' : 'are'} left.`;
-  const lasts =
-    lastsUntil == null ? '' : ` At the configured intervals, they would last until ${formatInstant(lastsUntil)}.`;
+  const lasts = lastsUntil == null ? '' : ` At the present intervals, they last until ${formatInstant(lastsUntil)}.`;
   return `${has}${lasts}${resetAt == null ? '' : ` The window ends at ${formatInstant(resetAt)}.`}`;
+}
+
+/** Returns the sentence about lists that are read less often so that the quota lasts; empty if none is. */
+function lengthened(facts: AlertFacts): string {
+  const kinds = [
+    ['live', 'live lists'],
+    ['idle', 'other lists'],
+    ['sweep', 'complete sweeps'],
+  ] as const;
+  const parts = kinds.flatMap(([kind, lists]) => {
+    const factor = Number(facts[kind] ?? 1);
+    return factor > 1 ? [`${lists} ${factor.toFixed(1)} times`] : [];
+  });
+  if (parts.length === 0) return '';
+  return `So that they last, pigeonpost lengthens the intervals of ${parts.join(', ')}. `;
 }
 
 function sinkFailing(name: string, facts: AlertFacts): ProblemWords {

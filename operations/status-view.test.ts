@@ -19,10 +19,13 @@ const state: QuotaState = {
   waitMs: 0,
   exclusiveMs: 0,
 };
-const needs = { live: 99.5, idle: 30.25, sweep: 20 };
+const inHour = { live: 99.5, idle: 30.25, sweep: 20 };
+const needs = { hour: inHour, window: { live: 398, idle: 121, sweep: 80 } };
+/** Needs that fit into the window. */
+const few = { hour: inHour, window: inHour };
 
 describe('the view of a quota', () => {
-  it('shows what is used, left and kept for imports, and when the share for reading runs out', () => {
+  it('shows what is used, left and kept for imports, and how much longer intervals become so that it lasts', () => {
     expect(viewQuota(state, 0.1, needs, now)).toEqual({
       limit: 1000,
       learnt: false,
@@ -32,7 +35,8 @@ describe('the view of a quota', () => {
       reserved: 100,
       resetAt: '2026-11-21T14:00:00.000Z',
       nextHour: { live: 100, idle: 31, sweep: 20, all: 150 },
-      lastsUntil: new Date(now + (300 / 149.75) * hour).toISOString(),
+      lengthens: { live: 1.5, idle: 8.1, sweep: 5.3 },
+      lastsUntil: null,
     });
   });
 
@@ -41,11 +45,22 @@ describe('the view of a quota', () => {
   });
 
   it('shows no end if the quota lasts until the reset, or if no limit is known', () => {
-    expect(viewQuota({ ...state, planInMs: hour }, 0.1, needs, now).lastsUntil).toBeNull();
+    const asConfigured = { lastsUntil: null, lengthens: { live: 1, idle: 1, sweep: 1 } };
+    expect(viewQuota(state, 0.1, few, now)).toMatchObject(asConfigured);
     expect(viewQuota({ ...state, limit: null, remaining: null }, 0.1, needs, now)).toMatchObject({
       left: null,
       reserved: 0,
-      lastsUntil: null,
+      ...asConfigured,
+    });
+  });
+
+  it('counts only what reading still asks for when it says how long the quota lasts', () => {
+    // Intervals are lengthened at most a hundredfold: 10,000 requests become 100, of which 5 are left.
+    const many = { hour: inHour, window: { live: 10_000, idle: 0, sweep: 0 } };
+    const view = viewQuota({ ...state, remaining: 105 }, 0.1, many, now);
+    expect(view).toMatchObject({
+      lengthens: { live: 100, idle: 1, sweep: 1 },
+      lastsUntil: new Date(now + 0.05 * 4 * hour).toISOString(),
     });
   });
 

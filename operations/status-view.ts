@@ -10,7 +10,7 @@ import type { ObservedLane } from '../delivering/observe-lanes.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { OpenReplay } from '../delivering/replays.js';
 import { allNeeds, forecastNeeds } from '../reading/demand.js';
-import { lastsMs, leftForReading, type Needs } from '../work/requests/quota-rules.js';
+import { askedWith, lastsMs, leftForReading, type Needs, stretchFor } from '../work/requests/quota-rules.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type QuotaState, readQuotas } from '../work/requests/quota.js';
 
@@ -142,9 +142,16 @@ export const quotaViewSchema = z
     nextHour: z
       .object({ live: z.int(), idle: z.int(), sweep: z.int(), all: z.int() })
       .describe('Requests that reading needs within the next hour, at the configured intervals.'),
+    lengthens: z
+      .object({ live: z.number(), idle: z.number(), sweep: z.number() })
+      .describe(
+        'Factors by which the intervals of live lists, of other lists, and of sweeps are lengthened so that the quota lasts; 1: as configured.',
+      ),
     lastsUntil: instant()
       .nullable()
-      .describe('When the part for reading is used up at that rate; null: not before the reset, or not known.'),
+      .describe(
+        'When the part for reading is used up at the lengthened intervals; null: not before the reset, or not known.',
+      ),
   })
   .openapi('Quota');
 export type QuotaView = z.infer<typeof quotaViewSchema>;
@@ -274,26 +281,32 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
   const sharing = groupBy(Object.keys(config.workspaces), (name) =>
     ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()),
   );
-  // All statements are sent at the same time: on a busy embedded store, each waits until the ones before it are done.
-  const [states, ...needs] = await Promise.all([
-    readQuotas(ledger, [...sharing.keys()]),
-    ...[...sharing.values()].map((names) => forecastNeeds({ ledger, config }, names, [hourMs], now)),
-  ]);
-  return new Map(
-    [...sharing].flatMap(([key, names], index) => {
-      const state = states.get(key);
-      const [need] = needs[index]!;
-      const viewOf = (name: string): QuotaView => viewQuota(state!, config.workspaces[name]!.quota.reserve, need!, now);
-      return state === undefined ? [] : names.map((name) => [name, viewOf(name)] as const);
-    }),
-  );
+  const states = await readQuotas(ledger, [...sharing.keys()]);
+  // These statements are sent at the same time: on a busy embedded store, each waits until the ones before it are done.
+  const views = [...sharing].map(async ([key, names]) => {
+    const state = states.get(key);
+    if (state === undefined) return [];
+    const [hour, window] = await forecastNeeds({ ledger, config }, names, [hourMs, state.planInMs], now);
+    const needs = { hour: hour!, window: window! };
+    return names.map((name) => [name, viewQuota(state, config.workspaces[name]!.quota.reserve, needs, now)] as const);
+  });
+  return new Map((await Promise.all(views)).flat());
 }
 
-/** Builds the view of a quota. Pure. @param needs requests that reading needs within the next hour */
-export function viewQuota(state: QuotaState, reserve: number, needs: Needs, now: number): QuotaView {
+/**
+ * Builds the view of a quota. Pure.
+ * @param needs requests that reading needs within the next hour and within `state.planInMs`, at the configured intervals
+ */
+export function viewQuota(
+  state: QuotaState,
+  reserve: number,
+  needs: { readonly hour: Needs; readonly window: Needs },
+  now: number,
+): QuotaView {
   const left = state.waitMs > 0 ? 0 : state.remaining;
   const forReading = leftForReading({ ...state, remaining: left }, reserve);
-  const lasts = lastsMs(forReading, allNeeds(needs), state.planInMs);
+  const stretch = stretchFor(needs.window, forReading, state.planInMs);
+  const lasts = lastsMs(forReading, allNeeds(askedWith(needs.window, stretch)), state.planInMs);
   return {
     limit: state.limit,
     learnt: state.limit !== null && !state.limitReported,
@@ -303,11 +316,17 @@ export function viewQuota(state: QuotaState, reserve: number, needs: Needs, now:
     reserved: left === null || forReading === null ? 0 : left - forReading,
     resetAt: state.resetReported ? new Date(now + state.resetInMs).toISOString() : null,
     nextHour: {
-      live: Math.ceil(needs.live),
-      idle: Math.ceil(needs.idle),
-      sweep: Math.ceil(needs.sweep),
-      all: Math.ceil(allNeeds(needs)),
+      live: Math.ceil(needs.hour.live),
+      idle: Math.ceil(needs.hour.idle),
+      sweep: Math.ceil(needs.hour.sweep),
+      all: Math.ceil(allNeeds(needs.hour)),
     },
+    lengthens: { live: rounded(stretch.live), idle: rounded(stretch.idle), sweep: rounded(stretch.sweep) },
     lastsUntil: lasts === null || lasts === 0 ? null : new Date(now + lasts).toISOString(),
   };
+}
+
+/** Rounds a factor to one decimal place. */
+function rounded(factor: number): number {
+  return Math.round(factor * 10) / 10;
 }

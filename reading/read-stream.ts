@@ -3,6 +3,7 @@ import { confirmMissing } from './missing.js';
 import {
   type NextRead,
   type NextReads,
+  postponeForQuota,
   postponeStream,
   scheduleStream,
   type StreamLease,
@@ -292,7 +293,7 @@ async function settleFailure(reading: StreamReading, error: ApiError | PermitRef
     if (verdict.reason === 'credential') await pauseForKey(deps, place.workspace, error.message);
     if (workspaceWaits === 0) deps.log.warn({ ...line, waitMs: verdict.waitMs }, `workspace waits: ${verdict.reason}`);
   } else if (verdict.affects === 'request') {
-    await postponeStream(deps.ledger, lease, verdict.waitMs);
+    await postponeForQuota(deps.ledger, lease, verdict.waitMs);
   } else if (verdict.affects === 'stream' && !isRefusal && isOfEndedOutage(reading, error)) {
     await postponeStream(deps.ledger, lease, 0); // the outage caused it, so it is no failure of the stream
   } else if (verdict.affects === 'stream' && !isRefusal) {

@@ -215,6 +215,13 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
       known.map(({ workspace, quota }) => of({ workspace }, quota.nextHour.all)),
     ),
     gauge(
+      'pigeonpost_quota_interval_factor',
+      'Factor by which intervals are lengthened so that the request quota lasts; 1: as configured.',
+      known.flatMap(({ workspace, quota: { lengthens } }) =>
+        (['live', 'idle', 'sweep'] as const).map((kind) => of({ workspace, kind }, lengthens[kind])),
+      ),
+    ),
+    gauge(
       'pigeonpost_quota_wait_seconds',
       'Time until reading of a workspace continues after its request quota was used up; 0: it does not wait for its quota.',
       workspaces.map(({ name, state, reason, until }) => {
@@ -224,7 +231,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     ),
     gauge(
       'pigeonpost_quota_lasts_seconds',
-      'Time until the requests that reading may use run out at that rate; absent if they last until the window ends.',
+      'Time until the requests that reading may use run out at the present intervals; absent if they last until the window ends.',
       known.flatMap(({ workspace, quota }) =>
         quota.lastsUntil === null
           ? []

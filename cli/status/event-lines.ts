@@ -195,9 +195,7 @@ function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): Tex
   const short =
     quota.lastsUntil === null
       ? []
-      : [
-          `at the configured intervals, the quota would be used up ${formatDistance(new Date(quota.lastsUntil), now)}; pigeonpost slows down reading to stay within it`,
-        ];
+      : [`the part for reading is used up ${formatDistance(new Date(quota.lastsUntil), now)} at the present intervals`];
   return [`requests: ${parts.join('; ')}`, ...short].flatMap((text) =>
     wrapLines(text, 'dim', { columns, lead: '  ', indent: 4 }),
   );

@@ -63,7 +63,7 @@ describe('the text of status', () => {
     expect(lines({ workspaces: [waiting], sinks: [], settled: false }).slice(0, 3)).toEqual([
       'workspace acme: waiting, continues in 2 h: quota',
       '  requests: 700 of 1,000 used, 600 of them by pigeonpost; 300 left (100 of them reserved for imports); the next hour needs 120: 100 live, 15 idle, 5 for sweeps',
-      '  at the configured intervals, the quota would be used up in 100 min; pigeonpost slows down reading to stay within it',
+      '  the part for reading is used up in 100 min at the present intervals',
     ]);
   });
 

@@ -146,6 +146,7 @@ export function quotaOf(given: Partial<QuotaView> = {}): QuotaView {
     reserved: 0,
     resetAt: null,
     nextHour: { live: 100, idle: 15, sweep: 5, all: 120 },
+    lengthens: { live: 1, idle: 1, sweep: 1 },
     lastsUntil: null,
     ...given,
   };

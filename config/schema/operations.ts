@@ -98,7 +98,7 @@ export const alertsSchema = z
           .boolean()
           .prefault(true)
           .describe('The request quota is used up, and nothing is read for at least a minute.'),
-        'quota-short': occasion('The request quota will not last.'),
+        'quota-short': occasion('The request quota is too small for the configured intervals.'),
         'import-ended': occasion('An import finished.'),
       })
       .transform((when) => ({

@@ -59,7 +59,7 @@ export function QuotaPanel({ workspace }: { readonly workspace: string }) {
 
 function Forecast({ quota }: { readonly quota: QuotaView | null }) {
   if (quota === null) return <p class="empty">pigeonpost has not sent a request with this workspace's API key yet.</p>;
-  const { limit, used, usedByAll, left, reserved, resetAt, nextHour, lastsUntil, learnt } = quota;
+  const { limit, used, usedByAll, left, reserved, resetAt, nextHour, lengthens, learnt } = quota;
   return (
     <>
       {limit === null ? null : (
@@ -88,7 +88,7 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
             counted(nextHour.all, 'request'),
             `${grouped(nextHour.live)} live, ${grouped(nextHour.idle)} idle, ${grouped(nextHour.sweep)} sweeps`,
           ],
-          ['Lasts', lasts(quota), lastsUntil === null ? null : 'at the configured intervals'],
+          ['Lasts', lasts(quota), isLengthened(lengthens) ? 'at lengthened intervals' : null],
           [
             'Window ends',
             resetAt === null ? 'unknown' : <Ago at={resetAt} />,
@@ -98,6 +98,11 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
       />
     </>
   );
+}
+
+/** Whether intervals are lengthened so that the quota lasts. */
+function isLengthened({ live, idle, sweep }: QuotaView['lengthens']): boolean {
+  return Math.max(live, idle, sweep) > 1;
 }
 
 /** Says how long the quota lasts. */

@@ -128,14 +128,21 @@ describe('the text of a message', () => {
     ],
     [
       message('quota-short', 'acme', quota),
-      'The request quota of workspace acme will not last',
-      /^1,200 of 10,000 requests are left\. At the configured intervals, they would last until 2026-11-21 11:00 UTC\. The window ends at 2026-11-22 00:00 UTC\. /,
+      'The request quota of workspace acme is too small for the configured intervals',
+      /^1,200 of 10,000 requests are left\. At the present intervals, they last until 2026-11-21 11:00 UTC\. The window ends at 2026-11-22 00:00 UTC\. /,
       /check --estimate/,
       '/',
     ],
     [
+      message('quota-short', 'acme', { ...quota, lastsUntil: null, live: 11.5, idle: 20, sweep: 1 }),
+      'The request quota of workspace acme is too small for the configured intervals',
+      / So that they last, pigeonpost lengthens the intervals of live lists 11\.5 times, other lists 20\.0 times\. /,
+      /"every"/,
+      '/',
+    ],
+    [
       message('quota-short', 'acme', { left: null, limit: null, lastsUntil: null, resetAt: null }),
-      'The request quota of workspace acme will not last',
+      'The request quota of workspace acme is too small for the configured intervals',
       /^The service does not say how much is left\. Reading/,
       /every/,
       '/',
@@ -170,7 +177,7 @@ describe('the text of a message', () => {
     ],
     [
       message('quota-short', 'acme', { ...quota, left: 1 }),
-      'The request quota of workspace acme will not last',
+      'The request quota of workspace acme is too small for the configured intervals',
       /^1 of 10,000 requests is left\. /,
       /check --estimate/,
       '/',
@@ -288,7 +295,15 @@ describe('the text of a message about several subjects', () => {
       /status/,
       '/',
     ],
-    ['quota-short', 'raised', {}, 'The request quotas of 12 workspaces will not last', names, /status/, '/'],
+    [
+      'quota-short',
+      'raised',
+      {},
+      'The request quotas of 12 workspaces are too small for the configured intervals',
+      names,
+      /status/,
+      '/',
+    ],
     ['import-ended', 'happened', {}, '12 imports have ended', names, /import list/, '/imports'],
   ])('describes %s, %s with %j', (occasion, kind, facts, title, says, todo, place) => {
     const text = textOf(occasion, kind, facts);

@@ -160,7 +160,7 @@ function raisedTitle({ occasion, subjects: { length: n }, facts }: Told): string
     'reading-late': `Lists of ${grouped(n)} pigeonholes are not read in time`,
     'deletions-held': `${counted(facts['items'], 'deletion')} in ${grouped(n)} pigeonholes wait for an operator`,
     'quota-used-up': `The request quotas of ${grouped(n)} workspaces are used up`,
-    'quota-short': `The request quotas of ${grouped(n)} workspaces will not last`,
+    'quota-short': `The request quotas of ${grouped(n)} workspaces are too small for the configured intervals`,
     'import-ended': `${grouped(n)} imports have ended`,
   };
   return titles[occasion];

@@ -113,8 +113,8 @@ describe('a check for alert conditions', () => {
     ['nothing of a quota that lasts', { workspace: { quota } }, []],
     ['nothing when the remaining quota is unknown', { workspace: { quota: { ...quota, left: null } } }, []],
     [
-      'a quota that will not last',
-      { workspace: { quota: { ...quota, lastsUntil: '2026-11-21T11:00:00.000Z' } } },
+      'a quota for which intervals are lengthened',
+      { workspace: { quota: { ...quota, lengthens: { live: 1, idle: 2, sweep: 3 } } } },
       ['quota-short acme holds'],
     ],
     ['a quota of which only the reserve is left', { workspace: { quota: used } }, ['quota-short acme holds']],
@@ -165,7 +165,15 @@ describe('a check for alert conditions', () => {
       behind: { oldestAt: ago(90_000).toISOString(), backlog: 3, cause: null },
       'dead-letters': { letters: 5 },
       'deletions-held': { items: 7 },
-      'quota-short': { left: 50, limit: 1000, lastsUntil: null, resetAt: '2026-11-22T00:00:00.000Z' },
+      'quota-short': {
+        left: 50,
+        limit: 1000,
+        lastsUntil: null,
+        resetAt: '2026-11-22T00:00:00.000Z',
+        live: 1,
+        idle: 1,
+        sweep: 1,
+      },
     });
   });
 });

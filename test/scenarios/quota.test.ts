@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../operations/act.js';
 import { viewQuotas } from '../../operations/status-view.js';
@@ -382,6 +383,55 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
     await stage.timePasses(5000);
     await scene.read({ workspace: 'acme', pigeonholeId: 101 });
     expect(slowed(await lists())).toEqual([]);
+  });
+
+  it('lengthens the intervals within seconds of the first start, although its first forecast knows no streams', async () => {
+    const stage = await stages.open(kind);
+    await stage.patch('pigeonholes', 101, { startDate: '2020-01-01', endDate: '2099-01-01' });
+    await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: true } });
+    await stage.put('attendees', attendee(1));
+    const scene = await stage.scene();
+    const offsetMs = performance.now() - Date.now();
+    const seconds = { passed: 0 };
+    const shiftedNow = (): number => Date.now() + offsetMs + seconds.passed * 1000;
+    const clock = jest.spyOn(performance, 'now').mockImplementation(shiftedNow);
+    try {
+      await scene.discover();
+      await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+      seconds.passed = 2;
+      await stage.pollsAreDue();
+      await scene.read({ workspace: 'acme', pigeonholeId: 101 });
+    } finally {
+      clock.mockRestore();
+    }
+    const live = await stage.db.query<{ everyMs: number }>(
+      `select every_ms::int as "everyMs" from streams where every_reason = 'live' and wanted`,
+    );
+    expect(live.length).toBeGreaterThan(0);
+    expect(live.filter(({ everyMs }) => everyMs <= 5000)).toEqual([]);
+  });
+
+  it('makes no list late: a list that has to wait for its share is read at a longer interval', async () => {
+    const { stage, scene } = await stretchedScene();
+    await stage.db.query('update quotas set remaining = 40, used = 60, used_idle = 20');
+    await stage.db.query(
+      `update streams set polled_at = now() - interval '70 s', due_at = now() where list = 'pigeonholes'`,
+    );
+    const waiting = await stage.scene();
+    await waiting.discover();
+    await stage.db.query(
+      `update streams set polled_at = now(), due_at = now() + interval '1 h' where list <> 'pigeonholes'`,
+    );
+    await stage.timePasses(55_000); // without its share, the list is due after a minute
+    await stage.db.query(`update streams set polled_at = now() where list <> 'pigeonholes'`);
+    const [list] = await stage.db.query<{ s: number }>(
+      `select every_ms::float8 / 1000 as s from streams where list = 'pigeonholes'`,
+    );
+    expect(list!.s).toBeGreaterThanOrEqual(130);
+    const quotas = () => viewQuotas(waiting.deps.config, scene.ledger, Date.now());
+    const { problems } = await statusOf(waiting, { quotas });
+    expect(problems.map(({ code }) => code)).toEqual(['quota-short']);
+    expect(problems[0]!.text).toContain('pigeonpost lengthens the intervals of live lists');
   });
 
   it('stays as it is known if a try of the operator shows that it has not grown', async () => {

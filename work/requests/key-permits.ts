@@ -16,6 +16,8 @@ export interface Key {
   unnoted: number;
   /** Number of consecutive successes without quota headers. */
   silent: number;
+  /** Instant of the first forecast, by the monotonic clock; undefined before it. */
+  forecastSince: number | undefined;
   /** Number of requests needed for reading within `spanMs` from `at`. */
   needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
   /** Resolves when this process's exclusive request has ended; undefined if there is none. */
@@ -45,6 +47,7 @@ export function unknownKey(fingerprint: string): Key {
     refused: 0,
     unnoted: 0,
     silent: 0,
+    forecastSince: undefined,
     needs: undefined,
     exclusive: undefined,
     probes: 0,

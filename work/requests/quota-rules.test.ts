@@ -256,6 +256,7 @@ describe('the number of requests left for reading', () => {
   it('lasts as long as the rate allows, or is null if that is beyond the reset', () => {
     expect(lastsMs(100, 200, 3_600_000)).toBe(1_800_000);
     expect(lastsMs(100, 50, 3_600_000)).toBeNull();
+    expect(lastsMs(100, 100.000_001, 3_600_000)).toBeNull(); // the factors are chosen so that it just lasts
     expect(lastsMs(null, 50, 3_600_000)).toBeNull();
     expect(lastsMs(100, 0, 3_600_000)).toBeNull();
   });

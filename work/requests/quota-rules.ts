@@ -210,6 +210,11 @@ export function stretchFor(needs: Needs, left: number | null, resetInMs: number)
   };
 }
 
+/** Returns the requests that reading still makes after its intervals were lengthened by these factors. Pure. */
+export function askedWith(needs: Needs, stretch: Stretch): Needs {
+  return { live: needs.live / stretch.live, idle: needs.idle / stretch.idle, sweep: needs.sweep / stretch.sweep };
+}
+
 function ratio(needed: number, given: number): number {
   if (needed <= given) return 1;
   return given <= 0 ? longestStretch : Math.min(longestStretch, needed / given);
@@ -224,11 +229,17 @@ export function leftForReading(
   return Math.max(0, quota.remaining - keptForImports(quota.limit, reserve, quota.usedImports));
 }
 
-/** Returns the time in ms until reading has used up its requests at this rate; null if they last until the reset. Pure. */
-export function lastsMs(left: number | null, needsPerHour: number, resetInMs: number): number | null {
-  if (left === null || needsPerHour <= 0) return null;
-  const ms = (left / needsPerHour) * 3_600_000;
-  return ms >= resetInMs ? null : Math.floor(ms);
+/** Share of the window that counts as all of it: the factors are chosen so that the quota just lasts. */
+const wholeWindow = 0.99;
+
+/**
+ * Returns the time in ms until reading has used up its requests; null if they last until the reset. Pure.
+ * @param asked requests that reading makes until the reset
+ */
+export function lastsMs(left: number | null, asked: number, resetInMs: number): number | null {
+  if (left === null || asked <= 0) return null;
+  const ms = (left / asked) * resetInMs;
+  return ms >= wholeWindow * resetInMs ? null : Math.floor(ms);
 }
 
 const reasons: Readonly<Record<Refusal['reason'], string>> = {

@@ -46,8 +46,12 @@ import { SlowLists } from './slow-lists.js';
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
 type Access = Pick<Collaborators, 'clients' | 'config'>;
 
-/** Time for which a forecast of the requests needed for reading is reused. */
+/**
+ * Maximum time for which a forecast of the requests needed for reading is reused. A process that has just started
+ * forecasts more often, because the first forecast may know none of the streams yet.
+ */
 const forecastMs = 60_000;
+const shortestForecastMs = 1000;
 /**
  * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit although the
  * quota, read afterwards, shows no reason.
@@ -364,7 +368,9 @@ export class ServiceGate {
     if (state.limit === null) return noNeeds;
     const now = performance.now();
     const { planInMs } = state;
-    if (key.needs === undefined || now - key.needs.at > forecastMs || planInMs > 2 * key.needs.spanMs) {
+    key.forecastSince ??= now;
+    const validMs = Math.min(forecastMs, Math.max(shortestForecastMs, (key.needs?.at ?? now) - key.forecastSince));
+    if (key.needs === undefined || now - key.needs.at > validMs || planInMs > 2 * key.needs.spanMs) {
       const spanMs = Math.max(planInMs, forecastMs);
       const value = this.forecast(
         { ledger: this.ledger, config: access.config },
