@@ -152,6 +152,7 @@ describe('the words of the page for problems', () => {
     expect(state({ backlog: 1 }, { ...letters, code: 'sink-behind' })).toEqual(['warning', 'behind']);
     expect(state({}, letters)).toEqual(['warning', 'dead letters']);
     expect(state({ withholding: [{}] }, withholding)).toEqual(['bad', 'withholds too much']);
+    expect(state({ withholding: [{ kind: 'event' }] })).not.toEqual(['bad', 'withholds too much']);
     expect(state({ observation: {} }, observing)).toEqual(['quiet', 'observing']);
     expect(state({ observation: {}, withholding: [{}] }, observing)).toEqual(['bad', 'would withhold too much']);
     expect(state({ state: 'failing' }, failing)).toEqual(['bad', 'failing']);

@@ -139,11 +139,16 @@ export function laneState(
 interface SinkStatus {
   readonly state: WorkState;
   readonly backlog: number;
-  readonly withholding: readonly object[];
+  readonly withholding: readonly { readonly kind?: string }[];
   readonly observation: object | null;
   readonly approval: object | null;
   readonly replays: readonly object[];
   readonly troubles: readonly TroubleKind[];
+}
+
+/** Whether a withheld list is a problem. That one event lacks a field is only for information. */
+export function isUnusual({ kind }: { readonly kind?: string }): boolean {
+  return kind !== 'event';
 }
 
 /** Returns the tone and label of a sink. Pure. */
@@ -157,11 +162,12 @@ export function sinkState({
   troubles,
 }: SinkStatus): ToneAndWord {
   const has = (code: Trouble['code']): boolean => troubles.some((each) => each.code === code);
+  const withholds = withholding.some(isUnusual);
   if (state !== 'working') return states[state];
   if (isObserving({ observation, approval })) {
-    return withholding.length > 0 ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
+    return withholds ? ['bad', 'would withhold too much'] : ['quiet', 'observing'];
   }
-  if (withholding.length > 0) return ['bad', 'withholds too much'];
+  if (withholds) return ['bad', 'withholds too much'];
   if (has('sink-behind')) return ['warning', 'behind'];
   if (has('dead-letters')) return ['warning', 'dead letters'];
   if (replays.length > 0) return ['busy', 'sending again'];

@@ -209,6 +209,17 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     'Preview what it would send',
     /^Sink hooks withholds what it should probably send: all 20 attendees lack a value for email$/,
   ],
+  [
+    'event-withheld',
+    {
+      to: {
+        withholding: [{ list: 'attendees', kind: 'event', text: 'none of the 100 attendees of acme/102 has email' }],
+      },
+    },
+    '/api/sinks/hooks',
+    'Preview what it would send',
+    /^Sink hooks receives none of a list of one event: none of the 100 attendees of acme\/102 has email$/,
+  ],
   ['sink-observing', { to: { observation } }, 'approve sink hooks', 'Start sending…', /observes and sends nothing$/],
   [
     'dead-letters',

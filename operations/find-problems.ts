@@ -277,8 +277,9 @@ function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number):
     const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
     add('sink-behind', { facts, detail: waitsFor, since: waitsSince, coveredBy });
   }
-  for (const { list, text } of sink.withholding) {
-    add('sink-withholding', { facts: { list, text, ...(observes ? { observes: 1 } : {}) } });
+  for (const { list, kind, text } of sink.withholding) {
+    if (kind === 'event') add('event-withheld', { facts: { list, text } });
+    else add('sink-withholding', { facts: { list, text, ...(observes ? { observes: 1 } : {}) } });
   }
   if (observes) add('sink-observing', {});
   const letters = sumOf(dead);

@@ -25,6 +25,7 @@ export const problemCodes = [
   'sink-failing',
   'sink-behind',
   'sink-withholding',
+  'event-withheld',
   'sink-observing',
   'dead-letters',
 ] as const;

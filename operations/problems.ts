@@ -185,6 +185,15 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     words: sinkWithholding,
     help: (found) => link('Preview what it would send', placeOf(found)),
   },
+  'event-withheld': {
+    severity: 'notice',
+    words: (name, facts) => ({
+      title: `Sink ${name} receives none of a list of one event: ${String(facts['text'])}`,
+      says: 'Other events are not affected.',
+      todo: 'If the event should have these values, add them in the service, or let the mapping read the field that the event has.',
+    }),
+    help: (found) => link('Preview what it would send', placeOf(found)),
+  },
   'sink-observing': {
     severity: 'notice',
     words: (name) => ({

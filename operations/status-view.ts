@@ -229,9 +229,9 @@ export const sinkViewSchema = operatedSinkSchema
             .string()
             .describe('Name of the list; `changes` with `would`, because observing counts all lists together.'),
           kind: z
-            .enum(['all', 'more', 'would'])
+            .enum(['all', 'more', 'would', 'event'])
             .describe(
-              '`all`: nothing of the list was ever sent; `more`: far more is withheld than before; `would`: the sink observes and would send nothing.',
+              '`all`: nothing of the list was ever sent; `more`: far more is withheld than before; `would`: the sink observes and would send nothing; `event`: nothing of one event was sent, whose items never had the value.',
             ),
           text: z.string().describe('A sentence with fields and counts, but never a value.'),
         }),

@@ -1,4 +1,5 @@
 import {
+  judgeEvent,
   judgeList,
   judgeObservation,
   type ListOutcomes,
@@ -9,7 +10,7 @@ import {
   lackOf,
 } from './withholding.js';
 import { whileIdentityHidden } from '../base/delivery-words.js';
-import { addDecisions, type RecentByList } from '../delivering/recent-decisions.js';
+import { addDecisions, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config } from '../config/config.js';
 import type { SeenFields } from '../ledger/seen-fields.js';
 import { Expression } from '../sinks/mapping/expression.js';
@@ -21,7 +22,7 @@ const withheld = (reason: string, changes: number): ListOutcomes['counts'][numbe
   changes,
 });
 const delivered = (changes: number): ListOutcomes['counts'][number] => ({ state: 'delivered', reason: '', changes });
-const judge = (counts: ListOutcomes['counts'], recent = none): ReturnType<typeof judgeWithholding> =>
+const judge = (counts: ListOutcomes['counts'], recent: Recent = none): ReturnType<typeof judgeWithholding> =>
   judgeWithholding({ list: 'attendees', counts, recent: [recent] });
 
 describe('a condition', () => {
@@ -42,6 +43,43 @@ describe('a condition', () => {
     expect(withholdingText(withheldByCondition(list(withheld('condition', 40)))!, lack)).toBe(
       'all 40 questions fail the condition slack.messages[0].when, which reads item.stauts; fields seen: "status"',
     );
+  });
+});
+
+describe('an event whose items never had a value', () => {
+  const filled = { sent: 40, lacking: 0, usual: { sent: 960, lacking: 0 } };
+  const first = { sent: 0, lacking: 40, usual: { sent: 0, lacking: 0 } };
+  const counts = [delivered(1000), withheld('no-match', 100)];
+  const lane = (own: ListOutcomes['counts']) => ({
+    workspace: 'acme',
+    pigeonholeId: 102,
+    outcomes: own.map((each) => ({ ...each, list: 'attendees' })),
+  });
+
+  it.each([1, 2, 5])('is no sudden change beside %d other events', (others) => {
+    const recent = [...Array.from({ length: others }, () => filled), first];
+    expect(judgeList({ list: 'attendees', counts, recent })).toBeNull();
+  });
+
+  it('is a note that names the event', () => {
+    const event = judgeEvent(lane([withheld('no-match', 100)]), { list: 'attendees', counts })!;
+    expect(event).toEqual({ list: 'attendees', kind: 'event', reason: 'no-match', changes: 100, place: 'acme/102' });
+    const lack = { values: ['email'], at: 'crm.records[0].match', fields: 'reads item.Email; fields seen: "Name"' };
+    expect(withholdingText(event, lack)).toBe(
+      'none of the 100 attendees of acme/102 has email (crm.records[0].match reads item.Email; fields seen: "Name")',
+    );
+  });
+
+  it.each([
+    ['the sink sends some of its items', [withheld('no-match', 100), delivered(1)], counts],
+    [
+      'the sink sends nothing of any event, which is a problem',
+      [withheld('no-match', 100)],
+      [withheld('no-match', 100)],
+    ],
+    ['few of its items lack the value', [withheld('no-match', 9)], counts],
+  ])('is not noted if %s', (_, own, all) => {
+    expect(judgeEvent(lane(own), { list: 'attendees', counts: all })).toBeNull();
   });
 });
 
@@ -120,10 +158,16 @@ describe('a sink that withholds', () => {
 
   it('is reported if it withholds a far larger share of the latest items than before', () => {
     const counts = [withheld('no-match', 160), withheld('no-email', 2), delivered(2000)];
-    expect(judge(counts, { sent: 40, lacking: 160 })).toMatchObject({ kind: 'more', reason: 'no-match', changes: 80 });
-    expect(judge(counts, { sent: 190, lacking: 10 })).toBeNull();
-    expect(judge([withheld('no-match', 1000), delivered(1000)], { sent: 90, lacking: 110 })).toBeNull(); // as before
-    expect(judge([delivered(2162)], { sent: 40, lacking: 160 })).toBeNull(); // a replay has delivered them since
+    const usual = { sent: 1960, lacking: 2 };
+    expect(judge(counts, { sent: 40, lacking: 160, usual })).toMatchObject({
+      kind: 'more',
+      reason: 'no-match',
+      changes: 80,
+    });
+    expect(judge(counts, { sent: 190, lacking: 10, usual })).toBeNull();
+    const asBefore = { sent: 90, lacking: 110, usual: { sent: 910, lacking: 890 } };
+    expect(judge([withheld('no-match', 1000), delivered(1000)], asBefore)).toBeNull();
+    expect(judge([delivered(2162)], { sent: 40, lacking: 160, usual })).toBeNull(); // a replay has delivered them since
   });
 
   it.each([

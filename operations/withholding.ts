@@ -22,8 +22,13 @@ export interface ListOutcomes {
 /** A list that a sink withholds and should probably send. */
 export interface Withholding {
   readonly list: string;
-  /** `all`: it has never sent an item of this list; `more`: far more than before; `would`: an observing sink would send none. */
-  readonly kind: 'all' | 'more' | 'would';
+  /**
+   * `all`: it has never sent an item of this list; `more`: far more than before; `would`: an observing sink would send
+   * none; `event`: it sends items of other events, but none of one whose items never had the value.
+   */
+  readonly kind: 'all' | 'more' | 'would' | 'event';
+  /** The pigeonhole of `event`, as `acme/101`. */
+  readonly place?: string;
   /** The most frequent reason among these changes. */
   readonly reason: string;
   /**
@@ -54,21 +59,23 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
     .filter((each) => each.state === 'withheld' && isLacking(each.reason))
     .toSorted((one, other) => other.changes - one.changes)[0]!.reason;
   if (sent === 0) return lacking >= minAll ? { list, kind: 'all', reason, changes: lacking } : null;
-  const share = Math.max(...[...recent, sumOf(recent)].map((each) => suddenShare(each, { sent, lacking })));
+  const share = Math.max(...[...recent, sumOf(recent.filter(knowsUsual))].map(suddenShare));
   return share === 0 ? null : { list, kind: 'more', reason, changes: Math.round(share * 100) };
 }
 
 /**
- * Returns the share of recent decisions that lack a value, or 0 if it is small or usual.
- * @param all all decisions about the list, from which the usual share follows on lanes that do not know it
+ * Returns the share of recent decisions that lack a value, or 0 if it is small or usual. Also 0 while the lane has no
+ * measure of what is usual: during the first fill of a lane, nothing is sudden.
  */
-function suddenShare({ sent, lacking, usual }: Recent, all: { sent: number; lacking: number }): number {
+function suddenShare({ sent, lacking, usual }: Recent): number {
   const decided = sent + lacking;
   if (decided < minRecent || lacking / decided < manyOfRecent) return 0;
-  const isKnown = usual !== undefined && usual.sent + usual.lacking >= minUsual;
-  const before = isKnown ? usual : { sent: all.sent - sent, lacking: all.lacking - lacking };
-  const isUsual = Math.max(0, before.lacking) / Math.max(1, before.sent + before.lacking) >= fewBefore;
-  return isUsual ? 0 : lacking / decided;
+  if (usual === undefined || usual.sent + usual.lacking < minUsual) return 0;
+  return usual.lacking / (usual.sent + usual.lacking) >= fewBefore ? 0 : lacking / decided;
+}
+
+function knowsUsual({ usual }: Recent): boolean {
+  return usual !== undefined && usual.sent + usual.lacking >= minUsual;
 }
 
 function sumOf(recent: readonly Recent[]): Recent {
@@ -114,6 +121,21 @@ export function judgeList(outcomes: ListOutcomes): Withholding | null {
 }
 
 /**
+ * Returns an event of which a sink sent nothing of a list, because at least 10 of its items lack a value that items of
+ * other events have. This is for information: the event may not ask for the field. Pure.
+ */
+export function judgeEvent(
+  { workspace, pigeonholeId, outcomes }: Pick<LaneStatus, 'workspace' | 'pigeonholeId' | 'outcomes'>,
+  { list, counts }: Pick<ListOutcomes, 'list' | 'counts'>,
+): Withholding | null {
+  const own = outcomes.filter((each) => each.list === list);
+  const judged = judgeWithholding({ list, counts: own, recent: [] });
+  const isSentElsewhere = counts.some(({ state, changes }) => state !== 'withheld' && changes > 0);
+  if (judged?.kind !== 'all' || !isSentElsewhere) return null;
+  return { ...judged, kind: 'event', place: `${workspace}/${pigeonholeId}` };
+}
+
+/**
  * Returns a problem if an observing sink would send none of at least 10 changes because a value is missing.
  * Observations are counted by reason and not by list, so `list` is "changes". Pure.
  */
@@ -139,9 +161,14 @@ export interface Lack {
 }
 
 /** Returns a sentence about the problem, without the sink's name. It contains fields and counts, never a value. */
-export function withholdingText({ list, kind, reason, changes }: Withholding, lack: Lack | null): string {
+export function withholdingText({ list, kind, reason, changes, place = '' }: Withholding, lack: Lack | null): string {
   if (reason === 'condition' && lack !== null) {
     return `all ${grouped(changes)} ${list} fail the condition ${lack.at}, which ${lack.fields}`;
+  }
+  if (kind === 'event') {
+    const values = lack === null ? 'the value that the mapping needs' : lack.values.join(' or ');
+    const where = lack === null ? '' : ` (${lack.at}${lack.fields === null ? '' : ` ${lack.fields}`})`;
+    return `none of the ${grouped(changes)} ${list} of ${place} has ${values}${where}`;
   }
   const what = lack === null ? 'lack a value that its mapping needs' : `lack a value for ${lack.values.join(' or ')}`;
   const where = lack === null ? '' : `: ${lack.at}`;
@@ -171,6 +198,12 @@ export function withholdingSentence(
   if (reasonWhileHidden(reason) !== null) {
     const lack = lackOf(config, { sink, list, reason }, seen);
     return lack === null || lack.fields === null ? null : withholdingText(withholding, lack);
+  }
+  if (withholding.place !== undefined) {
+    const own = seen
+      .get(list)
+      ?.filter(({ workspace, pigeonholeId }) => withholding.place === `${workspace}/${pigeonholeId}`);
+    return withholdingText(withholding, lackOf(config, { sink, list, reason }, new Map([[list, own ?? []]])));
   }
   const lists: readonly string[] = kind === 'would' ? mentionedLists(config) : [list];
   const lacks = lists.flatMap((each) => lackOf(config, { sink, list: each, reason }, seen) ?? []);
@@ -258,7 +291,7 @@ function isMatched(settings: unknown, key: string): boolean {
 /** A list as the status shows it. */
 type SinkWithholding = SinkView['withholding'][number];
 
-type Lane = Pick<LaneStatus, 'sink' | 'outcomes' | 'recent'>;
+type Lane = Pick<LaneStatus, 'sink' | 'workspace' | 'pigeonholeId' | 'outcomes' | 'recent'>;
 
 /**
  * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out.
@@ -274,7 +307,12 @@ export async function findWithholding(
   for (const sink of Object.keys(config.sinks)) {
     for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
       const withholding = judgeList(outcomes);
-      if (withholding === null) continue;
+      if (withholding === null) {
+        const events = lanes.filter((lane) => lane.sink === sink).flatMap((lane) => judgeEvent(lane, outcomes) ?? []);
+        const views = await Promise.all(events.map((event) => viewWithholding(ledger, config, sink, event)));
+        if (events.length > 0) found.set(sink, [...(found.get(sink) ?? []), ...views.flat()]);
+        continue;
+      }
       const { list, kind, changes } = withholding;
       // During a first load or an outage, the sink may send some of what waits. If fewer changes wait than were withheld,
       // as during a live event, the problem remains.

@@ -11,7 +11,15 @@ import { Ago, For, Until } from '../parts/time.js';
 import { isObserving } from '../../base/delivery-words.js';
 import { grouped, counted, sumOf } from '../../base/words.js';
 import type { AnswerAt } from '../../api/routes.js';
-import { laneState, observedNote, wouldHaveSent, wouldHaveWithheld, type ToneAndWord, sinkState } from '../words.js';
+import {
+  isUnusual,
+  laneState,
+  observedNote,
+  wouldHaveSent,
+  wouldHaveWithheld,
+  type ToneAndWord,
+  sinkState,
+} from '../words.js';
 import { address } from '../route.js';
 import type { ComponentChildren } from 'preact';
 
@@ -80,7 +88,7 @@ function Delivering({ sink }: { readonly sink: SinkDetails }) {
           [
             'Withheld',
             grouped(sumOf(withheld)),
-            withholding.length > 0 ? 'unusually many' : 'by rule, such as consent',
+            withholding.some(isUnusual) ? 'unusually many' : 'by rule, such as consent',
           ],
           ['Dead letters', grouped(sumOf(dead)), 'refused, or their mapping failed'],
           sent === undefined ? null : ['Would have sent', grouped(sent.changes), sent.note],
