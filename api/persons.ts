@@ -69,7 +69,7 @@ const personSchema = z
     looks: z
       .array(z.object({ at: instant(), who: z.string().nullable(), action: z.string().nullable() }))
       .readonly()
-      .describe('Requests that showed the stored data of the person.'),
+      .describe('Requests for the data of this person. Lists that showed many people are in the audit log only.'),
     notListed: z.string(),
   })
   .openapi('StoredPerson');

@@ -112,7 +112,13 @@ export function serveUploads(
   );
   app.openAPIRegistry.registerPath(codesRoute);
   app.post(codesRoute.path, codesRoute.middleware, (c) =>
-    withUpload(c, files, async (request, bytes) => imports.generatedCodes(request, bytes)),
+    withUpload(c, files, async (request, bytes) => {
+      // A code lets a person sign in, so the log shows who had codes computed.
+      const entry = { action: 'generate-codes', target: `pigeonhole:${request.pigeonhole}` };
+      return await audited(c, ledger, entry, async () =>
+        asRefusal(async () => await begun(imports.generatedCodes(request, bytes)), request.name),
+      );
+    }),
   );
   app.openAPIRegistry.registerPath(startRoute);
   app.post(startRoute.path, startRoute.middleware, (c) =>
@@ -161,7 +167,7 @@ async function withUpload(
     return await asRefusal(async () => {
       const answer = await work({ ...data, pigeonhole: pigeonholeWithin(c, data.pigeonhole) }, bytes);
       if (answer instanceof Response) return answer;
-      const parts = await begun(answer);
+      const parts = answer;
       isAnswered = false;
       return csv(streamOf(finallyDrained(parts, bytes, release)));
     }, data.name);

@@ -45,9 +45,14 @@ describe('an oversized text', () => {
     ['lines', '\n'.repeat(900_000), 'more than 200,000 words and signs'],
     ['references', `a: &a [x, x]\nb:\n${'- *a\n'.repeat(150_000)}`, 'more than 200,000 words and signs'],
     ['errors', ']\n'.repeat(200_000), 'this is not YAML'],
+    ['bad escapes', `a: "${'\\q'.repeat(490_000)}"`, 'inside "…" a backslash is written twice'],
+    ['bad escapes, each in a value', `${'a: "\\q"\n'.repeat(20_000)}`, 'inside "…" a backslash is written twice'],
+    ['bad tags', `a: [${'!<x '.repeat(60_000)}]`, 'this is not YAML'],
   ])('is refused because of its %s', (_, text, message) => {
+    const since = process.cpuUsage();
     const error = refusalOf(text);
     expect(error.message).toContain(message);
+    expect(process.cpuUsage(since).user / 1000).toBeLessThan(5000); // half a million errors took 20 s
   });
 
   it('with references to references is refused before they multiply', () => {

@@ -52,8 +52,15 @@ export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
     uniqueKeys: false, // `DocumentReader` reports duplicate keys itself, with the whole path
     stringKeys: true,
   });
-  const [document, second] = composer.compose(tokensWithin(text, lines), true, text.length);
-  const [error, consequence] = document!.errors;
+  const errors = stopAtSecondError(composer);
+  const composed: Composed[] = [];
+  try {
+    for (const each of composer.compose(tokensWithin(text, lines), true, text.length)) composed.push(each);
+  } catch (stopped) {
+    if (!(stopped instanceof EnoughErrors)) throw stopped;
+  }
+  const [document, second] = composed;
+  const [error, consequence] = document === undefined ? errors : document.errors;
   if (error !== undefined) {
     // With `a: b` before a deeper `c: d`, the parser takes `b c` for one key. In `a: b: c`, no key spans two lines.
     const isNextLine = error.code === 'BLOCK_AS_IMPLICIT_KEY' && consequence?.code === 'MULTILINE_IMPLICIT_KEY';
@@ -62,6 +69,45 @@ export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
   }
   if (second === undefined) return { document: parsed(document), error: undefined };
   return { document: parsed(document), error: { code: 'MULTIPLE_DOCS', offset: second.range[0] } };
+}
+
+type Composed = Document.Parsed<ParsedNode, boolean>;
+/** How the composer reports an error; the library does not export the type. */
+type Report = (
+  source: number | readonly number[] | { readonly offset: number },
+  code: ErrorCode,
+  message: string,
+  isWarning?: boolean,
+) => void;
+
+interface FoundError {
+  readonly code: ErrorCode;
+  readonly pos: readonly [number, number];
+}
+
+class EnoughErrors extends Error {}
+
+/**
+ * Lets the composer end at the second error: only the first one is reported, and the next may explain it. Each error
+ * costs time, and a text of a megabyte can contain half a million. The library has no option for this.
+ * @returns the errors found so far
+ */
+function stopAtSecondError(composer: Composer): readonly FoundError[] {
+  const errors: FoundError[] = [];
+  const own = composer as unknown as { onError: Report };
+  const report = own.onError;
+  own.onError = (source, code, message, isWarning) => {
+    report(source, code, message, isWarning);
+    if (isWarning === true) return;
+    errors.push({ code, pos: [offsetOf(source), 0] });
+    if (errors.length === 2) throw new EnoughErrors('two errors are enough');
+  };
+  return errors;
+}
+
+function offsetOf(source: Parameters<Report>[0]): number {
+  if (typeof source === 'number') return source;
+  return 'offset' in source ? source.offset : source[0]!;
 }
 
 function* tokensWithin(text: string, lines: LineCounter): ReturnType<Parser['parse']> {

@@ -25,7 +25,10 @@ export class Sessions {
   /** In the order in which they are tried. The first one is the last that succeeded. */
   #logins: readonly Login[];
 
+  readonly #loginUrl: string;
+
   constructor(config: SalesforceConfig, rest: RestClient, now: () => number) {
+    this.#loginUrl = config.loginUrl;
     const common = {
       tokenUrl: tokenUrlOf(config),
       rest,
@@ -51,10 +54,13 @@ export class Sessions {
       if (error instanceof CutShort) throw new CallsEnded();
       throw error;
     }
-    const instanceUrl = originOf(token.otherFields.instance_url);
+    const instanceUrl = originOf(token.otherFields.instance_url, this.#loginUrl);
     if (instanceUrl !== undefined) return { token, instanceUrl };
     this.end({ token });
-    throw new CallFailure({ kind: 'retry', detail: 'Salesforce answered the login without the address of the org' });
+    throw new CallFailure({
+      kind: 'retry',
+      detail: 'Salesforce answered the login without an address of the org that belongs to Salesforce',
+    });
   }
 
   /**
@@ -173,9 +179,18 @@ const advice: readonly (readonly [RegExp, string, 'audience'?])[] = [
   [/\bexpired|\bexp\b|expiration/i, 'correct the clock of this machine'],
 ];
 
-function originOf(found: unknown): string | undefined {
+/** Domains of Salesforce's orgs, also for governments and for China. */
+const orgDomains =
+  /(?:^|\.)(?:salesforce\.com|force\.com|salesforce\.mil|cloudforce\.com|sfcrmproducts\.cn|crmforce\.mil)$/;
+
+/**
+ * Returns the origin of an org. It receives personal data and the token, so it must belong to Salesforce or be the
+ * configured address of the login.
+ */
+export function originOf(found: unknown, loginUrl: string): string | undefined {
   if (typeof found !== 'string' || !URL.canParse(found)) return undefined;
-  const { protocol, origin } = new URL(found);
+  const { protocol, origin, hostname } = new URL(found);
+  if (!orgDomains.test(hostname) && hostname !== new URL(loginUrl).hostname) return undefined;
   // Personal data goes to the host that Salesforce names, so the connection must use TLS. Tests reach their fake org
   // through "baseUrl".
   return protocol === 'https:' || protocol === 'http:' ? origin.replace(/^http:/, 'https:') : undefined;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../test/until.js';
-import { type BinarySources, binarySources, findBinary } from './find-binary.js';
+import { type BinarySources, binarySources, findBinary, toolEnvironment } from './find-binary.js';
 
 // Scripts take the place of the servers and of Go, and print the same output. Nothing can be downloaded.
 
@@ -181,5 +181,27 @@ describe('the search locations of a user', () => {
 
   it('include no named binary if TEMPORAL_BINARY is empty', () => {
     expect(binarySources({ TEMPORAL_BINARY: '' }).explicit).toBeUndefined();
+  });
+});
+
+describe('the environment of a download or a build', () => {
+  it('has paths, proxies and settings of Go, and no secret', () => {
+    const kept = {
+      PATH: '/bin',
+      HOME: '/home/a',
+      HTTPS_PROXY: 'http://p',
+      no_proxy: 'x',
+      GOPROXY: 'y',
+      SSL_CERT_FILE: 'z',
+    };
+    const secrets = {
+      SERVICE_KEY: 's',
+      LEDGER_KEY: 's',
+      DATABASE_URL: 's',
+      SLACK_BOT_TOKEN: 's',
+      GOOGLE_API_KEY: 's',
+      MY_PATH: 's',
+    };
+    expect(toolEnvironment({ ...kept, ...secrets })).toEqual(kept);
   });
 });

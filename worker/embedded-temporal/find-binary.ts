@@ -158,7 +158,7 @@ async function downloadBinary(sources: BinarySources, onProgress: (line: string)
   await mkdir(cacheFolder, { recursive: true });
   const logFile = join(cacheFolder, 'download.log');
   const args = [builtProgram('worker/embedded-temporal/download-program'), cacheFolder];
-  const child = startGuardedChild({ command: process.execPath, args, logFile });
+  const child = startGuardedChild({ command: process.execPath, args, logFile, env: toolEnvironment() });
   const overdue = setTimeout(() => void child.stop(0), downloadTimeoutMs);
   const { code } = await child.exited;
   clearTimeout(overdue);
@@ -193,6 +193,20 @@ const oldestGo = [1, 26, 4] as const;
 const progressEveryMs = 5000;
 const serverPackage = 'github.com/temporalio/cli/cmd/temporal';
 
+/**
+ * Returns the environment of a download or a build: paths, proxies and certificates, and settings of Go. Everything else
+ * may be a secret, such as an API key.
+ */
+export function toolEnvironment(environment: Environment = processEnvironment()): Record<string, string> {
+  const known =
+    /^(?:PATH|HOME|USER|LANG|LC_ALL|TMPDIR|XDG_CACHE_HOME|(?:https?|no)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|GO(?:PATH|ROOT|CACHE|MODCACHE|PROXY|SUMDB|NOSUMDB|PRIVATE|NOPROXY|INSECURE|FLAGS|TMPDIR|TOOLCHAIN)|CGO_ENABLED)$/i;
+  return Object.fromEntries(
+    Object.entries(environment).flatMap(([name, value]) =>
+      value !== undefined && known.test(name) ? [[name, value]] : [],
+    ),
+  );
+}
+
 /** Returns the path of the server built from this version of the Go module. */
 function builtBinaryPath({ cacheFolder, goModule }: BinarySources): string {
   const [, version = 'unknown'] = /\bgithub\.com\/temporalio\/cli v(\S+)/.exec(readGoMod(goModule)) ?? [];
@@ -204,7 +218,7 @@ async function findGo({ searchFolders, goModule }: BinarySources): Promise<strin
   const [go] = programsNamed('go', searchFolders);
   if (go === undefined || readGoMod(goModule) === '') return undefined;
   const version = await new Promise<string>((resolve) => {
-    execFile(go, ['env', 'GOVERSION'], { timeout: versionTimeoutMs }, (error, stdout) =>
+    execFile(go, ['env', 'GOVERSION'], { timeout: versionTimeoutMs, env: toolEnvironment() }, (error, stdout) =>
       resolve(error === null ? stdout : ''),
     );
   });
@@ -259,7 +273,8 @@ async function build(
   // Leaving out the symbols makes the program a third smaller. Version control data is left out, because the module is
   // not part of our repository.
   const args = ['build', '-buildvcs=false', '-ldflags=-s -w', '-o', unfinished, serverPackage];
-  const { code } = await startGuardedChild({ command: go, args, cwd: goModule, logFile }).exited;
+  const { code } = await startGuardedChild({ command: go, args, cwd: goModule, logFile, env: toolEnvironment() })
+    .exited;
   clearInterval(telling);
   if (code !== 0) {
     await rm(unfinished, { force: true });
