@@ -1,6 +1,6 @@
 import { originOf } from './sessions.js';
 
-const loginUrl = 'https://login.acme.example';
+const config = { loginUrl: 'https://login.acme.example', baseUrl: undefined };
 
 describe('the address of an org that an answer to the login names', () => {
   it.each([
@@ -9,7 +9,7 @@ describe('the address of an org that an answer to the login names', () => {
     ['http://acme.my.salesforce.com', 'https://acme.my.salesforce.com'],
     ['https://login.acme.example', 'https://login.acme.example'],
   ])('%s is used', (found, origin) => {
-    expect(originOf(found, loginUrl)).toBe(origin);
+    expect(originOf(found, config)).toBe(origin);
   });
 
   it.each([
@@ -22,6 +22,6 @@ describe('the address of an org that an answer to the login names', () => {
     'acme.my.salesforce.com',
     42,
   ])('%s is not used, because it would receive personal data', (found) => {
-    expect(originOf(found, loginUrl)).toBeUndefined();
+    expect(originOf(found, config)).toBeUndefined();
   });
 });

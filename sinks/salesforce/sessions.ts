@@ -25,10 +25,10 @@ export class Sessions {
   /** In the order in which they are tried. The first one is the last that succeeded. */
   #logins: readonly Login[];
 
-  readonly #loginUrl: string;
+  readonly #config: Pick<SalesforceConfig, 'loginUrl' | 'baseUrl'>;
 
   constructor(config: SalesforceConfig, rest: RestClient, now: () => number) {
-    this.#loginUrl = config.loginUrl;
+    this.#config = config;
     const common = {
       tokenUrl: tokenUrlOf(config),
       rest,
@@ -54,7 +54,7 @@ export class Sessions {
       if (error instanceof CutShort) throw new CallsEnded();
       throw error;
     }
-    const instanceUrl = originOf(token.otherFields.instance_url, this.#loginUrl);
+    const instanceUrl = originOf(token.otherFields.instance_url, this.#config);
     if (instanceUrl !== undefined) return { token, instanceUrl };
     this.end({ token });
     throw new CallFailure({
@@ -187,10 +187,14 @@ const orgDomains =
  * Returns the origin of an org. It receives personal data and the token, so it must belong to Salesforce or be the
  * configured address of the login.
  */
-export function originOf(found: unknown, loginUrl: string): string | undefined {
+export function originOf(
+  found: unknown,
+  { loginUrl, baseUrl }: Pick<SalesforceConfig, 'loginUrl' | 'baseUrl'>,
+): string | undefined {
   if (typeof found !== 'string' || !URL.canParse(found)) return undefined;
   const { protocol, origin, hostname } = new URL(found);
-  if (!orgDomains.test(hostname) && hostname !== new URL(loginUrl).hostname) return undefined;
+  const isOwn = orgDomains.test(hostname) || hostname === new URL(loginUrl).hostname;
+  if (!isOwn && baseUrl === undefined) return undefined; // with "baseUrl", requests go there instead
   // Personal data goes to the host that Salesforce names, so the connection must use TLS. Tests reach their fake org
   // through "baseUrl".
   return protocol === 'https:' || protocol === 'http:' ? origin.replace(/^http:/, 'https:') : undefined;
