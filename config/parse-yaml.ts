@@ -72,7 +72,7 @@ export function parseYaml(text: string, lines: LineCounter): ParsedYaml {
 }
 
 type Composed = Document.Parsed<ParsedNode, boolean>;
-/** How the composer reports an error; the library does not export the type. */
+/** The function to which the composer reports an error. The library does not export its type. */
 type Report = (
   source: number | readonly number[] | { readonly offset: number },
   code: ErrorCode,
