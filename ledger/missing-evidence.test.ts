@@ -45,7 +45,7 @@ describe('the absence of an item', () => {
 
 describe('the loss of an item', () => {
   const dayMs = 86_400_000;
-  const none = { wholeInOne: false, walks: 0, showsPlace: true, unmovedForMs: 0 };
+  const none = { wholeInOne: false, walks: 0, showsPlace: true, unmovedForMs: 0, steadyWalks: 0, missingForMs: 0 };
 
   it.each([
     { evidence: none, proved: false },
@@ -56,6 +56,9 @@ describe('the loss of an item', () => {
     { evidence: { ...none, showsPlace: false, unmovedForMs: dayMs }, proved: true },
     { evidence: { ...none, unmovedForMs: dayMs - 1 }, proved: false },
     { evidence: { ...none, unmovedForMs: dayMs }, proved: true },
+    { evidence: { ...none, steadyWalks: 3, missingForMs: dayMs }, proved: true },
+    { evidence: { ...none, steadyWalks: 2, missingForMs: 9 * dayMs }, proved: false },
+    { evidence: { ...none, steadyWalks: 9, missingForMs: dayMs - 1 }, proved: false },
   ])('is proved by $evidence: $proved', ({ evidence, proved }) => {
     expect(isProvedMissing(evidence, dayMs)).toBe(proved);
   });

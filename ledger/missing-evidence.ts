@@ -60,15 +60,30 @@ interface Evidence {
   readonly showsPlace: boolean;
   /** Time in milliseconds over which all walks have shown the same sequence of pages without the item. */
   readonly unmovedForMs: number;
+  /**
+   * Number of complete walks, after the first one that lacked the item, which showed every item that the walk before
+   * showed, and none twice. Such a walk overlooked no other item.
+   */
+  readonly steadyWalks: number;
+  /** Time in milliseconds since the first of all the walks that lacked the item. None showed it since. */
+  readonly missingForMs: number;
 }
 
+/** Number of steady walks that prove an absence together. */
+const provingWalks = 3;
+
 /**
- * Returns true if the evidence proves that an item no longer exists in the service. One of three kinds is enough: one
- * response with the whole list, two walks that lacked the item between its neighbours, one of them the latest, or the
- * same pages over at least `settleMs`. Pure.
+ * Returns true if the evidence proves that an item no longer exists in the service. One of four kinds is enough: one
+ * response with the whole list, two walks that lacked the item between its neighbours, one of them the latest, the same
+ * pages over at least `settleMs`, or several steady walks over at least `settleMs`. The last kind serves lists whose order
+ * differs in every walk. Pure.
  */
-export function isProvedMissing({ wholeInOne, walks, showsPlace, unmovedForMs }: Evidence, settleMs: number): boolean {
-  return wholeInOne || (showsPlace && walks >= 2) || unmovedForMs >= settleMs;
+export function isProvedMissing(
+  { wholeInOne, walks, showsPlace, unmovedForMs, steadyWalks, missingForMs }: Evidence,
+  settleMs: number,
+): boolean {
+  const isSteady = steadyWalks >= provingWalks && missingForMs >= settleMs;
+  return wholeInOne || (showsPlace && walks >= 2) || unmovedForMs >= settleMs || isSteady;
 }
 
 export interface DeletionLimits {

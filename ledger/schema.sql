@@ -432,6 +432,7 @@ create table missing (
   hold bigint,
   confirm_at timestamp with time zone,
   evident_at timestamp with time zone not null default now(),
+  steady_walks integer not null default 0,
   PRIMARY KEY (ref, list, key),
   FOREIGN KEY (stream_id) REFERENCES streams(id),
   CHECK ((state = ANY (ARRAY['open'::text, 'held'::text, 'kept'::text])))

@@ -61,6 +61,8 @@ export async function settleMissing(
   );
   if (!isProof) return 0;
   const firstAt = walk.firstAt!.getTime();
+  const lacksMore = rows.some(({ since }) => since.getTime() === firstAt);
+  const steadyWalks = lacksMore ? new Map<string, number>() : await countSteadyWalk(tx, lease, walk, keys);
   const proved = rows.filter(
     (row) =>
       row.state === 'open' &&
@@ -70,11 +72,36 @@ export async function settleMissing(
           walks: row.walks,
           showsPlace: showsPlace.has(row.key),
           unmovedForMs: firstAt - Math.max(row.since.getTime(), options.unmovedSince.getTime()),
+          steadyWalks: steadyWalks.get(row.key) ?? 0,
+          missingForMs: firstAt - row.since.getTime(),
         },
         options.limits.settleMs,
       ),
   );
   return await removeProved(write, { keys: proved.map(({ key }) => key), at: walk.firstAt! }, options.limits);
+}
+
+/**
+ * Counts a walk that lacks no more items than the walk before as steady (`isProvedMissing`), unless it showed an item
+ * twice: while rows change their places, a walk that shows one twice may overlook another. In a list without ids, equal
+ * keys are different rows.
+ * @returns the number of steady walks by key
+ */
+async function countSteadyWalk(
+  tx: Queryable,
+  lease: StreamLease,
+  { pages }: OpenWalk,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await tx.query<{ key: string; walks: number }>(
+    `update missing set steady_walks = steady_walks + 1
+     where stream_id = $1 and state = 'open' and ($3::boolean or not exists (
+       select 1 from pages p cross join lateral unnest(p.keys) as u (key)
+       where p.stream_id = $1 and p.ordinal < $2 group by u.key having count(*) > 1))
+     returning key, steady_walks as walks`,
+    [lease.streamId, pages, !keys.every(isId)],
+  );
+  return new Map(rows.map(({ key, walks }) => [key, walks]));
 }
 
 /**

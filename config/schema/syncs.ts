@@ -76,7 +76,7 @@ const deletionsSchema = z
     settle: duration()
       .prefault('24h')
       .describe(
-        'If nothing else proves a deletion: minimum time during which every sweep must lack the item and show the same other items in the same order.',
+        'If nothing else proves a deletion: minimum time during which every sweep must lack the item and show the same other items, in the same order or in at least four sweeps.',
       ),
     confirm: duration()
       .prefault('30s')
