@@ -726,6 +726,8 @@ create table streams (
   wanted_ms bigint,
   sweep_failures integer not null default 0,
   cursors_discarded integer not null default 0,
+  doubt_since timestamp with time zone,
+  doubt_keys text[],
   UNIQUE (ref, list, session_id),
   PRIMARY KEY (id),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),

@@ -48,6 +48,11 @@ export interface StreamLease extends StreamName {
   /** Number of pages of the last finished sweep; null if there is none. */
   readonly pageCount: number | null;
   readonly sweptAt: Date | null;
+  /** Number of items of the last finished sweep; null if there is none. */
+  readonly itemCount: number | null;
+  /** Since when the answers are doubtful (reading/doubt.ts), and what the first of them showed; null: they are not. */
+  readonly doubtSince: Date | null;
+  readonly doubtKeys: readonly string[] | null;
   /** Time of the last read that found something; null if none did. */
   readonly changedAt: Date | null;
   /** Number of consecutive reads that found nothing. */
@@ -138,6 +143,7 @@ export async function acquireStream(ledger: Ledger, streamId: number, owner: str
        clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
        ${isSweepDue} as "sweepDue", failures, checkpoint, checkpoint_key as "checkpointKey", head_id as "headId",
        per_page as "perPage", highest_id as "highestId", sweeps, page_count as "pageCount", swept_at as "sweptAt",
+       item_count as "itemCount", doubt_since as "doubtSince", doubt_keys as "doubtKeys",
        changed_at as "changedAt", quiet_reads as "quietReads", sweep_failures as "sweepFailures",
        cursors_discarded as "cursorsDiscarded", differs, clock_timestamp() as "takenAt"`,
     [streamId, owner],

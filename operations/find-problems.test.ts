@@ -165,6 +165,13 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     /ignores filter/,
   ],
   [
+    'unknown-sessions',
+    { holds: { strangerRows: 2 } },
+    '/api/pigeonholes/acme/101/streams',
+    'Show the streams',
+    /^The service shows 2 rows of unknown sessions in pigeonhole acme\/101$/,
+  ],
+  [
     'rows-set-aside',
     { holds: { setAside: 1 } },
     '/api/pigeonholes/acme/101/streams',

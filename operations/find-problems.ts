@@ -222,7 +222,8 @@ function ofPigeonhole(
   hindrance: ProblemCode | null,
   now: Date,
 ): FoundProblem[] {
-  const { id, pause, failing, reason, goneAt, freshness, heldDeletions, foreignRows, setAside } = pigeonhole;
+  const { id, pause, failing, reason, goneAt, freshness, heldDeletions, foreignRows, setAside, strangerRows } =
+    pigeonhole;
   const name = `${workspace}/${id}`;
   const coveredBy = hindrance ?? (pause === null ? null : 'pigeonhole-paused');
   const found = ofPause('pigeonhole', name, pause);
@@ -243,6 +244,7 @@ function ofPigeonhole(
   }
   if (heldDeletions > 0) add('deletions-held', { facts: { items: heldDeletions } });
   if (foreignRows > 0) add('filters-ignored', { facts: { rows: foreignRows } });
+  if (strangerRows > 0) add('unknown-sessions', { facts: { rows: strangerRows } });
   if (setAside > 0) add('rows-set-aside', { facts: { rows: setAside } });
   return found;
 }

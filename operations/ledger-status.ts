@@ -30,7 +30,10 @@ export interface WorkspaceStatus {
 export interface PigeonholeStatus
   extends
     NamedPigeonhole,
-    Pick<PigeonholeView, 'status' | 'changes' | 'streams' | 'setAside' | 'foreignRows' | 'heldDeletions'> {
+    Pick<
+      PigeonholeView,
+      'status' | 'changes' | 'streams' | 'setAside' | 'foreignRows' | 'strangerRows' | 'heldDeletions'
+    > {
   /** Streams whose first sweep has not ended. */
   readonly backfilling: number;
   /** Streams that fail although the service answers other requests. */
@@ -101,7 +104,8 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
          max(s.failure) filter (where s.gone_at is null) as failure,
          p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",
          case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as "rehearsalUntil",
-         coalesce(sum(s.set_aside), 0)::int as "setAside", coalesce(sum(s.foreign_rows), 0)::int as "foreignRows",
+         coalesce(sum(s.set_aside), 0)::int as "setAside", coalesce(sum(s.foreign_rows) filter (where s.session_id <> 0), 0)::int as "foreignRows",
+         coalesce(sum(s.foreign_rows) filter (where s.session_id = 0), 0)::int as "strangerRows",
          p.gone_at as "goneAt",
          (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as "heldDeletions",
          (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)

@@ -21,6 +21,7 @@ export const problemCodes = [
   'deletions-held',
   'filters-ignored',
   'rows-set-aside',
+  'unknown-sessions',
   'sink-paused',
   'sink-failing',
   'sink-behind',

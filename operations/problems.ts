@@ -151,6 +151,15 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     }),
     help: (found) => link('Show the streams', `${placeOf(found)}/streams`),
   },
+  'unknown-sessions': {
+    severity: 'warning',
+    words: (name, facts) => ({
+      title: `The service shows ${counted(facts['rows'], 'row')} of unknown sessions in ${pigeonhole(name)}`,
+      says: `The service does not list these sessions for the pigeonhole, so the rows may belong to another one. pigeonpost ignores them, and records no deletions in these lists.`,
+      todo: null,
+    }),
+    help: (found) => link('Show the streams', `${placeOf(found)}/streams`),
+  },
   'rows-set-aside': {
     severity: 'warning',
     words: (name, facts) => ({

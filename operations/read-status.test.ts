@@ -34,6 +34,7 @@ const pigeonhole = {
   failure: null,
   setAside: 0,
   foreignRows: 0,
+  strangerRows: 0,
   heldDeletions: 0,
   goneAt: null,
   rehearsalSince: null,

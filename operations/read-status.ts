@@ -298,6 +298,7 @@ function pigeonholeView(
         : { since: rehearsalSince!.toISOString(), until: rehearsalUntil.toISOString(), by: rehearsalBy },
     setAside: row.setAside,
     foreignRows: row.foreignRows,
+    strangerRows: row.strangerRows,
     heldDeletions: row.heldDeletions,
     goneAt: row.goneAt?.toISOString() ?? null,
   };

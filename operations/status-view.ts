@@ -183,6 +183,9 @@ export const pigeonholeViewSchema = z
     foreignRows: z
       .int()
       .describe('Rows of other sessions in the last sweeps, which show that the service ignores a filter.'),
+    strangerRows: z
+      .int()
+      .describe('Rows in the last sweeps whose session the service does not list for the pigeonhole.'),
     heldDeletions: z.int().describe('Deletions that wait for an operator.'),
     goneAt: instant().nullable().describe('Since when the service no longer knows the pigeonhole; null: it does.'),
   })

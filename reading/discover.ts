@@ -150,7 +150,8 @@ async function readHidden(
     const name = placeName({ workspace, pigeonholeId: id });
     if ((await pausesOf(deps.ledger, [{ scope: 'pigeonhole', name }])).length > 0) continue;
     try {
-      const { status } = await requestPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
+      const { id: shown, status } = await requestPigeonhole(deps, { workspace, priority: 'idle' }, id, signal);
+      if (shown !== id) continue; // the answer is about another pigeonhole
       seen.push({ id, status: typeof status === 'string' && status !== '' ? status : null });
     } catch (error) {
       if (error instanceof PermitRefusal) break; // the others would be refused as well: try them in a later cycle

@@ -73,12 +73,13 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
   cycle.pages += 1;
   const rows = page.items.filter((row) => set.contains(row));
   const drop = place.plan.drop[list] ?? [];
-  const seen = toItems(rows, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
+  const { sessions: ownSessions } = reading;
+  const seen = toItems(rows, { list, sessionId: lease.sessionId, ownSessions, drop, hash: deps.ledger.hash });
   const requestedAt = new Date(page.requestedAt);
   // A row outside the set shows that the service ignores the filter. A row whose key cannot be read may be the missing
   // item.
   const isOnlySet = rows.length === page.items.length && page.irregular.every(({ index }) => index !== null);
-  const complete = !page.hasMore && isOnlySet && seen.unidentified === 0;
+  const complete = !page.hasMore && isOnlySet && seen.unidentified + seen.foreign === 0;
   if (complete) {
     const result = await recordPage(deps.ledger, lease, {
       walk: null,
@@ -93,8 +94,9 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
       rules: readingRules(drop),
       highestId: null,
       readSettings: settingsReader(reading, 1),
+      doubtIfNew: null,
     });
-    await reportPage(reading, page, seen, result);
+    if (result !== null) await reportPage(reading, page, seen, result);
   }
   const shown = new Set(seen.items.map(({ key }) => key));
   return {

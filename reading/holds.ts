@@ -48,23 +48,32 @@ export async function deleteOrHold(
 
 /**
  * Returns what the lists of the pigeonhole have lost: items that are missing or held, and items that were deleted in the
- * current hour. Lists without losses are left out. `ofItems` is exact only where it matters (`itemsToCount`).
+ * current hour. Lists without losses are left out. `ofItems` is exact only where it matters (`itemsToCount`). It leaves
+ * out items that were created after the loss became evident, because a list that lost everything may fill again.
  */
 async function lossesOf(tx: Queryable, { ref }: PageScope, limits: DeletionLimits): Promise<Loss[]> {
-  const lost = await tx.query<{ list: string; lost: number; deleted: number }>(
-    `select list, sum(lost)::int as lost, sum(deleted)::int as deleted from (
-       select list, count(*) as lost, 0 as deleted from missing
+  const lost = await tx.query<{ list: string; lost: number; deleted: number; evidentAt: Date | null }>(
+    `select list, sum(lost)::int as lost, sum(deleted)::int as deleted, min(evident_at) as "evidentAt" from (
+       select list, count(*) as lost, 0 as deleted, min(evident_at) as evident_at from missing
        where ref = $1 and state in ('open', 'held') group by list
        union all
-       select list, items, items from recent_deletions
+       select list, items, items, null from recent_deletions
        where ref = $1 and since >= clock_timestamp() - $2 * interval '1 millisecond') as losses group by list`,
     [ref, countedForMs],
   );
   const sizes = await tx.query<{ list: string; items: number }>(
     `select l.list, (select count(*)::int from (select 1 from items i
-       where i.ref = $1 and i.list = l.list and i.payload is not null limit l.max) as counted) as items
-     from unnest($2::text[], $3::int4[]) as l (list, max)`,
-    [ref, lost.map(({ list }) => list), lost.map((each) => itemsToCount(limits, each.lost))],
+       where i.ref = $1 and i.list = l.list and i.payload is not null
+         and not (i.revision = 1 and exists (select 1 from changes c
+           where c.ref = i.ref and c.sequence = i.last_sequence and c.found_at >= l.evident_at))
+       limit l.max) as counted) as items
+     from unnest($2::text[], $3::int4[], $4::timestamptz[]) as l (list, max, evident_at)`,
+    [
+      ref,
+      lost.map(({ list }) => list),
+      lost.map((each) => itemsToCount(limits, each.lost)),
+      lost.map(({ evidentAt }) => evidentAt),
+    ],
   );
   const sizeOf = new Map(sizes.map(({ list, items }) => [list, items]));
   return lost.map(({ list, deleted, ...each }) => ({ list, lost: each.lost, ofItems: sizeOf.get(list)! + deleted }));

@@ -83,6 +83,8 @@ export async function readStream(
     suspect: null,
     cursorsDiscarded: 0,
     highestId: lease.highestId,
+    sessions: place.plan.lists.includes('sessions') ? new Set(place.schedule.sessions.keys()) : null,
+    acceptsNewItems: false,
     nextPollInMs: null,
   };
   // A sweep in progress does not show what its first pages are like now.
@@ -125,7 +127,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
       planNextReads: pages > 0 ? null : () => nextReads(reading, { restMs: 0, swept: false }),
     });
     if (ending === 'distrusted') return ending;
-    if (ending === 'more' || pages === 0) return 'done';
+    if (ending === 'more' || ending === 'held' || pages === 0) return 'done';
   }
   const walk = reading.lease.sweep ?? sweepOf(reading.lease, through);
   const begin = { at: performance.now(), pages: cycle.pages };
@@ -140,7 +142,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
     if (ending === 'finished') {
       await examineMissing(reading);
       await confirmMissing(deps.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
-    } else if (!through) {
+    } else if (ending === 'more' && !through) {
       const continued = nextReads(reading, { restMs: 0, swept: false });
       await scheduleStream(deps.ledger.db, reading.lease, continued, foundNews(cycle));
     }

@@ -33,6 +33,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
 
   const record = async (ids: readonly number[], more: Partial<PageRecord> = {}) =>
     recordPage(ledger, lease, {
+      doubtIfNew: null,
       items: ids.map(attendee),
       requestedAt: new Date(),
       requestId: 'request-1',

@@ -10,6 +10,7 @@ import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { withoutForgotten } from '../ledger/without-forgotten.js';
 import { type Source, writeChanges } from '../ledger/write-changes.js';
+import { type DoubtfulPage, settleDoubt } from './doubt.js';
 import { endIfLast, rememberPage, type WalkEnd } from './end-walk.js';
 import { recordNewPage } from './record-uncompared-page.js';
 import { decidesAnonymity } from './stream-reading.js';
@@ -40,6 +41,8 @@ export interface PageRecord extends PageBasics, Source {
   readonly highestId: number | null;
   /** Result of `prepareNewItems`; undefined unless the ids show that all items are new. */
   readonly prepared?: NewItems | undefined;
+  /** The doubt that arises if the ledger has none of the items (`doubt.ts`); null: none does. */
+  readonly doubtIfNew: Pick<DoubtfulPage, 'reason' | 'fitsSessions'> | null;
   /** The digest and keys that a sweep stores about the page; null for pages of other reads. */
   readonly swept: SweptPage | null;
   /**
@@ -69,9 +72,10 @@ export interface PageResult {
  *
  * If the page has a new or changed item whose person may be named, first makes sure that the deciding setting was read
  * after the page. The service may have changed it since the last read, so that the person trusted in being anonymous.
+ * @returns null: the page is doubtful, so nothing of it was stored, and the stream is due again
  * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
-export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult> {
+export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult | null> {
   const stored = await recordNewPage(ledger, lease, page);
   if (stored !== undefined) return stored;
   if (page.readSettings !== undefined) {
@@ -81,7 +85,9 @@ export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageR
     page.onWriting?.();
     await page.readSettings();
   }
-  return (await recordComparedPage(ledger, lease, page, { settingsSince: page.requestedAt, undecided: 'hide' }))!;
+  return (
+    (await recordComparedPage(ledger, lease, page, { settingsSince: page.requestedAt, undecided: 'hide' })) ?? null
+  );
 }
 
 interface Undecided {
@@ -91,13 +97,13 @@ interface Undecided {
   readonly undecided: 'leave' | 'hide';
 }
 
-/** @returns undefined if nothing was stored, because the page has to wait for settings */
+/** @returns undefined if nothing was stored, because the page has to wait for settings; null: it is doubtful */
 async function recordComparedPage(
   ledger: Ledger,
   lease: StreamLease,
   page: PageRecord,
   { settingsSince, undecided }: Undecided,
-): Promise<PageResult | undefined> {
+): Promise<PageResult | null | undefined> {
   return await ledger.db.transaction(
     async (tx) => {
       const items = lastOfEachKey(page.items);
@@ -106,6 +112,12 @@ async function recordComparedPage(
         lockPigeonhole(tx, lease),
         compareItems(ledger, tx, lease, { ...page, items, settingsSince }),
       ]);
+      const { doubtIfNew, requestedAt } = page;
+      const isNew = doubtIfNew !== null && items.length > 0 && seen.filter(isNewItem).length === items.length;
+      if (isNew) {
+        const keys = items.map(({ key }) => key);
+        if (!(await settleDoubt(tx, lease, { keys, requestedAt, ...doubtIfNew }))) return null;
+      }
       if (undecidedIn.length > 0) {
         if (undecided === 'leave') return undefined;
         await reviewLater(tx, lease.ref, undecidedIn, ledger.clock.now());
@@ -132,6 +144,10 @@ async function recordComparedPage(
 /** Whether a stored row and an item are the same question, and not one that got the id of a former question. */
 function sameOrigin(known: Pick<KnownRow, 'origin'>, { origin }: SeenItem): boolean {
   return known.origin === null ? origin === undefined : origin?.equals(known.origin) === true;
+}
+
+function isNewItem({ known }: DifferingItem): boolean {
+  return known === undefined;
 }
 
 /** Reviews the visibility of items whose session or Q&A question changed its anonymity. */

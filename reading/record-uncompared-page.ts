@@ -19,8 +19,8 @@ import { decidesAnonymity } from './stream-reading.js';
 /**
  * Stores a page of prepared new items (decision 0034). All statements are sent together with the commit, which fails if
  * any of them fails. A first read needs this for its required speed.
- * @returns undefined if the page has to be compared: it is not prepared, it ends its walk, or its items may be stored
- * already or belong to a forgotten person
+ * @returns undefined if the page has to be compared: it is not prepared, it ends its walk, it may be doubtful, or its
+ * items may be stored already or belong to a forgotten person
  * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
 export async function recordNewPage(
@@ -30,7 +30,8 @@ export async function recordNewPage(
 ): Promise<PageResult | undefined> {
   const { prepared, end } = page;
   // The end of a walk, and the review of other items, need results of statements.
-  if (prepared === undefined || end !== null || decidesAnonymity.has(lease.list)) return undefined;
+  if (prepared === undefined || end !== null || page.doubtIfNew !== null || decidesAnonymity.has(lease.list))
+    return undefined;
   try {
     const sent = await ledger.db.transaction(
       async (tx) => {

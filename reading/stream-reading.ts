@@ -84,6 +84,10 @@ export interface StreamReading {
   nextPollInMs: number | null;
   /** The highest id among the stream's stored items; null if there is none. */
   highestId: number | null;
+  /** The known sessions of the pigeonhole; null if they are not read. */
+  readonly sessions: Set<number> | null;
+  /** True if a page that showed only new items was accepted in this cycle (`doubt.ts`), so that no other is doubted. */
+  acceptsNewItems: boolean;
 }
 
 /** Lists whose items decide whether authors in other lists are anonymous. */

@@ -8,10 +8,23 @@ const hash = new KeyedHash({
   fingerprint: Buffer.alloc(32, 3),
 });
 type Row = Readonly<Record<string, unknown>>;
-const read = (list: ServiceListName, rows: readonly Row[], more: { sessionId?: number; drop?: string[] } = {}) =>
-  toItems(rows, { list, sessionId: more.sessionId ?? 0, drop: more.drop ?? [], hash });
-const one = (list: ServiceListName, row: Row, more: { sessionId?: number; drop?: string[] } = {}) =>
-  read(list, [row], more).items[0]!;
+const read = (
+  list: ServiceListName,
+  rows: readonly Row[],
+  more: { sessionId?: number; ownSessions?: Set<number>; drop?: string[] } = {},
+) =>
+  toItems(rows, {
+    list,
+    sessionId: more.sessionId ?? 0,
+    ownSessions: more.ownSessions ?? null,
+    drop: more.drop ?? [],
+    hash,
+  });
+const one = (
+  list: ServiceListName,
+  row: Row,
+  more: { sessionId?: number; ownSessions?: Set<number>; drop?: string[] } = {},
+) => read(list, [row], more).items[0]!;
 
 const at = '2026-11-21T08:00:00.000Z';
 const said = { attendeeId: 7, createdAt: at, session: { id: 1, name: 'S' }, question: { id: 11, content: 'Why?' } };
@@ -92,7 +105,7 @@ describe('the conversion of a row', () => {
     ['votes', { attendeeId: 7, createdAt: at, session: { id: 1 } }],
     ['votes', { attendeeId: 7, question: { id: 11 }, session: { id: 1 } }],
   ])('of %s omits a row that nothing identifies, and counts it', (list, row) => {
-    expect(read(list, [row, row])).toEqual({ items: [], unidentified: 2, foreign: 0 });
+    expect(read(list, [row, row])).toEqual({ items: [], unidentified: 2, foreign: 0, strangers: [] });
   });
 
   it.each([
@@ -156,6 +169,19 @@ describe('the conversion of a row', () => {
     expect(items.map(({ sessionId }) => sessionId)).toEqual([1]);
     expect({ unidentified, foreign }).toEqual({ unidentified: 0, foreign: 2 });
     expect(read('questions', rows)).toMatchObject({ foreign: 0 }); // a list of all sessions
+  });
+
+  it('omits and counts rows of sessions that the pigeonhole is not known to have', () => {
+    const rows = [
+      said,
+      { ...said, session: { id: 9 } },
+      { ...said, session: { id: 9 } },
+      { ...said, session: null, question: { id: 12 } },
+    ];
+    const { items, ...counts } = read('questions', rows, { ownSessions: new Set([1]) });
+    expect(items.map(({ sessionId }) => sessionId)).toEqual([1, null]);
+    expect(counts).toEqual({ unidentified: 0, foreign: 2, strangers: [9] });
+    expect(read('questions', rows).foreign).toBe(0);
   });
 
   it.each([undefined, null, {}])('assigns a row with session %j to no session, regardless of the request', (own) => {

@@ -16,10 +16,12 @@ export interface PageItems {
    */
   readonly unidentified: number;
   /**
-   * Number of rows of other sessions, which the service returns if it ignores the filter by session. They are not
-   * stored here: the stream of their own session stores them.
+   * Number of rows of other sessions, which the service returns if it ignores the filter by session, or answers for
+   * another pigeonhole. They are not stored here: the stream of their own session stores them.
    */
   readonly foreign: number;
+  /** The sessions of the foreign rows of a list that covers all sessions: the pigeonhole is not known to have them. */
+  readonly strangers: readonly number[];
 }
 
 export interface ReadItem extends SeenItem {
@@ -59,6 +61,8 @@ export interface ToItemsOptions {
   readonly list: ServiceListName;
   /** The session that a per-session stream requests; 0: the list is not read by session. */
   readonly sessionId: number;
+  /** The sessions of the pigeonhole; null: they are not known, so a row may belong to any session. */
+  readonly ownSessions: ReadonlySet<number> | null;
   /** Names of top-level fields that never enter the ledger. */
   readonly drop: readonly string[];
   readonly hash: KeyedHash;
@@ -74,9 +78,12 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
   const items: ReadItem[] = [];
   let unidentified = 0;
   let foreign = 0;
+  const strangers = new Set<number>();
   for (const row of rows) {
-    if (isOfOtherSession(row, options)) {
+    const other = otherSession(row, options);
+    if (other !== null) {
       foreign += 1;
+      if (options.sessionId === 0) strangers.add(other);
       continue;
     }
     const key = isDeeperThan(row, deepestRow) || hasUnusableSession(row) ? undefined : keyOf(row, options, copies);
@@ -89,16 +96,19 @@ export function toItems(rows: readonly Fields[], options: ToItemsOptions): PageI
     rowOf.set(key, row);
     items.push(toItem(row, key, options));
   }
-  return { items, unidentified, foreign };
+  return { items, unidentified, foreign, strangers: [...strangers] };
 }
 
 /**
- * Whether a row belongs to another session than the requested one. A row without a session is kept, but sinks never
- * receive its author's identity, because the session decides whether the identity is visible.
+ * Returns the session of a row that belongs to another session than the requested one, or to none of the pigeonhole's
+ * sessions; null for all other rows. A row without a session is kept, but sinks never receive its author's identity,
+ * because the session decides whether the identity is visible.
  */
-function isOfOtherSession(row: Fields, { sessionId }: ToItemsOptions): boolean {
-  const own = sessionId === 0 ? null : integer(object(row['session'])?.['id']);
-  return own !== null && own !== sessionId;
+function otherSession(row: Fields, { sessionId, ownSessions }: ToItemsOptions): number | null {
+  const own = integer(object(row['session'])?.['id']);
+  if (own === null) return null;
+  const isOwn = sessionId === 0 ? (ownSessions?.has(own) ?? true) : own === sessionId;
+  return isOwn ? null : own;
 }
 
 /** Whether a row has the id of a session in a form that cannot be used. A row without a session is usable. */

@@ -6,7 +6,8 @@ import { defaultCount } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
 import { type PageRequest, PageRequests, type ReceivedPage, type WalkBudget } from './page-requests.js';
-import { type PageResult, recordPage } from './record-page.js';
+import { endDoubt, ownSessions, settleDoubt } from './doubt.js';
+import { type PageRecord, type PageResult, recordPage } from './record-page.js';
 import { recordSamePage } from './record-uncompared-page.js';
 import { createGate } from '../base/gate.js';
 import {
@@ -39,9 +40,9 @@ const maxKnownPages = 2000;
 
 /**
  * `distrusted`: the list's order, its filter or the stored checkpoint cannot be relied on, so only a sweep from the
- * first page can read it.
+ * first page can read it. `held`: the next page is doubtful (`doubt.ts`); the stream is due again.
  */
-type WalkEnding = 'finished' | 'more' | 'distrusted';
+type WalkEnding = 'finished' | 'more' | 'distrusted' | 'held';
 
 /** A received page, checked but not stored yet. */
 interface Arrived extends ReceivedPage {
@@ -78,9 +79,10 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   let next = read(requests.request(walk.cursor), walk.pages, Promise.resolve());
   try {
     for (;;) {
-      const arrived = await next;
+      const arrived = await withoutStrangers(reading, await next);
       reading.deps.onPage();
       await discardSuspect(reading);
+      if (arrived === 'held') return arrived;
       const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
       reading.cycle.pages += 1;
@@ -100,6 +102,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       const planNextReads = ends ? budget.planNextReads : undefined;
       const result = await storePage(reading, arrived, after, { planNextReads, onWriting: writing.open });
       writing.open();
+      if (result === null) return 'held';
+      await trustAgain(reading, summary);
       if (isDetection && result.created > 0) measureAge(reading, summary);
       await reportPage(reading, page, arrived.seen, result);
       // The poll wrote rows that the last sweep has not seen. If one is deleted before a sweep in the same cycle reads
@@ -140,6 +144,8 @@ function checkPage(
   const digestParts = [defaultCount, page.perPage, rulesOf(reading), page.digest];
   const digest = reading.deps.ledger.hash.content(digestParts.join('\n'));
   if (known?.digest.equals(digest) !== true) return checkItems(reading, page, digest);
+  // Its rows of unknown sessions may belong to sessions that the pigeonhole has got since.
+  if (known.summary.foreign > 0 && reading.lease.sessionId === 0) return checkItems(reading, page, digest);
   return { summary: known.summary, seen: null, prepared: undefined, digest };
 }
 
@@ -147,7 +153,8 @@ function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): 
   const { deps, place, lease } = reading;
   const list = listOf(reading);
   const drop = place.plan.drop[list] ?? [];
-  const read = toItems(page.items, { list, sessionId: lease.sessionId, drop, hash: deps.ledger.hash });
+  const { sessions: ownSessions } = reading;
+  const read = toItems(page.items, { list, sessionId: lease.sessionId, ownSessions, drop, hash: deps.ledger.hash });
   // An element that is no object was left out of `page.items`.
   const noObjects = page.irregular.filter(({ index }) => index === null).length;
   const seen = { ...read, unidentified: read.unidentified + noObjects };
@@ -209,6 +216,55 @@ async function checkProgress(
   };
 }
 
+/**
+ * Looks up the sessions of rows that belong to none of the known ones, and adds those of the pigeonhole to them. If
+ * others are left, the sessions are read before the page is stored. If they do not contain them either, the rows belong
+ * to another pigeonhole, and stay out of the page's items.
+ */
+async function withoutStrangers(reading: StreamReading, arrived: Arrived): Promise<Arrived | 'held'> {
+  const { deps, lease, sessions } = reading;
+  const strangers = arrived.seen?.strangers ?? [];
+  if (strangers.length === 0) return arrived;
+  for (const id of await ownSessions(deps.ledger.db, lease.ref, strangers)) sessions?.add(id);
+  const checked = { ...arrived, ...checkItems(reading, arrived.page, arrived.digest) };
+  const keys = checked.seen?.strangers.map(String) ?? [];
+  if (keys.length === 0) return checked;
+  const requestedAt = new Date(arrived.page.requestedAt);
+  const doubt = { keys, requestedAt, reason: 'unknown-sessions', fitsSessions: false } as const;
+  return (await settleDoubt(deps.ledger.db, lease, doubt)) ? checked : 'held';
+}
+
+/**
+ * Returns the doubt that arises if all items of a page are new. There is none if the walk reaches further than the last
+ * sweep, because new items are expected there, and in a poll of an ascending list.
+ * @param walk the walk's position after the page
+ */
+function doubtIfNew(
+  { lease, sessions, highestId, acceptsNewItems }: StreamReading,
+  walk: OpenWalk,
+  items: PageItems['items'],
+  hasMore: boolean,
+): PageRecord['doubtIfNew'] {
+  const reached = walk.kind === 'sweep' ? (lease.pageCount ?? 0) : lease.order === 'descending' ? 1 : 0;
+  if (lease.sweeps === 0 || walk.pages > reached || acceptsNewItems) return null;
+  const isOfSessions = lease.list !== 'sessions' && sessions !== null;
+  const fitsSessions = isOfSessions && items.every(({ sessionId }) => sessionId !== null);
+  // In a list that shows the newest items first, known ones may follow on the next pages.
+  const mayBeNewest = hasMore && highestId !== null && items.every(({ key }) => Number(key) > highestId);
+  if (mayBeNewest) return { reason: 'new-items', fitsSessions };
+  if ((lease.itemCount ?? 0) > 0) return { reason: 'replaced', fitsSessions };
+  return isOfSessions && !fitsSessions ? { reason: 'new-items', fitsSessions } : null;
+}
+
+/** Ends the doubt about earlier answers after a page was stored. Rows of other pigeonholes keep it up. */
+async function trustAgain(reading: StreamReading, { foreign }: PageSummary): Promise<void> {
+  const { deps, lease } = reading;
+  if (lease.doubtSince === null || foreign > 0) return;
+  await endDoubt(deps.ledger.db, lease);
+  reading.acceptsNewItems = true;
+  reading.lease = { ...lease, doubtSince: null, doubtKeys: null };
+}
+
 interface StoreOptions {
   /** Undefined if the walk continues after this page. */
   readonly planNextReads: WalkBudget['planNextReads'] | undefined;
@@ -221,7 +277,7 @@ async function storePage(
   { page, digest, ...arrived }: Arrived,
   walk: OpenWalk,
   { planNextReads, onWriting }: StoreOptions,
-): Promise<PageResult> {
+): Promise<PageResult | null> {
   const { deps, lease } = reading;
   const sweptOrder = walk.foreign > 0 ? demoted(lease) : orderAfterSweep(lease, walk.direction);
   const order = walk.kind === 'sweep' ? sweptOrder : lease;
@@ -256,6 +312,7 @@ async function storePage(
     prepared: areAllNew(reading, summary) ? checked.prepared : undefined,
     readSettings: settingsReader(reading, 1),
     swept: swept && { ...swept, keys: items.map(({ key }) => key), summary },
+    doubtIfNew: doubtIfNew(reading, walk, items, page.hasMore),
     onWriting,
   });
   if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);

@@ -197,7 +197,7 @@ function ofWorkspaces({ now, status }: LedgerFacts): Figure[] {
     gauge(
       'pigeonpost_foreign_rows',
       'Rows of other sessions than the requested one in the last sweeps.',
-      summed(({ foreignRows }) => foreignRows),
+      summed(({ foreignRows, strangerRows }) => foreignRows + strangerRows),
     ),
     gauge(
       'pigeonpost_quota_limit_requests',

@@ -35,6 +35,7 @@ const pigeonhole = (id: number, given: object): object => ({
   freshness: { state: 'current', liveLists: 6, readAt: secondsAgo(4).toISOString(), lateLists: 0, lateSeconds: 0 },
   setAside: 0,
   foreignRows: 0,
+  strangerRows: 0,
   heldDeletions: 0,
   goneAt: null,
   ...given,

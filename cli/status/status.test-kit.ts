@@ -81,6 +81,7 @@ export function pigeonholeOf(given: Partial<PigeonholeView> = {}): PigeonholeVie
     failing: 0,
     setAside: 0,
     foreignRows: 0,
+    strangerRows: 0,
     heldDeletions: 0,
     goneAt: null,
     freshAsOf: '2026-11-21T09:29:57.000Z',

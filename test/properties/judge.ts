@@ -169,7 +169,10 @@ export class Judge {
     return all;
   }
 
-  /** Whether the author is visible: by the question's flag if its twin is in the same session, else by the session. */
+  /**
+   * Whether the author is visible: by the question's flag if its twin is in the same session, else by the session. A flag
+   * shows the author only of a twin that was created at the same instant by the same attendee.
+   */
   #isNamed(pigeonholeId: number, row: Row): boolean {
     const twin =
       row.list === 'questions'
@@ -177,7 +180,8 @@ export class Judge {
             .rows(pigeonholeId, 'qna-questions')
             .find(({ id, sessionId }) => id === row.id && sessionId === row.sessionId)
         : undefined;
-    if (twin !== undefined) return !twin.anonymous;
+    if (twin?.anonymous === true) return false;
+    if (twin !== undefined && twin.createdAt === row.createdAt && twin.attendeeId === row.attendeeId) return true;
     const session = this.world.rows(pigeonholeId, 'sessions').find(({ id }) => id === row.sessionId);
     return session?.anonymous === false;
   }

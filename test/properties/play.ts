@@ -1,6 +1,7 @@
 import { createGate } from '../../base/gate.js';
 import { randomUUID } from 'node:crypto';
 import type { Collaborators } from '../../work/collaborators.js';
+import { decideHold, openHolds } from '../../reading/holds.js';
 import { readPigeonhole } from '../../reading/read-pigeonhole.js';
 import { planReading } from '../../work/reading-plan.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
@@ -272,10 +273,18 @@ class Life {
     for (const ms of quietTime) {
       await this.#passTime(ms);
       await this.#sweepAll();
+      await this.#confirmHeld();
     }
     const { lost, kept } = this.#judge.differences(await ledgerItems(this.store), this.#lists);
     this.#judge.faults.lost.push(...lost);
     this.#judge.faults.kept.push(...kept);
+  }
+
+  /** Decides like an operator who sees that the service no longer shows the items. */
+  async #confirmHeld(): Promise<void> {
+    const from = this.#world.tick;
+    for (const { id } of await openHolds(this.scene.ledger)) await decideHold(this.scene.ledger, id, 'confirmed');
+    await this.#hear(from);
   }
 
   /** Lets time pass and polls until every stream has been walked completely. */
