@@ -56,7 +56,9 @@ const wideDecisionSchema = decisionSchema
     path: ['pigeonholeId'],
     message: 'needs "workspace", because two workspaces may have the same id',
   })
-  .openapi('WideDecision');
+  .openapi('WideDecision', {
+    not: { required: ['pigeonholeId'], properties: { workspace: { not: {} } } },
+  });
 
 const oneOfThem = z.object({ id: idText() });
 

@@ -12,9 +12,9 @@ import { findPerson, type PersonPlace, waysToName } from '../people/find-person.
 /** Identifies a person. It is in the body of a request because proxies log addresses. */
 export const personText = z
   .string()
-  .trim()
-  .min(1)
   .max(400)
+  .regex(/\S/, { error: 'must not be empty' })
+  .trim()
   .describe(
     'ID of an attendee, attendee code or e-mail address; `id:42`, `code:42` or `email:…` if it could mean two of them.',
   );

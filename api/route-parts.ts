@@ -166,7 +166,9 @@ export const pageQuery = {
     .min(1)
     .max(1000)
     .optional()
-    .describe('`next` of the previous part; without it, the first part is returned.'),
+    .describe('`next` of the previous part; without it, the first part is returned.')
+    // The code refuses any other text itself, with a sentence. A cursor is a JSON list in base64url.
+    .openapi({ pattern: '^W[yz][A-Za-z0-9_-]+$' }),
 };
 
 /** A part of a long list. */

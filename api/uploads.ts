@@ -46,7 +46,7 @@ const upload = {
     body: {
       required: true,
       description: 'The file as CSV, XLSX, JSON or NDJSON.',
-      content: { 'application/octet-stream': { schema: z.string() } },
+      content: { 'application/octet-stream': { schema: z.string().openapi({ minLength: 1 }) } },
     },
   },
 } as const;

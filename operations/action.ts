@@ -47,7 +47,21 @@ export const actionSchema = z
       path: ['forSeconds'],
     },
   )
-  .openapi('Action');
+  // The refinements above, and a refusal of the route, as JSON Schema: the description refuses what the code refuses.
+  .openapi('Action', {
+    not: {
+      anyOf: [
+        { properties: { do: { enum: ['approve'] }, kind: { enum: ['workspace', 'pigeonhole'] } } },
+        { properties: { do: { enum: ['try-now'] }, kind: { enum: ['pigeonhole'] } } },
+        { properties: { do: { enum: ['poll-now', 'sweep'] }, kind: { enum: ['sink'] } } },
+        {
+          required: ['forSeconds'],
+          properties: { do: { enum: ['pause', 'resume', 'try-now', 'sweep', 'approve'] } },
+        },
+        { required: ['forSeconds'], properties: { kind: { enum: ['workspace', 'sink'] } } },
+      ],
+    },
+  });
 export type Action = z.infer<typeof actionSchema>;
 
 /** `unknown`: nothing has that name. `note`: a sentence that says why there was nothing to do. */

@@ -5,7 +5,13 @@ import { printable } from '../base/printable.js';
 export const candidateSchema = z
   .strictObject({
     file: printable(4096).optional().describe('Absolute path, which messages use.'),
-    text: z.string().max(1_000_000).optional().describe('Text of the file.'),
+    text: z
+      .string()
+      .max(1_000_000)
+      .optional()
+      .describe('Text of the file.')
+      // The code refuses an empty text itself, with the sentence that it has for an empty file.
+      .openapi({ minLength: 1 }),
   })
   .openapi('Candidate');
 export type Candidate = z.infer<typeof candidateSchema>;

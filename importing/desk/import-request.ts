@@ -33,7 +33,8 @@ export const importRequestSchema = z.strictObject({
       }
     })
     .pipe(z.array(z.string().min(1).max(1000)).max(500))
-    .optional(),
+    .optional()
+    .openapi({ type: 'string', maxLength: longestMapping, pattern: '^\\s*\\[[\\s\\S]*\\]\\s*$' }),
   /** Saves the mapping under this name once the import has started. */
   saveMapping: z.string().regex(mappingNamePattern).optional(),
   encoding: printable(40).optional(),
