@@ -115,7 +115,10 @@ async function planPigeonhole(
   const sibling: Sibling = { key, looks: looksOf('pigeonhole', fields), known };
   const claimed = await claimedIds(deps.ledger, workspace, 0);
   const around = { shown, claimed, event: recorded.recordedAs, decisions, lookUpAfterMs };
-  const objectState = decideObjectStates([sibling], around).get(key)!;
+  const decided = decideObjectStates([sibling], around).get(key)!;
+  // The ledger has to record what exists under another id of the event: that is left to do.
+  const isRenamed = decided.state === 'exists' && recorded.recordedAs !== event.id;
+  const objectState: ObjectState = isRenamed ? { state: 'claim', id: decided.id, because: 'asked' } : decided;
   const there = shownOf(objectState, shown);
   return { kind: 'pigeonhole', object: event.pigeonhole, objectState, known, shown: there, claimed };
 }
