@@ -82,7 +82,10 @@ describe('a file that is read in a thread', () => {
     });
     const slow = await refusalThere(many, { heapMegabytes: 64, stepMs: 1 });
     expect([slow.kind, slow.message]).toEqual(['too-large', expect.stringContaining('takes longer than')]);
-    const hungry = await refusalThere(`code\n${'"a,b",\n'.repeat(400_000)}`, { heapMegabytes: 6, stepMs: 60_000 });
+    const hungry = await refusalThere(`[${'{"code":"a"},'.repeat(400_000)}{"code":"b"}]`, {
+      heapMegabytes: 6,
+      stepMs: 60_000,
+    });
     expect([hungry.kind, hungry.message]).toEqual(['too-large', expect.stringContaining('more memory')]);
     clearInterval(ticking);
     expect(ticks).toBeGreaterThan(3);
