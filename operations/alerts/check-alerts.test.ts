@@ -31,6 +31,46 @@ const condition = (letters: number): Condition => ({
   facts: { letters },
 });
 
+describe('a sink that is behind after a pause', () => {
+  const wanted = { ...when, sinkPaused: true, behindMs: 120_000 };
+  const minutesAgo = (minutes: number): Date => new Date(at.getTime() - minutes * 60_000);
+  const paused = (holds: boolean, since: Date): AlertRow => ({
+    ...row,
+    occasion: 'sink-paused',
+    holds,
+    since,
+    told: holds,
+    facts: { cause: 'credential' },
+  });
+  const behind = (oldestAt: Date, problem?: string): Condition => ({
+    occasion: 'behind',
+    subject: 'hooks',
+    found: 'holds',
+    facts: { oldestAt: oldestAt.toISOString(), backlog: 7, ...(problem === undefined ? {} : { problem }) },
+  });
+  const told = (rows: readonly AlertRow[], condition: Condition): string[] =>
+    judgeStates(rows, [condition], { when: wanted, at, calm }).pending.map(
+      ({ message }) => `${message.occasion} ${message.kind}`,
+    );
+
+  it.each<[string, readonly AlertRow[], Condition, readonly string[]]>([
+    ['the pause ends', [paused(true, minutesAgo(30))], behind(minutesAgo(29)), []],
+    [
+      'it ended, and the first attempts fail',
+      [paused(false, minutesAgo(1))],
+      behind(minutesAgo(29), 'sink-failing'),
+      [],
+    ],
+    ['what waited is delivered', [paused(false, minutesAgo(9))], behind(minutesAgo(29)), []],
+    ['it fails again', [paused(false, minutesAgo(9))], behind(minutesAgo(29), 'sink-failing'), ['behind raised']],
+    ['newer changes wait', [paused(false, minutesAgo(9))], behind(minutesAgo(5)), ['behind raised']],
+    ['it takes too long', [paused(false, minutesAgo(16))], behind(minutesAgo(29)), ['behind raised']],
+    ['it was not paused', [], behind(minutesAgo(5)), ['behind raised']],
+  ])('is one incident with the pause, or another one: %s', (_, rows, condition, messages) => {
+    expect(told(rows, condition).filter((each) => each.startsWith('behind'))).toEqual(messages);
+  });
+});
+
 describe('an alert whose condition still holds', () => {
   it('is stored with the current counts, and is not reported again', () => {
     const judged = judgeStates([row], [condition(5000)], { when, at, calm });

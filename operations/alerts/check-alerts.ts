@@ -105,7 +105,9 @@ export function judgeStates(
       continue;
     }
     const before = row ?? null;
-    const judgement = judgeAlert(before, condition?.found ?? 'over', at, calm);
+    const pause = rows.find((each) => each.occasion === 'sink-paused' && each.subject === subject);
+    const isCatchingUp = condition !== undefined && catchesUp(condition, pause, { when, at });
+    const judgement = judgeAlert(before, isCatchingUp ? 'unknown' : (condition?.found ?? 'over'), at, calm);
     const { state, tell } = judgement;
     const facts = condition?.facts ?? row?.facts ?? {};
     if (state === null) {
@@ -128,6 +130,28 @@ export function judgeStates(
     });
   }
   return { rows: kept, forgotten, pending };
+}
+
+/** Time after a pause in which a sink may deliver what waited during the pause. */
+const catchUpMs = 15 * 60_000;
+
+/**
+ * Says whether a sink is behind only because it was paused until just now. The alert about the pause has told that, so
+ * one refused token gives one alert. A sink that fails again after its first attempts has another cause. Pure.
+ * @param pause the alert about the sink's pause; undefined: none was raised lately
+ */
+function catchesUp(
+  { occasion, facts }: Condition,
+  pause: AlertRow | undefined,
+  { when, at }: { readonly when: AlertsConfig['when']; readonly at: Date },
+): boolean {
+  if (occasion !== 'behind' || pause === undefined) return false;
+  // While the row says that the pause holds, this check has just found that it is over.
+  const endedAt = pause.holds ? at : pause.since;
+  const endedMsAgo = at.getTime() - endedAt.getTime();
+  if (endedMsAgo < (when.behindMs ?? behindAfterMs)) return true;
+  const waitedThrough = Date.parse(String(facts['oldestAt'])) <= endedAt.getTime();
+  return waitedThrough && facts['problem'] === undefined && endedMsAgo < catchUpMs;
 }
 
 /** Finds imports that have ended and were not reported yet. Such an alert never recovers. */
