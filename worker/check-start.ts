@@ -24,8 +24,8 @@ import { keyForStart } from './key-place-of.js';
 export interface Checked {
   /** e.g. `workspace acme`, `sink hooks`, `store`. */
   readonly what: string;
-  /** `refused`: it answered, but refused the request or cannot be used as configured. */
-  readonly result: 'ok' | 'refused' | 'unreachable';
+  /** `warning`: it can be used, but an operator should decide whether it is intended. `refused`: it answered, but refused the request or cannot be used as configured. */
+  readonly result: 'ok' | 'warning' | 'refused' | 'unreachable';
   readonly text: string;
 }
 

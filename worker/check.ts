@@ -113,7 +113,11 @@ async function checkSink(config: Config, name: string, signal: AbortSignal): Pro
   const sink = createSink(config, name);
   try {
     const lines = await sink.check(signal);
-    return lines.map(({ ok, text }) => ({ what: `sink ${name}`, result: ok ? 'ok' : 'refused', text }));
+    return lines.map(({ ok, warning, text }) => ({
+      what: `sink ${name}`,
+      result: warning === true ? 'warning' : ok ? 'ok' : 'refused',
+      text,
+    }));
   } finally {
     await sink.close();
   }
@@ -162,7 +166,7 @@ export async function checkSinkOfDraft(
   const files = { shownFile: file, absoluteFile: resolve(file) };
   const config = await loadCandidateConfig(text, files, { ...processEnvironment(), ...standIns });
   const checked = await checkSink(config, name, AbortSignal.timeout(draftTimeoutMs));
-  const problems = checked.filter(({ result }) => result !== 'ok').map((each) => each.text);
+  const problems = checked.filter(({ result }) => result === 'refused').map((each) => each.text);
   return problems.length === 0 ? null : problems.join('; ');
 }
 

@@ -3,10 +3,10 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { tmpdir } from 'node:os';
-import { hashToken, prove, storeName } from '../../api/credentials.js';
+import { proofKey, prove, storeName } from '../../api/credentials.js';
 import type { Config } from '../../operations/load-process-config.js';
 import { freeTestPort } from '../../test/free-port.js';
-import { checkPort, checkSinks, formatEstimate, portOf } from './check.js';
+import { checkPort, checkSinks, formatEstimate, portOf, verdictOf } from './check.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
 
 const note = 'crm.email reads item.Email, never seen on attendees of pigeonhole acme/101; seen: "E-mail"';
@@ -17,12 +17,13 @@ let asked: (string | undefined)[] = [];
 let refusal: string | undefined;
 const token = `pp_${'a'.repeat(32)}`;
 beforeAll(async () => {
+  const key = await proofKey(token, 'one');
   server = createServer((request, response) => {
     const { pathname, searchParams } = new URL(request.url!, 'http://127.0.0.1');
     asked.push(`${request.method} ${pathname}`);
     if (pathname === '/instance') {
       const proofOf = (statement: 'ledger' | 'store', value: string) =>
-        prove(hashToken(token), searchParams.get('challenge')!, statement, value);
+        prove(key, searchParams.get('challenge')!, statement, value);
       const store = proofOf('store', storeName(configFor(0).store));
       response.end(
         JSON.stringify({ pigeonpost: '1', ledger: 'one', proof: proofOf('ledger', 'one'), store, file: '' }),
@@ -167,5 +168,26 @@ describe('the text of an estimate', () => {
     expect(lines[2]).toContain('2026-12-07');
     expect(lines[15]).toContain('2026-12-20');
     expect(lines[16]).toBe('  and 6 more days that need fewer requests');
+  });
+});
+
+describe('the verdict of check', () => {
+  const results = (...all: ('ok' | 'warning' | 'refused' | 'unreachable')[]) => all.map((result) => ({ result }));
+
+  it('names the next command if there is no problem', () => {
+    expect(verdictOf(results('ok', 'ok', 'warning'), './pigeonpost.yaml', false)).toEqual([
+      'no problems: 2 checks passed, 1 warning to review',
+      'next: pigeonpost start',
+    ]);
+    expect(verdictOf(results('ok'), './pigeonpost.yaml', true)).toEqual([
+      'no problems: 1 check passed',
+      'next: pigeonpost runs; to use a changed file, run: pigeonpost config apply',
+    ]);
+  });
+
+  it('counts what is refused or out of reach, and asks for another check', () => {
+    expect(verdictOf(results('ok', 'refused', 'unreachable'), './other.yaml', true)).toEqual([
+      '2 problems: fix each PROBLEM above, then run: pigeonpost check --config ./other.yaml',
+    ]);
   });
 });

@@ -5,7 +5,7 @@ import type { Config } from '../../operations/load-process-config.js';
 import type { Estimate } from '../../operations/calendar-demand.js';
 import { ExitCode, CommandError } from '../exit-code.js';
 import { printLabelled, whileWaiting } from '../output.js';
-import { tableLines } from '../text-line.js';
+import { type Style, tableLines } from '../text-line.js';
 import { readFile } from 'node:fs/promises';
 import { findInstance, isRunning, isTokenRefusal, NotReadyError } from '../find-instance.js';
 import { apiClientFor } from '../api-client.js';
@@ -48,7 +48,18 @@ const estimateTimeoutMs = 10 * 60_000;
  */
 export async function check(
   { config, out }: Context,
-  { json, estimate: wantsEstimate, quota }: { json: boolean; estimate: boolean; quota: number | null },
+  {
+    json,
+    estimate: wantsEstimate,
+    quota,
+    isLast = true,
+  }: {
+    readonly json: boolean;
+    readonly estimate: boolean;
+    readonly quota: number | null;
+    /** Whether to print a verdict and the next command. */
+    readonly isLast?: boolean;
+  },
 ): Promise<ExitCode> {
   const { estimate } = await import('../../operations/calendar-demand.js');
   const { loadProcessConfig } = await import('../../operations/load-process-config.js');
@@ -59,7 +70,7 @@ export async function check(
   const add = (checked: Checked): void => {
     const { what, result, text } = checked;
     results.push(checked);
-    if (!json) printLabelled(out, result === 'ok' ? ['ok', 'green'] : ['PROBLEM', 'red'], `${what}: ${text}`);
+    if (!json) printLabelled(out, labels[result], `${what}: ${text}`);
   };
   const note = (text: string): void => {
     if (!json) printLabelled(out, ['note', 'yellow'], text);
@@ -84,8 +95,39 @@ export async function check(
   if (json) {
     out.line(JSON.stringify({ results, warnings: loaded.warnings, notes, ...(wantsEstimate ? { estimates } : {}) }));
   }
+  if (!json && isLast) {
+    const runs = await isRunning(loaded);
+    out.line('');
+    for (const line of verdictOf(results, config, runs)) out.line(line);
+  }
   if (results.some(({ result }) => result === 'refused')) return ExitCode.Failed;
   return results.some(({ result }) => result === 'unreachable') ? ExitCode.Unreachable : ExitCode.Done;
+}
+
+const labels: Readonly<Record<Checked['result'], readonly [string, Style]>> = {
+  ok: ['ok', 'green'],
+  warning: ['warning', 'yellow'],
+  refused: ['PROBLEM', 'red'],
+  unreachable: ['PROBLEM', 'red'],
+};
+
+/** Returns the verdict on a configuration, and the next command. Pure. */
+export function verdictOf(results: readonly Pick<Checked, 'result'>[], file: string, runs: boolean): string[] {
+  const count = (...wanted: Checked['result'][]): number =>
+    results.filter(({ result }) => wanted.includes(result)).length;
+  const [problems, warnings] = [count('refused', 'unreachable'), count('warning')];
+  const command = (name: string): string =>
+    file === './pigeonpost.yaml' ? `pigeonpost ${name}` : `pigeonpost ${name} --config ${file}`;
+  if (problems > 0) {
+    return [`${counted(problems, 'problem')}: fix each PROBLEM above, then run: ${command('check')}`];
+  }
+  const reviewed = warnings === 0 ? '' : `, ${counted(warnings, 'warning')} to review`;
+  return [
+    `no problems: ${counted(count('ok'), 'check')} passed${reviewed}`,
+    runs
+      ? `next: pigeonpost runs; to use a changed file, run: ${command('config apply')}`
+      : `next: ${command('start')}`,
+  ];
 }
 
 /**

@@ -270,7 +270,7 @@ async function freeServerPort(): Promise<number> {
 async function lookAtIt(context: Context, out: Output): Promise<ExitCode> {
   out.line('');
   const { check } = await import('./check.js');
-  const found = await check(context, { json: false, estimate: false, quota: null });
+  const found = await check(context, { json: false, estimate: false, quota: null, isLast: false });
   out.line('');
   return found;
 }
