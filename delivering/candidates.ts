@@ -42,6 +42,11 @@ export interface Candidate {
    * fault.
    */
   readonly othersPassedSince: boolean;
+  /**
+   * True if the change was a dead letter and is sent again, because an operator redrove it or the sink's settings
+   * changed. If it is refused again, it becomes a dead letter immediately (decision 0078).
+   */
+  readonly redriven: boolean;
   /** The number of the replay that emits the change again; 0 for the change's own delivery. */
   readonly replay: number;
   /** The replay's id as receivers see it; null if there is none. */
@@ -108,7 +113,8 @@ export const candidateColumns = `c.sequence, c.id, c.list, c.key, c.revision, c.
   case when i.erased then case when exists (select 1 from erasing e
     where e.sink_id = $1 and e.ref = c.ref and e.list = c.list and e.key = c.key) then 'received' else 'not-received' end end as erased`;
 
-export const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince"`;
+export const neverTried = `null::boolean as "sentWithIdentity", 0 as attempts, false as "othersPassedSince",
+  false as redriven`;
 
 /** The other columns of a candidate that has no delivery yet and that no replay emits. */
 export const withoutDelivery = `${neverTried}, 0 as replay, null::uuid as "replayId"`;

@@ -123,7 +123,7 @@ export async function redriveDeadLetters(
     await lockLanesOf(tx, choice.sink ?? null);
     const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
       `with due as (
-         update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null,
+         update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null, redriven = true,
            identity = case when u.reason = $8 then false else u.identity end, -- the operator has confirmed the removal
            updated_at = clock_timestamp()
          from deliveries d join sinks s on s.id = d.sink_id
@@ -160,7 +160,8 @@ export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHe
  */
 export async function redriveLane(tx: Queryable, { sinkId, ref }: { sinkId: number; ref: number }): Promise<void> {
   await tx.query(
-    `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, updated_at = clock_timestamp()
+    `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, redriven = true,
+       updated_at = clock_timestamp()
      where sink_id = $1 and ref = $2 and state = 'dead' and reason <> all($3::text[])`,
     [sinkId, ref, waitsForAPerson],
   );

@@ -17,6 +17,7 @@ const candidate = (more: Partial<Candidate>): Candidate => ({
   sentWithIdentity: null,
   attempts: 0,
   othersPassedSince: false,
+  redriven: false,
   sentBefore: false,
   erased: null,
   replay: 0,

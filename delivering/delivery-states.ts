@@ -56,6 +56,9 @@ export function toDecidedRow({ candidate, decision }: Decided): DecidedRow {
   }
 }
 
+/** SQL value of `redriven` after an upsert: a delivery stays redriven until it is settled. */
+const redrivenWhileOpen = `case when excluded.state in ('waiting', 'sending', 'retry') then deliveries.redriven end`;
+
 /**
  * Writes decisions: inserts the deliveries of changes on which the lane had not decided before, and updates those that
  * were open. These keep the last identity and detail if the decision sets none.
@@ -73,7 +76,7 @@ export async function writeDecided(
        $10::text[], $11::boolean[], $12::text[]) as n
      on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
        identity = coalesce(excluded.identity, deliveries.identity), detail = coalesce(excluded.detail, deliveries.detail),
-       configuration = excluded.configuration, due_at = null, updated_at = clock_timestamp()`,
+       configuration = excluded.configuration, due_at = null, redriven = ${redrivenWhileOpen}, updated_at = clock_timestamp()`,
     [
       lease.sinkId,
       lease.ref,
@@ -167,7 +170,7 @@ export async function writeOutcomes(tx: Queryable, lease: LaneLease, settled: re
            where i.ref = d.ref and i.list = d.list and i.key = d.key limit 1), false) as erased) e
        on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
          detail = excluded.detail, attempts = excluded.attempts, due_at = excluded.due_at,
-         updated_at = excluded.updated_at`,
+         redriven = ${redrivenWhileOpen}, updated_at = excluded.updated_at`,
     [
       lease.sinkId,
       lease.ref,

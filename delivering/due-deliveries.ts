@@ -35,7 +35,7 @@ export async function dueDeliveries(
 const openColumns = `${candidateColumns}, d.identity as "sentWithIdentity", d.attempts,
   d.state = 'retry' and (select l.delivered_at from lanes l where l.sink_id = $1 and l.ref = $2) > d.updated_at
     as "othersPassedSince",
-  false as blocked, d.replay, r.id as "replayId"`;
+  coalesce(d.redriven, false) as redriven, false as blocked, d.replay, r.id as "replayId"`;
 
 /** Joins the change, the item and the replay of a delivery `d`. */
 export const openJoins = `cross join lateral (select * from changes where ref = d.ref and sequence = d.sequence limit 1) c

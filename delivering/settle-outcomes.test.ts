@@ -70,6 +70,28 @@ describe('the outcomes of a batch', () => {
     expect(states(settle([rejected, rejected], { recordsAtFault: true }))).toEqual(['dead 1', 'dead 1']);
   });
 
+  it.each([{}, { fewLeft: true }, { failingForMs: 60_000 }, { needsLookUp: true }])(
+    'make a redriven record that is refused again a dead letter immediately, which says nothing about the sink: %j',
+    (lane) => {
+      const redriven = { candidate: { ...candidate(1), redriven: true }, outcome: rejected };
+      const settled = (outcomes: readonly Outcome[]) =>
+        settleOutcomes(
+          [redriven, ...outcomes.map((outcome, index) => ({ candidate: candidate(index + 2), outcome }))],
+          { ...perItem, ...lane },
+          0.5,
+        );
+      const alone = settled([]);
+      expect(alone.settled).toMatchObject([{ state: 'dead', reason: 'http:422', detail: 'refused', attempts: 1 }]);
+      expect(alone).toMatchObject({ failing: undefined, delivered: 0 });
+      const beside = settled([rejected]); // an ordinary record beside it is judged as without it
+      expect(beside.settled[1]).toEqual({ ...settle([rejected], lane).settled[0], sequence: 2 });
+      expect(beside.failing).toEqual(settle([rejected], lane).failing);
+      const outage = settleOutcomes([{ ...redriven, outcome: retry }], { ...perItem, ...lane }, 0.5);
+      expect(outage).toMatchObject({ settled: [{ state: 'retry', attempts: 0 }] });
+      expect(outage.failing).toMatchObject({ detail: 'later' });
+    },
+  );
+
   it('count rejections against the records if only a few are left, and finally make them dead letters under their cause', () => {
     const few = { fewLeft: true };
     expect(settle([rejected, rejected], few, [0, 14])).toMatchObject({

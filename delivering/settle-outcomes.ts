@@ -101,23 +101,27 @@ interface Blame {
  *
  * A rejection is judged in the same way (decision 0078). If another record passed in the same batch, or has passed
  * since the first rejection, the rejected record becomes a dead letter. Otherwise the destination may reject
- * everything, so the record is tried again.
+ * everything, so the record is tried again. A redriven record was already a dead letter and becomes one again, which says
+ * nothing about the destination.
  */
 function blameOf(sent: readonly Tried[], { recordsAtFault, fewLeft, holdsAll, fromLookUp }: LaneStatus): Blame {
   const tried = sent.filter(({ outcome }) => showsSinkState(outcome));
   const isAnyDelivered = tried.some(({ outcome }) => outcome.kind === 'delivered');
   const rejectionBlamesRecord = recordsAtFault || holdsAll || fromLookUp;
-  const isDoubted = ({ candidate, outcome }: Tried): boolean =>
-    outcome.kind === 'rejected' &&
-    !isAboutTheRecord(outcome) &&
-    !(isAnyDelivered || rejectionBlamesRecord || candidate.othersPassedSince);
+  const isDoubted = (each: Tried): boolean =>
+    each.outcome.kind === 'rejected' &&
+    !isAboutTheRecord(each.outcome) &&
+    !(isAnyDelivered || rejectionBlamesRecord || each.candidate.othersPassedSince) &&
+    !isRefusedAgain(each);
   const passed = isAnyDelivered || (rejectionBlamesRecord && tried.some(({ outcome }) => outcome.kind === 'rejected'));
   const waits = tried.flatMap((each) =>
     isWaiting(each.outcome) || (each.outcome.kind === 'rejected' && isDoubted(each)) ? [each.outcome] : [],
   );
   if (waits.length === 0) return { atFault: null, waits, passed, isDoubted };
   const isRecordsFault = (each: Tried): boolean =>
-    each.candidate.othersPassedSince || (isDoubted(each) ? fewLeft : each.candidate.attempts > 0);
+    each.candidate.othersPassedSince ||
+    isRefusedAgain(each) ||
+    (isDoubted(each) ? fewLeft : each.candidate.attempts > 0);
   const failureBlamesRecords = tried.length <= fewRecords && (recordsAtFault || tried.every(isRecordsFault));
   const isPaused = sent.some(({ outcome }) => outcome.kind === 'pause');
   const isSinksFault = holdsAll || (!passed && (!failureBlamesRecords || isPaused));
@@ -157,6 +161,11 @@ function showsSinkState(outcome: Settlement): boolean {
  */
 function isAboutTheRecord({ about, cause }: Rejected): boolean {
   return about === 'record' || cause === outcomeUnknown;
+}
+
+/** Returns true if a dead letter was sent again and rejected again. */
+function isRefusedAgain({ candidate, outcome }: Tried): boolean {
+  return candidate.redriven && outcome.kind === 'rejected';
 }
 
 function isWaiting(outcome: Settlement): outcome is Waiting {

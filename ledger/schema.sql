@@ -134,6 +134,7 @@ create table deliveries (
   configuration integer not null,
   updated_at timestamp with time zone not null default now(),
   replay integer not null default 0,
+  redriven boolean,
   PRIMARY KEY (sink_id, ref, sequence, replay),
   CHECK ((state = ANY (ARRAY['waiting'::text, 'sending'::text, 'retry'::text, 'delivered'::text, 'withheld'::text, 'superseded'::text, 'dead'::text])))
 );

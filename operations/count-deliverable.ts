@@ -83,6 +83,7 @@ function whyWithheld(sink: SinkConfig, { list, consent, unselected }: ItemGroup)
       sentWithIdentity: null,
       attempts: 0,
       othersPassedSince: false,
+      redriven: false,
       replay: 0,
       replayId: null,
     },

@@ -10,13 +10,15 @@ import {
   parseItem,
 } from '../command.js';
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReplayCount, ReplayRequest } from '../../operations/start-replay.js';
 import { ExitCode, wrongUse, CommandError } from '../exit-code.js';
-import { clientOf } from '../api-client.js';
+import { type ApiClient, clientOf } from '../api-client.js';
 import { withheldWords } from '../../base/delivery-words.js';
 import { grouped, counted, formatDistance } from '../../base/words.js';
 import { printResult } from '../output.js';
-import type { DeadLetterChoice, DeadLetterGroupView } from '../../api/dead-letters.js';
+import { changeName, judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';
+import type { DeadLetterChoice, DeadLetterGroupView, DeadLetterView } from '../../api/dead-letters.js';
 
 export function addReplay(program: CliCommand): void {
   program
@@ -149,8 +151,8 @@ async function showDeadLetters(context: Context, asked: DeadLetterArguments): Pr
 }
 
 /**
- * `pigeonpost dead-letters redrive`: sends dead letters of a sink again, after a confirmation or with `--yes`. Exit 0,
- * 1 if the operator declines, 4 if there are none.
+ * `pigeonpost dead-letters redrive`: sends dead letters of a sink again, after a confirmation or with `--yes`, and waits
+ * a few seconds for the outcomes. Exit 0, 1 if the operator declines, 4 if there are none, 5 if some are refused again.
  */
 async function redriveDeadLetters(
   context: Context,
@@ -168,9 +170,55 @@ async function redriveDeadLetters(
     const question = `Send ${counted(changes, 'change')} to ${asked.sink} again?`;
     if (!(await confirm(out, question, 'nothing was sent'))) return ExitCode.Failed;
   }
-  const done = await client.post('/api/dead-letters/redrive', { json: choice });
-  const result = { done: true, changes: done.changes };
-  return printResult(out, asked.json, result, `${counted(done.changes, 'change')} queued again`);
+  const { items: shown } = await client.get('/api/dead-letters/items', { query: choice });
+  const { changes: redriven } = await client.post('/api/dead-letters/redrive', { json: choice });
+  if (!asked.json) out.note(`${counted(redriven, 'change')} queued again`);
+  const lists = [...new Set(groups.map(({ list }) => list))];
+  const { refused, ...outcome } = await outcomeOf(client, asked.sink, { changes: redriven, shown, lists });
+  printResult(out, asked.json, { done: true, changes: redriven, ...outcome }, outcomeLines(outcome, refused));
+  return outcome.refusedAgain > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
+}
+
+interface Redriven {
+  readonly changes: number;
+  /** The redriven dead letters, as far as the API lists them. */
+  readonly shown: readonly DeadLetterView[];
+  readonly lists: readonly string[];
+}
+
+/** Number of times that a redrive asks for the outcomes, and the wait before each. */
+const askedTimes = 20;
+const askedEveryMs = 500;
+
+/** Waits until the redriven changes are settled, at most 10 s. `refused`: the changes that were refused again. */
+async function outcomeOf(
+  client: ApiClient,
+  sink: string,
+  { lists, ...redriven }: Redriven,
+): Promise<RedriveOutcome & { readonly refused: readonly DeadLetterView[] }> {
+  const own = new Set(redriven.shown.map(changeName));
+  for (let left = askedTimes; ; left -= 1) {
+    await sleep(askedEveryMs);
+    // The outcomes first: a change that settles between the two requests is then shown as in progress or refused.
+    const { outcomes } = await client.get('/api/sinks/{name}/outcomes', { params: { name: sink } });
+    const { items } = await client.get('/api/dead-letters/items', { query: { sink } });
+    const outcome = judgeRedrive(redriven, items, openChanges(outcomes, lists));
+    if (outcome.onTheWay > 0 && left > 1) continue;
+    return { ...outcome, refused: items.filter((each) => own.has(changeName(each))) };
+  }
+}
+
+/** Says what became of redriven changes. Each answer of the destination is shown once. */
+function outcomeLines(
+  { settled, refusedAgain, onTheWay }: RedriveOutcome,
+  refused: readonly Pick<DeadLetterView, 'cause' | 'detail'>[],
+): string[] {
+  const answers = new Set(refused.map(({ cause, detail }) => `  ${cause}${detail === null ? '' : `: ${detail}`}`));
+  return [
+    ...(settled > 0 ? [`${counted(settled, 'change')} settled`] : []),
+    ...(refusedAgain > 0 ? [`${counted(refusedAgain, 'change')} refused again`, ...answers] : []),
+    ...(onTheWay > 0 ? [`${counted(onTheWay, 'change')} in progress: see pigeonpost status`] : []),
+  ];
 }
 
 async function choiceOf({ sink, cause, item }: DeadLetterArguments): Promise<DeadLetterChoice> {

@@ -10,7 +10,7 @@ import { capitalized } from '../words.js';
 import { AwaitAnswer, Panel, Table, type Column, itemLink } from './panel.js';
 import { Button } from './controls.js';
 import { Ago, Sentence } from './time.js';
-import { judgeRedrive, type RedriveOutcome } from '../judge-redrive.js';
+import { judgeRedrive, openChanges, type RedriveOutcome } from '../../base/judge-redrive.js';
 import { StateWord } from './states.js';
 
 /** Maximum page size of the API. */
@@ -183,11 +183,11 @@ function RedriveOutcomes({ redriven }: { readonly redriven: Redriven }) {
   );
 }
 
-function Words({ outcome: { done, refusedAgain, onTheWay } }: { readonly outcome: RedriveOutcome }) {
+function Words({ outcome: { settled, refusedAgain, onTheWay } }: { readonly outcome: RedriveOutcome }) {
   return (
     <>
       {onTheWay > 0 ? <StateWord of={['busy', `${grouped(onTheWay)} in progress`]} /> : null}{' '}
-      {done > 0 ? <StateWord of={['good', `${grouped(done)} settled`]} /> : null}{' '}
+      {settled > 0 ? <StateWord of={['good', `${grouped(settled)} settled`]} /> : null}{' '}
       {refusedAgain > 0 ? <StateWord of={['bad', `${grouped(refusedAgain)} refused again`]} /> : null}
     </>
   );
@@ -197,8 +197,5 @@ async function readOutcome(redriven: Redriven, signal: AbortSignal): Promise<Red
   const { sink, list } = redriven;
   const { outcomes } = await get('/api/sinks/{name}/outcomes', { params: { name: sink } }, { signal });
   const { items } = await get('/api/dead-letters/items', { query: { sink, list, limit: maxShown } }, { signal });
-  const open = outcomes
-    .filter((each) => each.list === list && ['waiting', 'sending', 'retry'].includes(each.state))
-    .reduce((sum, each) => sum + each.changes, 0);
-  return judgeRedrive(redriven, items, open);
+  return judgeRedrive(redriven, items, openChanges(outcomes, [list]));
 }

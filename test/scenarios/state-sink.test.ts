@@ -186,6 +186,12 @@ describe.each(kinds)('a state sink, which has one record per item, on %s', (kind
     expect(await deadLetterGroups(scene.ledger, {})).toMatchObject([
       { sink: 'crm', cause: 'crm: INVALID', list: 'attendees', changes: 2, detail: 'field Email' },
     ]);
+    // Nothing else passes meanwhile, and the answer of the destination is the new one.
+    sink.answer = () => ({ kind: 'rejected', cause: 'crm: INVALID', detail: 'field Name' });
+    await redriveDeadLetters(scene.ledger, { sink: 'crm' });
+    await scene.deliver('crm');
+    expect(await deadLetterGroups(scene.ledger, {})).toMatchObject([{ changes: 2, detail: 'field Name' }]);
+    expect(await stage.db.query('select 1 as one from deliveries where redriven is not null')).toEqual([]);
     sink.answer = () => undefined;
     await stage.patch('attendees', 1, { Name: 'Other' });
     await stage.pollsAreDue();
