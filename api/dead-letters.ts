@@ -23,7 +23,12 @@ const deadLetterGroupSchema = z
     changes: z.int(),
     oldest: instant(),
     newest: instant(),
-    detail: z.string().nullable().describe('The response of the destination to the newest one, without data.'),
+    detail: z
+      .string()
+      .nullable()
+      .describe(
+        'Our sentence about the response to the newest one, and an excerpt of the response without what was sent.',
+      ),
     meaning: z.string().describe('The meaning of the cause as a sentence.'),
     help: z.string().describe('What to do.'),
   })

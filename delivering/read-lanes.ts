@@ -1,3 +1,4 @@
+import { ourSentence } from '../ledger/kept-answer.js';
 import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { behindCount, byOrder, maxCountedBehind, oldestOpen, openCount } from '../ledger/sql-expressions.js';
@@ -75,7 +76,7 @@ export async function laneStates(
        l.delivered_at as "deliveredAt", oldest.found_at as "undeliveredSince",
        case when oldest.found_at is null or l.filling_at is null then oldest.found_at
          else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
-       (select d.detail from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
+       (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
           and d.sequence = ${oldestOpen('l.sink_id', 'l.ref')} order by d.replay limit 1) as "waitsFor",
        l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
      from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref

@@ -1,3 +1,4 @@
+import { storedDetail } from '../ledger/kept-answer.js';
 import { byOrder } from '../ledger/sql-expressions.js';
 import type { LaneLease } from '../ledger/lanes.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -140,7 +141,7 @@ export function keepInFlight(
   holdsAll: boolean,
   maxAttemptsNow: number,
 ): Settled {
-  const row = { sequence, replay, reason: null, detail: outcome.detail, attempts, retryInMs: null };
+  const row = { sequence, replay, reason: null, detail: storedDetail(outcome), attempts, retryInMs: null };
   if (holdsAll) return { ...row, state: 'sending' };
   if (outcome.kind !== 'unknown') {
     const requestedMs = outcome.kind === 'retry' ? (outcome.afterMs ?? 0) : 0;

@@ -201,6 +201,19 @@ describe('the outcomes of a batch', () => {
     expect(settle([unsent], { failingForMs: 60_000 }).failing).toBeUndefined(); // no request was made
   });
 
+  it('store what the destination said with the delivery only, not as the failure of the lane', () => {
+    const said = 'the field is too long';
+    expect(settle([delivered, { ...rejected, answer: said }]).settled[1]).toMatchObject({
+      state: 'dead',
+      detail: `refused; it answered: ${said}`,
+    });
+    for (const outcome of [rejected, retry]) {
+      const { failing, settled } = settle([{ ...outcome, answer: said }]);
+      expect(settled[0]!.detail).toContain(said);
+      expect(failing!.detail).not.toContain(said);
+    }
+  });
+
   it('make a record a dead letter after twenty attempts', () => {
     expect(settle([delivered, retry], {}, [0, 18]).settled[1]).toMatchObject({ state: 'retry', attempts: 19 });
     expect(settle([delivered, retry], {}, [0, 19]).settled[1]).toMatchObject({

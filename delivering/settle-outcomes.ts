@@ -1,6 +1,7 @@
 import type { Candidate } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
 import type { Settled } from './delivery-states.js';
+import { storedDetail } from '../ledger/kept-answer.js';
 import type { LaneOutcome } from '../ledger/lanes.js';
 import type { Outcome } from '../sinks/sink.js';
 import { keepInFlight } from './recover-batch.js';
@@ -229,7 +230,7 @@ function settle(
     case 'rejected':
     case 'retry':
     case 'unknown': {
-      const { detail } = outcome;
+      const detail = storedDetail(outcome);
       const isRejected = outcome.kind === 'rejected';
       const used = usesAttempts ? attempts + 1 : attempts;
       if (isRejected && (!isDoubted || (usesAttempts && used >= maxRejections))) {

@@ -1,5 +1,6 @@
 import type { Collaborators } from '../work/collaborators.js';
 import type { Action, ActionResult, SinkTest } from './action.js';
+import { storedDetail } from '../ledger/kept-answer.js';
 import { approveSink, isApproved } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
@@ -156,7 +157,9 @@ export async function testSink(
   const outcome = await open.sink.sendTest(AbortSignal.timeout(testMs));
   log.info({ sink: name, outcome: outcome.kind }, 'test message sent');
   const delivered = outcome.kind === 'delivered';
-  const detail = 'detail' in outcome ? (outcome.detail ?? null) : null;
+  const said = 'detail' in outcome ? outcome.detail : undefined;
+  const answer = 'answer' in outcome ? outcome.answer : undefined;
+  const detail = said === undefined ? null : storedDetail({ detail: said, ...(answer !== undefined && { answer }) });
   return { delivered, detail: detail ?? (delivered ? null : 'the sink could not send within its limits: try again') };
 }
 

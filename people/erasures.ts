@@ -1,3 +1,4 @@
+import { ourSentence } from '../ledger/kept-answer.js';
 import { listNotWanted } from '../ledger/lanes.js';
 import type { PersonPlace } from './find-person.js';
 import type { Ledger } from '../ledger/ledger.js';
@@ -231,7 +232,7 @@ export async function erasingLanes(ledger: Ledger, erasure: number): Promise<Era
        (count(*) filter (where d.state is null and l.watermark >= e.sequence and i.erased))::int as "skipped",
        array_agg(distinct d.reason) filter (where d.reason is not null
          and (d.state = 'dead' or (d.state = 'withheld' and i.erased))) as reasons,
-       array_agg(distinct d.detail) filter (where d.state = 'dead' and d.detail is not null) as details
+       array_agg(distinct ${ourSentence('d.detail')}) filter (where d.state = 'dead' and d.detail is not null) as details
      from erasing e join sinks s on s.id = e.sink_id join pigeonholes p on p.ref = e.ref
        join items i on i.ref = e.ref and i.list = e.list and i.key = e.key -- includes other people's items that repeated the text of a question
        left join lanes l on l.sink_id = e.sink_id and l.ref = e.ref

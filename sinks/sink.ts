@@ -186,7 +186,9 @@ export interface SendResult {
 
 /**
  * The meaning of a destination's answer. `detail` is for the operator: at most one sentence, with the destination's
- * request id, without secret or personal data. The engine commits `object` together with the outcome, and passes it to
+ * request id, without secret or personal data. `answer` is what the destination says itself, as `answerExcerpt` cut it.
+ * The engine stores it with the delivery only: it is never part of a log, a metric, an alert or a history, because no
+ * rule recognizes every name that a stranger's text may contain. The engine commits `object` together with the outcome, and passes it to
  * later plans as the subject's `object`. It holds remote ids and states, never personal data. Null: the destination has
  * nothing of this item any more. Absent: unchanged.
  */
@@ -199,7 +201,7 @@ export type Outcome = Result & {
 export type Result =
   | { readonly kind: 'delivered'; readonly detail?: string }
   /** Failed, but may succeed later. `afterMs`: the wait that the destination requested, if any. */
-  | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string }
+  | { readonly kind: 'retry'; readonly afterMs?: number; readonly detail: string; readonly answer?: string }
   /** Every delivery would fail, so the sink stops and keeps its backlog until the cause is resolved. */
   | { readonly kind: 'pause'; readonly cause: PauseCause; readonly detail: string }
   /**
@@ -209,7 +211,13 @@ export type Result =
    * that only this record can be at fault (for example, the destination does not know the person), so the change
    * becomes a dead letter immediately.
    */
-  | { readonly kind: 'rejected'; readonly cause: string; readonly detail: string; readonly about?: 'record' }
+  | {
+      readonly kind: 'rejected';
+      readonly cause: string;
+      readonly detail: string;
+      readonly answer?: string;
+      readonly about?: 'record';
+    }
   /**
    * The operation may or may not have happened. If `repeats` is `lookUp`, the engine calls `recover`, at least a minute
    * later, before it sends the operation again.

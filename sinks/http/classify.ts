@@ -40,6 +40,16 @@ export interface Asked {
  * otherwise the HTTP status. If the request succeeded, `results` decides for each item. Never throws.
  */
 export async function classifyAnswer(answer: Answer, asked: Asked, reading: Reading): Promise<Verdict[]> {
+  const verdicts = await meanings(answer, asked, reading);
+  if (verdicts.every(({ kind }) => kind !== 'rejected' && kind !== 'retry')) return verdicts;
+  const excerpt = answer.excerpt();
+  if (excerpt === undefined) return verdicts;
+  return verdicts.map((verdict) =>
+    verdict.kind === 'rejected' || verdict.kind === 'retry' ? { ...verdict, answer: excerpt } : verdict,
+  );
+}
+
+async function meanings(answer: Answer, asked: Asked, reading: Reading): Promise<Verdict[]> {
   const view = viewOf(answer, asked);
   const everyItem = (verdict: Verdict): Verdict[] => asked.items.map(() => verdict);
   try {

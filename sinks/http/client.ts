@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import { mayReachPrivate } from '../network/address-policy.js';
+import { answerExcerpt, textsOfAddress } from '../network/answer-excerpt.js';
 import { parsedJson } from '../network/read-answer.js';
 import { retryAfterMs } from '../../base/retry-after.js';
 import { ownLimitReached, type Permit, RollingLimiter } from '../network/rolling-limiter.js';
@@ -21,6 +22,8 @@ export interface Answer {
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
   readonly afterMs: number | undefined;
+  /** Returns what the receiver says about a refusal; see `answerExcerpt`. */
+  readonly excerpt: () => string | undefined;
 }
 
 /** There was no answer. `result` applies to all items of the request. */
@@ -176,7 +179,17 @@ export class HttpClient {
     const headers = Object.fromEntries(Object.entries(answer.headers).map(([name, value]) => [name, value ?? '']));
     const body = bodyOf(answer);
     const afterMs = retryAfterMs(answer.retryAfter, answer.answeredAtMs);
-    return { kind: 'answer', status: answer.status, body, headers, afterMs };
+    const { status } = answer;
+    const excerpt = (): string | undefined => answerExcerpt({ body, status, sent: this.#textsOf(exchange) });
+    return { kind: 'answer', status, body, headers, afterMs, excerpt };
+  }
+
+  /** Returns everything that a request contained or proved, so that it can be hidden in the answer. */
+  #textsOf({ url, headers, body }: Exchange): unknown[] {
+    const { auth } = this.#config;
+    const login = auth.type === 'basic' ? [auth.username.reveal(), auth.password?.reveal()] : [];
+    const sentBody = parsedJson(body) ?? (body === undefined ? [] : [...new URLSearchParams(body).values()]);
+    return [...textsOfAddress(url), ...Object.values(headers), ...login, sentBody];
   }
 }
 

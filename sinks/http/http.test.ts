@@ -90,6 +90,31 @@ describe('a request', () => {
     expect([repeat === first, edited === first]).toEqual([true, false]);
   });
 
+  it.each([
+    ['JSON', { auth: { type: 'bearer', token: new Secret('s3cret-token') } }],
+    ['a form', { auth: { type: 'basic', username: new Secret('s3cret-user'), password: new Secret('s3cret-word') } }],
+    ['a parameter', { auth: { type: 'parameter', name: 'key', value: new Secret('s3cret-key') } }],
+  ] as const)('keeps what the receiver says about a refusal of %s, and nothing that was sent', async (kind, keys) => {
+    const echo = ({ path, headers, body }: DoubleRequest): DoubleAnswer => {
+      const said = `text is too long: ${decodeURIComponent(body)} ${path} ${headers['authorization']}`;
+      const login = Buffer.from(headers['authorization']?.slice(6) ?? '', 'base64').toString();
+      return {
+        status: 422,
+        json: { error: 'too_long', message: `${said} ${login}`, record: { text: 'a private remark' } },
+      };
+    };
+    stage.answers = [echo];
+    const encoding = kind === 'a form' ? { encoding: 'form' } : {};
+    const sink = open({ ...keys, ...records({ create: { ...create, ...encoding } }) });
+    const [outcome] = await send(sink, item('4815', 'Zoe Quillfeather'));
+    expect(outcome).toMatchObject({
+      kind: 'rejected',
+      detail: expect.stringMatching(/refuses it \(HTTP 422\)$/),
+      answer: expect.stringMatching(/^\{"error":"too_long","message":"text is too long: /),
+    });
+    expect(JSON.stringify(outcome)).not.toMatch(/zoe|quill|4815|s3cret|private/i);
+  });
+
   it('is repeated with a new token if the first token has expired', async () => {
     let issued = 0;
     const isToken = ({ path }: DoubleRequest) => path === '/token';

@@ -1,6 +1,7 @@
 import type { Dispatcher } from 'undici';
+import { answerExcerpt, textsOfAddress } from '../network/answer-excerpt.js';
 import { noAnswerSentence } from '../network/failure-sentence.js';
-import { answeredAtMs, headerText } from '../network/read-answer.js';
+import { answeredAtMs, headerText, parsedJson } from '../network/read-answer.js';
 import { CutShort } from '../network/within-deadline.js';
 import type { Operation, Outcome, Subject } from '../sink.js';
 import { classifyAnswer } from './classify.js';
@@ -36,7 +37,7 @@ export function toWebhookOperation({ change, dataJson }: Subject): WebhookOperat
 
 /** Time limit for one request, from its start to the end of the response. Standard Webhooks recommends 15 to 30 s. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Maximum number of bytes of a response body that are read and discarded, so that the connection can be used again. */
+/** Maximum number of bytes of a response body that are read, so that the connection can be used again. */
 const MAX_ANSWER_BYTES = 64 * 1024;
 
 export interface Endpoint {
@@ -54,7 +55,7 @@ export function deliver(operation: WebhookOperation, endpoint: Endpoint, signal:
   const { dispatcher, signer, url } = endpoint;
   const timestampSeconds = Math.floor(endpoint.now() / 1000);
   return new Promise((resolve) => {
-    const exchange = new Exchange(endpoint, signal, resolve);
+    const exchange = new Exchange(operation.body, endpoint, signal, resolve);
     try {
       dispatcher.dispatch(
         {
@@ -78,17 +79,21 @@ export function deliver(operation: WebhookOperation, endpoint: Endpoint, signal:
 
 /**
  * Handles one request for undici's dispatcher. undici's `request` would create a readable stream, an AbortSignal and
- * four promises for each request, although only the status of the response matters.
+ * four promises for each request, although the body matters only if the receiver refuses the change.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #outcome: Outcome | undefined;
   #bodyBytes = 0;
+  #status = 0;
+  /** The body of a refusal. */
+  readonly #chunks: Buffer[] = [];
   /** Set if pigeonpost ended the request; says why. */
   #cut: CutShort | undefined;
 
   constructor(
+    private readonly sentBody: string,
     private readonly endpoint: Endpoint,
     private readonly signal: AbortSignal,
     private readonly resolve: (outcome: Outcome) => void,
@@ -104,6 +109,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Record<string, string | string[]>): void {
     if (status < 200) return; // an informational status; the response follows
+    this.#status = status;
     const { now } = this.endpoint;
     const retryAfter = headerText(headers['retry-after']);
     const answeredAt = retryAfter === undefined ? now() : answeredAtMs(headers['date'], now);
@@ -112,6 +118,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#bodyBytes += chunk.byteLength;
+    if (this.#status >= 400) this.#chunks.push(chunk);
     if (this.#bodyBytes > MAX_ANSWER_BYTES) controller.abort(new Error('the response is longer than is read'));
   }
 
@@ -142,6 +149,18 @@ class Exchange implements Dispatcher.DispatchHandler {
   #settle(outcome: Outcome): void {
     clearTimeout(this.#timer);
     this.signal.removeEventListener('abort', this.#stop);
-    this.resolve(outcome);
+    this.resolve(outcome.kind === 'rejected' || outcome.kind === 'retry' ? this.#withAnswer(outcome) : outcome);
+  }
+
+  /** Adds what the receiver says about its refusal. */
+  #withAnswer(outcome: Extract<Outcome, { kind: 'rejected' | 'retry' }>): Outcome {
+    if (this.#chunks.length === 0) return outcome;
+    const { url, signer } = this.endpoint;
+    const answer = answerExcerpt({
+      body: Buffer.concat(this.#chunks).toString('utf8'),
+      status: this.#status,
+      sent: [...textsOfAddress(url), parsedJson(this.sentBody), ...signer.secrets],
+    });
+    return answer === undefined ? outcome : { ...outcome, answer };
   }
 }

@@ -15,9 +15,16 @@ export interface SignedMessage {
  */
 export class Signer {
   readonly #keys: readonly Hmac[];
+  readonly #secrets: readonly Secret[];
 
   constructor(secrets: readonly Secret[]) {
+    this.#secrets = secrets;
     this.#keys = secrets.map((secret) => new Hmac(Buffer.from(secret.reveal().replace(/^whsec_/, ''), 'base64')));
+  }
+
+  /** The texts of the secrets, so that they can be hidden in an answer. */
+  get secrets(): string[] {
+    return this.#secrets.map((secret) => secret.reveal());
   }
 
   headers({ id, timestampSeconds, body }: SignedMessage): Record<string, string> {

@@ -121,6 +121,39 @@ describe('a webhook', () => {
     });
   });
 
+  it('keeps what the receiver says about a refusal, and nothing that was sent', async () => {
+    const { data, key } = sampleChange({ data: { name: 'Zoe Quillfeather', text: 'zoe.quill@example.org' } });
+    const { url } = await receiver((request, response) => {
+      response.statusCode = 422;
+      response.end(
+        `the field "data.text" is too long: zoe.quill@example.org (Zoe Quillfeather) ${secret} ${request.url}`,
+      );
+    });
+    const sink = sinkFor(url);
+    const operations = await operationsFor(sink, [sampleChange({ data, key })]);
+    const { outcomes } = await sink.send(operations, lane, new AbortController().signal);
+    expect(outcomes).toEqual([
+      {
+        kind: 'rejected',
+        cause: 'http:422',
+        detail: 'the receiver refused this change (HTTP 422)',
+        answer: expect.stringMatching(/^the field "data\.text" is too long: \(hidden\)/),
+      },
+    ]);
+    expect(JSON.stringify(outcomes)).not.toMatch(/zoe|quill|t0ken|whsec/i);
+  });
+
+  it('keeps the first words of an answer that is too long to read', async () => {
+    const { url } = await receiver((_, response) => {
+      response.statusCode = 500;
+      response.end(`<html><h1>Internal Server Error</h1>${'<p>try again later</p>'.repeat(50_000)}`);
+    });
+    expect(await outcomeOf(sinkFor(url))).toMatchObject({
+      kind: 'retry',
+      answer: expect.stringMatching(/^Internal Server Error try again later.{200,}…$/),
+    });
+  });
+
   it('reuses its connections', async () => {
     const { url, sockets, requests } = await receiver((_, response) => response.end('x'.repeat(10_000)));
     const sink = sinkFor(url);
