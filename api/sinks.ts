@@ -55,6 +55,7 @@ const laneSchema = z
     failure: z.string().nullable(),
     failingSince: instant().nullable(),
     retryAt: instant().nullable(),
+    waitRequested: z.boolean().describe('Whether the destination requested the wait until `retryAt`.'),
   })
   .openapi('Lane');
 export type LaneView = z.infer<typeof laneSchema>;

@@ -24,6 +24,7 @@ export const problemCodes = [
   'unknown-sessions',
   'sink-paused',
   'sink-failing',
+  'sink-waiting',
   'sink-behind',
   'sink-withholding',
   'event-withheld',

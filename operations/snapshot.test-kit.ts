@@ -21,6 +21,7 @@ export function laneOf(given: Partial<LaneState> = {}): LaneState {
     failure: null,
     failingSince: null,
     retryAt: null,
+    waitRequested: false,
     ...given,
   };
 }

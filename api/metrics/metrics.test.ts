@@ -26,6 +26,7 @@ const lane: LaneState = {
   failure: null,
   failingSince: null,
   retryAt: null,
+  waitRequested: false,
 };
 const pigeonhole = (id: number, given: object): object => ({
   id,
