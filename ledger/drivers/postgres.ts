@@ -190,7 +190,8 @@ class PostgresDatabase implements Database {
     } catch (error) {
       throw toStoreError(error, this.store);
     } finally {
-      for (const client of clients) client.release();
+      clients[0]?.release();
+      clients[1]?.release(true); // closed: a restore counts the connections of other processes, and this one is idle
     }
   }
 
