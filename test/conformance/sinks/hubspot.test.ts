@@ -166,7 +166,7 @@ describeStateSink('hubspot', {
   start: startHubSpot,
   story: () => storyWith('lunch'),
   edited: () => storyWith('dinner').filter(({ change }) => change.list !== 'attendees' || change.key === '2'),
-  poison: () => attendee(3, { Email: `${PERSONAL_DATA[1]}..com` }),
+  poison: () => attendee(3, { Email: `${PERSONAL_DATA[1]}.-com` }),
   isFoundAgain: ({ change }) => change.list !== 'qna-questions', // a note can be found only by its stored id or by a look-up
   overloadAsksMs: 30_000,
 });
@@ -280,7 +280,7 @@ describe('the hubspot sink with contacts that people edit', () => {
       { records: [{ ...records[0]!, match: ['email'], properties: { email: 'item.Email', firstname: 'item.Name' } }] },
     );
     const other = new StateCourier({ ...destination, open: () => byEmail });
-    other.add(people.map((subject, n) => (n === 61 ? attendee(n, { Email: 'p61@exa..mple.com' }) : subject)));
+    other.add(people.map((subject, n) => (n === 61 ? attendee(n, { Email: 'p61@-example.com' }) : subject)));
     const outcomes = await other.sendOnce();
     expect(outcomes.filter(({ kind }) => kind === 'delivered')).toHaveLength(99);
     expect(outcomes[61]).toMatchObject({
