@@ -154,7 +154,10 @@ describe('the outcomes of a batch', () => {
       {},
       Array.from({ length: 11 }, () => 1),
     );
-    expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000, isRequested: false }]);
+    expect([many.settled[0]!.attempts, many.failing]).toEqual([
+      1,
+      { detail: 'later', retryInMs: 1000, isRequested: false },
+    ]);
   });
 
   it('count against a record that failed before if others have passed since', () => {
