@@ -166,6 +166,8 @@ export interface ObservedLane {
   readonly sink: string;
   readonly workspace: string;
   readonly pigeonholeId: number;
+  /** The configuration under which the counts were made. */
+  readonly configuration: number | null;
   /** Number of changes that have not been observed yet. */
   readonly behind: number;
   readonly wouldSend: number;
@@ -177,10 +179,10 @@ export interface ObservedLane {
 
 /** Returns the lanes of sinks that observe, or that observed before they were approved. */
 export async function observedLanes(ledger: Ledger): Promise<ObservedLane[]> {
-  type Lane = Pick<ObservedLane, 'sink' | 'workspace' | 'pigeonholeId' | 'behind'>;
+  type Lane = Pick<ObservedLane, 'sink' | 'workspace' | 'pigeonholeId' | 'configuration' | 'behind'>;
   const lanes = await ledger.db.query<Lane & { sinkId: number; ref: number }>(
     `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
-       greatest(0, p.next_sequence - 1 - l.observed) as behind
+       l.observed_configuration as configuration, greatest(0, p.next_sequence - 1 - l.observed) as behind
      from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
      where l.observed is not null order by k.name, p.workspace, p.pigeonhole_id`,
   );

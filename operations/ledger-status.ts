@@ -65,6 +65,8 @@ export interface LaneStatus extends Pick<
   readonly outcomes: readonly OutcomeCount[];
   /** JSON with the latest decisions by list. */
   readonly recent: string;
+  /** Fingerprint of the sink's settings under which the lane decides; null: not recorded. */
+  readonly settings: string | null;
 }
 
 /**
@@ -118,7 +120,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
          ${behindCount} as behind,
          ${openCount('l.sink_id', 'l.ref')} as open,
-         l.delivered, l.recent, l.failure, l.wait_requested as "waitRequested", l.delivered_at as "deliveredAt"
+         l.delivered, l.recent, l.settings, l.failure, l.wait_requested as "waitRequested", l.delivered_at as "deliveredAt"
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),

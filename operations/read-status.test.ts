@@ -50,6 +50,7 @@ const lane: LaneStatus = {
   delivered: 5,
   outcomes: [],
   recent: '{}',
+  settings: null,
   failure: null,
   waitRequested: false,
   deliveredAt: null,

@@ -127,7 +127,7 @@ export async function readSnapshot(
     upMs: upMs?.(),
     hindrances,
     pauses,
-    sinks: await configuredSinks(ledger, ownConfig, ledgerLanes, operations),
+    sinks: await configuredSinks(ledger, ownConfig, configuration, ledgerLanes, operations),
     quotas: quota,
   });
   const folders = unreadableFolders?.() ?? [];
@@ -146,6 +146,7 @@ type ConfiguredSink = OperatedSink & Pick<SinkView, 'name' | 'type' | 'withholdi
 async function configuredSinks(
   ledger: Ledger,
   config: Config,
+  configuration: number,
   lanes: readonly LaneStatus[],
   operations: SinkOperations,
 ): Promise<ConfiguredSink[]> {
@@ -153,7 +154,10 @@ async function configuredSinks(
   return await Promise.all(
     Object.entries(config.sinks).map(async ([name, { type, mode }]) => {
       const sink = operatedSink(name, mode, operations);
-      const observed = isObserving(sink) ? await findObservedWithholding(ledger, config, name, sink.observation) : [];
+      // The counts of an earlier configuration say nothing about this one.
+      const isCurrent = operations.observed.every((lane) => lane.sink !== name || lane.configuration === configuration);
+      const observed =
+        isObserving(sink) && isCurrent ? await findObservedWithholding(ledger, config, name, sink.observation) : [];
       return { name, type, ...sink, withholding: observed.length > 0 ? observed : (found.get(name) ?? []) };
     }),
   );

@@ -73,7 +73,7 @@ describe('the view of a quota', () => {
 describe('the view of an observing sink', () => {
   it('adds up the lanes, and lists the reasons of withholding with the largest count first, as for other sinks', () => {
     const lane = (wouldWithhold: Readonly<Record<string, number>>) => {
-      const place = { sink: 'crm', workspace: 'acme', pigeonholeId: 101 };
+      const place = { sink: 'crm', workspace: 'acme', pigeonholeId: 101, configuration: 1 };
       return { ...place, behind: 1, wouldSend: 2, wouldSendAnonymously: 0, wouldWithhold };
     };
     const observed = [lane({ condition: 2, 'no-match': 3 }), lane({ 'consent-refused': 9, 'no-match': 4 })];

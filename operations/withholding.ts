@@ -5,7 +5,8 @@ import type { SinkView } from './status-view.js';
 import { groupBy } from '../base/grouping.js';
 import { mayStillSend } from '../delivering/lane-plans.js';
 import { isLacking, minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
-import type { Config } from '../config/config.js';
+import type { Config, SinkConfig } from '../config/config.js';
+import { fingerprintOf } from '../work/open-connections.js';
 import { formatKey } from '../config/read-document.js';
 import { expressionsIn } from '../sinks/mapping/expression-schema.js';
 import { unseenFields, type SeenByList, fieldsSeen, mentionedLists } from './field-notes.js';
@@ -291,7 +292,7 @@ function isMatched(settings: unknown, key: string): boolean {
 /** A list as the status shows it. */
 type SinkWithholding = SinkView['withholding'][number];
 
-type Lane = Pick<LaneStatus, 'sink' | 'workspace' | 'pigeonholeId' | 'outcomes' | 'recent'>;
+type Lane = Pick<LaneStatus, 'sink' | 'workspace' | 'pigeonholeId' | 'outcomes' | 'recent' | 'settings'>;
 
 /**
  * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out.
@@ -307,10 +308,15 @@ export async function findWithholding(
   for (const sink of Object.keys(config.sinks)) {
     for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
       const withholding = judgeList(outcomes);
+      const own = lanes.filter((lane) => lane.sink === sink);
+      const events = withholding === null ? own.flatMap((lane) => judgeEvent(lane, outcomes) ?? []) : [];
+      if (withholding === null && events.length === 0) continue;
+      // While a lane still has the decisions of earlier settings, these say nothing about the mapping that is applied.
+      const settings = fingerprintOf(config, ledger, sink);
+      if (own.some((lane) => lane.settings !== null && lane.settings !== settings)) continue;
       if (withholding === null) {
-        const events = lanes.filter((lane) => lane.sink === sink).flatMap((lane) => judgeEvent(lane, outcomes) ?? []);
         const views = await Promise.all(events.map((event) => viewWithholding(ledger, config, sink, event)));
-        if (events.length > 0) found.set(sink, [...(found.get(sink) ?? []), ...views.flat()]);
+        found.set(sink, [...(found.get(sink) ?? []), ...views.flat()]);
         continue;
       }
       const { list, kind, changes } = withholding;
@@ -339,7 +345,8 @@ export async function findObservedWithholding(
 
 /** Stored fields rarely change, but the status is requested every few seconds. */
 const rememberedMs = 30_000;
-const remembered = new WeakMap<Ledger, Map<string, { readonly at: number; readonly text: string | null }>>();
+/** By the sink's part of a configuration, so that another configuration is judged again as soon as it is applied. */
+const remembered = new WeakMap<SinkConfig, Map<string, { readonly at: number; readonly text: string | null }>>();
 
 /** Returns nothing if `withholdingSentence` finds nothing wrong. Reads the stored fields unless it is remembered. */
 async function viewWithholding(
@@ -348,14 +355,15 @@ async function viewWithholding(
   sink: string,
   withholding: Withholding,
 ): Promise<SinkWithholding[]> {
-  const texts = remembered.get(ledger) ?? new Map<string, { readonly at: number; readonly text: string | null }>();
-  remembered.set(ledger, texts);
+  const sinkConfig = config.sinks[sink]!;
+  const texts = remembered.get(sinkConfig) ?? new Map<string, { readonly at: number; readonly text: string | null }>();
+  remembered.set(sinkConfig, texts);
   for (const [name, { at }] of texts) if (performance.now() - at >= rememberedMs) texts.delete(name);
-  const name = JSON.stringify([sink, withholding, config.sinks[sink]!.type]);
+  const name = JSON.stringify(withholding);
   const known = texts.get(name);
   let text = known?.text ?? null;
   if (known === undefined) {
-    const alone = { syncs: config.syncs, sinks: { [sink]: config.sinks[sink]! } };
+    const alone = { syncs: config.syncs, sinks: { [sink]: sinkConfig } };
     text = withholdingSentence(alone, sink, withholding, await fieldsSeen(ledger, alone));
     texts.set(name, { at: performance.now(), text });
   }

@@ -106,7 +106,7 @@ export function networkSettings({ network }: Config): NetworkSettings {
  * Returns a fingerprint of the sink's whole configuration, secrets included. When it changes, the sink is resumed if it
  * was paused because of a refused credential: the change may have corrected the credential.
  */
-function fingerprintOf(config: Config, ledger: Ledger, name: string): string {
+export function fingerprintOf(config: Pick<Config, 'sinks'>, ledger: Ledger, name: string): string {
   const onlyThisSink = { workspaces: {}, syncs: {}, sinks: { [name]: config.sinks[name]! } };
   const document = normalizedConfig(onlyThisSink, (secret) => ledger.hash.fingerprint(secret));
   return ledger.hash.fingerprint(JSON.stringify(document));

@@ -171,6 +171,24 @@ describe.each(kinds)('a condition that reads a field by a misspelled name, on %s
     expect(await sinkOf(strict)).toMatchObject({ withheld: { condition: 20 }, withholding: [] });
   });
 
+  it.each([
+    ['a correct condition', 'item.Country = "SE"', []],
+    ['another mistake', 'item.Contri = "NO"', [expect.stringContaining('reads item.Contri')]],
+  ])('is no problem from the moment at which %s is applied', async (_, when, after) => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', ...Array.from({ length: 20 }, (_each, n) => attendee(n + 1, { Country: 'NO' })));
+    const wrong = await stage.scene({ sinks: { crm: withCondition('item.Contry = "NO"') }, environment });
+    await wrong.settle();
+    const { ledger } = wrong; // of the process that applies the file
+    const shown = async (scene: Scene) =>
+      (await statusOf({ deps: { ...scene.deps, ledger } })).sinks[0]!.withholding.map(({ text }) => text);
+    expect(await shown(wrong)).toEqual([expect.stringContaining('reads item.Contry')]);
+    const right = await stage.scene({ sinks: { crm: withCondition(when) }, environment });
+    expect(await shown(right)).toEqual([]); // the sink has not decided again
+    await right.settle();
+    expect(await shown(right)).toEqual(after);
+  });
+
   it('in a mapping of an observing sink is a problem before anything is sent', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
@@ -180,6 +198,10 @@ describe.each(kinds)('a condition that reads a field by a misspelled name, on %s
     const text =
       'all 20 changes lack a value for email: crm.records[0].match, which reads item.email; fields seen: "Email"';
     expect((await sinkOf(scene)).withholding).toEqual([{ list: 'changes', kind: 'would', text }]);
+    const right = await stage.scene({ sinks: { crm: sink.replace('item.email', 'item.Email') }, environment });
+    expect((await sinkOf(right)).withholding).toEqual([]); // the sink has not counted again
+    await right.settle();
+    expect((await sinkOf(right)).withholding).toEqual([]);
   });
 });
 
