@@ -102,6 +102,60 @@ describe('pigeonpost import', () => {
   });
 });
 
+describe('an import of which no row would be sent', () => {
+  const nothing = { send: 0, existing: 0, conflict: 0, rejected: 0, elsewhere: 0, invalid: 0 };
+  const problem = { row: 2, column: 'Ticket', code: 'missing-code', message: 'The attendee code is missing' };
+  const checked = (counts: object, problems: readonly object[] = []): string => {
+    const { estimate } = checkOf();
+    return JSON.stringify({
+      ...checkOf({ rows: 2, estimate: { ...estimate, requests: 0 } }),
+      counts: { ...nothing, ...counts },
+      problems,
+    });
+  };
+
+  it.each([
+    ['all rows are wrong', { invalid: 2 }, ExitCode.DoneWithRejects],
+    ['all rows are known', { existing: 2 }, ExitCode.Done],
+    ['rows are known and wrong', { existing: 1, invalid: 1 }, ExitCode.DoneWithRejects],
+    ['rows were refused before', { rejected: 2 }, ExitCode.DoneWithRejects],
+    ['known rows have other data', { conflict: 2 }, ExitCode.DoneWithRejects],
+    ['the file has no rows', {}, ExitCode.Done],
+  ])('starts nothing if %s, with or without --yes and --no-wait', async (_, counts, code) => {
+    answers['POST /api/imports/check'] = checked(counts, [problem]);
+    for (const given of [{}, { yes: false }, { wait: false }, { json: true }, { generateCodes: true }]) {
+      const { context, lines } = telling();
+      expect(await importFile(context, optionsOf(given))).toBe(code);
+      expect(lines.at(-1)).toContain('no row of this file would be sent, so no import was started');
+    }
+    expect(asked).not.toContain('POST /api/imports');
+    expect(asked).not.toContain('POST /api/imports/codes');
+  });
+
+  it('prints one JSON document with its counts and problems', async () => {
+    answers['POST /api/imports/check'] = checked({ existing: 1, invalid: 1 }, [problem]);
+    const { context, lines } = telling();
+    await importFile(context, optionsOf({ json: true }));
+    expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+      {
+        import: null,
+        pigeonhole: 'acme/101',
+        state: 'done',
+        reason: 'no row of this file would be sent, so no import was started',
+        rows: 2,
+        counts: countsOf({ existing: 1, invalid: 1 }),
+        problems: [problem],
+      },
+    ]);
+  });
+
+  it('starts if it has to wait for the rows of another import', async () => {
+    answers['POST /api/imports/check'] = checked({ elsewhere: 2 });
+    await importFile(telling().context, optionsOf({}));
+    expect(asked).toContain('POST /api/imports');
+  });
+});
+
 describe('the commands for an import', () => {
   it('write a report that spreadsheets recognise as UTF-8', async () => {
     answers['GET /api/imports/7/report'] = '\ufeff"Name"\r\n"J\u00fcrgen"\r\n';

@@ -17,7 +17,7 @@ import { type Output, printResult } from '../output.js';
 import { CommandError, ExitCode, wrongUse } from '../exit-code.js';
 import { instanceOf } from '../api-client.js';
 import { counted } from '../../base/words.js';
-import { tellEnd } from '../imports/report-end.js';
+import { sendsNothing, tellEnd, tellNothingToSend } from '../imports/report-end.js';
 import { followImport, createProgressDisplay, createUploadDisplay } from '../imports/follow-import.js';
 import { candidateLines, mappingsFor } from '../imports/code-column.js';
 import {
@@ -77,9 +77,9 @@ export function addImport(program: CliCommand): void {
 
 /**
  * `pigeonpost import <file>`: checks a file of registrants, shows the plan, asks for confirmation, imports the file and
- * reports. Ctrl-C ends the command and not the import. Exit 0 if no row needs correction, 5 if some do, 1 if the
- * operator declines, the import is paused or cancelled, or the command is stopped; 2 for an unusable file, 3 if no
- * process runs, 4 if the pigeonhole is not known.
+ * reports. If no row would be sent, it starts no import. Ctrl-C ends the command and not the import. Exit 0 if no row
+ * needs correction, 5 if some do, 1 if the operator declines, the import is paused or cancelled, or the command is
+ * stopped; 2 for an unusable file, 3 if no process runs, 4 if the pigeonhole is not known.
  */
 export async function importFile(context: Context, options: ImportOptions): Promise<ExitCode> {
   const { out } = context;
@@ -111,6 +111,7 @@ export async function importFile(context: Context, options: ImportOptions): Prom
     check = await checkFile();
   }
   if (options.yes) refuseUnsure(check);
+  if (sendsNothing(check)) return tellNothingToSend(out, check, { ...options, plan: formatCheck(check, sheetOf(out)) });
   if (!(await isAgreed(out, check, options))) return ExitCode.Failed;
   const agreed = needsEncoding(check) ? { ...query, encoding: check.file.encoding ?? undefined } : query;
   if (check.generatedCodes > 0) {
@@ -187,7 +188,6 @@ function refuseUnsure(check: ImportCheck): void {
 
 /** Shows the plan and asks, unless `--yes` is given. With `--json` the plan goes to standard error. */
 async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOptions): Promise<boolean> {
-  const { counts } = check;
   const say = (line: string): void => (json ? out.note(line) : out.line(line));
   if (!json || !yes) for (const line of formatCheck(check, sheetOf(out))) say(line);
   const strange = strangeFields(check.columns);
@@ -196,8 +196,8 @@ async function isAgreed(out: Output, check: ImportCheck, { yes, json }: ImportOp
       `no attendee of this pigeonhole has the ${strange.length === 1 ? 'field' : 'fields'} ${strange.join(', ')}: the service silently ignores unknown fields, and registrants cannot be changed after the import`,
     );
   }
-  if (check.names.missing && counts.send > 0) out.note(namesInWords(check.names));
-  if (yes || counts.send === 0) return true;
+  if (check.names.missing && check.counts.send > 0) out.note(namesInWords(check.names));
+  if (yes || check.counts.send === 0) return true; // 0: the import only waits for the rows of another import
   return await confirm(out, questionOf(check), 'nothing was imported');
 }
 

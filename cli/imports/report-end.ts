@@ -1,5 +1,12 @@
-import type { ImportProblem, ImportReportRow, ImportView, ProblemGroup } from '../../importing/desk/import-views.js';
-import type { RowOutcome } from '../../importing/row-states.js';
+import type {
+  ImportCheck,
+  ImportCounts,
+  ImportProblem,
+  ImportReportRow,
+  ImportView,
+  ProblemGroup,
+} from '../../importing/desk/import-views.js';
+import { type RowOutcome, rowOutcomes } from '../../importing/row-states.js';
 import { ProblemGroups } from '../../importing/desk/problem-tally.js';
 import { type Output, printLine } from '../output.js';
 import { ExitCode } from '../exit-code.js';
@@ -51,6 +58,37 @@ export async function tellEnd(
     return ExitCode.Failed;
   }
   return exitCodeOf(view);
+}
+
+const noRows = Object.fromEntries(rowOutcomes.map((outcome) => [outcome, 0])) as Record<RowOutcome, number>;
+
+/** Returns true if an import of the checked file would send no row and wait for none of another import. Pure. */
+export function sendsNothing({ counts }: Pick<ImportCheck, 'counts'>): boolean {
+  return counts.send + counts.elsewhere === 0;
+}
+
+/**
+ * Prints the result of a file of which no row would be sent, so that no import was started.
+ * @returns the exit code of the command
+ */
+export function tellNothingToSend(
+  out: Output,
+  check: ImportCheck,
+  { report, json, plan }: EndOptions & { readonly plan: readonly string[] },
+): ExitCode {
+  const { existing, conflict, rejected, invalid } = check.counts;
+  const counts: ImportCounts = { ...noRows, existing, conflict, rejected, invalid };
+  const reason = 'no row of this file would be sent, so no import was started';
+  const { workspace, pigeonholeId } = check.target;
+  if (json) {
+    const document = { pigeonhole: `${workspace}/${pigeonholeId}`, state: 'done', reason, rows: check.rows, counts };
+    out.line(JSON.stringify({ import: null, ...document, problems: check.problems }));
+  } else {
+    for (const line of plan) out.line(line);
+    out.line(reason);
+  }
+  if (report !== undefined) out.note(`${report} was not written: --problems writes the problems of the file`);
+  return rowsToCheck(counts) > 0 ? ExitCode.DoneWithRejects : ExitCode.Done;
 }
 
 async function writeReport(file: string, client: Pick<ImportClient, 'reportCsv'>, id: string): Promise<void> {

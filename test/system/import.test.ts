@@ -105,10 +105,10 @@ describe('a person who imports a list', () => {
   it('sends nothing if the file is imported again, as the JSON output shows', async () => {
     const { code, out } = await run(...importing, '--yes', '--json');
     expect(JSON.parse(out.trimEnd().split('\n').at(-1)!)).toEqual({
-      import: '2',
+      import: null,
       pigeonhole: 'acme/101',
       state: 'done',
-      reason: null,
+      reason: 'no row of this file would be sent, so no import was started',
       rows: rows + 1,
       counts: expect.objectContaining({ created: 0, existing: rows, invalid: 1 }),
       problems: [{ row: rows + 2, column: 'Ticket', code: 'missing-code', message: expect.any(String) }],
@@ -129,7 +129,8 @@ describe('a person who imports a list', () => {
     const refused = /^notes\.csv, 200 rows \(2, 3, 4, …\), Notes: .*add --map "Notes="$/gm;
     expect(dry.out.match(refused)).toHaveLength(1);
     const { out, code } = await run('import', 'notes.csv', '--pigeonhole', '101', '--yes');
-    expect([code, out.match(/^notes\.csv, 200 rows .*add --map "Notes="$/gm)?.length]).toEqual([5, 2]); // before it sends, and at the end
+    expect([code, out.match(/^notes\.csv, 200 rows .*add --map "Notes="$/gm)?.length]).toEqual([5, 1]);
+    expect(out).toMatch(/^no row of this file would be sent, so no import was started$/m);
   });
 
   it('sees rows that the service refuses for one column as one line, and sends them without that column', async () => {
