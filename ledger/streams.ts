@@ -234,7 +234,10 @@ export interface NextRead {
  */
 export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
 
-/** Stores the end of a read, and when the stream is due again. */
+/**
+ * Stores the end of a read, and when the stream is due again. A read that other lists requested before the stream was
+ * due does not count as a quiet one, because it says nothing about how often the stream changes.
+ */
 export async function scheduleStream(
   tx: Queryable,
   lease: StreamLease,
@@ -248,7 +251,7 @@ export async function scheduleStream(
     `owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
      gone_at = null, every_ms = $5, every_reason = $6, wanted_ms = $7,
      changed_at = case when $4::boolean then clock_timestamp() else changed_at end,
-     quiet_reads = case when $4::boolean then 0 else quiet_reads + 1 end,
+     quiet_reads = case when $4::boolean then 0 when due_at <= clock_timestamp() then quiet_reads + 1 else quiet_reads end,
      due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
        else clock_timestamp() + $3 * interval '1 millisecond' end`,
     [dueInMs, foundNews, everyMs, reason, wantedMs],
