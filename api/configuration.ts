@@ -12,7 +12,7 @@ import {
 } from '../operations/configuration-plan.js';
 import { Refused } from './problem.js';
 import { rolesWith } from './authenticate.js';
-import { withoutValues } from '../operations/literal-names.js';
+import { withoutAddressValues, withoutValues } from '../operations/literal-names.js';
 import type { AllPlaces } from './places.js';
 import { answers, jsonBody, needs, personalSchema } from './route-parts.js';
 import { requireEveryWorkspace, requireSink, requireWorkspace, sinkTarget, wantsPersonal } from './scope.js';
@@ -154,7 +154,14 @@ export function servePreview(app: ApiApp, sources: ApiSources, { plans }: AllPla
 
 function withoutWhatIsSent({ names, ...preview }: NamedPreview): Preview {
   const hide = (operation: PreviewedOperation): PreviewedOperation =>
-    operation.kind === 'send' ? { kind: 'send', operation: withoutValues(operation.operation, names) } : operation;
+    operation.kind === 'send'
+      ? {
+          kind: 'send',
+          calls: operation.calls.map(({ method, address, body }) => {
+            return { method, address: withoutAddressValues(address, names), body: withoutValues(body, names) };
+          }),
+        }
+      : operation;
   return {
     ...preview,
     items: preview.items.map(({ now, before, ...item }) => ({

@@ -3,16 +3,18 @@ import { apiSources, asLocalUser, emptyConfig, emptyLedger } from './api-sources
 import { createApp } from './create-app.js';
 
 const item = { workspace: 'acme', pigeonholeId: 101, list: 'attendees', key: '1', revision: 1 };
-const operation = { records: [{ 'ann@example.com': { Ann: 'Miller', company: 'Acme' } }], email: 'ann@example.com' };
+const body = { records: [{ 'ann@example.com': { Ann: 'Miller', company: 'Acme' } }], email: 'ann@example.com' };
+
+const calls = [{ method: 'POST', address: 'https://crm.example.com/contacts/ann@example.com?name=Miller', body }];
 
 /** A mapping that uses what people entered as the names of members. */
 const preview: NamedPreview = {
-  items: [{ ...item, now: { kind: 'send', operation }, before: { kind: 'send', operation } }],
+  items: [{ ...item, now: { kind: 'send', calls }, before: { kind: 'send', calls } }],
   more: false,
   counts: [],
   problems: [],
   notes: [],
-  names: new Set(['company', 'email']),
+  names: new Set(['company', 'email', 'contacts']),
 };
 
 async function ask(query: string): Promise<string> {
@@ -41,14 +43,15 @@ describe('a preview', () => {
     const text = await ask('');
     expect(text).not.toMatch(/ann|Miller|"Acme"/);
     const shown = { records: [{ '(name)': { '(name)': '(text)', company: '(text)' } }], email: '(text)' };
-    expect(JSON.parse(text)).toMatchObject({
-      items: [{ now: { operation: shown }, before: { operation: shown } }],
-    });
+    const shownCalls = [
+      { method: 'POST', address: 'https://crm.example.com/contacts/(value)?name=(value)', body: shown },
+    ];
+    expect(JSON.parse(text)).toMatchObject({ items: [{ now: { calls: shownCalls }, before: { calls: shownCalls } }] });
   });
 
   it('shows everything to a person who may see people, and never the list of names', async () => {
     const text = await ask('?personal=1');
-    expect(JSON.parse(text)).toMatchObject({ items: [{ now: { operation } }] });
+    expect(JSON.parse(text)).toMatchObject({ items: [{ now: { calls } }] });
     expect(text).not.toContain('"names"');
   });
 });

@@ -10,6 +10,8 @@ export function literalNames(setting: unknown, found: Set<string> = new Set()): 
       /"([^"\\]+)"|'([^'\\]+)'|`([^`]+)`|([\p{L}_$][\p{L}\p{N}_$-]*)/gu,
     )) {
       found.add((double ?? single ?? tick ?? word)!);
+      // a literal part of an address, such as people in "/people/"
+      for (const part of (double ?? single ?? '').split(/[/?&=]+/)) found.add(part);
     }
   } else if (typeof setting === 'object' && setting !== null) {
     for (const [name, value] of Object.entries(setting)) {
@@ -41,11 +43,33 @@ export function withoutValues(data: unknown, known: ReadonlySet<string>): unknow
 }
 
 /**
+ * Returns an address with `(value)` in place of each part of its path and query that is neither known nor written by
+ * pigeonpost itself, because a mapping can write data there. The host is part of the configuration and stays. Pure.
+ */
+export function withoutAddressValues(address: string, known: ReadonlySet<string>): string {
+  const [, host = '', rest = ''] = /^([a-z]+:\/\/[^/?]*)?([^]*)$/.exec(address)!;
+  const shown = rest.replaceAll(/[^/?&=.]+/g, (part) => {
+    const isShown = known.has(part) || ownNames.has(part) || addressParts.has(part) || /^v\d{1,2}$/.test(part);
+    return isShown ? part : '(value)';
+  });
+  return `${host}${shown.replaceAll(/\(value\)(?:\.\(value\))+/g, '(value)')}`;
+}
+
+/** Parts of addresses that sinks write themselves. A part that is missing here is shown as `(value)`. */
+const addressParts: ReadonlySet<string> = new Set(
+  `{id} {number} (secret) add api assignments associate attend attendance batch cancel chat postMessage allOrNone composite
+  contacts courses crm day default email-create events grades identifiers lists marketing marketing-events memberships
+  ndjson gz notes objects q query register search_term services sobjects statements submissions update_grades upsert 0
+  2026-09 Campaign CampaignMember Contact Lead Task false ids`.split(/\s+/),
+);
+
+/**
  * Names of members that sinks write themselves: parts of their operations, of the change envelope, and of the formats of
  * their destinations. A name that is missing here is shown as `(name)`.
  */
 const ownNames: ReadonlySet<string> = new Set(
-  `account action activities activityId actor address anonymous archive assignment assignmentId associations at
+  `account action activities allOrNone assignment attributes grade_data grading_type idProperty inputs interactionDateTime
+  link_names parse points_possible published reply_broadcast submission_types unfurl_links unfurl_media vid activityId actor address anonymous archive assignment assignmentId associations at
   attachments attendee attendeeCode attendeeId author batch before blocks body bytes call calls canvas cause change
   changeId channel column columns comment contact context contextActivities courseId create created createdAt data
   definition delete description detail display duration elements email entry environment event eventId eventName

@@ -45,13 +45,23 @@ export const previewRequestSchema = z
   .openapi('PreviewRequest');
 export type PreviewRequest = z.infer<typeof previewRequestSchema>;
 
+const previewedCallSchema = z
+  .object({
+    method: z.string().describe('The HTTP method, or a word such as `append` or `upsert`.'),
+    address: z.string().describe('The URL without secrets, the path of a file, or the name of a table.'),
+    body: z.unknown().describe('JSON or text; null if there is none. In a batch, the part of this item.'),
+  })
+  .openapi('PreviewedCall');
+export type PreviewedCall = z.infer<typeof previewedCallSchema>;
+
 const previewedOperationSchema = z
   .discriminatedUnion('kind', [
     z.object({
       kind: z.literal('send'),
-      operation: z
-        .unknown()
-        .describe('The call that would be made; without `personal`, its texts and numbers are left out.'),
+      calls: z
+        .array(previewedCallSchema)
+        .readonly()
+        .describe('The calls that would be made, in their order; without `personal`, their values are left out.'),
     }),
     z.object({
       kind: z.literal('withhold'),
@@ -202,6 +212,9 @@ async function namesOf(
 ): Promise<ReadonlySet<string>> {
   const names = new Set<string>();
   for (const { config } of variants) literalNames(JSON.parse(JSON.stringify(config.sinks[sink])), names);
+  for (const { workspace, pigeonholeId, list } of items) {
+    for (const each of [workspace, String(pigeonholeId), list, list.replaceAll('-', '_')]) names.add(each);
+  }
   for (const list of new Set(items.map((item) => item.list))) {
     const fields = await fieldNames(ledger, { list, workspace: null, pigeonholeId: null });
     for (const each of fields.values()) for (const name of each) names.add(name);
@@ -232,7 +245,7 @@ async function planShown(planning: PlanningLane, found: readonly Candidate[]): P
 function shown(plan: StoredPlan, sink: Sink): PreviewedOperation {
   switch (plan.kind) {
     case 'send':
-      return { kind: 'send', operation: sink.preview?.(plan.operation) ?? plan.operation };
+      return { kind: 'send', calls: sink.preview(plan.operation) };
     case 'kept':
     case 'nothing':
       return { kind: 'withhold', reason: plan.reason };

@@ -24,10 +24,10 @@ export interface Sink<Op extends Operation = Operation> {
    */
   plan(subjects: readonly Subject[]): Promise<Planned<Op>[]>;
   /**
-   * Returns an operation as a preview shows it, without fields that do not describe the calls. A sink without this
-   * method shows the whole operation. Pure.
+   * Returns the calls of an operation in their order, as a preview shows them. A call that depends on the answer of an
+   * earlier one, such as a look-up, contains `{id}` where the answer is not known. Contains no secret. Pure.
    */
-  preview?(operation: Op): unknown;
+  preview(operation: Op): readonly PreviewedCall[];
   /**
    * Makes the calls and returns one outcome per operation, in the same order. Never throws because of a record or a
    * response: it reports a failure as an outcome. When the signal is aborted, calls in progress stop promptly, and
@@ -118,10 +118,20 @@ export type Planned<Op extends Operation = Operation> =
   /** The mapping failed for this change, so the change becomes a dead letter with this `cause`. */
   | { readonly kind: 'unplannable'; readonly cause: string; readonly detail: string };
 
-/** The calls for one change: plain data without secrets, so that a preview can show it. */
+/** The calls for one change: plain data without secrets. `Sink.preview` shows it to people. */
 export interface Operation {
   /** The id of the change. */
   readonly changeId: string;
+}
+
+/** One call as a preview shows it. */
+export interface PreviewedCall {
+  /** The HTTP method, or a word such as `append` or `upsert`. */
+  readonly method: string;
+  /** The URL without secrets, the path of a file, or the name of a table. */
+  readonly address: string;
+  /** JSON or text; null if there is none. In a batch, the part of this item. */
+  readonly body: unknown;
 }
 
 export type EraseResult =

@@ -170,6 +170,27 @@ describe('pigeonpost preview', () => {
       expect(JSON.parse((await run({ json: true }))[0]!)).toEqual(shown);
     });
 
+    it('shows the method and address of each call as a line, and its body below', async () => {
+      const calls = [
+        { method: 'GET', address: 'https://crm.example.com/people?code=7', body: null },
+        { method: 'POST', address: 'https://crm.example.com/people', body: { email: 'ann@example.com' } },
+        { method: 'append', address: '/data/notes.txt', body: 'one\ntwo' },
+      ];
+      const item = { workspace: 'acme', pigeonholeId: 101, list: 'attendees', key: '7', revision: 1 };
+      const more = { more: false, counts: [], problems: [], notes: [] };
+      shown = { items: [{ ...item, now: { kind: 'send', calls } }], ...more };
+      expect((await run()).slice(1)).toEqual([
+        '  GET https://crm.example.com/people?code=7',
+        '  POST https://crm.example.com/people',
+        '    {',
+        '      "email": "ann@example.com"',
+        '    }',
+        '  append /data/notes.txt',
+        '    one',
+        '    two',
+      ]);
+    });
+
     it('reports an unknown item and exits with "not found"', async () => {
       shown = { items: [], more: false, counts: [], problems: [], notes: [] };
       await expect(run({ item: `attendee:it's "100 %"` })).rejects.toMatchObject({

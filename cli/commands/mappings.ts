@@ -10,7 +10,7 @@ import { counted, grouped } from '../../base/words.js';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Candidate } from '../../operations/configuration-plan.js';
-import type { Preview, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
+import type { Preview, PreviewedCall, PreviewedItem, PreviewedOperation } from '../../operations/preview-sink.js';
 import { plannedWords, reasonWords } from '../../base/delivery-words.js';
 
 export function addFields(program: CliCommand): void {
@@ -98,7 +98,7 @@ function valuesOf({ values }: SeenField): string {
 export function addPreview(program: CliCommand): void {
   program
     .command('preview')
-    .description('Show the operations that this configuration would send for stored items, without sending them')
+    .description('Show the calls that this configuration would make for stored items, without making them')
     .requiredOption('--sink <name>', 'sink to plan for')
     .option('--list <list>', 'only this list')
     .option('--item <list:key>', 'only this item')
@@ -187,8 +187,11 @@ function operationLines(operation: PreviewedOperation, indent: string): string[]
     case 'fail':
       return [`${indent}dead letter: ${operation.detail}`];
     case 'send':
-      return JSON.stringify(operation.operation, null, 2)
-        .split('\n')
-        .map((line) => `${indent}${line}`);
+      return operation.calls.flatMap(callLines).map((line) => `${indent}${line}`);
   }
+}
+
+function callLines({ method, address, body }: PreviewedCall): string[] {
+  const text = typeof body === 'string' ? body : JSON.stringify(body, null, 2);
+  return [`${method} ${address}`, ...(body === null ? [] : text.split('\n').map((line) => `  ${line}`))];
 }

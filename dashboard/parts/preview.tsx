@@ -107,7 +107,16 @@ function One({ item }: { readonly item: PreviewedItem }) {
         <StateWord of={plannedState(now)} /> {itemLink(item)} <small>revision {revision}</small>
       </summary>
       {now.kind === 'send' ? (
-        <pre class="code">{JSON.stringify(now.operation, null, 2)}</pre>
+        now.calls.map(({ method, address, body }, at) => (
+          <div key={at}>
+            <p>
+              <b>{method}</b> <code>{address}</code>
+            </p>
+            {body === null ? null : (
+              <pre class="code">{typeof body === 'string' ? body : JSON.stringify(body, null, 2)}</pre>
+            )}
+          </div>
+        ))
       ) : now.kind === 'fail' ? (
         <p class="dim">{now.detail}</p>
       ) : null}

@@ -58,6 +58,11 @@ export const documentsSinkType: SinkType<DocumentsConfig> = {
     return {
       traits: { order: 'item', needsContext: true, revisions: 'latest', repeats: 'harmless', batchSize: 50 },
       plan: (subjects) => planEach(subjects, (each) => plan(each, config, name)),
+      preview: (operation) => {
+        const { itemKey, document } = operation as DocumentOperation;
+        const address = `${url.origin}${url.pathname.replace(/\/$/, '')}/${encodeURIComponent(itemKey)}`;
+        return [{ method: document === null ? 'DELETE' : 'PUT', address, body: document }];
+      },
       send: async (operations, _lane, signal) => ({
         outcomes: await inItemOrder(operations as readonly DocumentOperation[], {
           concurrency: options.connections,

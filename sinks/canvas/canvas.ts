@@ -11,6 +11,7 @@ import { CanvasClient } from './client.js';
 import { canvasConfigSchema, type CanvasConfig } from './config.js';
 import type { Creations } from './find-assignment.js';
 import { type CanvasOperation, GradeTask, outcomeOf, Planner } from './plan.js';
+import { previewOf } from './preview.js';
 import { recoverAssignment, sendAssignment, type GradingRun } from './send.js';
 
 /**
@@ -99,6 +100,7 @@ export function createCanvasSink(
     },
     check: (signal) => withBudget(signal, (budget) => checkCanvas(client, config.records, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
+    preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config.baseUrl)),
     send: (operations, lane, signal) => carryOut(operations, lane, signal, sendAssignment),
     recover: (operations, lane, signal) => carryOut(operations, lane, signal, recoverAssignment),
     tryNow: () => limiter.reopen(),

@@ -99,23 +99,29 @@ export async function findOrCreate(
   return await made;
 }
 
+/** Returns the body that creates an assignment. @param reference `name:` and its whole name */
+export function newAssignment(reference: string, { points }: CreateKeys): object {
+  return {
+    assignment: {
+      name: reference.slice(namePrefix.length),
+      points_possible: points,
+      grading_type: 'points',
+      submission_types: ['none'],
+      published: true,
+    },
+  };
+}
+
 async function create(
   client: CanvasClient,
   target: Target,
-  { points }: CreateKeys,
+  keys: CreateKeys,
   budget: CallBudget,
 ): Promise<FoundAssignment> {
   const found = await findAssignment(client, target, budget);
   if (found.kind !== 'missing') return found;
   const path = `/courses/${pathPart(target.course)}/assignments`;
-  const assignment = {
-    name: target.assignment.slice(namePrefix.length),
-    points_possible: points,
-    grading_type: 'points',
-    submission_types: ['none'],
-    published: true,
-  };
-  const reply = await client.post(path, { assignment }, budget);
+  const reply = await client.post(path, newAssignment(target.assignment, keys), budget);
   if (reply.kind === 'ok') {
     const { id } = reply.body;
     if (typeof id === 'number' || (typeof id === 'string' && id !== '')) return foundIn(`${path}/${id}`, reply);

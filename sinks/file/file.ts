@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { parsedJson } from '../network/read-answer.js';
 import type { Sink, SinkEnvironment, SinkType } from '../sink.js';
 import { appendBatch, recoverBatch } from './send.js';
 import { checkFolder } from './check.js';
@@ -42,6 +43,7 @@ export function createFileSink(
     check: () => checkFolder(folder, environment.name, access),
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toFileOperation(subject) }))),
+    preview: ({ path, line }) => [{ method: 'append', address: join(folder, path), body: parsedJson(line) }],
     async send(operations, lane, signal) {
       try {
         const owner = { ledgerId: lane.ledgerId, sink: environment.name };

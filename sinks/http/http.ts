@@ -8,6 +8,7 @@ import { checkReceiver } from './check.js';
 import { HttpClient } from './client.js';
 import { type HttpConfig, httpConfigSchema } from './config.js';
 import { type HttpOperation, Planner } from './plan.js';
+import { previewOf } from './preview.js';
 import { sendOperations } from './send.js';
 
 /** A `send` starts no request after this time, so that a slow receiver does not keep a lane busy for minutes. */
@@ -32,6 +33,7 @@ export function createHttpSink(config: HttpConfig, environment: SinkEnvironment)
     },
     check: (signal) => checkReceiver(config, { client, reading, onForget: environment.onForget }, signal),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
+    preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config)),
     send: (operations, _lane, signal) =>
       withCallBudget(signal, START_WINDOW_MS, (budget) =>
         sendOperations(operations, {

@@ -67,6 +67,11 @@ export class HubSpotClient {
     return `${apiVersion === 'v3' ? v3 : `${dated}/${apiVersion}`}/${call}`;
   }
 
+  /** Returns the whole address of a call, for previews. */
+  address(resource: keyof typeof resources, call: string): string {
+    return `${this.#config.baseUrl}${this.path(resource, call)}`;
+  }
+
   async get(path: string, budget: CallBudget): Promise<Reply> {
     return await this.#request('GET', path, undefined, budget);
   }

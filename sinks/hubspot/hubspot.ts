@@ -10,8 +10,9 @@ import { type ClientTuning, HubSpotClient } from './client.js';
 import { type HubSpotConfig, hubspotConfigSchema } from './config.js';
 import { EventTimes } from './decide-writes.js';
 import { recoverNotes } from './send-notes.js';
-import { type HubSpotOperation, withoutInternal, Task } from './operation.js';
+import { type HubSpotOperation, Task } from './operation.js';
 import { Planner } from './plan.js';
+import { previewOf } from './preview.js';
 import type { Sending } from './batch.js';
 
 /** Number of records in one call. HubSpot accepts no more. */
@@ -55,7 +56,7 @@ export function createHubSpotSink(
     },
     check: (signal) => run(signal, ({ budget }) => checkAccount(client, config.records, environment.name, budget)),
     plan: (subjects) => planEach(subjects, (subject) => planner.plan(subject)),
-    preview: withoutInternal,
+    preview: ({ steps }) => steps.flatMap((step) => previewOf(step, client)),
     send: (operations, lane, signal) =>
       run(signal, async (sending): Promise<SendResult> => {
         if (signal.aborted) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };

@@ -193,23 +193,6 @@ export function newContactIds(object: Fields | null): string[] {
   return listOf(fieldsOf(object?.[newContacts]).ids).filter((each) => typeof each === 'string');
 }
 
-/** Fields of a step that do not describe its call: they record earlier attempts, or show whether times have changed. */
-const internalFields: ReadonlySet<string> = new Set([
-  'writtenAtMs',
-  'tellsOfMs',
-  'sinceMs',
-  'presenceDigest',
-  'listsBefore',
-] satisfies readonly (keyof RecordStep | keyof RegistrationStep)[]);
-
-/** Leaves out the internal fields of each step, so that people see the calls. Mapped values stay whole. Pure. */
-export function withoutInternal(operation: Pick<HubSpotOperation, 'steps'>): unknown {
-  const steps = operation.steps.map((step) =>
-    Object.fromEntries(Object.entries(step).filter(([name]) => !internalFields.has(name))),
-  );
-  return { ...operation, steps };
-}
-
 /**
  * The reason to remove an item's results. `withdrawn`: the item was deleted in the service, or its condition is now
  * false. `anonymous`: the identity of its person is no longer visible. `consent`: the person must be forgotten in

@@ -185,7 +185,7 @@ export async function findContacts(
 }
 
 /** Returns the input that creates a record, or updates the one that the value finds. */
-function upsertOf({ property, value }: UniqueValue, properties: Readonly<Record<string, string>>): BatchInput {
+export function upsertOf({ property, value }: UniqueValue, properties: Readonly<Record<string, string>>): BatchInput {
   const body = { idProperty: property, id: value, properties: { ...properties, [property]: value } };
   return { body, key: value, keyProperty: property };
 }

@@ -167,7 +167,7 @@ function nothingToCancel({ task, step }: Registration): void {
   task.note('the marketing event or the contact is gone from HubSpot: nothing is left to be cancelled');
 }
 
-function inputOf(step: RegistrationStep): BatchInput {
+export function inputOf(step: RegistrationStep): BatchInput {
   const { presence: properties, contactProperties } = step;
   const about = { interactionDateTime: step.happenedAtMs, properties };
   if (step.email === null) return { body: { vid: Number(step.contactId), ...about }, key: step.contactId! };

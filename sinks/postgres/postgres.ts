@@ -18,6 +18,14 @@ import { tlsOptionsOf } from '../../base/postgres-tls.js';
 
 const BATCH_SIZE = 500;
 
+/** The method of each write in a preview. */
+const methods: Readonly<Record<PostgresOperation['write'], string>> = {
+  row: 'upsert',
+  tombstone: 'upsert',
+  clear: 'update',
+  remove: 'delete',
+};
+
 interface PostgresTuning {
   readonly connectTimeoutMs?: number;
   /** The server cancels a statement that takes longer. */
@@ -47,6 +55,7 @@ export function createPostgresSink(
     },
     check: (signal) => checkDatabase({ pool, server, schema, sink: environment.name, ignored: url.ignored }, signal),
     plan: (subjects) => Promise.resolve(subjects.map((subject) => planRow(subject, environment.onForget))),
+    preview: ({ table, write, row }) => [{ method: methods[write], address: `${schema}.${table}`, body: row }],
     async send(operations, lane, signal) {
       const owner = { ledgerId: lane.ledgerId, sink: environment.name };
       const target = { server, schema, owner, statementTimeoutMs };

@@ -1,3 +1,7 @@
+import { parsedJson } from '../network/read-answer.js';
+import { shownAddress } from '../network/shown-address.js';
+import type { PreviewedCall } from '../sink.js';
+import { bucketUrl } from './client.js';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
@@ -22,6 +26,12 @@ export function toS3Operation({ change, dataJson }: Subject): S3Operation {
     foundAtMs: Date.parse(change.timestamp),
     line: changeJson(change, dataJson),
   };
+}
+
+/** Returns the call for a change. Its object also contains the lines of other changes. Pure. */
+export function previewOf({ partition, line }: S3Operation, config: S3Config): PreviewedCall {
+  const object = new ObjectNames(config).object(partition, 0).replace(/[^/]*(?=\.ndjson)/, '{number}');
+  return { method: 'PUT', address: `${shownAddress(bucketUrl(config))}${object}`, body: parsedJson(line) };
 }
 
 function isSafePartition(partition: string): boolean {

@@ -8,7 +8,7 @@ import { bucketUrl, S3Client } from './client.js';
 import { s3ConfigSchema, type S3Config } from './config.js';
 import { eraseObjects } from './erase.js';
 import { claimPrefix, type Store } from './store.js';
-import { deferralMs, type S3Operation, toS3Operation } from './objects.js';
+import { deferralMs, previewOf, type S3Operation, toS3Operation } from './objects.js';
 import { recoverBatch, writeBatch } from './send.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -49,6 +49,7 @@ export function createS3Sink(config: S3Config, environment: SinkEnvironment): Si
     check: (signal) => underOwnSignal(signal, (own) => checkStore(store, environment.name, own)),
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toS3Operation(subject) }))),
+    preview: (operation) => [previewOf(operation, config)],
     async send(operations, lane, signal): Promise<SendResult> {
       if (signal.aborted || operations.length === 0) return { outcomes: operations.map(() => ({ kind: 'unsent' })) };
       const { maxAge: maxAgeMs, maxLines } = config;

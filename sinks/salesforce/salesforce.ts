@@ -11,6 +11,7 @@ import { deliverBatch, Exclusive } from './send.js';
 import type { OrgKnowledge } from './object-fields.js';
 import type { SalesforceOperation } from './operation.js';
 import { planSubject } from './plan.js';
+import { previewOf } from './preview.js';
 import { MAX_RECORDS } from './write-records.js';
 
 /** A `send` starts no call after this time, so that a slow org does not keep a lane busy for minutes. */
@@ -43,6 +44,7 @@ export function createSalesforceSink(
       return checkOrg({ client, known, budget }, records, onForget);
     },
     plan: (subjects) => planEach(subjects, (subject) => planSubject(subject, records, onForget)),
+    preview: ({ steps }) => steps.flatMap((step) => previewOf(step, config)),
     send: (operations, lane, signal) =>
       withCallBudget(signal, SEND_BUDGET_MS, (budget) =>
         deliverBatch({ client, known, budget }, operations, lane, { newPeople, now: environment.now }),

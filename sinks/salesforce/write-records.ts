@@ -130,11 +130,15 @@ export async function deleteRecords(org: Org, ids: readonly string[]): Promise<W
 }
 
 function callOf(write: Write, records: readonly FieldValues[], saving: SalesforceClient['saving']): Call {
+  return { ...writeCall(write, records), headers: saveHeaders(write, saving) };
+}
+
+/** Returns a call that writes records, without its headers. */
+export function writeCall(write: Write, records: readonly FieldValues[]): Pick<Call, 'method' | 'path' | 'body'> {
   const path = write.how === 'upsert' ? `composite/sobjects/${write.type}/${write.keyField}` : 'composite/sobjects';
   return {
     method: write.how === 'create' ? 'POST' : 'PATCH',
     path,
-    headers: saveHeaders(write, saving),
     body: { allOrNone: false, records: records.map((record) => ({ attributes: { type: write.type }, ...record })) },
   };
 }

@@ -186,7 +186,7 @@ async function postByWebhook(
 }
 
 /** The part of `plainly` that a webhook accepts. */
-const webhookPlainly = { unfurl_links: plainly.unfurl_links, unfurl_media: plainly.unfurl_media };
+export const webhookPlainly = { unfurl_links: plainly.unfurl_links, unfurl_media: plainly.unfurl_media };
 
 /**
  * Converts a webhook's answer into an outcome. A webhook posts to one channel, so a problem of the webhook or the

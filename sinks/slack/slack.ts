@@ -13,6 +13,7 @@ import { webhookMode } from './incoming-webhook.js';
 import { channelsOf, type SlackConfig, slackConfigSchema } from './config.js';
 import type { SlackMode, SlackOperation } from './operation.js';
 import { planSubject } from './plan.js';
+import { previewOf } from './preview.js';
 import { planLookUp, recoverOperations } from './recover.js';
 import { sendByToken } from './send.js';
 import { RotatingTokens, fixedToken } from './tokens.js';
@@ -66,6 +67,7 @@ export function createSlackSink(
       return [...lines, { ok: false, text: 'Slack has no daily message limit: remove "limits.perDay"' }];
     },
     plan: (subjects) => planEach(subjects, (subject) => planSubject(config, environment.name, subject)),
+    preview: (operation) => previewOf(operation, config.baseUrl ?? DEFAULT_BASE_URL, webhookUrl?.reveal()),
     send: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.send(operations, lane, own)),
     recover: (operations, lane, signal) => underOwnSignal(signal, (own) => mode.recover(operations, lane, own)),
     planLookUp: (subjects) => Promise.resolve(subjects.map(planLookUp)),

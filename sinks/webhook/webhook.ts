@@ -12,6 +12,8 @@ import {
   type WebhookOperation,
 } from './deliver.js';
 import { Signer } from './sign.js';
+import { parsedJson } from '../network/read-answer.js';
+import { shownAddress } from '../network/shown-address.js';
 import { reachedLine } from '../network/failure-sentence.js';
 
 /** Maximum number of concurrent requests and of connections to the receiver. */
@@ -52,6 +54,7 @@ export function createWebhookSink(config: WebhookConfig, environment: SinkEnviro
     check: (signal) => checkReceiver(rest, url, environment.name, signal),
     plan: (subjects) =>
       Promise.resolve(subjects.map((subject) => ({ kind: 'send', operation: toWebhookOperation(subject) }))),
+    preview: ({ body }) => [{ method: 'POST', address: shownAddress(url), body: parsedJson(body) }],
     async send(operations, _lane, signal) {
       const outcomes = await withCallBudget(signal, START_WINDOW_MS, (budget) =>
         inItemOrder(operations, {

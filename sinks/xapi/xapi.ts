@@ -1,4 +1,5 @@
 import { mayReachPrivate } from '../network/address-policy.js';
+import { shownAddress } from '../network/shown-address.js';
 import { TokenSource } from '../rest/oauth.js';
 import { RestClient, withCallBudget } from '../rest/rest-client.js';
 import { RollingLimiter } from '../network/rolling-limiter.js';
@@ -65,6 +66,9 @@ export function createXapiSink(config: XapiConfig, environment: SinkEnvironment)
     },
     check: (signal) => checkLrs(lrs, signal),
     plan: async (subjects) => await planAll(subjects, { config, activities, environment }),
+    preview: ({ statements }) => [
+      { method: 'POST', address: `${shownAddress(endpoint).replace(/\/$/, '')}/statements`, body: statements },
+    ],
     async send(operations, _lane, signal) {
       return await withCallBudget(signal, START_WINDOW_MS, async (budget) => {
         const mayStart = (): boolean => !budget.signal.aborted && budget.remainingMs() > 0;

@@ -186,6 +186,11 @@ suite('a sink', () => {
       .check();
     await press('Preview');
     await page.locator('#preview details').first().click();
+    await page
+      .locator('#preview details')
+      .first()
+      .getByText(/^POST http/)
+      .waitFor();
     await page.locator('#preview pre').filter({ hasText: '@' }).first().waitFor();
     expect(await system.auditedActions()).toContain('preview-personal');
   });

@@ -24,6 +24,8 @@ export class StateSink implements Sink<StateOperation> {
   lookUp: (operation: StateOperation) => Outcome = () => ({ kind: 'unsent' });
   planned: (subject: Subject) => Planned<StateOperation> | undefined = () => undefined;
 
+  readonly preview = ({ name, data }: StateOperation) => [{ method: 'PUT', address: name, body: data }];
+
   constructor(traits: Partial<SinkTraits> = {}) {
     this.traits = {
       order: 'item',

@@ -144,7 +144,7 @@ describe.each(kinds)('the preview of an http sink, on %s', (kind) => {
     if ('unknown' in shown) throw new Error(shown.unknown);
     expect(shown.items[0]!.now).toMatchObject({
       kind: 'send',
-      operation: { steps: [{ request: { body: { kind: 'person', sinceMs: 5 } } }] },
+      calls: [{ method: 'POST', address: 'http://127.0.0.1:9/people', body: { kind: 'person', sinceMs: 5 } }],
     });
   });
 });

@@ -90,10 +90,8 @@ describe.each(kinds)('a preview, on %s', (kind) => {
     if ('unknown' in shown) throw new Error(shown.unknown);
     const of = (list: string, key: string) =>
       shown.items.find((item) => item.list === list && item.key === key && item.pigeonholeId === 101)!.now;
-    expect(of('attendees', '1')).toMatchObject({
-      kind: 'send',
-      operation: { body: expect.stringContaining('Person 1') },
-    });
+    expect(of('attendees', '1')).toMatchObject({ kind: 'send', calls: [{ method: 'POST' }] });
+    expect(JSON.stringify(of('attendees', '1'))).toContain('Person 1');
     expect(of('attendees', '2')).toEqual({ kind: 'withhold', reason: 'consent-refused' });
     expect(JSON.stringify(of('poll-mcq-votes', '51'))).toContain('anonymous');
     expect(shown.counts).toContainEqual({
