@@ -1,3 +1,4 @@
+import { counted } from '../base/words.js';
 import { eraseReasons, eraseFromItems, clearLedger } from '../people/erase-from-ledger.js';
 import {
   type Erasure,
@@ -104,7 +105,7 @@ async function eraseFromLane(
     await releaseLane(deps.ledger, lease, sink.sink.traits.order);
     if (result.kind !== 'erased') return { ...waiting, detail: result.kind, todo: result.detail };
     if (result.missing > 0) {
-      const todo = `${result.missing} files are not where sink ${lane.sink} wrote them: remove the person from them where they are now`;
+      const todo = `${counted(result.missing, 'file')} of sink ${lane.sink} moved since it wrote them: remove the person from each file where it is now`;
       return { ...verdict, count: result.count, outcome: 'by-hand', detail: 'files-moved', todo };
     }
     return { ...verdict, count: result.count };

@@ -7,7 +7,7 @@ import type { Config, Intervals } from '../config/config.js';
 import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import { createWorkspaceClient } from '../work/open-connections.js';
-import { grouped } from '../base/words.js';
+import { counted, grouped } from '../base/words.js';
 import type { TimeWindow } from '../reading/cadence.js';
 import { type Needs, unstretched } from '../work/requests/quota-rules.js';
 
@@ -172,7 +172,7 @@ export function adviseOnQuota(
 ): Advice {
   if (busiest === undefined) return { fits: null, text: 'No pigeonhole that is read takes place today or later.' };
   const need = Math.ceil(allNeeds(busiest.needs));
-  const day = `The busiest day, ${busiest.day}, needs about ${grouped(need)} requests`;
+  const day = `The busiest day, ${busiest.day}, needs about ${counted(need, 'request')}`;
   if (quota === null) {
     return { fits: null, text: `${day}; the service does not state its quota: add --quota N to compare.` };
   }

@@ -1,3 +1,4 @@
+import { counted } from '../base/words.js';
 import { choose, type DiscoveredPigeonhole, toPigeonhole } from '../reading/discover.js';
 import { syncsOf } from '../work/reading-plan.js';
 import type { Config } from '../config/config.js';
@@ -95,11 +96,9 @@ const maxNamed = 5;
 export function describeSelection({ selected, missing }: SelectedEvents, { events, hasMore }: ListedEvents): string {
   const named = selected.slice(0, maxNamed).map(({ id, name, status }) => `${name} (${id}, ${status ?? 'no status'})`);
   const more = selected.length > maxNamed ? `, and ${selected.length - maxNamed} more` : '';
-  const of = `${hasMore ? 'the first ' : ''}${events.length}`;
+  const of = `${hasMore ? 'the first ' : ''}${counted(events.length, 'event')}`;
   const chosen =
-    selected.length === 0
-      ? `selects none of ${of} events`
-      : `selects ${selected.length} of ${of} events: ${named.join(', ')}${more}`;
+    selected.length === 0 ? `selects none of ${of}` : `selects ${selected.length} of ${of}: ${named.join(', ')}${more}`;
   const unknown = missing.length === 0 || hasMore ? '' : `; the service does not list ${missing.join(', ')}`;
   return `${chosen}${unknown}`;
 }

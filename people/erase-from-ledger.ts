@@ -1,3 +1,4 @@
+import { counted } from '../base/words.js';
 import { eraseCopies } from './erase-copies.js';
 import { eraseItems, itemsToErase, slicesOf } from './erase-items.js';
 import { eraseRegistrants } from './erase-registrants.js';
@@ -59,7 +60,7 @@ export async function clearLedger({ ledger }: Collaborators, erasure: Erasure): 
       place: 'imports',
       count: rows,
       outcome: beingSent > 0 ? 'waiting' : rows > 0 ? 'erased' : 'nothing',
-      detail: beingSent > 0 ? `${beingSent} rows are being sent` : null,
+      detail: beingSent > 0 ? `sending of ${counted(beingSent, 'row')} has not ended` : null,
       todo: null,
     },
     ...imports.map(({ number, dropped }) => ({

@@ -167,7 +167,7 @@ describe('the text of an estimate', () => {
     const lines = formatEstimate(estimateOf({ days, busiest: days[19]! }));
     expect(lines[2]).toContain('2026-12-07');
     expect(lines[15]).toContain('2026-12-20');
-    expect(lines[16]).toBe('  and 6 more days that need fewer requests');
+    expect(lines[16]).toBe('  and 6 more days with fewer requests');
   });
 });
 

@@ -177,9 +177,11 @@ export function formatEstimate({ workspaces, quota, days, busiest, advice, reque
     ]);
   const head = ['day', 'pigeonholes', 'live', 'idle', 'sweeps', 'requests', ...(quota === null ? [] : ['of quota'])];
   return [
-    `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${grouped(quota)} requests a day`}:`,
+    `estimate for ${workspaces.join(', ')}${quota === null ? '' : `, ${counted(quota, 'request')} a day`}:`,
     ...(rows.length === 0 ? [] : tableLines([head, ...rows], [1, 2, 3, 4, 5, 6]).map((line) => `  ${line}`)),
-    ...(days.length > maxDays ? [`  and ${grouped(days.length - maxDays)} more days that need fewer requests`] : []),
+    ...(days.length > maxDays
+      ? [`  and ${counted(days.length - maxDays, 'more day', 'more days')} with fewer requests`]
+      : []),
     `  ${advice.text}`,
     `  The first read of existing items is not included. This estimate made ${counted(requestsMade, 'request')}.`,
   ];

@@ -33,8 +33,8 @@ describe('the text of an erasure', () => {
   it('counts items in advance, without anonymous ones', () => {
     const people = [{ workspace: 'acme', pigeonholeId: 101, attendees: 1, codes: 1 }];
     expect(planLines({ people, items: { attendees: 1, votes: 2 }, importRows: 0, sinks: [], sharing: 2 })).toEqual([
-      'acme/101: 1 attendees, 1 codes',
-      'items: 1 attendees, 2 votes (anonymous items are erased as well, but not counted)',
+      'acme/101: 1 attendee, 1 code',
+      'items: 1 attendee, 2 votes (anonymous items are erased as well, but not counted)',
       'rows of imports: 0',
       'sinks that received them: none',
       'other people with the same e-mail address, who are kept: 2',

@@ -1,4 +1,4 @@
-import { counted } from '../../base/words.js';
+import { counted, singular } from '../../base/words.js';
 import { type CliCommand, wholeNumber, type Context, confirm, type JsonOption, operatorName } from '../command.js';
 import { randomUUID } from 'node:crypto';
 import type { WholeErasureView, ErasurePlanView } from '../../api/erasures.js';
@@ -151,9 +151,9 @@ const outcomes: Readonly<Record<WholeErasureView['receipts'][number]['outcome'],
 export function planLines({ people, items, importRows, sinks, sharing }: ErasurePlanView): string[] {
   if (people.length === 0) return ['this person was already forgotten; nothing is stored'];
   const places = people.map(({ workspace, pigeonholeId, attendees, codes }) => {
-    return `${workspace}/${pigeonholeId}: ${attendees} attendees, ${codes} codes`;
+    return `${workspace}/${pigeonholeId}: ${counted(attendees, 'attendee')}, ${counted(codes, 'code')}`;
   });
-  const counts = Object.entries(items).map(([list, count]) => `${count} ${list}`);
+  const counts = Object.entries(items).map(([list, count]) => counted(count, singular(list), list));
   return [
     ...places,
     `items: ${counts.length === 0 ? 'none' : counts.join(', ')} (anonymous items are erased as well, but not counted)`,

@@ -196,7 +196,7 @@ export function formatDemoLine({ note, status }: DemoView, now: Date): string {
   const items = listLines(new Map(), status).reduce((sum, { ledger }) => sum + ledger, 0);
   const fresh = liveFreshness(status);
   const parts = [
-    `${grouped(items)} items in the ledger${fresh === null ? '' : `, live read ${formatDistance(fresh, now)}`}`,
+    `${counted(items, 'item')} in the ledger${fresh === null ? '' : `, live read ${formatDistance(fresh, now)}`}`,
     ...status.sinks.map(({ name, state, reason, delivered, withheld, backlog }) => {
       const trouble = state === 'working' ? '' : `, ${state}${reason === null ? '' : `: ${reason}`}`;
       return `${name}: ${grouped(delivered)} delivered, ${grouped(sumOf(withheld))} withheld, backlog ${grouped(backlog)}${trouble}`;

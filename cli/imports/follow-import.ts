@@ -5,7 +5,7 @@ import { CommandError, ExitCode } from '../exit-code.js';
 import type { ImportClient } from './import-client.js';
 import { type Output, LiveBlock } from '../output.js';
 import { renderLine, span, type TextLine } from '../text-line.js';
-import { settledRows, formatSpan, grouped, formatDistance } from '../../base/words.js';
+import { counted, settledRows, formatSpan, grouped, formatDistance } from '../../base/words.js';
 import type { Sheet } from './format-check.js';
 
 const lookEveryMs = 500;
@@ -196,7 +196,7 @@ export function progressInWords(view: ImportView, perSecond: number | null, { no
     perSecond === null || perSecond <= 0 || left === 0 || view.state === 'paused'
       ? []
       : [`${formatSpan(Math.ceil(waitS + left / perSecond))} left`];
-  return [`${grouped(settled)} of ${grouped(view.rows)} rows`, ...rate, ...time].join(', ');
+  return [`${grouped(settled)} of ${counted(view.rows, 'row')}`, ...rate, ...time].join(', ');
 }
 
 /** Returns why the import waits, as a sentence; null if it does not. Pure. */

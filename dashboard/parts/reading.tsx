@@ -68,7 +68,7 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
             min={0}
             max={limit}
             value={Math.min(usedByAll, limit)}
-            aria-label={`${grouped(usedByAll)} of ${grouped(limit)} requests used`}
+            aria-label={`${grouped(usedByAll)} of ${counted(limit, 'request')} used`}
           />
         </div>
       )}

@@ -3,7 +3,7 @@ import type { Trouble } from '../../operations/problem.js';
 import { Ago, Sentence } from './time.js';
 import { labelOf, type Tone, type ToneAndWord } from '../words.js';
 import type { ImportView } from '../../importing/desk/import-views.js';
-import { importStateWords, rowsToCheck, settledRows, grouped } from '../../base/words.js';
+import { counted, importStateWords, rowsToCheck, settledRows, grouped } from '../../base/words.js';
 import { useState } from 'preact/hooks';
 import { act } from '../asking/act.js';
 import { useMay } from '../asking/page-state.js';
@@ -51,7 +51,7 @@ export function ImportProgress({ view }: { readonly view: ImportView }) {
     <progress
       max={Math.max(1, view.rows)}
       value={view.state === 'done' && view.canary === null ? Math.max(1, view.rows) : done}
-      aria-label={`${grouped(done)} of ${grouped(view.rows)} rows`}
+      aria-label={`${grouped(done)} of ${counted(view.rows, 'row')}`}
     />
   );
 }

@@ -1,3 +1,4 @@
+import { counted } from '../../base/words.js';
 import {
   checkMapping,
   type ColumnMapping,
@@ -98,7 +99,7 @@ function seenInWords({ headerRow, columns, delimiter, sheet, sheets }: Registran
     ? `: ${columns.slice(0, maxNamed).join(', ')}${columns.length > maxNamed ? ', …' : ''}`
     : ', none with a usual name';
   const more = others.length === 0 ? '' : ` The workbook also has the sheets ${others.join(', ')}.`;
-  return `Row ${headerRow}${where} was read as the header, with ${columns.length} columns${by}${named}.${more}`;
+  return `Row ${headerRow}${where} was read as the header, with ${counted(columns.length, 'column')}${by}${named}.${more}`;
 }
 
 /** Opens a file, hashes its bytes, and closes it after the work. @throws {RegistrantFileError} */
