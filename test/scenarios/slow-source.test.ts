@@ -83,10 +83,9 @@ describe.each(kinds)('a service that takes seconds for a page, on %s', (kind) =>
     asked.length = 0;
     waits.ms = 2000;
     await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
-    // The lists after it are read concurrently, in any order.
+    // The list is the last of the cycle: the other lists are read again when the cycle ends.
     const from = asked.findIndex(({ list }) => list === 'qna-questions');
-    const next = asked.slice(from).find(({ list }) => list !== 'qna-questions');
-    expect(next!.at - asked[from]!.at).toBeLessThanOrEqual(36_000);
+    expect(asked.at(-1)!.at - asked[from]!.at).toBeLessThanOrEqual(36_000);
     for (let cycles = 0; cycles < 12; cycles += 1) {
       await stage.timePasses(31_000);
       await stage.sweepsAreDue();
