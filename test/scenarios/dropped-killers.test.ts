@@ -22,7 +22,7 @@ jest.mock('../../importing/files/open-in-thread.js', () => {
     openInThread: (...[source, options]: Parameters<typeof actual.openInThread>) => {
       opened.push(options.name);
       onOpened(options.name);
-      if (options.name === 'killing.csv')
+      if (options.name === 'killing.json')
         return actual.openInThread(source, options, { heapMegabytes: 6, stepMs: 60_000 });
       if (options.name === 'hanging.csv') return actual.openInThread(source, options, { heapMegabytes: 64, stepMs: 1 });
       return actual.openInThread(source, options);
@@ -38,7 +38,7 @@ beforeEach(() => {
 
 /** Files that take a thread some megabytes or milliseconds; the others are small. */
 const contents: Readonly<Record<string, string>> = {
-  'killing.csv': `attendeeCode,Name\n${'"a,b",\n'.repeat(400_000)}`,
+  'killing.json': `[${'{"attendeeCode":"a"},'.repeat(400_000)}{"attendeeCode":"b"}]`,
   'hanging.csv': `attendeeCode,Name\n${`A1${','.repeat(100_000)}x\n`.repeat(40)}`,
 };
 
@@ -80,20 +80,20 @@ const codes = async (set: Stage): Promise<string[]> => (await registered(set)).m
 describe.each(kinds)('a dropped file on %s', (kind) => {
   it('that kills or blocks its reader is set aside with the reason beside it, and the next files are imported', async () => {
     const set = await stages.open(kind);
-    const { scene, names, read, start } = await dropping(set, 'hanging.csv', 'killing.csv', 'people.csv');
+    const { scene, names, read, start } = await dropping(set, 'hanging.csv', 'killing.json', 'people.csv');
     await start();
     expect(await codes(set)).toEqual(['people.csv']);
-    expect(names().filter((name) => !/^\w+\.csv$/.test(name))).toEqual([
+    expect(names().filter((name) => !/^\w+\.(?:csv|json)$/.test(name))).toEqual([
       'hanging.csv.error.txt',
-      'killing.csv.error.txt',
+      'killing.json.error.txt',
       'people.csv.report.csv',
     ]);
     expect(read('hanging.csv.error.txt')).toMatch(/^Reading the file takes longer than [^\n]+\n$/);
-    expect(read('killing.csv.error.txt')).toMatch(/^Reading the file needs more memory [^\n]+\n$/);
-    expect(scene.logText()).not.toMatch(/Ada|\.csv/);
+    expect(read('killing.json.error.txt')).toMatch(/^Reading the file needs more memory [^\n]+\n$/);
+    expect(scene.logText()).not.toMatch(/Ada|\.(?:csv|json)/);
 
     expect(openBelow(join(set.folder, 'in'))).toEqual([]);
-    expect(opened.toSorted()).toEqual(['hanging.csv', 'killing.csv', 'people.csv']);
+    expect(opened.toSorted()).toEqual(['hanging.csv', 'killing.json', 'people.csv']);
     await start();
     expect(opened).toHaveLength(3); // set aside for the next start as well
   });
