@@ -55,7 +55,6 @@ const laneSchema = z
     failure: z.string().nullable(),
     failingSince: instant().nullable(),
     retryAt: instant().nullable(),
-    waitRequested: z.boolean().describe('Whether the destination requested the wait until `retryAt`.'),
   })
   .openapi('Lane');
 export type LaneView = z.infer<typeof laneSchema>;

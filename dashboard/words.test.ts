@@ -72,7 +72,7 @@ describe('the note beside the backlog of an observing sink', () => {
 });
 
 describe('the state of a sink in a pigeonhole', () => {
-  const behind = { failure: null, waitRequested: false, undeliveredSince: '2026-11-21T09:30:00.000Z' };
+  const behind = { failure: null, undeliveredSince: '2026-11-21T09:30:00.000Z' };
   const sink = { pause: null, observation: null, approval: null };
 
   it.each([
@@ -82,7 +82,6 @@ describe('the state of a sink in a pigeonhole', () => {
     ['paused', behind, { ...sink, pause: {} }],
     ['paused', { ...behind, failure: 'HTTP 503' }, { ...sink, pause: {} }],
     ['failing', { ...behind, failure: 'HTTP 503' }, sink],
-    ['waiting', { ...behind, failure: 'HTTP 429', waitRequested: true }, sink],
     ['up to date', { ...behind, undeliveredSince: null }, { ...sink, pause: {} }],
   ])('is %p', (word, lane, given) => {
     expect(laneState(lane, given)[1]).toBe(word);

@@ -127,16 +127,12 @@ export function observedNote(backlog: number): string {
 
 /** Returns the tone and label of a sink in one pigeonhole. Pure. */
 export function laneState(
-  lane: {
-    readonly failure: string | null;
-    readonly waitRequested: boolean;
-    readonly undeliveredSince: string | null;
-  },
+  lane: { readonly failure: string | null; readonly undeliveredSince: string | null },
   sink: Pick<SinkStatus, 'observation' | 'approval'> & { readonly pause: object | null },
 ): ToneAndWord {
   if (lane.failure === null && lane.undeliveredSince === null) return states.working;
   if (sink.pause !== null) return states.paused;
-  if (lane.failure !== null) return lane.waitRequested ? states.waiting : states.failing;
+  if (lane.failure !== null) return states.failing;
   return isObserving(sink) ? ['quiet', 'observing'] : ['busy', 'sending'];
 }
 

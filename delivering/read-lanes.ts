@@ -39,8 +39,6 @@ export interface LaneState {
   readonly failure: string | null;
   readonly failingSince: Date | null;
   readonly retryAt: Date | null;
-  /** Whether the destination requested the wait until `retryAt`. */
-  readonly waitRequested: boolean;
 }
 
 export interface LanePosition {
@@ -80,7 +78,7 @@ export async function laneStates(
          else greatest(oldest.found_at, coalesce(l.failing_since, progress.at)) end as "waitsSince",
        (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = l.sink_id and d.ref = l.ref
           and d.sequence = ${oldestOpen('l.sink_id', 'l.ref')} order by d.replay limit 1) as "waitsFor",
-       l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt", l.wait_requested as "waitRequested"
+       l.failure, l.failing_since as "failingSince", l.retry_at as "retryAt"
      from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        join progress on progress.sink_id = l.sink_id
        cross join lateral (select least(

@@ -53,25 +53,10 @@ describe('the outcomes of a batch', () => {
   it('keep records that are rejected while nothing passes, use none of their attempts, and make the lane wait', () => {
     const verdict = settle([rejected, rejected, unsent], {}, [0, 3]);
     expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
-    expect(verdict.failing).toEqual({
-      detail: 'refused; every change is refused',
-      retryInMs: 1000,
-      isRequested: false,
-    });
+    expect(verdict.failing).toEqual({ detail: 'refused; every change is refused', retryInMs: 1000 });
     expect(settle([rejected], { failingForMs: 3_600_000 }, [19])).toMatchObject({ settled: [{ state: 'retry' }] });
     expect(settle([rejected, retry]).failing).toMatchObject({ detail: 'later' }); // the sink is certainly at fault
     expect(settle([rejected, pause]).settled[0]).toMatchObject({ state: 'retry', attempts: 0 });
-  });
-
-  it('tell a wait that the destination requested from a failure', () => {
-    const asked: Outcome = { kind: 'retry', afterMs: 30_000, detail: 'HTTP 429' };
-    expect(settle([asked, unsent, asked]).failing).toEqual({
-      detail: 'HTTP 429',
-      retryInMs: 30_000,
-      isRequested: true,
-    });
-    expect(settle([asked, retry]).failing).toMatchObject({ isRequested: false });
-    expect(settle([unknown]).failing).toMatchObject({ isRequested: false });
   });
 
   it('make a rejected record a dead letter if others have passed since, and keep the other rejected records', () => {
@@ -142,7 +127,7 @@ describe('the outcomes of a batch', () => {
   it('count against no record if nothing passes: the whole lane waits', () => {
     const verdict = settle([retry, retry, unsent], {}, [0, 3]);
     expect(states(verdict)).toEqual(['retry 0', 'retry 3', 'waiting 0']);
-    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000, isRequested: false });
+    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
   });
 
   it('do not hold back a lane for records that failed while others succeeded, even if only they are left', () => {
@@ -154,10 +139,7 @@ describe('the outcomes of a batch', () => {
       {},
       Array.from({ length: 11 }, () => 1),
     );
-    expect([many.settled[0]!.attempts, many.failing]).toEqual([
-      1,
-      { detail: 'later', retryInMs: 1000, isRequested: false },
-    ]);
+    expect([many.settled[0]!.attempts, many.failing]).toEqual([1, { detail: 'later', retryInMs: 1000 }]);
   });
 
   it('count against a record that failed before if others have passed since', () => {
@@ -243,7 +225,7 @@ describe('the outcomes of a batch', () => {
   it('let a lane that keeps one order wait behind its first failure, without using an attempt', () => {
     const verdict = settle([delivered, retry, unsent], { holdsAll: true }, [0, 19]);
     expect(states(verdict)).toEqual(['delivered 1', 'retry 19', 'waiting 0']);
-    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000, isRequested: false });
+    expect(verdict.failing).toEqual({ detail: 'later', retryInMs: 1000 });
   });
 
   it('make a lane wait for half the duration of its failure, at most 5 min, or as long as the destination requested', () => {

@@ -74,10 +74,7 @@ export function settleOutcomes(sent: readonly Tried[], status: LaneStatus, rando
   // Every record that failed is now a dead letter, so nothing is left that keeps the lane failing.
   const areDead = usesAttempts && settled.every(({ state }) => !['retry', 'sending', 'waiting'].includes(state));
   const works = passed || areDead || (failingForMs > 0 && isOnlyHeldBack(sent));
-  const stuck =
-    atFault === 'sink'
-      ? { detail: failureOf(waits), retryInMs: laneWaitMs, isRequested: waits.every(isRequestedWait) }
-      : null;
+  const stuck = atFault === 'sink' ? { detail: failureOf(waits), retryInMs: laneWaitMs } : null;
   return {
     settled,
     failing: stuck ?? (works ? null : undefined),
@@ -174,11 +171,6 @@ function isRefusedAgain({ candidate, outcome }: Tried): boolean {
 
 function isWaiting(outcome: Settlement): outcome is Waiting {
   return outcome.kind === 'retry' || outcome.kind === 'unknown' || outcome.kind === 'pause';
-}
-
-/** Returns true if the destination itself said how long to wait, as with `Retry-After`. */
-function isRequestedWait(outcome: Waiting | Rejected): boolean {
-  return outcome.kind === 'retry' && (outcome.afterMs ?? 0) > 0;
 }
 
 /**

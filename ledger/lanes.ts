@@ -284,14 +284,8 @@ export async function lockLane(tx: Queryable, lease: LaneLease): Promise<LockedL
 
 /** The effect of a batch on its lane. */
 export interface LaneOutcome {
-  /**
-   * If the lane fails: the reason, the wait before its next attempt, and whether the destination requested this wait.
-   * Null: it works. Undefined: unchanged.
-   */
-  readonly failing:
-    | { readonly detail: string; readonly retryInMs: number; readonly isRequested: boolean }
-    | null
-    | undefined;
+  /** If the lane fails: the reason, and the wait before its next attempt. Null: it works. Undefined: unchanged. */
+  readonly failing: { readonly detail: string; readonly retryInMs: number } | null | undefined;
   /** Number of deliveries that the destination accepted, including replays. */
   readonly delivered: number;
   /** Replaces the sink's memory; undefined: unchanged. */
@@ -307,7 +301,6 @@ export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutc
          failing_since = case when not $7 then failing_since
            when $4::text is not null then coalesce(failing_since, clock_timestamp()) end,
          retry_at = case when $7 then clock_timestamp() + $5::float8 * interval '1 millisecond' else retry_at end,
-         wait_requested = case when $7 then $9 else wait_requested end,
          delivered = delivered + $6::int,
          filling_at = case when filling_at is not null and $7 and $4::text is null then clock_timestamp() else filling_at end,
          delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end,
@@ -322,7 +315,6 @@ export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutc
       lane.delivered,
       lane.failing !== undefined,
       lane.recent ?? null,
-      lane.failing?.isRequested ?? false,
     ],
   );
 }

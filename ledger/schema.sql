@@ -395,7 +395,6 @@ create table lanes (
   settings text,
   recent text not null default '{}'::text,
   filling_at timestamp with time zone default now(),
-  wait_requested boolean not null default false,
   PRIMARY KEY (sink_id, ref),
   FOREIGN KEY (ref) REFERENCES pigeonholes(ref),
   FOREIGN KEY (sink_id) REFERENCES sinks(id)

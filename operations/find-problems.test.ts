@@ -203,16 +203,6 @@ const each: readonly (readonly [string, Given, string | null, string | null, Reg
     /^Sink hooks accepts nothing$/,
   ],
   [
-    'sink-waiting',
-    {
-      to: { state: 'waiting', reason: 'HTTP 429' },
-      lane: { failingSince: ago(60_000), retryAt: ago(-1_800_000), waitRequested: true, waitsSince: ago(900_000) },
-    },
-    '/api/sinks/hooks',
-    'Show its backlog',
-    /^Sink hooks waits, because its destination requested it$/,
-  ],
-  [
     'sink-behind',
     { lane: { waitsSince: ago(121_000) } },
     '/api/sinks/hooks',

@@ -258,26 +258,25 @@ function ofSink(sink: SinkView, { lanes, now }: WorkSnapshot, behindMs: number):
   const add = (code: ProblemCode, given: Parameters<typeof problem>[3]): void => {
     found.push(problem(code, 'sink', name, given));
   };
-  const stuck =
-    pause !== null ? null : state === 'failing' ? 'sink-failing' : state === 'waiting' ? 'sink-waiting' : null;
+  const isFailing = pause === null && state === 'failing';
   const retryAt = oldest(own.filter(({ failingSince }) => failingSince !== null).map((lane) => lane.retryAt));
   const attempt = { retryAt: retryAt === null || retryAt < now ? null : retryAt.toISOString() };
-  if (stuck !== null) {
+  if (isFailing) {
     const since = oldest(own.map(({ failingSince }) => failingSince));
-    add(stuck, { facts: { backlog, ...attempt }, detail: reason, since });
+    add('sink-failing', { facts: { backlog, ...attempt }, detail: reason, since });
   }
   if (!observes && waitsSince !== null && now.getTime() - waitsSince.getTime() > behindMs) {
     const held = own.filter((lane) => lane.waitsSince?.getTime() === waitsSince.getTime());
     const waitsFor = held.find((lane) => lane.waitsFor !== null)?.waitsFor ?? null;
-    const cause = stuck === null ? waitsFor : reason;
+    const cause = isFailing ? reason : waitsFor;
     const facts = {
       oldestAt: waitsSince.toISOString(),
       backlog,
       cause: cause === null ? null : failureCode(cause),
-      // The alert about `sink-behind` then uses the words of the problem that the status shows instead.
-      ...(stuck === null ? {} : { problem: stuck, ...attempt }),
+      // The alert about `sink-behind` then uses the words of `sink-failing`, which the status shows instead.
+      ...(isFailing ? { problem: 'sink-failing', ...attempt } : {}),
     };
-    const coveredBy = pause !== null ? 'sink-paused' : stuck;
+    const coveredBy = pause !== null ? 'sink-paused' : isFailing ? 'sink-failing' : null;
     add('sink-behind', { facts, detail: waitsFor, since: waitsSince, coveredBy });
   }
   for (const { list, kind, text } of sink.withholding) {

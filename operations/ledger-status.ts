@@ -54,7 +54,7 @@ export interface PigeonholeStatus
 
 export interface LaneStatus extends Pick<
   LaneState,
-  'sink' | 'workspace' | 'pigeonholeId' | 'open' | 'delivered' | 'failure' | 'waitRequested' | 'deliveredAt'
+  'sink' | 'workspace' | 'pigeonholeId' | 'open' | 'delivered' | 'failure' | 'deliveredAt'
 > {
   /**
    * Number of changes whose delivery has not started, of lists that the sink accepts. If there are more than 5,000, the
@@ -120,7 +120,7 @@ export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
       `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
          ${behindCount} as behind,
          ${openCount('l.sink_id', 'l.ref')} as open,
-         l.delivered, l.recent, l.settings, l.failure, l.wait_requested as "waitRequested", l.delivered_at as "deliveredAt"
+         l.delivered, l.recent, l.settings, l.failure, l.delivered_at as "deliveredAt"
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
        order by k.name, p.workspace, p.pigeonhole_id`,
     ),

@@ -24,7 +24,6 @@ export const problemCodes = [
   'unknown-sessions',
   'sink-paused',
   'sink-failing',
-  'sink-waiting',
   'sink-behind',
   'sink-withholding',
   'event-withheld',

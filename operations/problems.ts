@@ -182,11 +182,6 @@ const catalogue: Readonly<Record<ProblemCode, CatalogueEntry>> = {
     words: sinkFailing,
     help: (found) => button('Try now', 'try-now', found),
   },
-  'sink-waiting': {
-    severity: 'warning',
-    words: sinkWaiting,
-    help: (found) => link('Show its backlog', placeOf(found)),
-  },
   'sink-behind': {
     severity: 'warning',
     occasion: 'behind',
@@ -355,23 +350,13 @@ function sinkFailing(name: string, facts: AlertFacts): ProblemWords {
   };
 }
 
-function sinkWaiting(name: string, facts: AlertFacts): ProblemWords {
-  const until = facts['retryAt'] == null ? 'soon' : `at ${formatInstant(facts['retryAt'])}`;
-  return {
-    title: `Sink ${name} waits, because its destination requested it`,
-    says: `${changesWait(facts)} pigeonpost continues ${until}.`,
-    todo: 'If this happens often, set "limits" of the sink to what the destination allows.',
-  };
-}
-
-/** Returns the sentences about a sink that is behind. If it waits or accepts nothing, they are those of `sink-failing`. */
+/** Returns the sentences about a sink that is behind. If it accepts nothing, they are those of `sink-failing`. */
 function sinkBehind(name: string, facts: AlertFacts): ProblemWords {
   const { cause, oldestAt } = facts;
   const because = cause == null ? '' : ` The destination ${failureWords(String(cause))}.`;
   const waits = `Its oldest change has been waiting since ${formatInstant(oldestAt)}.`;
-  if (facts['problem'] === 'sink-failing' || facts['problem'] === 'sink-waiting') {
-    const wordsOf = facts['problem'] === 'sink-failing' ? sinkFailing : sinkWaiting;
-    const { title, says, todo } = wordsOf(name, facts);
+  if (facts['problem'] === 'sink-failing') {
+    const { title, says, todo } = sinkFailing(name, facts);
     return { title, says: `${waits}${because || ' "pigeonpost status" shows why.'} ${says}`, todo };
   }
   return {

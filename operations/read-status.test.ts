@@ -52,7 +52,6 @@ const lane: LaneStatus = {
   recent: '{}',
   settings: null,
   failure: null,
-  waitRequested: false,
   deliveredAt: null,
 };
 const done: LedgerStatus = { workspaces: [workspace], pigeonholes: [pigeonhole], lanes: [lane] };
@@ -113,17 +112,6 @@ function pauseOf(scope: Pause['scope'], name: string): Pause {
 }
 
 describe('a status', () => {
-  it.each([
-    ['waiting', true],
-    ['failing', false],
-  ])('reports a sink as %s if a lane waits and the destination requested the wait: %s', (state, waitRequested) => {
-    const lanes = [{ ...lane, failure: 'HTTP 429', open: 1, waitRequested }];
-    const { sinks } = statusOf({ status: { ...done, lanes } });
-    expect(sinks[0]).toMatchObject({ name: 'hooks', state, reason: 'HTTP 429' });
-    const both = [...lanes, { ...lanes[0]!, pigeonholeId: 102, failure: 'HTTP 500', waitRequested: false }];
-    expect(statusOf({ status: { ...done, lanes: both } }).sinks[0]).toMatchObject({ state: 'failing' });
-  });
-
   it('is settled when everything is read and delivered', () => {
     expect(isSettled({})).toBe(true);
   });

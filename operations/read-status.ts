@@ -312,13 +312,12 @@ function sinkView(sink: ConfiguredSink, all: readonly LaneStatus[], pauses: read
   const lanes = all.filter((lane) => lane.sink === sink.name);
   const pause = pauseOf(pauses, 'sink', sink.name);
   // The failed change may have been superseded or withheld since. Then no change is left, and the failure is over.
-  const stuck = lanes.filter(({ failure, behind, open }) => failure !== null && behind + open > 0);
-  const failing = stuck.find(({ waitRequested }) => !waitRequested) ?? stuck[0];
+  const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
   const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
   const outcomes = lanes.flatMap((lane) => lane.outcomes);
   return {
     ...sink,
-    state: pause ? 'paused' : failing === undefined ? 'working' : failing.waitRequested ? 'waiting' : 'failing',
+    state: pause ? 'paused' : failing ? 'failing' : 'working',
     reason: pause?.reason ?? failing?.failure ?? null,
     pause,
     delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),

@@ -21,7 +21,6 @@ export function laneOf(given: Partial<LaneState> = {}): LaneState {
     failure: null,
     failingSince: null,
     retryAt: null,
-    waitRequested: false,
     ...given,
   };
 }

@@ -26,7 +26,6 @@ const lane: LaneState = {
   failure: null,
   failingSince: null,
   retryAt: null,
-  waitRequested: false,
 };
 const pigeonhole = (id: number, given: object): object => ({
   id,

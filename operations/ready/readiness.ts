@@ -116,7 +116,6 @@ const stops = {
   'pigeonhole-paused': 'failed',
   'sink-paused': 'failed',
   'sink-failing': 'failed',
-  'sink-waiting': 'warning',
   'sink-withholding': 'failed',
   'workspace-waiting': 'warning',
   'quota-short': 'warning',
