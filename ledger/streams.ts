@@ -57,6 +57,8 @@ export interface StreamLease extends StreamName {
   readonly changedAt: Date | null;
   /** Number of consecutive reads that found nothing. */
   readonly quietReads: number;
+  /** Whether other lists requested this read, because the stream decides who may be named in them. */
+  readonly isForOthers?: boolean;
   /** Number of consecutive failures of the sweep in progress at its present cursor. */
   readonly sweepFailures: number;
   /** Number of cursors discarded since a sweep last ended. */
@@ -235,8 +237,8 @@ export interface NextRead {
 export type NextReads = Readonly<Record<'afterNews' | 'afterNothing', NextRead>>;
 
 /**
- * Stores the end of a read, and when the stream is due again. A read that other lists requested before the stream was
- * due does not count as a quiet one, because it says nothing about how often the stream changes.
+ * Stores the end of a read, and when the stream is due again. A read that other lists requested does not
+ * count as a quiet one, because it says nothing about how often the stream changes.
  */
 export async function scheduleStream(
   tx: Queryable,
@@ -251,10 +253,10 @@ export async function scheduleStream(
     `owner = null, polled_at = clock_timestamp(), failures = 0, failure = null, gone_count = 0, gone_since = null,
      gone_at = null, every_ms = $5, every_reason = $6, wanted_ms = $7,
      changed_at = case when $4::boolean then clock_timestamp() else changed_at end,
-     quiet_reads = case when $4::boolean then 0 when due_at <= clock_timestamp() then quiet_reads + 1 else quiet_reads end,
+     quiet_reads = case when $4::boolean then 0 when $8::boolean then quiet_reads else quiet_reads + 1 end,
      due_at = case when sweep_due_at <= clock_timestamp() then clock_timestamp()
        else clock_timestamp() + $3 * interval '1 millisecond' end`,
-    [dueInMs, foundNews, everyMs, reason, wantedMs],
+    [dueInMs, foundNews, everyMs, reason, wantedMs, lease.isForOthers ?? false],
   );
 }
 

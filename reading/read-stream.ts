@@ -87,8 +87,9 @@ export async function readStream(
     acceptsNewItems: false,
     nextPollInMs: null,
   };
+  if (limits.whole !== undefined) reading.lease = { ...reading.lease, isForOthers: true };
   // A sweep in progress does not show what its first pages are like now.
-  if (limits.whole === true && lease.sweep !== null) reading.lease = { ...lease, sweep: null, differs: true };
+  if (limits.whole === true && lease.sweep !== null) reading.lease = { ...reading.lease, sweep: null, differs: true };
   for (let restarts = 0; ; restarts += 1) {
     try {
       const ending = await pollAndSweep(reading, restarts > 0 || limits.whole === true);
