@@ -292,7 +292,8 @@ describe('a session of the page', () => {
     const actions = await ledger.db.query<{ action: string }>(
       'select action from audit where action is not null order by number',
     );
-    expect(actions.at(-1)).toEqual({ action: 'sign-out' });
+    // The refused request above may be in the audit log as well by now.
+    expect(actions.filter(({ action }) => action === 'sign-out')).toHaveLength(1);
   });
 
   it.each(['cross-site', 'same-site'])(
