@@ -25,7 +25,7 @@ describe('places for expensive work', () => {
     const release = await places.take();
     await expect(places.take()).rejects.toMatchObject({
       status: 503,
-      message: 'pigeonpost is already reading two files: try again in a few seconds',
+      message: 'this server is already reading two files: try again in a few seconds',
       more: { headers: { 'retry-after': '5' } },
     });
     release();

@@ -12,7 +12,7 @@ export class Places {
   readonly #waiting: (() => void)[] = [];
 
   /**
-   * @param what completes "pigeonpost is already …"
+   * @param what completes "this server is already …"
    * @param max number of places
    */
   constructor(
@@ -56,7 +56,7 @@ export class Places {
       };
       const overdue = setTimeout(() => {
         this.#waiting.splice(this.#waiting.indexOf(start), 1);
-        const detail = `pigeonpost is already ${this.what}: try again in a few seconds`;
+        const detail = `this server is already ${this.what}: try again in a few seconds`;
         reject(new Refused(503, detail, { headers: { 'retry-after': '5' } }));
       }, this.patienceMs);
       this.#waiting.push(start);
