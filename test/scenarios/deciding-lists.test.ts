@@ -95,7 +95,7 @@ describe.each(kinds)('an item that depends on the setting of another list, on %s
     expect(JSON.stringify(archived(scene, 'questions'))).not.toContain(String(nameless));
   });
 
-  it('names its author in its first revision if its session allows it, at the cost of one more request for sessions', async () => {
+  it('names its author in its first revision if its session allows it, at the cost of one request for sessions per page at most', async () => {
     const stage = await stages.open(kind);
     await stage.put('attendees', attendee(5));
     await stage.put('sessions', session(1, { anonymousResponses: false }), session(2));
@@ -113,7 +113,8 @@ describe.each(kinds)('an item that depends on the setting of another list, on %s
         { revision: 1, data: { attendeeId: 5 } },
       ]);
     }
-    expect(client.requests.filter((list) => list === 'sessions').length).toBeLessThanOrEqual(3);
+    // The poll, and one read per page that waits for one. How many pages share a read depends on when they arrive.
+    expect(client.requests.filter((list) => list === 'sessions').length).toBeLessThanOrEqual(1 + judged.length);
     // Requests for other lists do not make the interval of the sessions longer.
     const reads = await scene.ledger.db.query<{ list: string; quiet: number }>(
       "select list, quiet_reads as quiet from streams where list in ('sessions', 'attendees') and ref <> 0",
