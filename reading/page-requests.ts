@@ -5,7 +5,6 @@ import type { PageOptions } from '../pigeonhole/client.js';
 import type { Page } from '../pigeonhole/page.js';
 import type { Priority } from '../work/requests/quota.js';
 import { requestPage } from '../work/requests/service-requests.js';
-import type { AheadPermit } from '../work/requests/service-gate.js';
 import { circleError, listRef, type StreamReading } from './stream-reading.js';
 import { createGate } from '../base/gate.js';
 
@@ -52,12 +51,6 @@ export interface ReceivedPage {
  * items are hashed.
  */
 const slowAnswerMs = 10;
-/**
- * After this many pages, permits are taken one request ahead, so that a request does not wait for its permit while the
- * thread parses a page. A walk that ends earlier would usually return such a permit unused.
- */
-const longWalkPages = 4;
-
 /** The page requests of one walk in one cycle, at most one page ahead of the page that arrives. */
 export class PageRequests {
   readonly #stop = new AbortController(); // aborts the request in progress when storing fails
@@ -68,8 +61,6 @@ export class PageRequests {
   readonly #unread = new Set<() => void>();
   readonly #usedCursors = new Set<string>();
   readonly #pagesBefore: number;
-  /** Permit for the next request, taken before that request's cursor is known. */
-  #permit: Promise<AheadPermit | undefined> | undefined;
 
   constructor(
     private readonly reading: StreamReading,
@@ -82,7 +73,7 @@ export class PageRequests {
 
   /**
    * Waits for a requested page, and requests the next one by the cursor at the end of the response, before the response
-   * is parsed. Without this and the permit ahead, a first read misses its required speed (decision 0034).
+   * is parsed. Without this, a first read misses its required speed (decision 0034).
    * @param ordinal the page's position in the walk, from 0
    * @param mayParse until it settles, the thread stays free for more urgent work
    */
@@ -100,8 +91,6 @@ export class PageRequests {
     const ahead = eager && continues ? (early ?? this.request(page.nextCursor)) : undefined;
     // Hashing and converting the items of this page blocks the thread, which would delay the next request.
     if (isSlow) await ahead?.sent;
-    if (ahead !== undefined && (isSlow || ordinal - this.from.pages >= longWalkPages))
-      this.#takePermitAhead(ordinal + 2);
     return { page, continues, ahead };
   }
 
@@ -147,30 +136,14 @@ export class PageRequests {
     const { deps, place, lease } = this.reading;
     if (cursor !== null && this.#usedCursors.has(cursor)) throw circleError(this.reading);
     if (cursor !== null) this.#usedCursors.add(cursor);
-    const permit = { workspace: place.workspace, priority: this.budget.priority, ahead: this.#permit };
-    this.#permit = undefined;
+    const permit = { workspace: place.workspace, priority: this.budget.priority };
     const pageOptions = { ...options, cursor, signal: this.#signal, onSent };
     return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), pageOptions);
   }
 
-  /** Takes the permit for a page before its cursor is known, if the cycle's limits allow that page. */
-  #takePermitAhead(ordinal: number): void {
-    if (this.#permit !== undefined || !this.#hasRoomFor(ordinal)) return;
-    const { deps, place } = this.reading;
-    this.#permit = deps.gate.takePermitAhead(deps, { workspace: place.workspace, priority: this.budget.priority });
-    this.#permit.catch(() => undefined); // awaited by the request; until then a rejection must not count as unhandled
-  }
-
-  /** Aborts the request in progress and returns an unused permit. */
-  async close(): Promise<void> {
+  /** Aborts the request in progress. */
+  close(): void {
     this.#stop.abort();
     for (const allowReading of this.#unread) allowReading();
-    try {
-      const permit = await this.#permit;
-      if (permit !== undefined) await this.reading.deps.gate.returnPermit(permit);
-    } catch {
-      // The permit could not be taken or returned, because the store failed. It counts as used until the service's next
-      // response corrects the count.
-    }
   }
 }

@@ -116,7 +116,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       if (!continues) return 'more';
     }
   } finally {
-    await requests.close();
+    requests.close();
   }
 }
 

@@ -51,16 +51,7 @@ async function busyStage(kind: (typeof kinds)[number], demand: number, pigeonhol
 
 async function watchedScene(stage: Stage): Promise<{ scene: Scene; client: WatchedClient }> {
   const client = watchedClient(stage.sandbox.baseUrl);
-  return { client, scene: withoutPermitsAhead(await stage.scene({ client, sinks })) };
-}
-
-/**
- * Takes no permits ahead, so that counts are exact: a stream that is slow to store its page may return such a permit
- * after others were refused. `permits-ahead.test.ts` shows what is guaranteed then.
- */
-function withoutPermitsAhead(scene: Scene): Scene {
-  scene.deps.gate.takePermitAhead = async () => undefined;
-  return scene;
+  return { client, scene: await stage.scene({ client, sinks }) };
 }
 
 /** Runs cycles until the workspace waits or nothing is due; throws the error of a cycle, like a failed attempt. */
@@ -167,7 +158,7 @@ describe.each(kinds)('a quota without a reset header, on %s', (kind) => {
     const stage = await busyStage(kind, 60);
     const limits = { limit: 40, windowSeconds: 3600, headers: 'no-reset' };
     await stage.control('PATCH', 'knobs', { quota: limits });
-    const scene = withoutPermitsAhead(await stage.scene({ sinks, quota: '{ reserve: 0% }' }));
+    const scene = await stage.scene({ sinks, quota: '{ reserve: 0% }' });
     expect(await readOn(scene)).toBe('waiting');
     expect(await waitMs(stage)).toBeLessThanOrEqual(60_000); // not 24 hours
     expect((await spent(stage)).total).toBe(40);
@@ -513,7 +504,7 @@ describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
       return await client.page(list, options);
     };
     const options = { client: { ...client, page }, sinks, quota: '{ reserve: 0% }' };
-    const scene = withoutPermitsAhead(await stage.scene(options));
+    const scene = await stage.scene(options);
     expect(await readOn(scene)).toBe('waiting');
     const { requests } = (await stage.control('GET', 'requests?last=1000')) as {
       requests: { inFlight: number; code: number | null }[];

@@ -4,7 +4,6 @@ import {
   lastsMs,
   minRemaining,
   leftForReading,
-  canTakePermitAhead,
   type Needs,
   refusalOf,
   needsUntil,
@@ -46,19 +45,6 @@ describe('the minimum that must remain', () => {
     ['zero while the limit is not known', 'sweep', { limit: null, remaining: null }, 0],
   ])('is %s', (_, priority, more, expected) => {
     expect(minRemaining(priority, quota(more), 0.1, needs)).toBe(expected);
-  });
-});
-
-describe('a permit that is taken ahead of its request', () => {
-  it.each<[string, Partial<QuotaState>, boolean]>([
-    ['is allowed while a tenth of the limit is free beyond the minimum', { remaining: 201 }, true],
-    ['is not allowed with less', { remaining: 200 }, false],
-    ['is allowed while no limit is known', { limit: null, remaining: null }, true],
-    ['is not allowed while the remaining number is not known', { remaining: null }, false],
-    ['is not allowed after a refusal', { limit: null, remaining: null, refusals: 1 }, false],
-    ['is not allowed if the quota is so small that requests are exclusive', { limit: 20, remaining: 105 }, false],
-  ])('%s', (_, more, expected) => {
-    expect(canTakePermitAhead(quota(more), 100)).toBe(expected);
   });
 });
 

@@ -84,23 +84,6 @@ export function exclusiveBelow(limit: number | null): number {
   return limit === null ? 0 : Math.min(50, Math.max(5, Math.ceil(limit * exclusiveShare)));
 }
 
-/** Share of the limit that must be free before a permit is taken ahead of its request. */
-const aheadShare = 0.1;
-
-/**
- * Whether a permit may be taken ahead of its request. It may not if the quota is short: other processes would count the
- * permit as spent, get no permit for their own requests, and wait until the reset. Pure.
- * @param mustRemain from `minRemaining`
- */
-export function canTakePermitAhead(
-  { limit, remaining, refusals }: Pick<QuotaState, 'limit' | 'remaining' | 'refusals'>,
-  mustRemain: number,
-): boolean {
-  if (refusals > 0) return false;
-  if (limit === null) return true;
-  return remaining !== null && remaining - mustRemain > Math.max(exclusiveBelow(limit), Math.ceil(limit * aheadShare));
-}
-
 /**
  * Returns the part of a forecast that falls before the reset. A forecast is made once a minute and may span more than
  * the rest of a short window. Pure.

@@ -29,7 +29,6 @@ import {
   minRemaining,
   leftForReading,
   needsUntil,
-  canTakePermitAhead,
   type Forecast,
   type Needs,
   type Refusal,
@@ -71,23 +70,10 @@ export interface GateOptions {
   readonly onDue?: (workspace: string) => void;
 }
 
-/** A permit for a later request: pass it to `request`, or return it with `returnPermit`. */
-export interface AheadPermit {
-  readonly key: Key;
-  readonly held: Held;
-  /** `Key.refused` when it was taken. */
-  readonly refused: number;
-}
-
 /** The workspace and priority of a request, which decide about its permit. */
 export interface Permit {
   readonly workspace: string;
   readonly priority: Priority;
-  /**
-   * From `takePermitAhead`, for the same workspace and priority. `request` either uses it or gives it back to the
-   * quota.
-   */
-  readonly ahead?: Promise<AheadPermit | undefined> | undefined;
 }
 
 /**
@@ -143,7 +129,7 @@ export class ServiceGate {
    */
   async request<T>(
     access: Access,
-    { workspace, priority, ahead }: Permit,
+    { workspace, priority }: Permit,
     call: (client: PigeonholeClient, onReceived: () => void) => Promise<T>,
     quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
@@ -152,7 +138,7 @@ export class ServiceGate {
       throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
     }
     const key = this.#keyOf(access.config, workspace);
-    const held = (await this.#use(key, await ahead)) ?? (await this.#take(access, key, workspace, priority));
+    const held = await this.#take(access, key, workspace, priority);
     try {
       const result = await this.#call(access, key, held, { workspace, call: (onReceived) => call(client, onReceived) });
       await this.outages.answered(workspace);
@@ -163,53 +149,6 @@ export class ServiceGate {
     } finally {
       held.release();
     }
-  }
-
-  /**
-   * Takes the permit for the probable next request while the current one is in progress, so that the next request does
-   * not wait for its permit. The permit is spent immediately; return it with `returnPermit` if it is not used.
-   * @returns undefined if only one request at a time is allowed, or the quota has no room; `request` then reports why
-   */
-  async takePermitAhead(
-    access: Access,
-    { workspace, priority }: Pick<Permit, 'workspace' | 'priority'>,
-  ): Promise<AheadPermit | undefined> {
-    const key = this.#keyOf(access.config, workspace);
-    // The exclusive request in progress may be the one for the current page: waiting for it here would deadlock.
-    if (key.exclusive !== undefined) return undefined;
-    const known = await this.#stateOf(key);
-    const needs = await this.#needsOf(access, key, known);
-    const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
-    if (!canTakePermitAhead(known, mustRemain)) return undefined;
-    try {
-      const held = await this.#take(access, key, workspace, priority);
-      const permit = { key, held, refused: key.refused };
-      if (!held.exclusive) return permit;
-      await this.returnPermit(permit);
-    } catch (error) {
-      if (!(error instanceof PermitRefusal)) throw error;
-    }
-    return undefined;
-  }
-
-  /** Returns an unused permit to the quota. */
-  async returnPermit({ key, held }: AheadPermit): Promise<void> {
-    try {
-      await notePassed(this.ledger, key.fingerprint, held, false);
-    } finally {
-      held.release();
-    }
-  }
-
-  /**
-   * Returns the permit taken ahead if it is still valid: same key, and no refusal by the service since then. Otherwise,
-   * gives the permit back to the quota and returns undefined.
-   */
-  async #use(key: Key, permit: AheadPermit | undefined): Promise<Held | undefined> {
-    if (permit === undefined) return undefined;
-    if (permit.key === key && key.refused === permit.refused && key.unnoted === 0) return permit.held;
-    await this.returnPermit(permit);
-    return undefined;
   }
 
   /** Counts consecutive responses without a quota; after enough of them, drops the limit that was reported before. */
