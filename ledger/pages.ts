@@ -150,3 +150,18 @@ export async function forgetDigests(
     [where.ref, where.list, range?.low ?? null, range?.high ?? null],
   );
 }
+
+/** Returns the keys of a stream's first `pages` stored pages, in their sequence, as a short text. */
+export async function keySequence(tx: Queryable, streamId: number, pages: number): Promise<string> {
+  const [row] = await tx.query<{ sequence: string | null }>(
+    `select md5(string_agg(array_to_string(keys, ','), ',' order by ordinal)) as sequence
+     from pages where stream_id = $1 and ordinal < $2`,
+    [streamId, pages],
+  );
+  return row!.sequence ?? '';
+}
+
+/** Deletes a stream's stored pages from this ordinal onwards, because the list has become shorter. */
+export async function dropPagesFrom(tx: Queryable, streamId: number, ordinal: number): Promise<void> {
+  await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [streamId, ordinal]);
+}

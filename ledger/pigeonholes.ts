@@ -2,6 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { readableJson } from './sql-expressions.js';
 import { anotherConfiguration } from './configurations.js';
+import { pollPlaces } from './streams-due.js';
 
 export interface PigeonholeRow {
   readonly ref: number;
@@ -82,47 +83,22 @@ export async function saveStatuses(
   workspace: string,
   statuses: readonly { id: number; status: string | null }[],
 ): Promise<number[]> {
-  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
-    `with moved as (
-       update pigeonholes p set status = n.status,
+  return await ledger.db.transaction(async (tx) => {
+    const moved = await tx.query<{ ref: number; id: number }>(
+      `update pigeonholes p set status = n.status,
          ended_at = case when n.status = 'ended' then coalesce(p.ended_at, now()) end
        from unnest($2::int8[], $3::text[]) as n (id, status)
        where p.workspace = $1 and p.pigeonhole_id = n.id and p.status is distinct from n.status
-       returning p.ref, p.pigeonhole_id),
-     due as (update streams set due_at = now() where ref in (select ref from moved) and due_at > now())
-     select pigeonhole_id from moved`,
-    [workspace, statuses.map(({ id }) => id), statuses.map(({ status }) => status)],
-  );
-  return rows.map((row) => row.pigeonhole_id);
-}
-
-/**
- * Makes one stream due in each pigeonhole that counts as gone although the service shows it. An answer about this stream
- * shows that the pigeonhole exists again (`lockPigeonhole`), which would otherwise be noticed a day later.
- * @param restMs the ms until a stream that counts as gone is due again (`retryGoneInMs`)
- * @param everyMs minimum ms between two such reads of a pigeonhole
- * @returns the ids of the pigeonholes
- */
-export async function probeGone(
-  ledger: Ledger,
-  workspace: string,
-  ids: readonly number[],
-  { restMs, everyMs }: { readonly restMs: number; readonly everyMs: number },
-): Promise<number[]> {
-  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
-    `with shown as (
-       select ref, pigeonhole_id from pigeonholes
-       where workspace = $1 and pigeonhole_id = any($2::int8[]) and gone_at is not null
-       order by ref for no key update), -- locked before the streams, as everywhere
-     probed as (
-       select g.pigeonhole_id, (array_agg(s.id order by s.due_at, s.id))[1] as id
-       from shown g join streams s on s.ref = g.ref and s.wanted and s.gone_at is not null
-       group by g.pigeonhole_id having min(s.due_at) > now()
-         and max(s.due_at) <= now() + ($3::float8 - $4) * interval '1 millisecond')
-     update streams s set due_at = now() from probed p where s.id = p.id returning p.pigeonhole_id`,
-    [workspace, ids, restMs, everyMs],
-  );
-  return rows.map((row) => row.pigeonhole_id);
+       returning p.ref, p.pigeonhole_id as id`,
+      [workspace, statuses.map(({ id }) => id), statuses.map(({ status }) => status)],
+    );
+    if (moved.length > 0)
+      await pollPlaces(
+        tx,
+        moved.map(({ ref }) => ref),
+      );
+    return moved.map(({ id }) => id);
+  });
 }
 
 export interface Selected extends PigeonholeRow {
@@ -280,5 +256,13 @@ export async function archiveSelections(ledger: Ledger, sync: string, refs: read
   await ledger.db.query(
     'update selections set archived_at = now() where sync = $1 and ref = any($2::int4[]) and archived_at is null',
     [sync, refs],
+  );
+}
+
+/** Records that a pigeonhole no longer exists in the service, or that it exists. The caller holds the lock on its row. */
+export async function markPlaceGone(tx: Queryable, ref: number, isGone: boolean): Promise<void> {
+  await tx.query(
+    'update pigeonholes set gone_at = case when $2::boolean then coalesce(gone_at, clock_timestamp()) end where ref = $1',
+    [ref, isGone],
   );
 }

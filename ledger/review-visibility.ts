@@ -5,6 +5,7 @@ import type { Ledger } from './ledger.js';
 import { isKnownSince, loadJudge, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
+import { sweepStreams } from './streams-due.js';
 import type { DifferingItem } from './compare-items.js';
 import { wakeSinks } from './sinks.js';
 import { type PageScope, writeChanges } from './write-changes.js';
@@ -171,9 +172,7 @@ async function revise(ledger: Ledger, tx: Queryable, scope: PageScope, rows: rea
   // again.
   const toRead = moved.filter(({ row, visibility }) => row.visibility === 'anonymous' && visibility === 'named');
   if (toRead.length > 0) {
-    await tx.query('update streams set sweep_due_at = now(), due_at = now() where id = any($1::int[])', [
-      [...new Set(toRead.map(({ row }) => row.streamId))],
-    ]);
+    await sweepStreams(tx, [...new Set(toRead.map(({ row }) => row.streamId))]);
     for (const list of new Set(toRead.map(({ row }) => row.list)))
       await forgetDigests(tx, { ref: scope.ref, list }, null);
   }

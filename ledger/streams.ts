@@ -2,7 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 import { isInFuture } from './database-clock.js';
-import { lockPlace } from './lock-order.js';
+import { dropWalk, dropWalks, openWalks } from './walks.js';
 import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
 export interface StreamName {
@@ -152,14 +152,7 @@ export async function acquireStream(ledger: Ledger, streamId: number, owner: str
   );
   if (stream === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
   ledger.clock.adjust(stream.takenAt, askedAt);
-  const walks = await ledger.db.query<OpenWalk>(
-    `select kind, number, started_at as "startedAt", first_at as "firstAt", cursor, checkpoint,
-       check_key as "checkpointKey", direction, page_first as "pageFirst", page_last as "pageLast", through,
-       until_id as "untilId", top_id as "topId", differs, pages, items, set_aside as "setAside",
-       foreign_rows as "foreign"
-     from walks where stream_id = $1`,
-    [streamId],
-  );
+  const walks = await openWalks(ledger.db, streamId);
   const walk = (kind: WalkKind): OpenWalk | null => walks.find((each) => each.kind === kind) ?? null;
   return { ...stream, poll: walk('poll'), sweep: walk('sweep') };
 }
@@ -181,7 +174,7 @@ export async function distrustStream(
        checkpoint_key = null, head_id = null`,
       [order.order, order.cleanWalks, order.cleanDirection, order.promoteAt],
     );
-    await tx.query(`delete from walks where stream_id = $1 and kind = 'poll'`, [lease.streamId]);
+    await dropWalk(tx, lease.streamId, 'poll');
   });
 }
 
@@ -200,7 +193,7 @@ export async function discardCursor(ledger: Ledger, lease: StreamLease, walk: Wa
        checkpoint_key = case when $3::boolean then null else checkpoint_key end`,
       [walk === 'poll'],
     );
-    if (walk === 'poll') await tx.query(`delete from walks where stream_id = $1 and kind = 'poll'`, [lease.streamId]);
+    if (walk === 'poll') await dropWalk(tx, lease.streamId, 'poll');
   });
 }
 
@@ -209,11 +202,13 @@ export async function discardCursor(ledger: Ledger, lease: StreamLease, walk: Wa
  * sweep finds no difference in rows that the abandoned sweep has already stored.
  */
 export async function abandonWalks(ledger: Ledger, lease: StreamLease): Promise<void> {
-  await ledger.db.query(
-    `with stream as (update streams set differs = true where id = $1 and epoch = $2 returning id)
-     delete from walks where stream_id in (select id from stream)`,
-    [lease.streamId, lease.epoch],
-  );
+  await ledger.db.transaction(async (tx) => {
+    const rows = await tx.query('update streams set differs = true where id = $1 and epoch = $2 returning id', [
+      lease.streamId,
+      lease.epoch,
+    ]);
+    if (rows.length > 0) await dropWalks(tx, lease.streamId);
+  });
 }
 
 /** The time of a stream's next read. */
@@ -302,73 +297,31 @@ export async function postponeForQuota(ledger: Ledger, lease: StreamLease, waitM
   );
 }
 
-/** Factors by which the quota lengthens polling intervals, and the ms after which it lengthens none (`Stretch`). */
-interface Lengthening {
-  readonly live: number;
-  readonly idle: number;
-  readonly untilMs: number;
+/**
+ * Stores that a page of a stream was doubtful (reading/doubt.ts), and when to request it again. Does nothing if the
+ * stream has a newer reader.
+ * @param doubt.failure null: the doubt does not count as a failure yet
+ */
+export async function doubtStream(
+  tx: Queryable,
+  lease: StreamLease,
+  doubt: { since: Date; keys: readonly string[]; retryInMs: number; failure: string | null },
+): Promise<void> {
+  await tx.query(
+    `update streams set owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond',
+       doubt_since = $4, doubt_keys = $5::text[], failures = failures + case when $6::text is null then 0 else 1 end,
+       failure = coalesce($6, failure)
+     where id = $1 and epoch = $2`,
+    [lease.streamId, lease.epoch, doubt.retryInMs, doubt.since, doubt.keys, doubt.failure],
+  );
 }
 
-/**
- * Plans the streams of a workspace again that were planned with a smaller quota: those whose interval was lengthened,
- * and those that were postponed. Each becomes due as its last read would plan it now, or immediately if that time has
- * passed. No stream becomes due later. Streams that failed or rest after a long walk are left alone.
- * @returns the number of streams that become due earlier
- */
-export async function replanStreams(ledger: Ledger, workspace: string, stretch: Lengthening): Promise<number> {
-  return await ledger.db.transaction(async (tx) => {
-    // Locked first and in order, as in `pollNow`. Most workspaces have nothing to plan again.
-    const places = await tx.query<{ ref: number }>(
-      `select ref from pigeonholes p where workspace = $1 and exists (select 1 from streams s where s.ref = p.ref
-         and ${isPlannedLate}) order by ref for no key update`,
-      [workspace, stretch.live, stretch.idle, stretch.untilMs],
-    );
-    if (places.length === 0) return 0;
-    const rows = await tx.query(
-      `update streams s set due_at = greatest(now(), ${plannedNow})
-       where s.ref = any($1::int4[]) and ${isPlannedLate} returning s.id`,
-      [places.map(({ ref }) => ref), stretch.live, stretch.idle, stretch.untilMs],
-    );
-    return rows.length;
-  });
-}
-
-/**
- * Instant at which a stream would be due if its last read had known the factors $2 (live polls), $3 (idle polls) and
- * $4. The same rule as `stretched` in reading/cadence.ts; the reasons are those with priority `live`.
- */
-const plannedNow = `coalesce(s.polled_at + least(
-    s.wanted_ms * case when s.every_reason in ('live', 'found', 'rehearsal') then $2::float8 else $3::float8 end,
-    greatest(s.wanted_ms, $4::float8)) * interval '1 millisecond', now())`;
-/** Reads start at ticks, up to a quarter of the interval after they are due (`untilNextRead`). */
-const isPlannedLate = `s.wanted and s.gone_at is null and s.failures = 0 and s.due_at > now()
-  and s.every_reason is distinct from 'whole-walk'
-  and s.due_at > ${plannedNow} + coalesce(s.wanted_ms, 0) / 4 * interval '1 millisecond'`;
-
-/** Makes every stream of a pigeonhole due immediately. */
-export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
-  await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref); // locked first, because a transaction that stores a page holds this lock and may update the same streams
-    await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
-  });
-}
-
-/**
- * Makes sweeps of a pigeonhole's streams due now. If a sweep is in progress, another one follows it, since the rows in
- * question may be on pages that it has already read.
- * @param list only this list; null: all lists
- * @returns the number of streams
- */
-export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
-  return await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref);
-    const rows = await tx.query(
-      `update streams set sweep_due_at = now(), due_at = least(due_at, now())
-       where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
-      [ref, list],
-    );
-    return rows.length;
-  });
+/** Ends the doubt about a stream after a page of it was stored. */
+export async function endDoubt(tx: Queryable, lease: StreamLease): Promise<void> {
+  await tx.query('update streams set doubt_since = null, doubt_keys = null where id = $1 and epoch = $2', [
+    lease.streamId,
+    lease.epoch,
+  ]);
 }
 
 async function commit(

@@ -1,4 +1,5 @@
 import type { Ledger } from './ledger.js';
+import { forgetFailures, retryFailed } from './streams-due.js';
 
 export type WaitReason = 'quota' | 'throttled' | 'credential';
 
@@ -94,22 +95,9 @@ export async function forgetRefusedKey(ledger: Ledger, name: string): Promise<vo
   );
 }
 
-/** Makes every stream of a workspace due immediately: its own lists and those of its pigeonholes. */
-export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<void> {
-  await ledger.db.query(
-    `update streams set due_at = now() where wanted and due_at > now()
-       and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name],
-  );
-}
-
 /** Makes those streams and running imports of a workspace due immediately that are waiting after a failure. */
 export async function retryWorkspace(ledger: Ledger, name: string): Promise<void> {
-  await ledger.db.query(
-    `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
-       and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name],
-  );
+  await retryFailed(ledger, name);
   await retryImports(ledger, name);
 }
 
@@ -120,12 +108,7 @@ export async function retryWorkspace(ledger: Ledger, name: string): Promise<void
  * no longer has a stream.
  */
 export async function retryAfterOutage(ledger: Ledger, name: string): Promise<void> {
-  await ledger.db.query(
-    `update streams set due_at = least(due_at, now()), failures = case when gone_count = 0 then 0 else failures end,
-       failure = case when gone_count = 0 then null else failure end
-     where wanted and failures > 0 and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name],
-  );
+  await forgetFailures(ledger, name);
   await retryImports(ledger, name);
 }
 
@@ -170,15 +153,6 @@ export async function markAnswering(ledger: Ledger, name: string): Promise<void>
     `update workspaces set unanswered_since = null, unanswered_reason = null
      where name = $1 and unanswered_since is not null`,
     [name],
-  );
-}
-
-/** Makes sweeps of every stream of a workspace due immediately. @param list only this list; null: all lists */
-export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
-  await ledger.db.query(
-    `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
-       and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name, list],
   );
 }
 

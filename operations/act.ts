@@ -18,14 +18,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume, pause, placeName } from '../ledger/pauses.js';
 import { allowProbe } from '../work/requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
-import {
-  retryWorkspace,
-  workspaceAnswers,
-  forgetRefusedKey,
-  pollWorkspaceNow,
-  sweepWorkspaceNow,
-} from '../ledger/workspaces.js';
-import { pollNow, sweepNow } from '../ledger/streams.js';
+import { retryWorkspace, workspaceAnswers, forgetRefusedKey } from '../ledger/workspaces.js';
+import { pollNow, pollWorkspaceNow, sweepNow, sweepWorkspaceNow } from '../ledger/streams-due.js';
 import type { PigeonholeName, WorkRequest } from '../work/cycle-results.js';
 
 /** The process that carries out an action. */

@@ -9,7 +9,7 @@ import { findDifferences, type Shown } from '../importing/provisioning/object-st
 import type { Collaborators } from '../work/collaborators.js';
 import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event-file.js';
 import { findRef } from '../ledger/pigeonholes.js';
-import { pollNow } from '../ledger/streams.js';
+import { pollNow } from '../ledger/streams-due.js';
 import type { Editions } from './editions.js';
 import { discovering, reading, type WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';

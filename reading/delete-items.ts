@@ -3,6 +3,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
 import { forgetDigests } from '../ledger/pages.js';
 import { seenLater } from '../ledger/compare-items.js';
+import { markSessionsGone } from '../ledger/streams-gone.js';
 import { decidesAnonymity } from './stream-reading.js';
 import { keepSnapshotSql } from '../ledger/snapshots.js';
 import type { PageScope } from '../ledger/write-changes.js';
@@ -65,19 +66,10 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   ]);
   const range = values.every(Number.isSafeInteger) ? { low: Math.min(...values), high: Math.max(...values) } : null;
   await forgetDigests(tx, scope, range);
-  if (scope.list === 'sessions') await keepAsSourceGone(tx, scope.ref, values);
+  if (scope.list === 'sessions') await markSessionsGone(tx, scope.ref, values);
   // A deleted session or Q&A question no longer allows questions to show their authors. Without the digests of their
   // pages, the next read compares the affected questions again and decides their visibility again.
   const affected = scope.list === 'sessions' ? null : range;
   if (decidesAnonymity.has(scope.list)) await forgetDigests(tx, { ref: scope.ref, list: 'questions' }, affected);
   return rows.length;
-}
-
-/** Marks the streams of deleted sessions as gone, so that their items are kept and not reported as deleted. */
-async function keepAsSourceGone(tx: Queryable, ref: number, sessionIds: readonly number[]): Promise<void> {
-  await tx.query(
-    `update streams set gone_at = coalesce(gone_at, clock_timestamp()), gone_since = coalesce(gone_since, clock_timestamp())
-     where ref = $1 and session_id = any($2::int8[])`,
-    [ref, sessionIds],
-  );
 }

@@ -6,9 +6,9 @@ import {
   refOf,
   storedItems,
   claimHidden,
-  probeGone,
   selectedPigeonholes,
 } from '../ledger/pigeonholes.js';
+import { probeGone } from '../ledger/streams-gone.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { markDiscovered } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';

@@ -1,5 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import type { StreamLease } from '../ledger/streams.js';
+import { doubtStream, type StreamLease } from '../ledger/streams.js';
+import { sweepSessions } from '../ledger/streams-due.js';
 
 /*
  * A cache between pigeonpost and the service can mix up its entries, so that an answer with status 200 shows the list of
@@ -91,30 +92,14 @@ export async function settleDoubt(tx: Queryable, lease: StreamLease, page: Doubt
   const isFresh =
     decision === 'hold' && page.requestedAt.getTime() - (earlier?.since ?? page.requestedAt).getTime() < againMs.soon;
   const waitMs = isSoon ? againMs[isFresh ? 'first' : 'soon'] : againMs.later;
-  const isFailing = !isFirst && page.reason === 'replaced';
-  await tx.query(
-    `update streams set owner = null, due_at = clock_timestamp() + $3 * interval '1 millisecond',
-       doubt_since = $4, doubt_keys = $5::text[], failures = case when $6::boolean then failures + 1 else failures end,
-       failure = case when $6::boolean then $7 else failure end
-     where id = $1 and epoch = $2`,
-    [
-      lease.streamId,
-      lease.epoch,
-      waitMs,
-      isFirst ? page.requestedAt : lease.doubtSince,
-      isFirst ? page.keys : (lease.doubtKeys ?? []),
-      isFailing,
-      failure,
-    ],
-  );
-  if (sessions !== null) {
-    await tx.query(
-      `update streams set due_at = least(due_at, now()), sweep_due_at = now()
-       where ref = $1 and list = 'sessions' and wanted and failures = 0
-         and (swept_from is null or swept_from <= $2)`,
-      [lease.ref, isFirst ? page.requestedAt : lease.doubtSince],
-    );
-  }
+  const since = isFirst ? page.requestedAt : lease.doubtSince!;
+  await doubtStream(tx, lease, {
+    since,
+    keys: isFirst ? page.keys : (lease.doubtKeys ?? []),
+    retryInMs: waitMs,
+    failure: !isFirst && page.reason === 'replaced' ? failure : null,
+  });
+  if (sessions !== null) await sweepSessions(tx, lease.ref, since);
   return false;
 }
 
@@ -125,14 +110,6 @@ async function sessionsState(tx: Queryable, ref: number): Promise<SessionsState 
     [ref],
   );
   return row ?? null;
-}
-
-/** Ends the doubt about a stream after a page of it was stored. */
-export async function endDoubt(tx: Queryable, lease: StreamLease): Promise<void> {
-  await tx.query('update streams set doubt_since = null, doubt_keys = null where id = $1 and epoch = $2', [
-    lease.streamId,
-    lease.epoch,
-  ]);
 }
 
 /**

@@ -1,11 +1,21 @@
 import type { DifferingItem } from '../ledger/compare-items.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import { forgetDigests, savePage } from '../ledger/pages.js';
+import { dropPagesFrom, forgetDigests, keySequence, savePage } from '../ledger/pages.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 import { doubtAboutWalk, type StreamDeletionLimits } from '../ledger/missing-evidence.js';
 import { forgetFound, settleMissing } from './missing.js';
 import { type NextReads, scheduleStream, type StreamLease } from '../ledger/streams.js';
+import {
+  type KeySequence,
+  markDiffering,
+  type PageEffects,
+  storeKeySequence,
+  storePageEffects,
+  storeSweepEnd,
+  storeWalkEnd,
+} from '../ledger/streams-walked.js';
 import type { OpenWalk } from '../ledger/walk.js';
+import { dropWalk, saveWalk } from '../ledger/walks.js';
 import type { PageBasics, PageRecord } from './record-page.js';
 
 /** The input of `endWalk` that does not depend on the last page. */
@@ -42,26 +52,8 @@ export async function endIfLast(
  */
 async function endWalk(write: StreamWrite, walk: OpenWalk, end: LastPage): Promise<number> {
   const { tx, lease } = write;
-  const { order } = end.order;
-  const checkpoint = order === 'ascending' ? [walk.checkpoint, walk.checkpointKey] : [null, null];
-  await tx.query(
-    `update streams set item_order = $2, clean_walks = $3, clean_direction = $4, promote_at = $5, checkpoint = $6,
-       checkpoint_key = $7, head_id = case when $2 = 'descending' then greatest(head_id, $8) end, failures = 0,
-       failure = null, gone_count = 0, gone_since = null, gone_at = null,
-       -- new items are known now, even if the cycle continues with a long sweep
-       polled_at = case when $9::boolean then clock_timestamp() else polled_at end where id = $1`,
-    [
-      lease.streamId,
-      order,
-      end.order.cleanWalks,
-      end.order.cleanDirection,
-      end.order.promoteAt,
-      ...checkpoint,
-      walk.topId,
-      walk.kind === 'poll',
-    ],
-  );
-  await tx.query('delete from walks where stream_id = $1 and kind = $2', [lease.streamId, walk.kind]);
+  await storeWalkEnd(tx, lease.streamId, walk, end.order);
+  await dropWalk(tx, lease.streamId, walk.kind);
   const deleted = walk.kind === 'sweep' ? await endSweep(write, walk, end) : 0;
   // The first sweep finds items that existed before it, which is no sign of activity.
   const foundNews = lease.sweeps > 0 && (end.foundNews || end.hasNews || deleted > 0);
@@ -76,31 +68,13 @@ async function endSweep(
 ): Promise<number> {
   const { tx, lease } = write;
   const doubt = doubtAboutWalk(walk);
-  const [stream] = await tx.query<{ differs: boolean; sequence_hash: Buffer | null; sequence_since: Date | null }>(
-    `update streams set sweeps = $2, page_count = $3, item_count = $4, set_aside = $5, foreign_rows = $9,
-       swept_from = case when $10::boolean then $6 else swept_from end, -- otherwise, the walk proves no deletion
-       swept_at = clock_timestamp(), cursors_discarded = 0, sweep_failures = 0,
-       sweep_due_at = case when sweep_due_at > $8 and sweep_due_at <= clock_timestamp() then sweep_due_at -- requested later
-         else clock_timestamp() + $7 * interval '1 millisecond' end
-     where id = $1 returning differs, sequence_hash, sequence_since`,
-    [
-      lease.streamId,
-      walk.number,
-      walk.pages,
-      walk.items,
-      walk.setAside,
-      walk.firstAt,
-      next?.afterNothing.sweepInMs ?? 0,
-      walk.startedAt,
-      walk.foreign,
-      doubt === null,
-    ],
-  );
-  if (lease.pageCount !== walk.pages) {
-    await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [lease.streamId, walk.pages]);
-  }
+  const stream = await storeSweepEnd(tx, lease.streamId, walk, {
+    isProof: doubt === null,
+    nextInMs: next?.afterNothing.sweepInMs ?? 0,
+  });
+  if (lease.pageCount !== walk.pages) await dropPagesFrom(tx, lease.streamId, walk.pages);
   const open = await tx.query('select 1 from missing where stream_id = $1 limit 1', [lease.streamId]);
-  const differs = walk.differs || stream!.differs || (walk.number > 1 && lease.pageCount !== walk.pages);
+  const differs = walk.differs || stream.differs || (walk.number > 1 && lease.pageCount !== walk.pages);
   // No item can have disappeared: the pages are those of the previous sweep, or this is the stream's first sweep and the
   // ledger held none of its items before.
   if (!differs && open.length === 0) return 0;
@@ -108,7 +82,7 @@ async function endSweep(
     await forgetFound(tx, lease, walk);
     return 0;
   }
-  const unmovedSince = await noteSequence(write, walk, stream!);
+  const unmovedSince = await noteSequence(write, walk, stream);
   return await settleMissing(write, walk, {
     limits,
     unmovedSince,
@@ -122,23 +96,10 @@ async function endSweep(
  * Returns the instant since which every sweep has shown the same keys in the same sequence. Cursors and page boundaries
  * may differ.
  */
-async function noteSequence(
-  { ledger, tx, lease }: StreamWrite,
-  walk: OpenWalk,
-  before: { sequence_hash: Buffer | null; sequence_since: Date | null },
-): Promise<Date> {
-  const [row] = await tx.query<{ sequence: string | null }>(
-    `select md5(string_agg(array_to_string(keys, ','), ',' order by ordinal)) as sequence
-     from pages where stream_id = $1 and ordinal < $2`,
-    [lease.streamId, walk.pages],
-  );
-  const hash = ledger.hash.content(row!.sequence ?? '');
-  if (before.sequence_hash?.equals(hash) === true && before.sequence_since !== null) return before.sequence_since;
-  await tx.query('update streams set sequence_hash = $2, sequence_since = $3 where id = $1', [
-    lease.streamId,
-    hash,
-    walk.firstAt,
-  ]);
+async function noteSequence({ ledger, tx, lease }: StreamWrite, walk: OpenWalk, before: KeySequence): Promise<Date> {
+  const hash = ledger.hash.content(await keySequence(tx, lease.streamId, walk.pages));
+  if (before.hash?.equals(hash) === true && before.since !== null) return before.since;
+  await storeKeySequence(tx, lease.streamId, { hash, since: walk.firstAt! });
   return walk.firstAt!;
 }
 
@@ -159,8 +120,8 @@ export async function rememberPage(
     known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
     swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,
     walk !== null
-      ? saveWalk(tx, lease, walk, { perPage, highestId, differs })
-      : differs && tx.query('update streams set differs = true where id = $1', [lease.streamId]),
+      ? saveProgress(tx, lease, walk, { perPage, highestId, differs })
+      : differs && markDiffering(tx, lease.streamId),
   ]);
 }
 
@@ -172,64 +133,12 @@ function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high:
   return ids.length < differingItems.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
 }
 
-/** The page's effect on its stream. */
-interface PageEffects {
-  readonly perPage: number;
-  /** Highest id on the page; null if the list has no ids. */
-  readonly highestId: number | null;
-  /** True if rows were written that the sweep in progress, or the last one, has not seen. */
-  readonly differs: boolean;
-}
-
-/** Stores a walk's position. The first page of a sweep also clears the sweep's due time. */
-export async function saveWalk(
+/** Stores a walk's position, and the page's effect on its stream. */
+export async function saveProgress(
   tx: Queryable,
   lease: StreamLease,
   walk: OpenWalk,
-  { perPage, highestId, differs }: PageEffects,
+  effects: PageEffects,
 ): Promise<void> {
-  await tx.query(
-    `with stream as (
-       update streams set per_page = $18, highest_id = greatest(highest_id, $19), failures = 0, failure = null,
-         sweep_failures = case when $2 = 'sweep' then 0 else sweep_failures end,
-         differs = case when $2 = 'sweep' and $14 = 1 then false else differs end or $20,
-         -- keep the due time of a sweep that was requested after this sweep started
-         sweep_due_at = case when $2 = 'sweep' and $14 = 1 and (sweep_due_at <= $4 or sweep_due_at > clock_timestamp())
-           then null else sweep_due_at end
-       where id = $1)
-     insert into walks (stream_id, kind, number, started_at, first_at, cursor, checkpoint, check_key, direction,
-       page_first, page_last, until_id, top_id, pages, items, set_aside, differs, through,
-       foreign_rows)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $21, $22)
-     on conflict (stream_id, kind) do update set number = excluded.number, started_at = excluded.started_at,
-       first_at = excluded.first_at, cursor = excluded.cursor, checkpoint = excluded.checkpoint,
-       check_key = excluded.check_key, direction = excluded.direction, page_first = excluded.page_first,
-       page_last = excluded.page_last, until_id = excluded.until_id, top_id = excluded.top_id, pages = excluded.pages,
-       items = excluded.items, set_aside = excluded.set_aside, differs = excluded.differs, through = excluded.through,
-       foreign_rows = excluded.foreign_rows`,
-    [
-      lease.streamId,
-      walk.kind,
-      walk.number,
-      walk.startedAt,
-      walk.firstAt,
-      walk.cursor,
-      walk.checkpoint,
-      walk.checkpointKey,
-      walk.direction,
-      walk.pageFirst,
-      walk.pageLast,
-      walk.untilId,
-      walk.topId,
-      walk.pages,
-      walk.items,
-      walk.setAside,
-      walk.differs,
-      perPage,
-      highestId,
-      differs,
-      walk.through,
-      walk.foreign,
-    ],
-  );
+  await Promise.all([storePageEffects(tx, lease.streamId, walk, effects), saveWalk(tx, lease.streamId, walk)]);
 }

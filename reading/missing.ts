@@ -10,6 +10,7 @@ import {
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { type Absence, deleteOrHold } from './holds.js';
 import type { StreamLease } from '../ledger/streams.js';
+import { sweepAgain, sweepOtherLists, sweepOtherStreams } from '../ledger/streams-due.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';
 
@@ -170,7 +171,7 @@ async function removeProved(
     : new Set<string>();
   const confirmed = await confirmedKeys(tx, lease, { keys: missing, at }, limits);
   const gone = missing.filter((key) => !waiting.has(key) && confirmed.has(key));
-  if (confirmed.size < missing.length) await readOtherLists(tx, lease);
+  if (confirmed.size < missing.length) await sweepOtherLists(tx, lease);
   return await deleteOrHold(tx, scope, { keys: gone, at }, limits);
 }
 
@@ -212,23 +213,6 @@ async function confirmedKeys(
     [lease.ref, lease.list, keys, at, waitMs, doubtfulUntil],
   );
   return new Set(rows.filter(({ confirmed }) => confirmed).map(({ key }) => key));
-}
-
-/**
- * Makes the other lists of the pigeonhole due for a sweep if this stream has lost a large part, so that the losses of
- * all lists are known when this one is confirmed (`whyHeld`). Has no effect on lists that were swept since the loss
- * became evident, and on those that cannot be read.
- */
-async function readOtherLists(tx: Queryable, lease: StreamLease): Promise<void> {
-  await tx.query(
-    `update streams s set due_at = least(due_at, now()), sweep_due_at = now()
-     from (select count(*) as lost, min(evident_at) as evident_at from missing
-       where stream_id = $2 and state = 'open') m
-     where s.ref = $1 and s.list <> $3 and wanted and gone_at is null and failures = 0 and foreign_rows = 0
-       and set_aside = 0 and swept_from <= m.evident_at and m.lost * 3
-         >= (select count(*) from items where ref = $1 and list = $3 and stream_id = $2 and payload is not null)`,
-    [lease.ref, lease.streamId, lease.list],
-  );
 }
 
 /**
@@ -281,16 +265,8 @@ async function waitingForOtherStreams(
   );
   if (waiting.length > 0) {
     const lackedAt = new Date(Math.max(...waiting.map((row) => row.lacked_at.getTime())));
-    await tx.query(
-      `update streams set due_at = case when failures = 0 and foreign_rows = 0 and set_aside = 0 then least(due_at, now()) else due_at end, sweep_due_at = now()
-       where ref = $1 and list = $2 and wanted and gone_at is null and id <> $3
-         and (swept_from is null or swept_from <= $4)`,
-      [lease.ref, lease.list, lease.streamId, lackedAt],
-    );
-    await tx.query(
-      `update streams set sweep_due_at = clock_timestamp() + $2 * interval '1 millisecond' where id = $1`,
-      [lease.streamId, walkAgainMs],
-    );
+    await sweepOtherStreams(tx, lease, lackedAt);
+    await sweepAgain(tx, lease.streamId, walkAgainMs);
   }
   return new Set(waiting.map(({ key }) => key));
 }
@@ -304,45 +280,6 @@ async function boundsOf(tx: Queryable, lease: StreamLease, walk: OpenWalk, perPa
     `select first_value as "firstValue", last_value as "lastValue", cardinality(keys) + set_aside >= $3 as "isFull"
      from pages where stream_id = $1 and ordinal < $2 order by ordinal`,
     [lease.streamId, walk.pages, perPage],
-  );
-}
-
-/** An item younger than this may exist on one server of the service and not yet on another. */
-const settledAfterMs = 60_000;
-
-/**
- * Makes a stream due for the read that confirms its missing items: immediately, or at the time from which a response
- * can confirm them.
- *
- * If `walksAgain` is true (each read of the stream includes all its pages), the stream is also due immediately after
- * the first walk that showed an item's neighbours but not the item. A second such walk proves the absence. An item that
- * the ledger has held for less than `settledAfterMs` does not make the stream due. Each item causes only one such
- * repeat: if walks cannot prove its absence, they would otherwise follow each other without end.
- */
-export async function confirmMissing(
-  ledger: Ledger,
-  lease: StreamLease,
-  { walksAgain }: { walksAgain: boolean },
-): Promise<void> {
-  await ledger.db.query(
-    `update streams s set due_at = least(s.due_at, now() + next.wait),
-       sweep_due_at = case when next.confirms then least(s.sweep_due_at, now() + next.wait) else s.sweep_due_at end
-     from (
-       select m.stream_id, min(case when m.confirm_at is null then interval '0' else greatest(m.confirm_at - now(), interval '0') end) as wait,
-         bool_or(m.confirm_at is not null) as confirms
-       from missing m
-         cross join lateral (select foreign_rows + set_aside as unusable, swept_from from streams where id = m.stream_id limit 1) w
-         cross join lateral (select last_sequence from items
-           where ref = m.ref and list = m.list and key = m.key and payload is not null limit 1) i
-         cross join lateral (select kind, found_at from changes
-           where ref = m.ref and sequence = i.last_sequence limit 1) c
-       where m.stream_id = $1 and m.state = 'open' and w.unusable = 0
-         and (m.confirm_at >= w.swept_from
-           or ($4 and m.walks = 1 and m.since = w.swept_from
-             and (c.kind <> 'created' or c.found_at < now() - $3 * interval '1 millisecond')))
-       group by m.stream_id) next
-     where s.id = $1 and s.epoch = $2`,
-    [lease.streamId, lease.epoch, settledAfterMs, walksAgain],
   );
 }
 

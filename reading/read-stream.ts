@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { confirmMissing } from './missing.js';
+import { confirmMissing } from '../ledger/streams-due.js';
 import {
   type NextRead,
   type NextReads,
@@ -37,7 +37,7 @@ import {
 import { walkStream } from './walk-stream.js';
 import type { WalkEnd } from './page-requests.js';
 import { walkStart } from './walk-progress.js';
-import { markGone } from '../ledger/lock-pigeonhole.js';
+import { markGone } from '../ledger/streams-gone.js';
 import { waitWorkspace } from '../ledger/workspaces.js';
 import type { ApiError } from '../pigeonhole/api-error.js';
 

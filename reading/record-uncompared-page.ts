@@ -7,7 +7,7 @@ import { isKnownPage, type SweptPage } from '../ledger/pages.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
-import { endIfLast, rememberPage, saveWalk } from './end-walk.js';
+import { endIfLast, rememberPage, saveProgress } from './end-walk.js';
 import type { PageBasics, PageRecord, PageResult } from './record-page.js';
 import { decidesAnonymity } from './stream-reading.js';
 
@@ -84,7 +84,7 @@ export async function recordSamePage(
       const scope = await lockPigeonhole(tx, lease);
       if (!(await isKnownPage(tx, lease, page.swept))) return undefined;
       if (page.end === null) {
-        await saveWalk(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
+        await saveProgress(tx, lease, page.walk, { perPage: page.perPage, highestId: null, differs: false });
       }
       const deleted = await endIfLast({ ledger, tx, lease, scope }, page, false);
       const woken = deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];

@@ -16,7 +16,7 @@ import { requestReplay } from '../../delivering/replays.js';
 import { expireSlice } from '../../people/retention.js';
 import { trySinkNow } from '../../delivering/sink-breaker.js';
 import { registerSinks } from '../../ledger/sinks.js';
-import { pollNow, replanStreams, sweepNow } from '../../ledger/streams.js';
+import { pollNow, replanStreams, sweepNow } from '../../ledger/streams-due.js';
 import { askToForget } from '../kit/forget.js';
 import { delayedDatabase, heldDatabase, untilOverOrWaiting } from '../kit/held-database.js';
 import { attendee, question, session, vote } from '../kit/items.js';

@@ -14,7 +14,7 @@ import {
   spendPermit,
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
-import { replanStreams } from '../../ledger/streams.js';
+import { replanStreams } from '../../ledger/streams-due.js';
 import { endQuotaWait } from '../../ledger/workspaces.js';
 import { isNotConfirmed } from '../../base/lease.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
