@@ -39,6 +39,40 @@ export interface Held extends SpentPermit {
   readonly release: () => void;
 }
 
+/** Permits that were taken together for the requests of one poll (`ServiceGate.permits`). */
+export class Permits {
+  /**
+   * @param refused `key.refused` when they were taken
+   * @param left number of permits that no request has taken yet
+   * @param giveBack returns this number of unused permits to the quota
+   */
+  constructor(
+    private readonly key: Key,
+    private readonly spent: SpentPermit,
+    private readonly refused: number,
+    private left: number,
+    private readonly giveBack: (spent: SpentPermit, requests: number) => Promise<void>,
+  ) {}
+
+  /**
+   * Returns the permit of one request. Returns undefined if none is left, if they belong to another key or priority, or
+   * if the service has refused a request since they were taken: the request then takes a permit of its own.
+   */
+  take(key: Key, priority: Priority): Held | undefined {
+    if (this.left === 0 || key !== this.key || priority !== this.spent.priority) return undefined;
+    if (key.refused !== this.refused) return undefined;
+    this.left -= 1;
+    return { ...this.spent, refusals: 0, release: () => undefined };
+  }
+
+  /** Returns the unused permits to the quota. Must be called when the poll has ended, also after an error. */
+  async end(): Promise<void> {
+    const unused = this.left;
+    this.left = 0;
+    if (unused > 0) await this.giveBack(this.spent, unused);
+  }
+}
+
 export function unknownKey(fingerprint: string): Key {
   return {
     fingerprint,

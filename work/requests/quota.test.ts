@@ -14,7 +14,7 @@ import {
   readQuota,
   readQuotas,
   type SpentPermit,
-  spendPermit,
+  spendPermits,
 } from './quota.js';
 
 const databases = useBothDatabases({ isDurable: true });
@@ -39,8 +39,10 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
         ledger = { ...ledger, db: tx as Database };
         await test(...given);
       });
-  const spend = (limit: number | null, { priority = 'live' as Priority, mustRemain = 0, exclusiveBelow = 0 } = {}) =>
-    spendPermit(ledger, key, priority, { limit, mustRemain, exclusiveBelow });
+  const spend = async (
+    limit: number | null,
+    { priority = 'live' as Priority, mustRemain = 0, exclusiveBelow = 0 } = {},
+  ) => (await spendPermits(ledger, key, priority, { count: 1, limit, mustRemain, exclusiveBelow }))?.state ?? null;
   const permit = (state: QuotaState | null, more: Partial<SpentPermit> = {}): SpentPermit => ({
     priority: 'live',
     window: state!.window,
@@ -60,6 +62,30 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
          alone_until = alone_until - $1::float8 * interval '1 millisecond'`,
       [ms],
     );
+
+  it('grants the requests of a poll together, at most what is left for them', async () => {
+    await report(100, 20);
+    const take = async (count: number, mustRemain: number) =>
+      await spendPermits(ledger, key, 'live', { count, limit: 100, mustRemain, exclusiveBelow: 0 });
+    expect(await take(8, 10)).toMatchObject({ granted: 8, state: { used: 9, remaining: 12 } });
+    const rest = await take(8, 10);
+    expect(rest).toMatchObject({ granted: 2, state: { used: 11, remaining: 10 } });
+    expect(await take(8, 10)).toBeNull();
+    await notePassed(ledger, key, permit(rest!.state), false, 2);
+    expect(await readQuota(ledger, key)).toMatchObject({ used: 9, remaining: 12 });
+  });
+
+  it('grants each permit once, however many processes take some at the same time', async () => {
+    await report(200, 100);
+    const taken = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const terms = { count: 8, limit: 200, mustRemain: 0, exclusiveBelow: 0 };
+        return (await spendPermits(ledger, key, 'live', terms))?.granted ?? 0;
+      }),
+    );
+    expect(taken.reduce((sum, granted) => sum + granted, 0)).toBe(100);
+    expect(await readQuota(ledger, key)).toMatchObject({ remaining: 0 });
+  });
 
   it('is counted and not limited before anything is known about it', async () => {
     const states = [await spend(null), await spend(null)];
@@ -477,10 +503,8 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     await report(1000, 0);
     await readQuota(ledger, 'another');
     expect(
-      await spendPermit(ledger, 'another', 'live', { limit: null, mustRemain: 0, exclusiveBelow: 0 }),
-    ).toMatchObject({
-      used: 1,
-    });
+      await spendPermits(ledger, 'another', 'live', { count: 1, limit: null, mustRemain: 0, exclusiveBelow: 0 }),
+    ).toMatchObject({ state: { used: 1 } });
     expect([...(await readQuotas(ledger, [key, 'another', 'unheard-of'])).keys()].toSorted()).toEqual(['another', key]);
   });
 

@@ -118,28 +118,34 @@ export async function readQuotas(ledger: Ledger, fingerprints: readonly string[]
 }
 
 /**
- * Takes a permit for one request, with one short statement before the request. The first permit after a reset starts a
+ * Takes permits for the next requests, with one short statement before them. The first permit after a reset starts a
  * new window.
+ * @param terms.count maximum number of permits
  * @param terms.limit the limit for which the caller computed the terms; no permit if the limit has changed
- * @param terms.mustRemain requests that must still be left after this one
+ * @param terms.mustRemain requests that must still be left after these
  * @param terms.exclusiveBelow at or below this many remaining requests, and after a refusal, requests are made one at a
  *   time
  * @returns null if there is no permit; `readQuota` shows why
  */
-export async function spendPermit(
+export async function spendPermits(
   ledger: Ledger,
   fingerprint: string,
   priority: Priority,
-  terms: { readonly limit: number | null; readonly mustRemain: number; readonly exclusiveBelow: number },
-): Promise<QuotaState | null> {
+  terms: {
+    readonly count: number;
+    readonly limit: number | null;
+    readonly mustRemain: number;
+    readonly exclusiveBelow: number;
+  },
+): Promise<{ readonly granted: number; readonly state: QuotaState } | null> {
   const count = (name: string, kind: Priority): string =>
-    `${name} = ${usedNow(name)} + (case when $2 = '${kind}' then 1 else 0 end)`;
+    `${name} = ${usedNow(name)} + (case when $2 = '${kind}' then granted else 0 end)`;
   const isExclusive = `(refusals > 0 or ${leftNow} <= $5::int)`;
-  const [row] = await ledger.db.query<QuotaState>(
+  const [row] = await ledger.db.query<QuotaState & { granted: number }>(
     `update quotas set
-       request_limit = ${limitNow}, remaining = ${leftNow} - 1,
+       request_limit = ${limitNow}, remaining = ${leftNow} - granted,
        limit_until = case when ${isOver} and limit_until <= now() then null else limit_until end,
-       used = ${usedNow('used')} + 1,
+       used = ${usedNow('used')} + granted,
        ${count('used_imports', 'import')}, ${count('used_idle', 'idle')}, ${count('used_sweeps', 'sweep')},
        unsure = ${usedNow('unsure')},
        window_number = window_number + (case when ${isOver} then 1 else 0 end),
@@ -148,15 +154,23 @@ export async function spendPermit(
        reset_at = case when ${isOver} then null else reset_at end,
        wait_until = null,
        alone_until = case when ${isExclusive} then now() + ${maxExclusiveMs} * interval '1 millisecond' else alone_until end
-     where fingerprint = $1 and ${withoutWaiting}
+     from (
+       select fingerprint as locked, case when ${isExclusive} then (case when $6::int = 1 then 1 else 0 end)
+           when ${limitNow} is null or ${leftNow} is null then $6::int
+           else least($6::int, ${leftNow} - greatest($4::int, case when $6::int > 1 then $5::int else 0 end)) end as granted
+       from quotas where fingerprint = $1 for update
+     ) permits
+     where fingerprint = locked and granted > 0 and ${withoutWaiting}
        and (wait_until is null or wait_until <= now())
        and (${limitNow} is not distinct from $3::int)
        and (${limitNow} is null or ${leftNow} is null or ${leftNow} > $4::int)
        and (${isExclusive} is not true or alone_until is null or alone_until <= now())
-     returning ${columns}`,
-    [fingerprint, priority, terms.limit, terms.mustRemain, terms.exclusiveBelow],
+     returning ${columns}, granted`,
+    [fingerprint, priority, terms.limit, terms.mustRemain, terms.exclusiveBelow, terms.count],
   );
-  return row ?? null;
+  if (row === undefined) return null;
+  const { granted, ...state } = row;
+  return { granted, state };
 }
 
 /** The permit under which a request was made. */
@@ -351,14 +365,16 @@ export async function allowProbe(ledger: Ledger, fingerprint: string, reserve: n
 /**
  * Stores that a request ended without a response that reports the quota.
  * @param counted false: the service did not count it, so the permit is returned; `unsure`: it may not have arrived
+ * @param requests number of requests, all under such a permit
  */
 export async function notePassed(
   ledger: Ledger,
   fingerprint: string,
   permit: SpentPermit,
   counted: boolean | 'unsure',
+  requests = 1,
 ): Promise<void> {
-  const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else 1 end)`;
+  const back = `(case when $2::text <> 'false' or window_number <> $3::int then 0 else $6::int end)`;
   // The limit was learnt in this window, from a count that included this request.
   const wasLearntHere = `$2::text <> 'true' and window_number = $3::int and refused_window = window_number
     and limit_until is not null`;
@@ -371,6 +387,6 @@ export async function notePassed(
        ${takeBack('used_imports', 'import')}, ${takeBack('used_idle', 'idle')}, ${takeBack('used_sweeps', 'sweep')},
        alone_until = case when $4::boolean then null else alone_until end
      where fingerprint = $1 and ${withoutWaiting}`,
-    [fingerprint, String(counted), permit.window, permit.exclusive, permit.priority],
+    [fingerprint, String(counted), permit.window, permit.exclusive, permit.priority, requests],
   );
 }

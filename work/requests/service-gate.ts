@@ -11,7 +11,8 @@ import {
   type Priority,
   type QuotaState,
   readQuota,
-  spendPermit,
+  type SpentPermit,
+  spendPermits,
 } from './quota.js';
 import { pausesOf } from '../../ledger/pauses.js';
 import { replanStreams } from '../../ledger/streams-due.js';
@@ -21,7 +22,17 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response.js';
 import type { Collaborators, Log } from '../collaborators.js';
-import { updatesQuota, hasGrown, hold, type Held, type Key, learn, unknownKey, wasCounted } from './key-permits.js';
+import {
+  updatesQuota,
+  hasGrown,
+  hold,
+  type Held,
+  type Key,
+  learn,
+  Permits,
+  unknownKey,
+  wasCounted,
+} from './key-permits.js';
 import { Outages, storedOutages } from './outages.js';
 import {
   PermitRefusal,
@@ -74,6 +85,8 @@ export interface GateOptions {
 export interface Permit {
   readonly workspace: string;
   readonly priority: Priority;
+  /** From `ServiceGate.permits`: the request uses one of these if it can, and otherwise takes a permit of its own. */
+  readonly permits?: Permits | undefined;
 }
 
 /**
@@ -129,7 +142,7 @@ export class ServiceGate {
    */
   async request<T>(
     access: Access,
-    { workspace, priority }: Permit,
+    { workspace, priority, permits }: Permit,
     call: (client: PigeonholeClient, onReceived: () => void) => Promise<T>,
     quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
@@ -138,7 +151,7 @@ export class ServiceGate {
       throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
     }
     const key = this.#keyOf(access.config, workspace);
-    const held = await this.#take(access, key, workspace, priority);
+    const held = permits?.take(key, priority) ?? (await this.#take(access, key, workspace, priority));
     try {
       const result = await this.#call(access, key, held, { workspace, call: (onReceived) => call(client, onReceived) });
       await this.outages.answered(workspace);
@@ -149,6 +162,50 @@ export class ServiceGate {
     } finally {
       held.release();
     }
+  }
+
+  /**
+   * Takes the permits for the requests of one poll with one statement. Pass the result to each of these requests
+   * (`Permit.permits`), and call its `end` when the poll is over, whatever happened:
+   *
+   *     const permits = await gate.permits(deps, { workspace, priority }, streams.length);
+   *     try {
+   *       // requestPage(deps, { workspace, priority, permits }, …) for each stream
+   *     } finally {
+   *       await permits.end();
+   *     }
+   *
+   * Requests beyond the permits, of another priority, or after a refusal take permits of their own, so the caller need
+   * not know how many it got: near the end of the quota it gets fewer or none, and the requests report why. `end` sends
+   * at most one statement, and none if all permits were used. If a process ends before it, its unused permits count as
+   * used until the quota is renewed.
+   * @param count number of requests that the poll makes at least; no statement is sent below 2
+   */
+  async permits(
+    access: Access,
+    { workspace, priority }: Pick<Permit, 'workspace' | 'priority'>,
+    count: number,
+  ): Promise<Permits> {
+    const key = this.#keyOf(access.config, workspace);
+    const { refused } = key;
+    const giveBack = (spent: SpentPermit, requests: number): Promise<void> =>
+      notePassed(this.ledger, key.fingerprint, spent, false, requests);
+    const spent = count < 2 || key.unnoted > 0 ? null : await this.#spend(access, key, { workspace, priority, count });
+    if (spent === null) return new Permits(key, noPermit, refused, 0, giveBack);
+    const { window } = learn(key, spent.state);
+    return new Permits(key, { priority, window, probe: false, exclusive: false }, refused, spent.granted, giveBack);
+  }
+
+  async #spend(
+    access: Access,
+    key: Key,
+    { workspace, priority, count }: { readonly workspace: string; readonly priority: Priority; readonly count: number },
+  ): Promise<{ readonly granted: number; readonly state: QuotaState } | null> {
+    const known = await this.#stateOf(key);
+    const needs = await this.#needsOf(access, key, known);
+    const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
+    const terms = { count, limit: known.limit, mustRemain, exclusiveBelow: exclusiveBelow(known.limit) };
+    return await spendPermits(this.ledger, key.fingerprint, priority, terms);
   }
 
   /** Counts consecutive responses without a quota; after enough of them, drops the limit that was reported before. */
@@ -204,11 +261,12 @@ export class ServiceGate {
       const isProbe = priority !== 'import' && key.probeAt !== null && key.probeAt <= this.now();
       if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make only one probe
       const terms = {
+        count: 1,
         limit: known.limit,
         mustRemain: isProbe ? 0 : mustRemain,
         exclusiveBelow: exclusiveBelow(known.limit),
       };
-      const spent = await spendPermit(this.ledger, key.fingerprint, priority, terms);
+      const spent = (await spendPermits(this.ledger, key.fingerprint, priority, terms))?.state ?? null;
       if (spent !== null) {
         if (priority !== 'import' && (spent.remaining ?? -1) >= mustRemain) [key.probes, key.probeAt] = [0, null];
         return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
@@ -342,5 +400,6 @@ export class ServiceGate {
   }
 }
 
+const noPermit: SpentPermit = { priority: 'sweep', window: 0, probe: false, exclusive: false };
 const nothingReported = { limit: null, remaining: null, resetInMs: null };
 const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
