@@ -72,8 +72,8 @@ export interface CandidateRow extends Omit<Candidate, 'visibility'> {
 
 /**
  * Returns SQL that reads a value from the last delivery of a person's own record before this change that meets a
- * condition. The statement repeats the condition of the partial index of migration 0027, because the planner uses the
- * index only then.
+ * condition. The statement repeats the condition of the partial index `deliveries_told_settled`, because the
+ * planner uses the index only then.
  * @param what the value to read
  * @param where the condition
  */

@@ -28,6 +28,24 @@ describe.each(kinds)('migrations on %s', (kind) => {
     expect(await db.query('select number from migrations order by 1')).toEqual(numbers.map((number) => ({ number })));
   });
 
+  it('of the next version change a store with rows, once, and keep the rows', async () => {
+    const db = databases.of(kind);
+    await openLedger(db, testKey);
+    await db.query(`insert into syncs (name, workspace, choice) values ('all', 'acme', '{}')`);
+    const next = join(folder, `${String(newest + 1).padStart(4, '0')}_colours.sql`);
+    writeFileSync(
+      next,
+      `alter table syncs add column colour text not null default 'red'; create table colours (name text);`,
+    );
+    await migrate(db, { folder });
+    await migrate(db, { folder });
+    rmSync(next);
+    expect(await db.query('select name, colour from syncs')).toEqual([{ name: 'all', colour: 'red' }]);
+    expect(await db.query('select max(number) as number from migrations')).toEqual([{ number: newest + 1 }]);
+    await db.script('drop table colours; alter table syncs drop column colour; delete from syncs');
+    await db.query('delete from migrations where number = $1', [newest + 1]);
+  });
+
   it('are applied even if a migration with a higher number was applied before', async () => {
     const db = databases.of(kind);
     await openLedger(db, testKey);

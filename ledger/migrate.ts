@@ -44,7 +44,7 @@ export async function migrate(
   await db.withoutLimits(async (session) => {
     await untilAlone(session, { onProgress, everyMs });
     try {
-      await makeTable(session);
+      await session.query(createMigrations);
       const applied = await session.query<{ number: number }>('select number from migrations order by number');
       await refuseNewer(applied.at(-1)?.number ?? 0, folder);
       // Compares all numbers, not only the newest: migrations that were developed in parallel are merged in any order.
@@ -86,15 +86,6 @@ async function untilAlone(
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(everyMs, 250)));
   }
-}
-
-async function makeTable(session: Session): Promise<void> {
-  await session.transaction(async (tx) => {
-    // An earlier version uses only this lock. Without it, two first starts at the same time collide in PostgreSQL's
-    // catalog despite "if not exists".
-    await tx.query('select pg_advisory_xact_lock(hashtext($1))', ['pigeonpost migrations']);
-    await tx.query(createMigrations);
-  });
 }
 
 /**

@@ -62,7 +62,7 @@ export const heldRowOutcome = `case when code_status in ('created', 'confirmed',
 /**
  * SQL condition for the deliveries of a lane. The indexes that can serve it are sorted by item and then by change, so
  * rows are read in that order. The statement must also restrict the rows to those of one index (`deliveries_of_item` or
- * `deliveries_told_settled` in schema.sql).
+ * `deliveries_told_settled`).
  */
 export function byItem(deliveries: string, sinkId: string, ref: string): string {
   return `${deliveries}.sink_id + 0 = ${sinkId}::int4 and ${deliveries}.ref = ${ref}`;

@@ -63,8 +63,7 @@ const rulesOf = {
 /** Findings that are right: [start of the path, text on the line, reason]. */
 const exceptions = [
   ['tools/check-language.mjs', '', 'contains the patterns'],
-  ['ledger/schema.sql', 'begun integer', 'the name of a column'],
-  ['ledger/migrations/0009_imports.sql', 'begun  ', 'the name of a column'],
+  ['ledger/migrations/0001_the_ledger.sql', 'begun  ', 'the name of a column'],
 ];
 
 const checked = /\.(?:ts|tsx|mjs|cjs|js|md|yaml|yml|sql|html)$/;

@@ -44,14 +44,6 @@ const sinkFolders: ReadonlySet<string> = new Set(
   importPaths('sinks/all-sinks.ts').flatMap(({ path }) => /^\.\/([^/]+)\//.exec(path)?.[1] ?? []),
 );
 
-describe('the migrations', () => {
-  it('have unique numbers, because a store applies one migration per number', () => {
-    const files = readdirSync(join(root, 'ledger/migrations')).filter((name) => name.endsWith('.sql'));
-    const numbers = files.map((name) => name.slice(0, 4));
-    expect(files.filter((_, at) => numbers.indexOf(numbers[at]!) !== at)).toEqual([]);
-  });
-});
-
 describe('the rooms', () => {
   it.each(Object.keys(mayImport))('%s imports only folders that the design allows', (room) => {
     const strangers = sourcesOf(room)
