@@ -3,8 +3,23 @@ import type { Ledger } from '../ledger/ledger.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { notSelected } from './decide-delivery.js';
 import { curableReasons, type RecentByList, withNewSettings, withReleased } from './recent-decisions.js';
-import { redriveLane } from './dead-letters.js';
-import { type LaneLease, lockLane, listNotWanted, markFilling } from '../ledger/lanes.js';
+import { waitsForAPerson } from './dead-letters.js';
+import {
+  addWaiting,
+  anyWithheldItem,
+  redriveDeadOfLane,
+  releaseWithheld,
+  releaseWithheldItems,
+} from '../ledger/deliveries.js';
+import {
+  type LaneLease,
+  lockLane,
+  listNotWanted,
+  keepConfiguration,
+  keepRecent,
+  makeDue,
+  markFilling,
+} from '../ledger/lanes.js';
 
 export interface LaneConfiguration {
   readonly configuration: number;
@@ -56,13 +71,9 @@ export async function adoptConfiguration(
   while (await releaseSlice(ledger, lease, released));
   return await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);
-    if (settingsChanged) await redriveLane(tx, lease);
+    if (settingsChanged) await redriveDeadOfLane(tx, lease, waitsForAPerson);
     const recent = withReleased(await recentOf(tx, lease));
-    await tx.query(
-      `update lanes set configuration = $3, lists = $4, settings = $5, recent = $6, filling_at = clock_timestamp()
-       where sink_id = $1 and ref = $2`,
-      [lease.sinkId, lease.ref, wanted.configuration, wanted.lists.join(' '), wanted.settings, JSON.stringify(recent)],
-    );
+    await keepConfiguration(tx, lease, { ...wanted, recent: JSON.stringify(recent) });
     return recent;
   });
 }
@@ -72,11 +83,7 @@ async function separateDecisions(ledger: Ledger, lease: LaneLease, lists: readon
   await ledger.db.transaction(async (tx) => {
     const { watermark } = await lockLane(tx, lease);
     const recent = withNewSettings(await recentOf(tx, lease), { lists, decidedTo: watermark });
-    await tx.query('update lanes set recent = $3 where sink_id = $1 and ref = $2', [
-      lease.sinkId,
-      lease.ref,
-      JSON.stringify(recent),
-    ]);
+    await keepRecent(tx, lease, JSON.stringify(recent));
   });
 }
 
@@ -89,9 +96,7 @@ async function recentOf(tx: Queryable, { sinkId, ref }: LaneLease): Promise<Rece
 }
 
 /**
- * Adds deliveries for the next items of a list, in the order of their keys. A tombstone is added only if the sink
- * received the item. To find that out, the statement goes back through all changes of the item, with one primary-key
- * look-up for each.
+ * Adds deliveries for the next items of a list, in the order of their keys.
  * @returns the key after which the next slice starts; null after the last slice
  */
 async function addSlice(
@@ -107,46 +112,10 @@ async function addSlice(
       [lease.ref, list, after],
     );
     const keys = rows.map(({ key }) => key);
-    await insertWanted(tx, lease, { list, keys, watermark, configuration: wanted.configuration });
+    await addWaiting(tx, lease, { list, keys, watermark, configuration: wanted.configuration });
     await markFilling(tx, [lease]);
     return keys.length < atOnce ? null : keys.at(-1)!;
   });
-}
-
-async function insertWanted(
-  tx: Queryable,
-  { sinkId, ref }: LaneLease,
-  slice: {
-    readonly list: string;
-    readonly keys: readonly string[];
-    readonly watermark: number;
-    readonly configuration: number;
-  },
-): Promise<void> {
-  await tx.query(
-    `with recursive slice as materialized (
-       select i.* from unnest($4::text[]) as n (key) cross join lateral (
-         select key, revision, last_sequence, payload is null as gone from items
-         where ref = $2 and list = $3 and key = n.key and last_sequence <= $5 limit 1) i),
-     past (key, sequence) as (
-       select key, last_sequence from slice where gone
-       union all
-       select p.key, c.previous_sequence from past p cross join lateral (select previous_sequence from changes
-         where ref = $2 and sequence = p.sequence and previous_sequence is not null limit 1) c),
-     received as materialized (
-       select distinct p.key from past p cross join lateral (select 1 from deliveries
-         where sink_id = $1 and ref = $2 and sequence = p.sequence and state = 'delivered' limit 1) d)
-     insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration)
-     select $1, $2, s.last_sequence, $3, s.key, s.revision, 'waiting', $6
-     from slice s
-       cross join lateral (select found_at from changes where ref = $2 and sequence = s.last_sequence limit 1) c
-       cross join lateral (select history_ms from sinks where id = $1 limit 1) k
-       left join lateral (select true as known from deliveries
-         where sink_id = $1 and ref = $2 and sequence = s.last_sequence and replay = 0 limit 1) d on true
-     where d.known is null and case when s.gone then s.key in (select key from received)
-       else k.history_ms is null or c.found_at > now() - k.history_ms * interval '1 millisecond' end`,
-    [sinkId, ref, slice.list, slice.keys, slice.watermark, slice.configuration],
-  );
 }
 
 /**
@@ -160,16 +129,9 @@ async function releaseSlice(
 ): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     await lockLane(tx, lease);
-    const rows = await tx.query(
-      `update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
-       where ctid = any(array(select d.at from unnest($3::text[], $4::text[]) as n (list, reason)
-         cross join lateral (select ctid as at from deliveries where sink_id = $1 and ref = $2 and list = n.list
-           and state = 'withheld' and reason = n.reason and replay = 0 limit ${atOnce}) d
-         limit ${atOnce})) returning 1 as released`,
-      [lease.sinkId, lease.ref, withheld.map(({ list }) => list), withheld.map(({ reason }) => reason)],
-    );
-    if (rows.length > 0) await markFilling(tx, [lease]); // in this transaction: the changes that are due now are old
-    return rows.length === atOnce;
+    const released = await releaseWithheld(tx, lease, withheld, atOnce);
+    if (released > 0) await markFilling(tx, [lease]); // in this transaction: the changes that are due now are old
+    return released === atOnce;
   });
 }
 
@@ -182,21 +144,11 @@ export async function releaseSelected(
   ledger: Ledger,
   { sinkId, workspaceRef, selected }: { sinkId: number; workspaceRef: number; selected: readonly string[] },
 ): Promise<void> {
-  const values = [sinkId, workspaceRef, selected, notSelected];
-  const released = `sink_id = $1 and ref = $2 and replay = 0 and list = 'pigeonholes' and state = 'withheld'
-    and reason = $4 and key = any($3::text[])`;
+  const withheld = { sinkId, ref: workspaceRef, list: 'pigeonholes', reason: notSelected, keys: selected };
   // This function runs in every cycle, so it must neither lock nor write if there is nothing to release.
-  const left = await ledger.db.query(`select 1 from deliveries where ${released} limit 1`, values);
-  if (left.length === 0) return;
+  if (!(await anyWithheldItem(ledger.db, withheld))) return;
   await ledger.db.transaction(async (tx) => {
-    await tx.query('update lanes set due_at = now(), filling_at = clock_timestamp() where sink_id = $1 and ref = $2', [
-      sinkId,
-      workspaceRef,
-    ]);
-    await tx.query(
-      `update deliveries set state = 'waiting', reason = null, due_at = null, updated_at = clock_timestamp()
-       where ${released}`,
-      values,
-    );
+    await makeDue(tx, [withheld]);
+    await releaseWithheldItems(tx, withheld);
   });
 }

@@ -5,28 +5,30 @@ import type { Consent } from '../ledger/seen-item.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { type Candidate, type FoundChanges, newChanges, type ShownChange, toCandidates } from './candidates.js';
 import {
-  type BatchInFlight,
-  moveWatermark,
-  saveBatchInFlight,
-  endBatchInFlight,
+  settleReplayed,
+  type Settled,
+  supersedeDead,
+  supersedeWithheld,
+  writeDecided,
   writeFirstDeliveries,
-} from '../ledger/batches-in-flight.js';
-import { type LaneLease, type LaneOutcome, type LockedLane, lockLane, noteOnLane } from '../ledger/lanes.js';
+  writeOutcomes,
+} from '../ledger/deliveries.js';
+import { keepObjects } from '../ledger/sink-objects.js';
+import {
+  type BatchInFlight,
+  endBatchInFlight,
+  saveBatchInFlight,
+  type LaneLease,
+  type LaneOutcome,
+  type LockedLane,
+  lockLane,
+  moveWatermark,
+  noteOnLane,
+} from '../ledger/lanes.js';
 import { peopleAmong, refreshInteractions, releaseEngagement } from './consent-changes.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { nextReplayed, noteEmitted, noteReplayed } from './replays.js';
-import {
-  type Decision,
-  type Decided,
-  toDecidedRow,
-  writeDecided,
-  supersedeWithheld,
-  type Settled,
-  writeOutcomes,
-  supersedeDead,
-  settleReplayed,
-} from './delivery-states.js';
-import { keepObjects } from './related-items.js';
+import { type Decision, type Decided, toDecidedRow, toWaitingRow } from './delivery-states.js';
 import { firstDeliveries, isWrittenLater, toBatchInFlight } from './unwritten-batch.js';
 
 interface BatchRequest {
@@ -95,11 +97,8 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
         await saveBatchInFlight(tx, lease, unwritten);
         return { sending, withheld, unwritten, empty: false };
       }
-      const waiting = blocked.map(
-        (row) => ({ candidate: row, state: 'waiting', reason: null, identity: null }) as const,
-      );
       await Promise.all([
-        writeDecided(tx, lease, request.configuration, [...waiting, ...decided.map(toDecidedRow)]),
+        writeDecided(tx, lease, request.configuration, [...blocked.map(toWaitingRow), ...decided.map(toDecidedRow)]),
         request.onlyLatest && supersedeWithheld(tx, lease, added),
         fresh.reached > lane.watermark && moveWatermark(tx, lease, fresh.reached),
       ]);
@@ -179,7 +178,10 @@ export async function finishBatch(
       // The statements are sent together, because none needs the result of another.
       await Promise.all([
         (wasInFlight
-          ? writeFirstDeliveries(tx, lease, unwritten, firstDeliveries(unwritten, settled))
+          ? Promise.all([
+              writeFirstDeliveries(tx, lease, unwritten.configuration, firstDeliveries(unwritten, settled)),
+              moveWatermark(tx, lease, unwritten.reached),
+            ])
           : writeOutcomes(tx, lease, settled)
         ).then(() => settleReplayed(tx, lease, settled)),
         noteReplayed(tx, lease, settled),

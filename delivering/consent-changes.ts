@@ -1,5 +1,6 @@
 import { chunksOf } from '../base/grouping.js';
 import type { Queryable } from '../ledger/drivers/database.js';
+import { refreshShown } from '../ledger/deliveries.js';
 import { engagementList } from '../ledger/engagement.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
 import type { Candidate, CandidateRow } from './candidates.js';
@@ -80,7 +81,13 @@ async function refreshItems(
   const checked = new Map([...people].map(([id, { mayShow }]) => [id, mayShow]));
   if (between !== null) for (const id of await changedBetween(tx, lane.ref, between)) checked.set(id, true);
   // A statement handles only some of the people, because each may have many items.
-  for (const some of chunksOf([...checked], peopleAtOnce)) await refreshOf(tx, lane, accepts, some, withheldList);
+  const rules = {
+    accepts: [...accepts],
+    acceptsUnknown: consentStates.every((state) => accepts.has(state)),
+    except: waitsForAPerson,
+    withheldList,
+  };
+  for (const some of chunksOf([...checked], peopleAtOnce)) await refreshShown(tx, lane, some, rules);
 }
 
 /** Number of people whose interactions one statement reads. */
@@ -101,52 +108,6 @@ async function changedBetween(
     [ref, after, until],
   );
   return rows.map(({ key }) => key);
-}
-
-/** Uses one index look-up for each person, item and delivery, and one for each row that is written (decision 0038). */
-async function refreshOf(
-  tx: Queryable,
-  { sinkId, ref }: LaneName,
-  accepts: ReadonlySet<Consent>,
-  people: readonly (readonly [attendeeId: string, mayShow: boolean])[],
-  withheldList: string | null,
-): Promise<void> {
-  await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, identity, updated_at)
-     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'waiting',
-       case when n.shown then null else d.identity end, clock_timestamp()
-     from (
-       select l.attendee_id, l.may_show,
-         case when a.payload is not null then coalesce(a.consent = any($5::text[]), $6) else $6 end as shown
-       from unnest($3::int8[], $4::boolean[]) as l (attendee_id, may_show)
-         left join lateral (select payload, consent from items
-           where ref = $2 and list = 'attendees' and key = l.attendee_id::text limit 1) a on true) n
-       cross join lateral (select last_sequence from items
-         where ref = $2 and attendee_id = n.attendee_id and visibility = 'named' and list <> 'attendees'
-           and payload is not null and ($8::text is null or list = $8) offset 0) i
-       cross join lateral (select * from deliveries
-         where sink_id = $1 and ref = $2 and sequence = i.last_sequence and replay = 0 limit 1) d
-       left join lateral (select true as later from deliveries -- a later replay was sent with the identity
-         where sink_id = $1 and ref = $2 and sequence = d.sequence and replay > 0 and identity
-           and updated_at > d.updated_at limit 1) r on true
-     where (n.may_show or not n.shown)
-       and (d.state in ('delivered', 'withheld')
-         or (not n.shown and d.state = 'dead' and d.reason <> all($7::text[])))
-       and (d.identity is distinct from n.shown or (not n.shown and r.later))
-       and ($8::text is null or (n.shown and d.state = 'withheld' and d.reason like 'consent-%'))
-     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null, due_at = null,
-       identity = excluded.identity, updated_at = excluded.updated_at`,
-    [
-      sinkId,
-      ref,
-      people.map(([attendeeId]) => attendeeId),
-      people.map(([, mayShow]) => mayShow),
-      [...accepts],
-      consentStates.every((state) => accepts.has(state)),
-      waitsForAPerson,
-      withheldList,
-    ],
-  );
 }
 
 /** Withdrawals within this time are counted together, so that many small groups are noticed as well. */

@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.js';
-import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
+import { redriveDead } from '../ledger/deliveries.js';
+import { makeDue } from '../ledger/lanes.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
 import { wakeSinks } from '../ledger/sinks.js';
 import { isSent, sentByValue } from './lane-plans.js';
@@ -121,21 +122,10 @@ export async function redriveDeadLetters(
 ): Promise<{ changes: number; woken: string[] }> {
   return await ledger.db.transaction(async (tx) => {
     await lockLanesOf(tx, choice.sink ?? null);
-    const rows = await tx.query<{ sink_id: number; ref: number; changes: number }>(
-      `with due as (
-         update deliveries u set state = 'waiting', reason = null, attempts = 0, due_at = null, redriven = true,
-           identity = case when u.reason = $8 then false else u.identity end, -- the operator has confirmed the removal
-           updated_at = clock_timestamp()
-         from deliveries d join sinks s on s.id = d.sink_id
-         where ${chosen} and u.sink_id = d.sink_id and u.ref = d.ref and u.sequence = d.sequence and u.replay = d.replay
-         returning u.sink_id, u.ref),
-       counted as (select sink_id, ref, count(*)::int as changes from due group by sink_id, ref)
-       update lanes l set due_at = now(), filling_at = clock_timestamp() from counted c where l.sink_id = c.sink_id and l.ref = c.ref
-       returning l.sink_id, l.ref, c.changes`,
-      [...valuesOf(choice), withdrawalsHeld],
-    );
-    const woken = await wakeSinks(tx, [...new Set(rows.map((row) => row.sink_id))]);
-    return { changes: rows.reduce((sum, row) => sum + row.changes, 0), woken };
+    const lanes = await redriveDead(tx, { condition: chosen, values: valuesOf(choice) }, withdrawalsHeld);
+    await makeDue(tx, lanes);
+    const woken = await wakeSinks(tx, [...new Set(lanes.map(({ sinkId }) => sinkId))]);
+    return { changes: lanes.reduce((sum, { changes }) => sum + changes, 0), woken };
   });
 }
 
@@ -153,16 +143,3 @@ export const withdrawalsHeld = 'withdrawals-held';
  * removals.
  */
 export const waitsForAPerson: readonly string[] = [outcomeUnknown, withdrawalsHeld];
-
-/**
- * Makes a lane's dead letters due again after the sink's settings changed, except those that wait for an operator. The
- * caller holds the lane.
- */
-export async function redriveLane(tx: Queryable, { sinkId, ref }: { sinkId: number; ref: number }): Promise<void> {
-  await tx.query(
-    `update deliveries set state = 'waiting', reason = null, attempts = 0, due_at = null, redriven = true,
-       updated_at = clock_timestamp()
-     where sink_id = $1 and ref = $2 and state = 'dead' and reason <> all($3::text[])`,
-    [sinkId, ref, waitsForAPerson],
-  );
-}

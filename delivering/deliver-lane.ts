@@ -21,7 +21,7 @@ import { planShown, withHiddenReason } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
 import { addDecisions, type RecentByList } from './recent-decisions.js';
 import { changesToRecover, lookUpAfterMs, recoverSent, unlessHidden } from './recover-batch.js';
-import { objectsOfSink } from './related-items.js';
+import { objectsOfSink } from '../ledger/sink-objects.js';
 import { sendApart } from './send-apart.js';
 import { type LeasedLane, sendPlanned, type Settlements } from './send-batch.js';
 import { type BatchVerdict, isOnlyHeldBack, settleOutcomes } from './settle-outcomes.js';

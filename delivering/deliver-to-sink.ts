@@ -1,11 +1,11 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { isApproved } from '../ledger/approvals.js';
-import { lowerWakeFlag } from '../ledger/sinks.js';
+import { lowerWakeFlag, saveSinkHealth } from '../ledger/sinks.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pauseOfSink } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { releaseSelected } from './adopt-configuration.js';
-import { healthForCycle, saveSinkHealth, SinkBreaker } from './sink-breaker.js';
+import { healthForCycle, SinkBreaker } from './sink-breaker.js';
 import type { Collaborators, OpenSink } from '../work/collaborators.js';
 import { deliverLane, type LaneSettings, type LaneResult } from './deliver-lane.js';
 import { plannedLanes, syncsTo } from './lane-plans.js';

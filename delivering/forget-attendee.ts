@@ -9,9 +9,9 @@ import {
   erasedOfLane,
   type ErasingLane,
   erasingLanes,
-  settleErasingLane,
 } from '../people/erasures.js';
 import { endErasure, keepReceipts } from '../people/erasure-states.js';
+import { settleErasingLane } from '../people/held-items.js';
 import type { Collaborators } from '../work/collaborators.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import type { ErasureResult } from '../work/cycle-results.js';

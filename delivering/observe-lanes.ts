@@ -8,7 +8,8 @@ import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Decision } from './delivery-states.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
-import { addLane, type LockedLane } from '../ledger/lanes.js';
+import { addLane, type LockedLane, noteObserved } from '../ledger/lanes.js';
+import { addObserved, type ObservedCount, restartObservation } from '../ledger/observations.js';
 
 /** Maximum number of changes per transaction. */
 const sliceSize = 500;
@@ -70,7 +71,7 @@ async function observeLane(
     );
     const { watermark, newest, observed, configuration: observedConfiguration, ...history } = lane!;
     const continues = observed !== null && observedConfiguration === configuration;
-    if (!continues) await tx.query('delete from observations where sink_id = $1 and ref = $2', [sinkId, ref]);
+    if (!continues) await restartObservation(tx, { sinkId, ref });
     const after = continues ? Math.max(observed, watermark) : watermark;
     const { rows, reached } = await newChanges(tx, { sinkId, ref, lists, after, newest, ...history }, sliceSize);
     const decided = (await toCandidates(tx, ref, rows)).map((candidate) => ({
@@ -90,29 +91,13 @@ async function observeLane(
     const planned = await planShown(sink.sink, subjects, sending);
     const reasons = new Map(sending.map(({ candidate }, index) => [candidate, reasonNotToSend(planned[index]!)]));
     const counts = countBy(decided.map((each) => outcomeOf(each, reasons.get(each.candidate) ?? null)));
-    await tx.query(
-      `insert into observations (sink_id, ref, outcome, reason, changes)
-       select $1, $2, n.* from unnest($3::text[], $4::text[], $5::int8[]) as n
-       on conflict (sink_id, ref, outcome, reason) do update set changes = observations.changes + excluded.changes`,
-      [
-        sinkId,
-        ref,
-        counts.map(({ outcome }) => outcome),
-        counts.map(({ reason }) => reason),
-        counts.map(({ changes }) => changes),
-      ],
-    );
-    await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
-      sinkId,
-      ref,
-      reached,
-      configuration,
-    ]);
+    await addObserved(tx, { sinkId, ref }, counts);
+    await noteObserved(tx, { sinkId, ref }, { reached, configuration });
     return reached < newest;
   });
 }
 
-type Counted = { readonly outcome: 'send' | 'send-anonymous' | 'withhold' | 'supersede'; readonly reason: string };
+type Counted = Pick<ObservedCount, 'outcome' | 'reason'>;
 
 function outcomeOf(
   { candidate, decision }: { candidate: Candidate; decision: Decision },
@@ -135,7 +120,7 @@ function outcomeOf(
   }
 }
 
-function countBy(all: readonly Counted[]): (Counted & { changes: number })[] {
+function countBy(all: readonly Counted[]): ObservedCount[] {
   const counts = new Map<string, Counted & { changes: number }>();
   for (const each of all) {
     const name = `${each.outcome} ${each.reason}`;
@@ -159,51 +144,4 @@ async function unobservedLanes(
     [sinkId, refs, configuration],
   );
   return rows.map(({ ref }) => ref);
-}
-
-/** Counts of what an observing sink would have sent in one pigeonhole. */
-export interface ObservedLane {
-  readonly sink: string;
-  readonly workspace: string;
-  readonly pigeonholeId: number;
-  /** The configuration under which the counts were made. */
-  readonly configuration: number | null;
-  /** Number of changes that have not been observed yet. */
-  readonly behind: number;
-  readonly wouldSend: number;
-  /** Number of changes that would be sent without the person's identity. */
-  readonly wouldSendAnonymously: number;
-  /** Number of changes by reason. */
-  readonly wouldWithhold: Readonly<Record<string, number>>;
-}
-
-/** Returns the lanes of sinks that observe, or that observed before they were approved. */
-export async function observedLanes(ledger: Ledger): Promise<ObservedLane[]> {
-  type Lane = Pick<ObservedLane, 'sink' | 'workspace' | 'pigeonholeId' | 'configuration' | 'behind'>;
-  const lanes = await ledger.db.query<Lane & { sinkId: number; ref: number }>(
-    `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
-       l.observed_configuration as configuration, greatest(0, p.next_sequence - 1 - l.observed) as behind
-     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
-     where l.observed is not null order by k.name, p.workspace, p.pigeonhole_id`,
-  );
-  if (lanes.length === 0) return [];
-  const counts = await ledger.db.query<{
-    sinkId: number;
-    ref: number;
-    outcome: string;
-    reason: string;
-    changes: number;
-  }>('select sink_id as "sinkId", ref, outcome, reason, changes from observations order by reason');
-  return lanes.map(({ sinkId, ref, ...lane }) => {
-    const own = counts.filter((row) => row.sinkId === sinkId && row.ref === ref);
-    const changesOf = (outcome: string): number => own.find((row) => row.outcome === outcome)?.changes ?? 0;
-    return {
-      ...lane,
-      wouldSend: changesOf('send'),
-      wouldSendAnonymously: changesOf('send-anonymous'),
-      wouldWithhold: Object.fromEntries(
-        own.filter(({ outcome }) => outcome === 'withhold').map(({ reason, changes }) => [reason, changes]),
-      ),
-    };
-  });
 }

@@ -5,7 +5,7 @@ import { openLedger } from '../ledger/ledger.js';
 import { registerSinks } from '../ledger/sinks.js';
 import { formatPlan, type Weighed, weighedDatabase } from '../test/kit/weighed-database.js';
 import { newChanges, toCandidates } from './candidates.js';
-import { objectsOfSink } from './related-items.js';
+import { objectsOfSink } from '../ledger/sink-objects.js';
 import { readSubjects, type SubjectsLane } from './read-subjects.js';
 
 const databases = useBothDatabases();

@@ -6,7 +6,8 @@ import { ownRecords } from '../ledger/visibility.js';
 import type { Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
 import { candidateColumns, type CandidateRow, type ShownChange, toCandidates } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
-import type { Decision, Settled } from './delivery-states.js';
+import { postponeLookUps, type Settled } from '../ledger/deliveries.js';
+import type { Decision } from './delivery-states.js';
 import { openJoins } from './due-deliveries.js';
 import { type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 
@@ -97,7 +98,7 @@ export async function changesToRecover(
   isTakenOver: boolean,
 ): Promise<ShownChange[]> {
   if (order === 'pigeonhole') return isTakenOver ? await inFlight(ledger, lease, wholeLane) : [];
-  if (isTakenOver && repeats === 'lookUp') await postponeLookUps(ledger, lease, lookUpAfterMs);
+  if (isTakenOver && repeats === 'lookUp') await postponeLookUps(ledger.db, lease, lookUpAfterMs);
   return await inFlight(ledger, lease, batchSize);
 }
 
@@ -116,18 +117,6 @@ async function inFlight(ledger: Ledger, lease: LaneLease, limit: number): Promis
   );
   const judged = await toCandidates(ledger.db, lease.ref, rows);
   return judged.map((candidate) => ({ candidate, identity: candidate.sentWithIdentity === true }));
-}
-
-/**
- * Schedules the look-up of each change that the previous holder left in flight: `afterMs` after the change was sent.
- * Meanwhile the lane continues with other items.
- */
-async function postponeLookUps(ledger: Ledger, lease: LaneLease, afterMs: number): Promise<void> {
-  await ledger.db.query(
-    `update deliveries set due_at = updated_at + $3 * interval '1 millisecond'
-     where ${byOrder('deliveries', '$1', '$2')} and state = 'sending' and due_at is null`,
-    [lease.sinkId, lease.ref, afterMs],
-  );
 }
 
 /**

@@ -1,8 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
-import type { LaneLease } from '../ledger/lanes.js';
-import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/sql-expressions.js';
-import type { Fields, Sink } from '../sinks/sink.js';
+import type { Sink } from '../sinks/sink.js';
 import {
   type Candidate,
   candidateColumns,
@@ -13,7 +11,6 @@ import {
   withoutDelivery,
 } from './candidates.js';
 import { decideDelivery, type DecidingSink } from './decide-delivery.js';
-import type { ItemObject } from './delivery-states.js';
 
 /** The items related to a change, as currently stored. Texts are canonical JSON; null if there is none. */
 export interface RelatedItems {
@@ -161,57 +158,4 @@ export async function readSiblings(
     siblings[rows[index]!.n]!.push({ candidate, identity: decision.kind === 'send' && decision.identity });
   }
   return siblings;
-}
-
-const pageSize = 2000;
-
-/** Yields the objects of a sink's last outcomes over all its lanes, in no particular order. Reads page by page. */
-export async function* objectsOfSink(ledger: Ledger, sinkId: number): AsyncGenerator<Fields, void> {
-  let after: { ref: number; list: string; key: string } = { ref: 0, list: '', key: '' };
-  for (;;) {
-    const rows = await ledger.db.query<{ ref: number; list: string; key: string; object: string }>(
-      `select ref, list, key, object from sink_objects where sink_id = $1 and (ref, list, key) > ($2, $3, $4)
-       order by ref, list, key limit $5`,
-      [sinkId, after.ref, after.list, after.key, pageSize],
-    );
-    for (const { object } of rows) yield JSON.parse(object) as Fields;
-    if (rows.length < pageSize) return;
-    after = rows.at(-1)!;
-  }
-}
-
-/**
- * Stores each item's `object`: its ids and state at the destination. If an item was settled twice in a batch, its last
- * object counts.
- */
-export async function keepObjects(
-  tx: Queryable,
-  { sinkId, ref }: LaneLease,
-  objects: readonly ItemObject[],
-): Promise<void> {
-  if (objects.length === 0) return;
-  const last = [...new Map(objects.map((each) => [JSON.stringify([each.list, each.key]), each])).values()];
-  const gone = last.filter(({ value }) => value === null);
-  const kept = last.filter(({ value }) => value !== null);
-  if (gone.length > 0) {
-    await tx.query(
-      `delete from sink_objects where ctid = any(array(
-         select o.at from unnest($3::text[], $4::text[]) as n (list, key) cross join lateral (select ctid as at
-           from sink_objects where sink_id = $1 and ref = $2 and list = n.list and key = n.key limit 1) o))`,
-      [sinkId, ref, gone.map(({ list }) => list), gone.map(({ key }) => key)],
-    );
-  }
-  if (kept.length === 0) return;
-  await tx.query(
-    `insert into sink_objects (sink_id, ref, list, key, object)
-     select $1, $2, n.list, n.key, n.object::json from unnest($3::text[], $4::text[], $5::text[]) as n (list, key, object)
-     on conflict (sink_id, ref, list, key) do update set object = excluded.object, updated_at = clock_timestamp()`,
-    [
-      sinkId,
-      ref,
-      kept.map(({ list }) => list),
-      kept.map(({ key }) => key),
-      kept.map(({ value }) => JSON.stringify(value)),
-    ],
-  );
 }

@@ -1,6 +1,6 @@
 import type { Candidate } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
-import type { Settled } from './delivery-states.js';
+import type { Settled } from '../ledger/deliveries.js';
 import { storedDetail } from '../ledger/kept-answer.js';
 import type { LaneOutcome } from '../ledger/lanes.js';
 import type { Outcome } from '../sinks/sink.js';

@@ -1,5 +1,8 @@
 import type { Ledger } from '../ledger/ledger.js';
+import { endPostponements } from '../ledger/deliveries.js';
+import { endWaits } from '../ledger/lanes.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
+import { findSink, noteTryNow } from '../ledger/sinks.js';
 import { hasFewOpen } from './read-lanes.js';
 import { fewRecords } from './settle-outcomes.js';
 
@@ -172,44 +175,17 @@ async function readSinkHealth(
   };
 }
 
-/** @param retryInMs null if the sink works */
-export async function saveSinkHealth(
-  ledger: Ledger,
-  sinkId: number,
-  { retryInMs, ramp }: { readonly retryInMs: number | null; readonly ramp: number | null },
-): Promise<void> {
-  await ledger.db.query(
-    `update sinks set ramp = $3,
-       failing_since = case when $2::float8 is not null then coalesce(failing_since, now()) end,
-       retry_at = now() + $2::float8 * interval '1 millisecond'
-     where id = $1`,
-    [sinkId, retryInMs, ramp],
-  );
-}
-
 /**
  * Makes the sink, its lanes and its open deliveries due now, because an operator resolved the cause or changed the sink's
- * settings. This includes the deliveries that the sink postponed because its destination requested a wait. The lanes
- * become due a millisecond apart, in their former order. If all had the same time, every attempt would start with the
- * same lane, and a lane that always fails would block the others. `try_now_at` makes every process drop the waits that
- * the destination requested.
+ * settings. This includes the deliveries that the sink postponed because its destination requested a wait.
  */
 export async function trySinkNow(ledger: Ledger, name: string): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     await lockLanesOf(tx, name);
-    await tx.query(
-      `update lanes l set due_at = least(l.due_at, now()),
-         retry_at = case when l.retry_at > now() then now() - o.place * interval '1 millisecond' else l.retry_at end
-       from (select w.sink_id, w.ref, row_number() over (order by w.retry_at desc nulls last, w.ref desc) - 1 as place
-         from lanes w join sinks s on s.id = w.sink_id where s.name = $1) o
-       where l.sink_id = o.sink_id and l.ref = o.ref`,
-      [name],
-    );
-    await tx.query(
-      `update deliveries d set due_at = now() from sinks s
-       where s.name = $1 and d.sink_id = s.id and d.state in ('waiting', 'retry') and d.due_at > now()`,
-      [name],
-    );
-    await tx.query('update sinks set retry_at = least(retry_at, now()), try_now_at = now() where name = $1', [name]);
+    const id = await findSink(tx, name);
+    if (id === undefined) return;
+    await endWaits(tx, id);
+    await endPostponements(tx, id);
+    await noteTryNow(tx, id);
   });
 }

@@ -1,6 +1,7 @@
-import type { BatchInFlight, FirstDelivery } from '../ledger/batches-in-flight.js';
+import type { BatchInFlight } from '../ledger/lanes.js';
+import type { FirstDelivery, Settled } from '../ledger/deliveries.js';
 import type { FoundChanges } from './candidates.js';
-import { type Decided, type Settled, toDecidedRow } from './delivery-states.js';
+import { type Decided, toDecidedRow } from './delivery-states.js';
 
 /**
  * Returns true if the deliveries of a batch can be written together with their outcomes: the sink receives every
@@ -27,20 +28,7 @@ export function toBatchInFlight(
   decided: readonly Decided[],
 ): BatchInFlight {
   const rows = decided.map((each) => {
-    const { candidate, state, reason, detail, identity } = toDecidedRow(each);
-    const { sequence, list, key, revision, attempts } = candidate;
-    return {
-      sequence,
-      list,
-      key,
-      revision,
-      state,
-      reason,
-      detail: detail ?? null,
-      identity,
-      attempts,
-      retryInMs: null,
-    };
+    return { ...toDecidedRow(each), attempts: each.candidate.attempts, retryInMs: null };
   });
   return {
     configuration,

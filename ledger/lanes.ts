@@ -2,10 +2,14 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 import { byItem, byOrder } from './sql-expressions.js';
-import { expandBatchesInFlight } from './batches-in-flight.js';
+import { type FirstDelivery, writeBegunBatch } from './deliveries.js';
+
+/* Owner of the tables `lanes` and `begun_batches`: every statement that writes them. */
 
 /** The reason for withholding a change of a list that the sink no longer receives. */
 export const listNotWanted = 'list-not-wanted';
+
+type LaneName = { readonly sinkId: number; readonly ref: number };
 
 export interface LaneLease {
   readonly sinkId: number;
@@ -199,10 +203,7 @@ const firstOfItems = `(select min(coalesce(first.due_at, now())) from (
  * Marks these lanes as being filled. They are about to send old changes, so the age of a change does not mean that the
  * sink is behind.
  */
-export async function markFilling(
-  tx: Queryable,
-  lanes: readonly { readonly sinkId: number; readonly ref: number }[],
-): Promise<void> {
+export async function markFilling(tx: Queryable, lanes: readonly LaneName[]): Promise<void> {
   await tx.query(
     `with locked as materialized (select sink_id, ref from lanes
        where (sink_id, ref) in (select * from unnest($1::int4[], $2::int4[])) order by sink_id, ref for update)
@@ -210,6 +211,95 @@ export async function markFilling(
     [lanes.map(({ sinkId }) => sinkId), lanes.map(({ ref }) => ref)],
   );
 }
+
+/** Moves the watermark of a lane forward, never back. The caller has locked the lane's row. */
+export async function moveWatermark(tx: Queryable, { sinkId, ref }: LaneName, reached: number): Promise<void> {
+  await tx.query('update lanes set watermark = greatest(watermark, $3) where sink_id = $1 and ref = $2', [
+    sinkId,
+    ref,
+    reached,
+  ]);
+}
+
+/** Makes these lanes due now, with old changes to send (`markFilling`). The caller has locked them, or locks one alone. */
+export async function makeDue(tx: Queryable, lanes: readonly LaneName[]): Promise<void> {
+  await tx.query(
+    `update lanes l set due_at = now(), filling_at = clock_timestamp()
+     from unnest($1::int4[], $2::int4[]) as n (sink_id, ref) where l.sink_id = n.sink_id and l.ref = n.ref`,
+    [lanes.map(({ sinkId }) => sinkId), lanes.map(({ ref }) => ref)],
+  );
+}
+
+/**
+ * Ends the waits of a sink's lanes. They become due a millisecond apart, in their former order. If all had the same
+ * time, every attempt would start with the same lane, and a lane that always fails would block the others. The caller
+ * has locked the lanes.
+ */
+export async function endWaits(tx: Queryable, sinkId: number): Promise<void> {
+  await tx.query(
+    `update lanes l set due_at = least(l.due_at, now()),
+       retry_at = case when l.retry_at > now() then now() - o.place * interval '1 millisecond' else l.retry_at end
+     from (select ref, row_number() over (order by retry_at desc nulls last, ref desc) - 1 as place
+       from lanes where sink_id = $1) o
+     where l.sink_id = $1 and l.ref = o.ref`,
+    [sinkId],
+  );
+}
+
+/** Replaces the recent decisions of a lane. */
+export async function keepRecent(tx: Queryable, { sinkId, ref }: LaneName, recent: string): Promise<void> {
+  await tx.query('update lanes set recent = $3 where sink_id = $1 and ref = $2', [sinkId, ref, recent]);
+}
+
+/** Stores that a lane has taken over a configuration. It is about to send old changes (`markFilling`). */
+export async function keepConfiguration(
+  tx: Queryable,
+  { sinkId, ref }: LaneName,
+  {
+    configuration,
+    lists,
+    settings,
+    recent,
+  }: Pick<LaneLease, 'lists' | 'settings' | 'recent'> & { configuration: number },
+): Promise<void> {
+  await tx.query(
+    `update lanes set configuration = $3, lists = $4, settings = $5, recent = $6, filling_at = clock_timestamp()
+     where sink_id = $1 and ref = $2`,
+    [sinkId, ref, configuration, lists.join(' '), settings, recent],
+  );
+}
+
+/** Stores up to which sequence a lane was observed, and under which configuration. */
+export async function noteObserved(
+  tx: Queryable,
+  { sinkId, ref }: LaneName,
+  { reached, configuration }: { readonly reached: number; readonly configuration: number },
+): Promise<void> {
+  await tx.query('update lanes set observed = $3, observed_configuration = $4 where sink_id = $1 and ref = $2', [
+    sinkId,
+    ref,
+    reached,
+    configuration,
+  ]);
+}
+
+/** Locks the lanes that were observed, in the order of lock-order.ts. */
+export async function lockObserved(tx: Queryable): Promise<void> {
+  await tx.query('select 1 from lanes where observed is not null order by sink_id, ref for update');
+}
+
+/** Forgets the observation of the lanes of all sinks but these. The caller has locked the lanes. */
+export async function forgetObserved(tx: Queryable, exceptSinkIds: readonly number[]): Promise<void> {
+  await tx.query('update lanes set observed = null where observed is not null and sink_id <> all($1::int4[])', [
+    exceptSinkIds,
+  ]);
+}
+
+/**
+ * SQL statement of the script that runs after a restore: whatever was in flight in the backup may have been delivered
+ * since, so every lane is taken over, and its next holder first checks what the sink has.
+ */
+export const takeOverRestoredLanes = `update lanes set owner = coalesce(owner, 'restored'), lease_expires_at = now(), epoch = epoch + 1 where true;`;
 
 /** Extends the lease of a lane. @returns false if another attempt has acquired the lane */
 export async function renewLane(ledger: Ledger, lease: LaneLease, leaseMs: number): Promise<boolean> {
@@ -317,4 +407,73 @@ export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutc
       lane.recent ?? null,
     ],
   );
+}
+
+/*
+ * A batch of new changes that a lane is about to send is stored as one row per lane (decision 0053). The row says which
+ * changes are sent, whether each is sent with the identity, and what was decided about the other changes of the batch.
+ * It is committed before the first call to the sink. The deliveries are inserted, and the watermark moves, when the
+ * outcomes are known.
+ *
+ * If the holder of the lane ends before that, or another step must know what is being sent, the row is expanded to
+ * deliveries that are `sending`, as if they had been inserted from the start.
+ */
+
+/** A batch whose deliveries are not written yet. */
+export interface BatchInFlight {
+  readonly configuration: number;
+  /** The lane's watermark after the batch is settled. */
+  readonly reached: number;
+  /** Changes that are being sent, in the order of their sequences. */
+  readonly sent: readonly Pick<FirstDelivery, 'sequence' | 'list' | 'key' | 'revision' | 'identity'>[];
+  /** Changes that are not sent: withheld, superseded or dead letters. */
+  readonly others: readonly FirstDelivery[];
+}
+
+/** Stores a batch that is about to be sent. Replaces a row that a process of an older version left behind. */
+export async function saveBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName, batch: BatchInFlight): Promise<void> {
+  await tx.query(
+    `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)
+     values ($1, $2, $3, $4, $5::int8[], $6::boolean[], $7::json)
+     on conflict (sink_id, ref) do update set reached = excluded.reached, configuration = excluded.configuration,
+       begun_at = excluded.begun_at, sequences = excluded.sequences, identities = excluded.identities,
+       others = excluded.others`,
+    [
+      sinkId,
+      ref,
+      batch.reached,
+      batch.configuration,
+      batch.sent.map(({ sequence }) => sequence),
+      batch.sent.map(({ identity }) => identity),
+      JSON.stringify(batch.others.map(({ sequence, state, reason, detail }) => ({ sequence, state, reason, detail }))),
+    ],
+  );
+}
+
+/**
+ * Deletes the row of a lane's batch in flight. The caller has locked the lane's row.
+ * @returns false if the batch has been expanded to deliveries since it was committed
+ */
+export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
+  const rows = await tx.query('delete from begun_batches where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
+  return rows.length > 0;
+}
+
+/**
+ * Expands batches in flight to deliveries that are `sending`, and moves the watermarks. The caller has locked these
+ * lanes. Call this to find out what is being sent, or to take over from a holder that ended. A second run changes
+ * nothing.
+ * @param sinkId the lane's sink; null: all lanes of the pigeonhole
+ */
+export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
+  const begun = await tx.query<{ sink_id: number; reached: number }>(
+    'select sink_id, reached from begun_batches where ref = $1 and ($2::int4 is null or sink_id = $2)',
+    [ref, sinkId],
+  );
+  for (const { sink_id: id, reached } of begun) {
+    const lane = { sinkId: id, ref };
+    await writeBegunBatch(tx, lane);
+    await moveWatermark(tx, lane, reached);
+    await endBatchInFlight(tx, lane);
+  }
 }

@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { expandBatchesInFlight } from './batches-in-flight.js';
+import { expandBatchesInFlight } from './lanes.js';
 import type { PageScope } from './write-changes.js';
 
 /*

@@ -1,5 +1,9 @@
 import type { Ledger } from './ledger.js';
 import type { Queryable } from './drivers/database.js';
+import { forgetObserved, lockObserved } from './lanes.js';
+import { dropObservations } from './observations.js';
+
+/* Owner of the table `sinks`: every statement that writes it. */
 
 /** A configured sink as it is stored in the ledger. */
 export interface RegisteredSink {
@@ -22,7 +26,7 @@ export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSi
   return await ledger.db.transaction(async (tx) => {
     const names = sinks.map(({ name }) => name);
     // Lanes are locked before sinks (lock-order.ts), although only the last statement writes lanes.
-    await tx.query('select 1 from lanes where observed is not null order by sink_id, ref for update');
+    await lockObserved(tx);
     await tx.query(
       `with given as (select * from unnest($1::text[], $2::text[], $3::int8[]) as n (name, type, history_ms)),
        known as (update sinks s set type = g.type, history_ms = g.history_ms, archived_at = null
@@ -47,18 +51,36 @@ export async function registerSinks(ledger: Ledger, sinks: readonly RegisteredSi
          where n.sink_id = a.sink_id and n.destination = a.destination)`,
       [observingIds, observing.map(({ destination }) => destination)],
     );
-    await tx.query('delete from observations where sink_id <> all($1::int4[])', [observingIds]);
-    await tx.query('update lanes set observed = null where observed is not null and sink_id <> all($1::int4[])', [
-      observingIds,
-    ]);
+    await dropObservations(tx, observingIds);
+    await forgetObserved(tx, observingIds);
     return ids;
   });
 }
 
 /** Returns the ledger's id of a sink; undefined if it was never configured. */
-export async function findSink(ledger: Ledger, name: string): Promise<number | undefined> {
-  const [row] = await ledger.db.query<{ id: number }>('select id from sinks where name = $1', [name]);
+export async function findSink(tx: Queryable, name: string): Promise<number | undefined> {
+  const [row] = await tx.query<{ id: number }>('select id from sinks where name = $1', [name]);
   return row?.id;
+}
+
+/** @param retryInMs null if the sink works */
+export async function saveSinkHealth(
+  ledger: Ledger,
+  sinkId: number,
+  { retryInMs, ramp }: { readonly retryInMs: number | null; readonly ramp: number | null },
+): Promise<void> {
+  await ledger.db.query(
+    `update sinks set ramp = $3,
+       failing_since = case when $2::float8 is not null then coalesce(failing_since, now()) end,
+       retry_at = now() + $2::float8 * interval '1 millisecond'
+     where id = $1`,
+    [sinkId, retryInMs, ramp],
+  );
+}
+
+/** Ends the wait of a sink. `try_now_at` makes every process drop the waits that the destination requested. */
+export async function noteTryNow(tx: Queryable, sinkId: number): Promise<void> {
+  await tx.query('update sinks set retry_at = least(retry_at, now()), try_now_at = now() where id = $1', [sinkId]);
 }
 
 /**

@@ -118,7 +118,7 @@ async function approvalEnds(sink: string, now: Config, ledger: Ledger): Promise<
 }
 
 /**
- * Counts the dead letters that `redriveLane` sends again after a change of the sink. Dead letters that only an operator
+ * Counts the dead letters that `redriveDeadOfLane` sends again after a change of the sink. Dead letters that only an operator
  * can decide about are not among them.
  */
 async function redriven(ledger: Ledger, sink: string, now: Config): Promise<CausedDeliveries[]> {

@@ -26,7 +26,7 @@ import {
 } from './count-deliverable.js';
 import { acceptedBy, createSink, historyMs } from '../work/open-connections.js';
 import { countHeldItems } from '../delivering/read-lanes.js';
-import { type ObservedLane, observedLanes } from '../delivering/observe-lanes.js';
+import { type ObservedLane, observedLanes } from '../ledger/observations.js';
 import { allApprovals } from '../ledger/approvals.js';
 
 /** The pigeonholes that each sync of a configuration reads. */

@@ -164,7 +164,7 @@ async function preview(
   if (lanes.length === 0) {
     return { unknown: `sink ${asked.sink} receives nothing from ${shownWord(asked.pigeonhole ?? 'any pigeonhole')}` };
   }
-  const sinkId = (await findSink(ledger, asked.sink)) ?? 0;
+  const sinkId = (await findSink(ledger.db, asked.sink)) ?? 0;
   const items: PreviewedItem[] = [];
   const counts: MappedCount[] = [];
   const tallies = startTallies();

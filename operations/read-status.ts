@@ -4,7 +4,7 @@ import type { UnusableFile } from './configuration-file.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { allApprovals } from '../ledger/approvals.js';
-import { observedLanes } from '../delivering/observe-lanes.js';
+import { observedLanes } from '../ledger/observations.js';
 import { allPauses, type Pause, placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
 import { type LaneState, laneStates } from '../delivering/read-lanes.js';

@@ -6,7 +6,7 @@ import { addCounts, largestFirst } from './ledger-status.js';
 import { troubleSchema } from './problem.js';
 import type { SinkConfig, Config } from '../config/config.js';
 import type { Approval } from '../ledger/approvals.js';
-import type { ObservedLane } from '../delivering/observe-lanes.js';
+import type { ObservedLane } from '../ledger/observations.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { OpenReplay } from '../delivering/replays.js';
 import { allNeeds, forecastNeeds } from '../reading/demand.js';

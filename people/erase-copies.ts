@@ -6,7 +6,8 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { rewriteSnapshots } from '../ledger/snapshots.js';
 import { wakeAllSinks } from '../ledger/sinks.js';
-import { recordHolders, sequencesOf } from './erase-items.js';
+import { sequencesOf } from './erase-items.js';
+import { recordHolders } from './held-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 import { erasedQuestions, listsWithQuestions, questionIdOf, withoutQuestionText } from '../ledger/without-forgotten.js';
 

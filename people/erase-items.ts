@@ -10,7 +10,9 @@ import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { wakeAllSinks } from '../ledger/sinks.js';
+import { supersedeErased } from '../ledger/deliveries.js';
 import { reopenLaneReceipts } from './erasure-states.js';
+import { type PastChange, recordHolders } from './held-items.js';
 
 /**
  * Maximum number of items that one transaction erases. No page of the pigeonhole can be stored during the transaction.
@@ -104,10 +106,11 @@ export async function eraseItems(
     const history = await sequencesOf(tx, ref, rows);
     await recordHolders(tx, { erasure, ref, history, removals });
     await reopenLaneReceipts(tx, { erasure, ref });
-    await supersedeDeliveries(tx, ref, history);
+    const sequences = history.map(({ sequence }) => sequence);
+    await supersedeErased(tx, ref, sequences);
     await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
       ref,
-      history.map(({ sequence }) => sequence),
+      sequences,
     ]);
     await emptyItems(tx, ref, removals);
     await insertNextChanges(tx, ref, removals);
@@ -118,12 +121,6 @@ export async function eraseItems(
     );
     return await wakeAllSinks(tx);
   });
-}
-
-interface PastChange {
-  list: string;
-  key: string;
-  sequence: number;
 }
 
 /** Returns the sequence numbers of all changes of the items. */
@@ -141,65 +138,6 @@ export async function sequencesOf(
        where c.previous_sequence is not null)
      select list, key, sequence from own`,
     [ref, rows.map(({ list }) => list), rows.map(({ key }) => key), rows.map(({ lastSequence }) => lastSequence)],
-  );
-}
-
-/**
- * Records the sinks that hold or may hold data of each item: those that received the item, that attempted to send it,
- * or whose destination has an object for it (`sink_objects`).
- */
-export async function recordHolders(
-  tx: Queryable,
-  {
-    erasure,
-    ref,
-    history,
-    removals,
-  }: {
-    readonly erasure: number;
-    readonly ref: number;
-    readonly history: readonly PastChange[];
-    readonly removals: readonly Pick<NextChange, 'list' | 'key' | 'sequence'>[];
-  },
-): Promise<void> {
-  await tx.query(
-    `insert into erasing (erasure, ref, sink_id, list, key, sequence)
-     select $1, $2, t.sink_id, r.list, r.key, r.sequence
-     from (
-       select distinct d.sink_id, h.list, h.key
-       from unnest($3::text[], $4::text[], $5::int8[]) as h (list, key, sequence)
-         cross join sinks s
-         join deliveries d on d.sink_id = s.id and d.ref = $2 and d.sequence = h.sequence
-       where d.state in ('delivered', 'sending') or d.attempts > 0
-       union
-       select o.sink_id, o.list, o.key from unnest($6::text[], $7::text[]) as n (list, key) cross join sinks s
-         join sink_objects o on o.sink_id = s.id and o.ref = $2 and o.list = n.list and o.key = n.key
-     ) t join unnest($6::text[], $7::text[], $8::int8[]) as r (list, key, sequence) on r.list = t.list and r.key = t.key
-     on conflict (sink_id, ref, list, key) do update set sequence = excluded.sequence, erasure = excluded.erasure`,
-    [
-      erasure,
-      ref,
-      history.map(({ list }) => list),
-      history.map(({ key }) => key),
-      history.map(({ sequence }) => sequence),
-      removals.map(({ list }) => list),
-      removals.map(({ key }) => key),
-      removals.map(({ sequence }) => sequence),
-    ],
-  );
-}
-
-/**
- * Supersedes deliveries that are neither delivered nor being sent. Also deletes the destinations' responses from all
- * deliveries of these changes, including delivered ones.
- */
-async function supersedeDeliveries(tx: Queryable, ref: number, history: readonly PastChange[]): Promise<void> {
-  await tx.query(
-    `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,
-       reason = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then null else d.reason end,
-       state = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else d.state end
-     from sinks s where d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[])`,
-    [ref, history.map(({ sequence }) => sequence)],
   );
 }
 

@@ -1,6 +1,7 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { isLeft, type Receipt, type ErasureNames } from './erasures.js';
+import type { Receipt, ErasureNames } from './erasures.js';
+import { dropHolders, isLeft } from './held-items.js';
 
 /** Stores receipts, one per place. `at` is the time at which the receipt last changed. */
 export async function keepReceipts(tx: Queryable, erasure: number, receipts: readonly Receipt[]): Promise<void> {
@@ -65,7 +66,7 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
       [erasure],
     );
     if (ended.length === 0) return;
-    await tx.query(`delete from erasing e where e.erasure = $1 and not ${isLeft('e')}`, [erasure]);
+    await dropHolders(tx, erasure);
     await tx.query(
       `update items set subject = null
        where erased and subject = any(array(select subject from forgotten where erasure = $1))`,

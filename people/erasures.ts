@@ -1,8 +1,6 @@
 import { ourSentence } from '../ledger/kept-answer.js';
-import { listNotWanted } from '../ledger/lanes.js';
 import type { PersonPlace } from './find-person.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Queryable } from '../ledger/drivers/database.js';
 
 /** Everything by which a person's data is found. Deleted once the data is erased from the ledger. */
 export interface ErasureNames {
@@ -177,17 +175,6 @@ export async function countCleared(ledger: Ledger): Promise<number> {
   return row!.cleared;
 }
 
-/**
- * SQL condition: the removal of an item waits for an operator, because the destination rejected it or the sink no
- * longer accepts the list. Such rows of `erasing` remain when the erasure ends. After a redrive, or when the sink or
- * the list is configured again, the removal is sent after all.
- * @param erasing alias of the row
- */
-export const isLeft = (erasing: string): string =>
-  `not exists (select 1 from deliveries left_d where left_d.sink_id = ${erasing}.sink_id and left_d.ref = ${erasing}.ref
-     and left_d.sequence = ${erasing}.sequence and left_d.replay = 0
-     and left_d.state <> 'dead' and not (left_d.state = 'withheld' and left_d.reason = '${listNotWanted}'))`;
-
 /** The progress of one sink in removing the items of an erasure in one pigeonhole. */
 export interface ErasingLane {
   readonly sinkId: number;
@@ -267,21 +254,4 @@ export async function erasedOfLane(
   for (const { list, key } of rows) keys.set(list, (keys.get(list) ?? new Set()).add(key));
   const questions = erasedQuestions.map(({ key }) => Number(key));
   return { keys, questions: new Set(questions.filter(Number.isSafeInteger)) };
-}
-
-/**
- * Ends the removal in a lane. Deletes the stored ids of the sink's objects, except those of items that an operator
- * still has to remove.
- */
-export async function settleErasingLane(
-  tx: Queryable,
-  { sinkId, ref, erasure }: { readonly sinkId: number; readonly ref: number; readonly erasure: number },
-): Promise<void> {
-  await tx.query(
-    `delete from sink_objects o using erasing e
-     where e.sink_id = $1 and e.ref = $2 and e.erasure = $3 and not ${isLeft('e')}
-       and exists (select 1 from items i where i.ref = e.ref and i.list = e.list and i.key = e.key and i.erased)
-       and o.sink_id = e.sink_id and o.ref = e.ref and o.list = e.list and o.key = e.key`,
-    [sinkId, ref, erasure],
-  );
 }

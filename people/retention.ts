@@ -1,5 +1,6 @@
 import type { Collaborators } from '../work/collaborators.js';
 import type { Queryable } from '../ledger/drivers/database.js';
+import { expireDeliveries } from '../ledger/deliveries.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { expiredPayload } from '../ledger/compare-items.js';
@@ -173,11 +174,7 @@ async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): 
         ref,
         sequences,
       ]);
-      await tx.query(
-        `update deliveries d set state = 'superseded', reason = 'expired' from sinks s
-         where d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[]) and d.state in ('withheld', 'dead')`,
-        [ref, sequences],
-      );
+      await expireDeliveries(tx, ref, sequences);
     }
     if (rows.length === rowsAtOnce) return '';
     await tx.query(

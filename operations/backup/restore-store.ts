@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Config } from '../../config/config.js';
 import type { Database } from '../../ledger/drivers/database.js';
 import { openDatabase } from '../../ledger/drivers/open-database.js';
+import { takeOverRestoredLanes } from '../../ledger/lanes.js';
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate } from '../../ledger/migrate.js';
 import { readStoredKey } from '../../ledger/adopt-key.js';
@@ -120,7 +121,7 @@ insert into pauses (scope, name, paused_by, cause, detail)
   from imports where state = 'running'
   on conflict (scope, name, paused_by) do update
     set cause = excluded.cause, detail = excluded.detail, fingerprint = null, actor = null, since = now();
-update lanes set owner = coalesce(owner, 'restored'), lease_expires_at = now(), epoch = epoch + 1 where true;
+${takeOverRestoredLanes}
 with asked as (
   insert into audit (who, action, detail, request_id)
     values (${literal(by)}, 'restore', json_build_object('madeAt', ${madeAt === null ? 'null' : literal(madeAt.toISOString())}), ${literal(requestId)})
