@@ -51,8 +51,9 @@ const replayViewSchema = z.object({
   since: instant(),
   total: z
     .int()
+    .nullable()
     .describe(
-      'Number of items to send, counted at the request; items that change or are deleted in the meantime are not sent again.',
+      'Number of items to send, counted at the request; items that change or are deleted in the meantime are not sent again. Null for a replay that an earlier version of pigeonpost requested.',
     ),
   sent: z.int().describe('Number of items that the destination accepted.'),
   taken: z.int().describe('Number of items passed to the sink so far.'),
@@ -247,7 +248,7 @@ export const sinkViewSchema = operatedSinkSchema
   .openapi('SinkStatus');
 export type SinkView = z.infer<typeof sinkViewSchema>;
 
-const listCount = { workspace: z.string(), pigeonholeId: z.int(), list: z.string(), items: z.int() };
+const listOf = { workspace: z.string(), pigeonholeId: z.int(), list: z.string() };
 
 /** Everything `pigeonpost status` shows: each workspace, pigeonhole and sink with its state and the reason. */
 export const statusSchema = z
@@ -267,11 +268,16 @@ export const statusSchema = z
     problems: z.array(troubleSchema).readonly().describe('Problems for an operator, errors first.'),
     counts: z
       .object({
-        items: z.array(z.object(listCount)).readonly(),
-        deliveries: z.array(z.object({ ...listCount, sink: z.string(), state: z.string() })).readonly(),
+        items: z.array(z.object({ ...listOf, items: z.int() })).readonly(),
+        deliveries: z
+          .array(z.object({ ...listOf, sink: z.string(), state: z.string(), changes: z.int() }))
+          .readonly()
+          .describe(
+            'Number of changes by state. A replay of a change counts only while it is in flight, and as a dead letter.',
+          ),
       })
       .optional()
-      .describe('Only on request, because counting them reads the whole ledger.'),
+      .describe('Only on request.'),
   })
   .openapi('Status');
 export type Status = z.infer<typeof statusSchema>;

@@ -43,6 +43,7 @@ import { noTracer } from '../work/collaborators.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/lateness.js';
+import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
 
 const reconcileEveryMs = 60_000;
@@ -143,7 +144,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   options.onProgress(openingStore(config));
   const db = await openStore(options, closers);
   db.onFatal(fail);
-  const ledger = await openLedger(db, keyPlaceOf(config), { onProgress: options.onProgress });
+  const ledger = await openLedger(db, keyPlaceOf(config), {
+    onProgress: options.onProgress,
+    onNotice: (notice) => log.warn({ notice }, 'the key of the ledger'),
+  });
   const localToken = once(() => localTokenOf(config, log));
   if (serves) localToken(); // called early, so that commands find it, and a start that cannot store it fails immediately
   const embedded = config.store.kind === 'embedded';
@@ -294,8 +298,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const upMs = () => performance.now() - readySinceMs;
   const hindrances = new HindranceMemory(() => performance.now());
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());
+  const memory = new StatusMemory();
   const alerts = new AlertDesk({
     sources: () => ({
+      memory,
       ledger,
       config: editions.current.config,
       configuration: editions.current.configuration,
@@ -314,6 +320,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const pageCodes = new PageCodes(ledger.clock.nowMs);
   const common: CommonSources = {
+    memory,
     ledger,
     localToken,
     version: packageVersion(),

@@ -10,15 +10,18 @@
 
 -- ---- the ledger, its configurations, and its workspaces
 
--- One row: the id of this ledger, and the Temporal cluster that may drive it. The key of its hashes is outside the database
--- (decision 0048).
+-- One row: the id of this ledger, and the Temporal cluster that may drive it. The keys of its hashes are stored outside the
+-- database (decision 0048).
 create table ledger (
-  singleton  boolean primary key default true check (singleton),
-  id         uuid not null,
-  key_check  bytea not null, -- identifies the key outside
-  cluster_id text,           -- null until a Temporal cluster has driven this ledger
-  namespace  text,
-  created_at timestamptz not null default now()
+  singleton       boolean primary key default true check (singleton),
+  id              uuid not null,
+  hash_key        bytea,
+  subject_key     bytea,
+  fingerprint_key bytea,
+  cluster_id      text,           -- null until a Temporal cluster has driven this ledger
+  namespace       text,
+  created_at      timestamptz not null default now(),
+  key_check       bytea           -- identifies the key outside
 );
 
 -- Every configuration that was ever current, with keyed fingerprints in place of secrets. The highest number is the current
@@ -256,6 +259,42 @@ create index items_by_session on items (ref, session_id, list, key) where visibi
 create index items_of_attendee on items (ref, attendee_id) where visibility = 'named' and list <> 'attendees';
 create index items_erased on items (ref, list, key) where erased;
 
+-- The number of items with a payload of each pigeonhole, by list (decision 0095). Rows of 0 stay.
+create table item_counts (
+  ref   integer not null,
+  list  text not null,
+  items bigint not null,
+  primary key (ref, list)
+);
+
+create function count_items() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into item_counts as c (ref, list, items)
+      select n.ref, n.list, count(*) from new_rows n where n.payload is not null group by 1, 2 order by 1, 2
+      on conflict (ref, list) do update set items = c.items + excluded.items;
+  elsif tg_op = 'UPDATE' then
+    insert into item_counts as c (ref, list, items)
+      select d.ref, d.list, sum(d.n) from (
+        select n.ref, n.list, 1 as n from new_rows n where n.payload is not null
+        union all select o.ref, o.list, -1 from old_rows o where o.payload is not null) d
+      group by 1, 2 having sum(d.n) <> 0 order by 1, 2
+      on conflict (ref, list) do update set items = c.items + excluded.items;
+  else
+    insert into item_counts as c (ref, list, items)
+      select o.ref, o.list, -count(*) from old_rows o where o.payload is not null group by 1, 2 order by 1, 2
+      on conflict (ref, list) do update set items = c.items + excluded.items;
+  end if;
+  return null;
+end $$;
+
+create trigger items_are_counted_in after insert on items
+  referencing new table as new_rows for each statement execute function count_items();
+create trigger items_are_counted_again after update on items
+  referencing old table as old_rows new table as new_rows for each statement execute function count_items();
+create trigger items_are_counted_out after delete on items
+  referencing old table as old_rows for each statement execute function count_items();
+
 create table changes (
   ref               integer not null,
   sequence          bigint not null,
@@ -464,38 +503,39 @@ create index deliveries_told_settled on deliveries ((sink_id + 0), ref, list, ke
   where list in ('attendees', 'engagement', 'registrants') and identity is not null and state <> 'sending';
 create index deliveries_parked on deliveries (sink_id, ref, list, state, reason) where state in ('withheld', 'dead');
 
--- The number of deliveries that are delivered, withheld or dead letters (decision 0061).
+-- The number of deliveries of each lane by list, state and reason (decisions 0061 and 0095). Rows of 0 stay.
 create table delivery_counts (
   sink_id integer not null,
   ref     integer not null,
   list    text not null,
-  state   text not null check (state in ('delivered', 'withheld', 'dead')),
-  reason  text not null, -- the reason for withheld and dead; empty for delivered
+  state   text not null,
+  reason  text not null, -- the reason for withheld and dead; empty for other states
   changes bigint not null,
   primary key (sink_id, ref, list, state, reason)
 );
 
--- A delivery by a replay counts only as a dead letter, because the change itself has its own delivery (decision 0015).
+-- A delivery by a replay counts only while it is open, and as a dead letter, because the change itself has its own delivery
+-- (decision 0015).
 create function count_deliveries() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
     insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select n.sink_id, n.ref, n.list, n.state, case when n.state = 'delivered' then '' else coalesce(n.reason, '') end, count(*)
-      from new_rows n where n.state = 'dead' or (n.state in ('delivered', 'withheld') and n.replay = 0)
+      select n.sink_id, n.ref, n.list, n.state, case when n.state in ('withheld', 'dead') then coalesce(n.reason, '') else '' end, count(*)
+      from new_rows n where n.replay = 0 or n.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
       on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
   elsif tg_op = 'UPDATE' then
     insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select d.sink_id, d.ref, d.list, d.state, case when d.state = 'delivered' then '' else coalesce(d.reason, '') end, sum(d.n)
+      select d.sink_id, d.ref, d.list, d.state, case when d.state in ('withheld', 'dead') then coalesce(d.reason, '') else '' end, sum(d.n)
       from (select n.sink_id, n.ref, n.list, n.state, n.reason, n.replay, 1 as n from new_rows n
         union all select o.sink_id, o.ref, o.list, o.state, o.reason, o.replay, -1 from old_rows o) d
-      where d.state = 'dead' or (d.state in ('delivered', 'withheld') and d.replay = 0)
+      where d.replay = 0 or d.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 having sum(d.n) <> 0 order by 1, 2, 3, 4, 5
       on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
   else
     insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select o.sink_id, o.ref, o.list, o.state, case when o.state = 'delivered' then '' else coalesce(o.reason, '') end, -count(*)
-      from old_rows o where o.state = 'dead' or (o.state in ('delivered', 'withheld') and o.replay = 0)
+      select o.sink_id, o.ref, o.list, o.state, case when o.state in ('withheld', 'dead') then coalesce(o.reason, '') else '' end, -count(*)
+      from old_rows o where o.replay = 0 or o.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
       on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
   end if;
@@ -555,7 +595,7 @@ create table replay_lanes (
   position bigint not null default 0, -- every change up to this sequence has its delivery or needs none
   emitted  integer not null default 0, -- number of deliveries created, including withheld ones
   done_at  timestamptz,               -- when every delivery was created; the deliveries themselves may not be settled yet
-  total    integer not null,          -- number of items to send, counted when the replay is requested
+  total    integer,                   -- number of items to send, counted when the replay is requested
   sent     integer not null default 0, -- number of items that the destination accepted
   primary key (replay, sink_id, ref)
 );
@@ -693,11 +733,19 @@ create table import_rows (
 );
 create index import_rows_waiting on import_rows (import, row_number) where outcome = 'waiting';
 
--- A workspace's mappings from the columns of a file to fields, saved under a name for later events.
+-- Mappings from the columns of a file to fields, saved under a name for later events. Every workspace can use them.
 create table import_mappings (
+  name     text primary key,
+  columns  json not null,       -- columns and their fields; null: the column is not sent
+  saved_at timestamptz not null default now(),
+  saved_by text
+);
+
+-- Saved mappings that belong to one workspace.
+create table workspace_mappings (
   workspace text not null,
   name      text not null,
-  columns   json not null, -- columns and their fields; null: the column is not sent
+  columns   json not null,
   saved_at  timestamptz not null default now(),
   saved_by  text,
   primary key (workspace, name)

@@ -16,7 +16,7 @@ const owners = {
   changes: 'ledger/items',
   configurations: 'ledger/configurations',
   deliveries: 'ledger/deliveries',
-  delivery_counts: 'a trigger of the table deliveries',
+  delivery_counts: 'ledger/kept-counts', // and triggers of the table deliveries
   dropped_files: 'importing/drop-folders/dropped-file-states',
   engagement_counts: 'reading/recount-engagement',
   engagement_prompts: 'reading/recount-engagement',
@@ -27,9 +27,10 @@ const owners = {
   forgotten_codes: 'people/erasure-states',
   holds: 'reading/holds',
   import_chunks: 'ledger/imports',
-  import_mappings: 'importing/desk/open-registrants',
+  import_mappings: 'nothing: no statement writes it any more',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
+  item_counts: 'ledger/kept-counts', // and triggers of the table items
   items: 'ledger/items',
   kept_credentials: 'ledger/kept-credentials',
   lanes: 'ledger/lanes',
@@ -60,6 +61,7 @@ const owners = {
   tokens: 'ledger/tokens',
   visibility_reviews: 'ledger/review-visibility',
   walks: 'ledger/walks',
+  workspace_mappings: 'importing/desk/open-registrants',
   workspaces: 'ledger/workspaces',
 } as const satisfies Record<string, string>;
 
