@@ -21,6 +21,7 @@ import { importRows } from './import.js';
 import { moderation } from './moderation.js';
 import { peers } from './peers.js';
 import { registrantFile } from './registrant-file.js';
+import { scale } from './scale/scale.js';
 import { smallQuota } from './small-quota.js';
 import { unchanged } from './unchanged.js';
 
@@ -40,6 +41,7 @@ const allBenches: readonly Bench[] = [
   hubspotLimit,
   registrantFile,
   importRows,
+  scale,
 ];
 
 /** Benchmarks that run by default. They need a few minutes on two cores. */
@@ -50,7 +52,8 @@ const usage = `npm run bench [-- NAME… [options]]
 ${allBenches.map(({ name, about }) => `  ${name.padEnd(10)} ${about}`).join('\n')}
 
 without names: ${usualBenches.join(', ')}
-options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --into file|webhook|file+webhook (only end-to-end; each by default)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help`;
+options: --store postgres|embedded  --items N  --latency-ms N  --pairs N (3)  --into file|webhook|file+webhook (only end-to-end; each by default)  --python COMMAND (python3)  --profile FOLDER (CPU profiles of the product)  --help
+only scale: --pigeonholes N (200)  --interval-ms N (5000)  --seconds N (60)  --workers N (2)  --dist FOLDER (another build)  --embedded (one event at 1 s, everything embedded)  --restart (a worker restarts at load 30)  --quick (a few seconds)`;
 
 /** Exit codes: 0 done, 1 a required target was missed or a benchmark failed, 2 invalid arguments. */
 async function main(argv: readonly string[]): Promise<number> {
@@ -94,6 +97,14 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
         profile: { type: 'string' },
         into: { type: 'string' },
         python: { type: 'string', default: 'python3' },
+        pigeonholes: { type: 'string' },
+        'interval-ms': { type: 'string' },
+        seconds: { type: 'string' },
+        workers: { type: 'string' },
+        dist: { type: 'string' },
+        embedded: { type: 'boolean', default: false },
+        restart: { type: 'boolean', default: false },
+        quick: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false, short: 'h' },
       },
     });
@@ -104,13 +115,22 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
     const profileFolder = values.profile === undefined ? undefined : resolve(values.profile);
     const options = {
       store: values.store === undefined ? undefined : storeOf(values.store),
-      items: values.items === undefined ? undefined : wholeNumber('--items', values.items, 1),
+      items: optionalNumber('--items', values.items),
       latencyMs: wholeNumber('--latency-ms', values['latency-ms'], 0),
       pairs: wholeNumber('--pairs', values.pairs, 1),
       profileFolder,
       into: values.into,
       python: values.python,
-    };
+      scale: {
+        mode: values.embedded ? 'embedded' : values.restart ? 'restart' : 'cost',
+        pigeonholes: optionalNumber('--pigeonholes', values.pigeonholes),
+        intervalMs: optionalNumber('--interval-ms', values['interval-ms']),
+        seconds: optionalNumber('--seconds', values.seconds),
+        workers: optionalNumber('--workers', values.workers),
+        dist: values.dist === undefined ? undefined : resolve(values.dist),
+        quick: values.quick,
+      },
+    } as const;
     if (values.help) return 'help';
     if (profileFolder !== undefined) mkdirSync(profileFolder, { recursive: true });
     return { benches, options };
@@ -121,6 +141,10 @@ function readTask(argv: readonly string[]): { benches: Bench[]; options: BenchOp
 
 function storeOf(text: string): StoreKind {
   return text === 'postgres' || text === 'embedded' ? text : fail(`--store is ${text}; give postgres or embedded`);
+}
+
+function optionalNumber(flag: string, text: string | undefined): number | undefined {
+  return text === undefined ? undefined : wholeNumber(flag, text, 1);
 }
 
 function wholeNumber(flag: string, text: string, least: number): number {

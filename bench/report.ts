@@ -1,5 +1,18 @@
 import { availableParallelism, loadavg } from 'node:os';
 
+/** Options of the benchmark `scale`; undefined: its default. */
+export interface ScaleOptions {
+  readonly mode: 'cost' | 'embedded' | 'restart';
+  readonly pigeonholes: number | undefined;
+  readonly intervalMs: number | undefined;
+  readonly seconds: number | undefined;
+  readonly workers: number | undefined;
+  /** Folder with the build to measure; undefined: the own one. */
+  readonly dist: string | undefined;
+  /** A few pigeonholes for a few seconds, to show that the benchmark works. */
+  readonly quick: boolean;
+}
+
 export interface BenchOptions {
   /** Store for a benchmark that supports both; undefined: both. */
   readonly store: StoreKind | undefined;
@@ -15,6 +28,7 @@ export interface BenchOptions {
   readonly python: string;
   /** Folder for CPU profiles of the product's processes; undefined: no profiles. */
   readonly profileFolder: string | undefined;
+  readonly scale: ScaleOptions;
 }
 
 export type StoreKind = 'postgres' | 'embedded';

@@ -1,7 +1,8 @@
 import type { Client } from 'pg';
 import { type Bench, type BenchReport, median, itemsPerSecond, type Run } from './report.js';
 import { forAttendees, loadAttendees, onlyAttendees, type LoadedProduct } from './processes/load-attendees.js';
-import { withClient, type Stage, withStage } from './processes/stage.js';
+import { withClient } from './processes/postgres-server.js';
+import { type Stage, withStage } from './processes/stage.js';
 import { runBareLoop } from './bare/run-bare-loop.js';
 import { waitUntil } from './processes/program.js';
 

@@ -6,7 +6,7 @@ import { binarySources, findBinary } from '../../worker/embedded-temporal/find-b
 import { type EmbeddedTemporal, startEmbeddedTemporal } from '../../worker/embedded-temporal/embedded-temporal.js';
 import { localTokenFile } from '../../worker/instance-file.js';
 import type { StoreKind } from '../report.js';
-import { cpuSecondsOf, peakRssMbOf, Program, waitUntil } from './program.js';
+import { cpuSecondsOf, cpuSecondsOfFamily, peakRssMbOf, Program, waitUntil } from './program.js';
 import { builtProgram } from '../../base/package-root.js';
 import { sandboxKey } from './sandbox.js';
 import type { FreshStore, Stage } from './stage.js';
@@ -21,6 +21,8 @@ interface ProductOptions {
   /** Values of the references `${NAME}` in the YAML. */
   readonly env?: Readonly<Record<string, string>>;
   readonly profileFolder?: string | undefined;
+  /** Folder with another build of the product; by default this one. */
+  readonly dist?: string | undefined;
   /** Name of a file in the product's folder for long statements and pauses within the process (watch-process.ts). */
   readonly watchFile?: string;
 }
@@ -66,6 +68,7 @@ export class Product {
     );
     const program = new Program({
       program: 'cli/main',
+      dist: options.dist,
       args: ['start'],
       nodeArgs: [
         ...(options.profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${options.profileFolder}`]),
@@ -101,6 +104,11 @@ export class Product {
 
   cpuSeconds(): number {
     return cpuSecondsOf(this.started.program.pid) - this.#cpuSecondsAtReady;
+  }
+
+  /** CPU seconds of the process and its children since their start: with an embedded store, Temporal's server. */
+  familyCpuSeconds(): number {
+    return cpuSecondsOfFamily(this.started.program.pid);
   }
 
   peakRssMb(): number {

@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { StringDecoder } from 'node:string_decoder';
 import { type GuardedChild, startGuardedChild } from '../../worker/guarded-child.js';
 import { builtProgram } from '../../base/package-root.js';
@@ -7,6 +8,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 interface ProgramOptions {
   /** Path in the build without `dist` and suffix, such as `cli/main`. With a `command`, any file. */
   readonly program: string;
+  /** Folder with another build of the package; its own by default. */
+  readonly dist?: string | undefined;
   /** Program that runs the file; Node.js by default. */
   readonly command?: string;
   readonly args: readonly string[];
@@ -31,11 +34,12 @@ export class Program {
   #ended: string | undefined;
 
   constructor(options: ProgramOptions) {
-    const { program, command, args, env, cwd, logFile, nodeArgs = [] } = options;
+    const { program, command, dist, args, env, cwd, logFile, nodeArgs = [] } = options;
+    const file = (): string => (dist === undefined ? builtProgram(program) : join(dist, `${program}.js`));
     this.#options = options;
     this.#child = startGuardedChild({
       command: command ?? process.execPath,
-      args: command === undefined ? [...nodeArgs, builtProgram(program), ...args] : [program, ...args],
+      args: command === undefined ? [...nodeArgs, file(), ...args] : [program, ...args],
       env,
       cwd,
       logFile,

@@ -3,7 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { until } from '../../test/until.js';
-import { type BinarySources, binarySources, findBinary, toolEnvironment } from './find-binary.js';
+import { toolEnvironment } from './build-program.js';
+import { type BinarySources, binarySources, findBinary } from './find-binary.js';
 
 // Scripts take the place of the servers and of Go, and print the same output. Nothing can be downloaded.
 

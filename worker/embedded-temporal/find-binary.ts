@@ -1,25 +1,28 @@
-import { readdirSync, existsSync, readFileSync, accessSync, constants, statSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { startGuardedChild } from '../guarded-child.js';
+import {
+  type BuildPlace,
+  buildProgram,
+  builtProgramPath,
+  findGo,
+  type GoProgram,
+  programsNamed,
+  toolEnvironment,
+} from './build-program.js';
 import { builtProgram, packageRoot } from '../../base/package-root.js';
 import { execFile } from 'node:child_process';
-import { type FolderLock, lockFolder } from '../../ledger/drivers/folder-lock.js';
-import { StoreError } from '../../ledger/drivers/store-error.js';
 import { homedir } from 'node:os';
 import { type Environment, processEnvironment } from '../../config/environment.js';
 
 /** Sources of a Temporal server. */
-export interface BinarySources {
+export interface BinarySources extends BuildPlace {
   /** Path from `TEMPORAL_BINARY`. If it cannot be used, nothing else is tried. */
   readonly explicit: string | undefined;
   /** Folders to search for `temporal`, in order. */
   readonly searchFolders: readonly string[];
-  /** Folder for downloaded and built servers, shared by all projects of this user. */
-  readonly cacheFolder: string;
-  /** The Go module that builds the official server (`go.mod`, `go.sum`). */
-  readonly goModule: string;
   /** The vendor's host, from which the SDK downloads. */
   readonly downloadHost: string;
   /** A proxy is configured, so the download may work although a direct connection fails. */
@@ -41,19 +44,14 @@ export function binarySources(environment: Environment = processEnvironment()): 
   };
 }
 
-/** Returns the programs with this name in these folders, in the order of the folders. */
-function programsNamed(name: string, folders: readonly string[]): string[] {
-  return folders.map((folder) => join(folder, name)).filter(isProgram);
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile(); // a folder is "executable" too
-  } catch {
-    return false;
-  }
-}
+/** The official command line with its development server, as this package builds it. */
+const server: GoProgram = {
+  name: 'temporal',
+  what: 'the Temporal server',
+  package: 'github.com/temporalio/cli/cmd/temporal',
+  module: 'github.com/temporalio/cli',
+  takes: 'about 8 minutes',
+};
 
 /** The oldest server whose development mode supports all our options. We build 1.31. */
 const oldestServer = [1, 27] as const;
@@ -106,10 +104,10 @@ export async function findBinary(sources: BinarySources, onProgress: (line: stri
   }
   // the start will download or build it
   if (sources.onlyLook === true && ((await mayDownload(sources)) || (await findGo(sources)) !== undefined)) {
-    return builtBinaryPath(sources);
+    return builtProgramPath(sources, server);
   }
   if (sources.onlyLook !== true) {
-    const made = (await downloadBinary(sources, onProgress)) ?? (await buildBinary(sources, onProgress));
+    const made = (await downloadBinary(sources, onProgress)) ?? (await buildProgram(sources, server, onProgress));
     if (made !== undefined) return made;
   }
   throw new BinaryNotFoundError(
@@ -121,7 +119,7 @@ export async function findBinary(sources: BinarySources, onProgress: (line: stri
 function candidates(sources: BinarySources): string[] {
   const { searchFolders, cacheFolder } = sources;
   const downloaded = namesIn(cacheFolder).filter(isDownloadedBinary);
-  const cached = [basename(builtBinaryPath(sources)), ...downloaded];
+  const cached = [basename(builtProgramPath(sources, server)), ...downloaded];
   return [...programsNamed('temporal', searchFolders), ...cached.flatMap((name) => programsNamed(name, [cacheFolder]))];
 }
 
@@ -186,121 +184,4 @@ function canConnect(host: string, port: number): Promise<boolean> {
     socket.once('connect', () => settle(true));
     socket.once('error', () => settle(false));
   });
-}
-
-/** The version in `go.mod`. An older Go would download a newer one without the user's consent. */
-const oldestGo = [1, 26, 4] as const;
-const progressEveryMs = 5000;
-const serverPackage = 'github.com/temporalio/cli/cmd/temporal';
-
-/**
- * Returns the environment of a download or a build: paths, proxies and certificates, and settings of Go. Everything else
- * may be a secret, such as an API key.
- */
-export function toolEnvironment(environment: Environment = processEnvironment()): Record<string, string> {
-  const known =
-    /^(?:PATH|HOME|USER|LANG|LC_ALL|TMPDIR|XDG_CACHE_HOME|(?:https?|no)_proxy|SSL_CERT_(?:FILE|DIR)|NODE_EXTRA_CA_CERTS|GO(?:PATH|ROOT|CACHE|MODCACHE|PROXY|SUMDB|NOSUMDB|PRIVATE|NOPROXY|INSECURE|FLAGS|TMPDIR|TOOLCHAIN)|CGO_ENABLED)$/i;
-  return Object.fromEntries(
-    Object.entries(environment).flatMap(([name, value]) =>
-      value !== undefined && known.test(name) ? [[name, value]] : [],
-    ),
-  );
-}
-
-/** Returns the path of the server built from this version of the Go module. */
-function builtBinaryPath({ cacheFolder, goModule }: BinarySources): string {
-  const [, version = 'unknown'] = /\bgithub\.com\/temporalio\/cli v(\S+)/.exec(readGoMod(goModule)) ?? [];
-  return join(cacheFolder, `temporal-${version}`);
-}
-
-/** Returns this machine's Go if it is new enough. */
-async function findGo({ searchFolders, goModule }: BinarySources): Promise<string | undefined> {
-  const [go] = programsNamed('go', searchFolders);
-  if (go === undefined || readGoMod(goModule) === '') return undefined;
-  const version = await new Promise<string>((resolve) => {
-    execFile(go, ['env', 'GOVERSION'], { timeout: versionTimeoutMs, env: toolEnvironment() }, (error, stdout) =>
-      resolve(error === null ? stdout : ''),
-    );
-  });
-  const found = /^go(\d+)\.(\d+)(?:\.(\d+))?/
-    .exec(version)
-    ?.slice(1, 4)
-    .map((part) => Number(part ?? 0));
-  if (found === undefined) return undefined;
-  const difference = oldestGo.map((wanted, index) => (found[index] ?? 0) - wanted).find((delta) => delta !== 0);
-  return (difference ?? 0) >= 0 ? go : undefined;
-}
-
-/**
- * Builds the official server through Go modules (from the module proxy, checked against the committed `go.sum`) into
- * the cache: about eight minutes on two cores the first time. A second process waits for the first and uses its result;
- * an interrupted build leaves no usable file.
- * @returns undefined if there is no Go or the build fails; `onProgress` receives the reason
- */
-async function buildBinary(sources: BinarySources, onProgress: (line: string) => void): Promise<string | undefined> {
-  const go = await findGo(sources);
-  if (go === undefined) {
-    onProgress(`no Temporal server can be built: Go ${oldestGo.join('.')} or newer is not installed`);
-    return undefined;
-  }
-  const binary = builtBinaryPath(sources);
-  const lock = await lockWhenFree(join(sources.cacheFolder, 'build'), onProgress);
-  try {
-    if (existsSync(binary)) return binary; // another process built it while we waited
-    return await build(go, sources, binary, onProgress);
-  } finally {
-    await lock.release();
-  }
-}
-
-async function build(
-  go: string,
-  { cacheFolder, goModule }: BinarySources,
-  binary: string,
-  onProgress: (line: string) => void,
-): Promise<string | undefined> {
-  await mkdir(cacheFolder, { recursive: true });
-  const unfinished = `${binary}.new`;
-  const logFile = join(cacheFolder, 'build.log');
-  await rm(logFile, { force: true });
-  const startedAt = Date.now();
-  const tell = (): void => {
-    const seconds = Math.round((Date.now() - startedAt) / 1000);
-    onProgress(`building the Temporal server with Go, once: ${seconds} s so far, about 8 minutes in all`);
-  };
-  tell();
-  const telling = setInterval(tell, progressEveryMs);
-  // Leaving out the symbols makes the program a third smaller. Version control data is left out, because the module is
-  // not part of our repository.
-  const args = ['build', '-buildvcs=false', '-ldflags=-s -w', '-o', unfinished, serverPackage];
-  const { code } = await startGuardedChild({ command: go, args, cwd: goModule, logFile, env: toolEnvironment() })
-    .exited;
-  clearInterval(telling);
-  if (code !== 0) {
-    await rm(unfinished, { force: true });
-    onProgress(`the Temporal server could not be built: see ${logFile}`);
-    return undefined;
-  }
-  await rename(unfinished, binary);
-  return binary;
-}
-
-async function lockWhenFree(folder: string, onProgress: (line: string) => void): Promise<FolderLock> {
-  for (;;) {
-    try {
-      return await lockFolder(folder);
-    } catch (error) {
-      if (!(error instanceof StoreError) || error.kind !== 'locked') throw error;
-      onProgress('another pigeonpost is building the Temporal server: waiting for it');
-      await new Promise((resolve) => setTimeout(resolve, progressEveryMs));
-    }
-  }
-}
-
-function readGoMod(goModule: string): string {
-  try {
-    return readFileSync(join(goModule, 'go.mod'), 'utf8');
-  } catch {
-    return '';
-  }
 }
