@@ -9,6 +9,7 @@ import {
   rowsByTable,
   statementsOf,
 } from './counters.js';
+import { peakRssMbOf } from '../processes/program.js';
 import { askQuestions, reportDelays } from './delays.js';
 import { restingEmbedded } from './embedded.js';
 import { livePigeonholes, type ScaleTask, startPolling, taskOf, withLivePigeonholes } from './polling.js';
@@ -35,9 +36,10 @@ export const scale: Bench = {
 };
 
 interface Load {
-  readonly pigeonholes: number;
-
+  /** Difference of all counters between start and end of the quiet phase. */
   readonly counted: Counters;
+  /** Peak memory of the worker that used most. */
+  readonly peakRssMb: number;
 }
 
 async function load(
@@ -57,7 +59,7 @@ async function load(
     await pause(task.seconds * 1000);
     const after = await readCounters(fleet, 'end');
     const counted = difference(before, after);
-    found = { pigeonholes: task.pigeonholes, counted };
+    found = { counted, peakRssMb: Math.max(...fleet.workers.map(({ pid }) => peakRssMbOf(pid))) };
     const wanted = (task.pigeonholes * 1000) / task.intervalMs;
     report.note(
       `${task.pigeonholes} pigeonholes, started and read in ${startSeconds} s: ${perSecond(counted, 'polls').toFixed(2)} polls/s of ${wanted.toFixed(2)}, ${(counted.requests / counted.polls).toFixed(2)} requests a poll; CPU a second: ${cpuText(counted)}`,
@@ -136,6 +138,11 @@ function reportSlope(task: ScaleTask, [half, all]: readonly [Load, Load], report
   report.figure({ what: "Temporal's transactions per quiet poll", value: slope((c) => c.temporalTransactions) });
   report.figure({ what: "Temporal's changed rows per quiet poll", value: slope((c) => c.temporalRows) });
   report.figure({ what: "Temporal's WAL per quiet poll", value: slope((c) => c.temporalWalBytes) / 1000, unit: 'kB' });
+  report.figure({
+    what: `peak memory of a worker with ${task.pigeonholes} pigeonholes`,
+    value: all.peakRssMb,
+    unit: 'MB',
+  });
   const total = (Object.keys(kinds) as (keyof typeof kinds)[]).reduce((sum, kind) => sum + cpuMs(kind), 0);
   for (const events of [1000, 10_000]) {
     report.figure({
