@@ -2,34 +2,26 @@ import { messageOf } from '../base/errors.js';
 import { ApplicationFailure, cancellationSignal, heartbeat } from '@temporalio/activity';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { Collaborators, InUse, SpanAttributes } from '../work/collaborators.js';
-import { deliverToSink } from '../delivering/deliver-to-sink.js';
+import { stayWithSink } from '../delivering/stay-with-sink.js';
 import { discoverWorkspace } from '../reading/discover.js';
 import { forgetAttendee } from '../delivering/forget-attendee.js';
-import { readPigeonhole } from '../reading/read-pigeonhole.js';
+import { readGroup } from '../reading/read-group.js';
 import { importRegistrants } from '../importing/import-registrants.js';
-import type {
-  DeliveryResult,
-  ErasureResult,
-  ImportResult,
-  PigeonholeName,
-  ReadingResult,
-  WorkRequest,
-} from '../work/cycle-results.js';
+import type { ErasureResult, ImportResult, ReadingResult, StayResult } from '../work/cycle-results.js';
 
 /** Interval between heartbeats: much shorter than the workflows' heartbeat timeout, which is shorter than a lane's lease. */
-const heartbeatEveryMs = 2000;
+export const heartbeatEveryMs = 3000;
 
 export type Activities = ReturnType<typeof createActivities>;
 
 /**
- * Creates the activities that workflows call. Each accepts ids, returns counts, is safe to run twice, and keeps using
- * the configuration that was current when it started. Do not rename them: recorded histories contain their names.
+ * Creates the activities that workflows call. Each accepts ids, returns counts, and is safe to run twice. A cycle keeps
+ * using the configuration that was current when it started. Do not rename them: recorded histories contain their names.
  */
 export const createActivities = (current: InUse) => ({
-  async readPigeonholeTurn(pigeonhole: PigeonholeName): Promise<ReadingResult> {
-    const { workspace, pigeonholeId } = pigeonhole;
-    const cycle = { name: 'read', attributes: { workspace, pigeonhole: pigeonholeId } };
-    return await runCycle(current, cycle, (deps, signal) => readPigeonhole(deps, pigeonhole, signal));
+  /** @param number the number of the reader */
+  async readStay(number: number): Promise<StayResult> {
+    return await runStay(current, `reader ${number}`, (deps, signal) => readGroup(deps, number, signal));
   },
 
   async discoverTurn(workspace: string): Promise<ReadingResult> {
@@ -37,9 +29,8 @@ export const createActivities = (current: InUse) => ({
     return await runCycle(current, cycle, (deps, signal) => discoverWorkspace(deps, workspace, signal));
   },
 
-  async deliverTurn(sink: string): Promise<DeliveryResult> {
-    const cycle = { name: 'deliver', attributes: { sink } };
-    return await runCycle(current, cycle, (deps, signal) => deliverToSink(deps, sink, signal));
+  async deliverStay(sink: string): Promise<StayResult> {
+    return await runStay(current, `deliver ${sink}`, (deps, signal) => stayWithSink(deps, sink, signal));
   },
 
   async importTurn(id: string): Promise<ImportResult> {
@@ -51,37 +42,37 @@ export const createActivities = (current: InUse) => ({
     const cycle = { name: 'forget', attributes: { erasure: id } };
     return await runCycle(current, cycle, (deps, signal) => forgetAttendee(deps, id, signal));
   },
-
-  /**
-   * Ignores the request in a signal. Every account on the machine can reach an embedded Temporal server, so a signal
-   * proves no rights. An operator's request goes to the API instead, which checks the rights, writes the request to the
-   * ledger, and sends only the signal `wake`.
-   */
-  async handleWorkRequest(
-    scope: { kind: 'workspace' | 'sink' | 'import'; name: string } | { kind: 'pigeonhole'; name: PigeonholeName },
-    request: WorkRequest,
-  ): Promise<void> {
-    await current.use(async ({ log }) =>
-      log.warn({ scope: scope.kind, request }, 'ignored a signal with a request that only the API may make'),
-    );
-  },
 });
 
-/** Runs one cycle with a heartbeat on an interval, not on progress: a slow page must not look like a dead process. */
+/** Runs one cycle as one trace. */
 async function runCycle<T>(
   current: InUse,
   { name, attributes }: { readonly name: string; readonly attributes: SpanAttributes },
   work: (deps: Collaborators, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   const cycleName = [name, ...Object.values(attributes)].join(' ');
+  return await runStay(current, cycleName, async (deps, signal) => {
+    return await deps.tracer.span(name, attributes, () => work(deps, signal));
+  });
+}
+
+/**
+ * Runs work that may take minutes. Its heartbeats are sent at an interval, not on progress: a slow page must not look
+ * like a dead process.
+ */
+async function runStay<T>(
+  current: InUse,
+  name: string,
+  work: (deps: Collaborators, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const timer = setInterval(() => heartbeat(), heartbeatEveryMs);
   let reportFailure: (error: unknown) => void = () => undefined;
   try {
     return await current.use(async (deps) => {
-      // Called only if `use` fails, because `use` repeats a cycle that failed after the configuration had changed.
-      reportFailure = (error) => deps.onCycle(cycleName, messageOf(error));
-      const result = await deps.tracer.span(name, attributes, () => work(deps, cancellationSignal()));
-      deps.onCycle(cycleName, null);
+      // Called only if `use` fails, because `use` repeats work that failed after the configuration had changed.
+      reportFailure = (error) => deps.onCycle(name, messageOf(error));
+      const result = await work(deps, cancellationSignal());
+      deps.onCycle(name, null);
       return result;
     });
   } catch (error) {
@@ -92,7 +83,7 @@ async function runCycle<T>(
   }
 }
 
-/** Retries a cycle after 2 s when the configuration has changed: this process, or another one, loads it within seconds. */
+/** Retries after 2 s when the configuration has changed: this process, or another one, loads it within seconds. */
 function withRetryDelay(error: unknown): unknown {
   if (!(error instanceof LedgerError) || error.kind !== 'configuration') return error;
   return ApplicationFailure.create({ type: 'configuration', message: error.message, nextRetryDelay: '2 seconds' });

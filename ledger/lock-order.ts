@@ -1,5 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import { expandBatchesInFlight } from './lanes.js';
+import { raiseAsked } from './pigeonholes-asked.js';
 import type { PageScope } from './write-changes.js';
 
 /*
@@ -35,10 +36,12 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
  * Locks a pigeonhole's row and all its lanes until commit, and expands batches in flight to deliveries. Use it in a
  * transaction that removes stored payloads and has to know which sinks received them. A sender reads payloads only
  * under its lane's lock, and its deliveries or its batch in flight become visible when it commits. A lane that is added
- * meanwhile waits for the pigeonhole's row (`addLane`).
+ * meanwhile waits for the pigeonhole's row (`addLane`). Also tells the pigeonhole's reader, which may remember what is
+ * removed.
  */
 export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<LockedPlace | undefined> {
   const place = await lockPlace(tx, ref);
+  await raiseAsked(tx, [ref]);
   await tx.query('select 1 from lanes where ref = $1 order by sink_id for update', [ref]);
   await expandBatchesInFlight(tx, ref);
   return place;

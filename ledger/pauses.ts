@@ -1,4 +1,6 @@
+import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
+import { raiseAsked, raiseAskedOfWorkspace } from './pigeonholes-asked.js';
 
 export type PauseScope = 'workspace' | 'pigeonhole' | 'sink' | 'import';
 
@@ -19,20 +21,33 @@ export function placeName({ workspace, pigeonholeId }: { workspace: string; pige
   return `${workspace}/${pigeonholeId}`;
 }
 
-/**
- * Stores a pause. Afterwards, the caller sends the signal that wakes the workflow. A second pause by the same party
- * replaces only the reason and the operator.
- */
+/** Stores a pause. A second pause by the same party replaces only the reason and the operator. */
 export async function pause(
   ledger: Ledger,
   entry: Omit<Pause, 'since' | 'actor'> & Partial<Pick<Pause, 'actor'>>,
 ): Promise<void> {
-  await ledger.db.query(
-    `insert into pauses (scope, name, paused_by, cause, detail, fingerprint, actor)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (scope, name, paused_by) do update set cause = excluded.cause, detail = excluded.detail,
-       fingerprint = excluded.fingerprint, actor = excluded.actor`,
-    [entry.scope, entry.name, entry.pausedBy, entry.cause, entry.detail, entry.fingerprint, entry.actor ?? null],
+  await ledger.db.transaction(async (tx) => {
+    await tellReaders(tx, entry);
+    await tx.query(
+      `insert into pauses (scope, name, paused_by, cause, detail, fingerprint, actor)
+       values ($1, $2, $3, $4, $5, $6, $7)
+       on conflict (scope, name, paused_by) do update set cause = excluded.cause, detail = excluded.detail,
+         fingerprint = excluded.fingerprint, actor = excluded.actor`,
+      [entry.scope, entry.name, entry.pausedBy, entry.cause, entry.detail, entry.fingerprint, entry.actor ?? null],
+    );
+  });
+}
+
+async function tellReaders(tx: Queryable, { scope, name }: Pick<Pause, 'scope' | 'name'>): Promise<void> {
+  if (scope === 'workspace') await raiseAskedOfWorkspace(tx, name);
+  if (scope !== 'pigeonhole') return;
+  const rows = await tx.query<{ ref: number }>(
+    `select ref from pigeonholes where workspace || '/' || pigeonhole_id = $1`,
+    [name],
+  );
+  await raiseAsked(
+    tx,
+    rows.map(({ ref }) => ref),
   );
 }
 
@@ -43,11 +58,15 @@ export async function resume(
   name: string,
   by: 'person' | 'cause',
 ): Promise<boolean> {
-  const rows = await ledger.db.query(
-    'delete from pauses where scope = $1 and name = $2 and paused_by = $3 returning name',
-    [scope, name, by],
-  );
-  return rows.length > 0;
+  return await ledger.db.transaction(async (tx) => {
+    const rows = await tx.query('delete from pauses where scope = $1 and name = $2 and paused_by = $3 returning name', [
+      scope,
+      name,
+      by,
+    ]);
+    if (rows.length > 0) await tellReaders(tx, { scope, name });
+    return rows.length > 0;
+  });
 }
 
 const selectPauses = `select scope, name, paused_by as "pausedBy", cause, detail, fingerprint, actor, since from pauses`;

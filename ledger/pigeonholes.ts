@@ -2,6 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { readableJson } from './sql-expressions.js';
 import { anotherConfiguration } from './configurations.js';
+import { raiseAsked } from './pigeonholes-asked.js';
 import { pollPlaces } from './streams-due.js';
 
 export interface PigeonholeRow {
@@ -59,15 +60,19 @@ export async function addSelections(
        on conflict (workspace, pigeonhole_id) do nothing`,
       [workspace, ids],
     );
-    const rows = await tx.query<{ pigeonhole_id: number }>(
+    const rows = await tx.query<{ ref: number; pigeonhole_id: number }>(
       `with added as (
          insert into selections (sync, ref)
          select $1, ref from pigeonholes where workspace = $2 and pigeonhole_id = any($3::int8[])
          on conflict (sync, ref) do update set archived_at = null, selected_at = now()
            where selections.archived_at is not null
          returning ref)
-       select p.pigeonhole_id from added join pigeonholes p on p.ref = added.ref order by 1`,
+       select p.ref, p.pigeonhole_id from added join pigeonholes p on p.ref = added.ref order by 2`,
       [sync, workspace, ids],
+    );
+    await raiseAsked(
+      tx,
+      rows.map(({ ref }) => ref),
     );
     return rows.map((row) => row.pigeonhole_id);
   });
@@ -253,10 +258,13 @@ export async function selectionsOf(ledger: Ledger, sync: string): Promise<Omit<P
 
 /** Archives pigeonholes that the configuration of a sync no longer selects. They return when it selects them again. */
 export async function archiveSelections(ledger: Ledger, sync: string, refs: readonly number[]): Promise<void> {
-  await ledger.db.query(
-    'update selections set archived_at = now() where sync = $1 and ref = any($2::int4[]) and archived_at is null',
-    [sync, refs],
-  );
+  await ledger.db.transaction(async (tx) => {
+    await raiseAsked(tx, refs);
+    await tx.query(
+      'update selections set archived_at = now() where sync = $1 and ref = any($2::int4[]) and archived_at is null',
+      [sync, refs],
+    );
+  });
 }
 
 /** Records that a pigeonhole no longer exists in the service, or that it exists. The caller holds the lock on its row. */

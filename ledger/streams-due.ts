@@ -1,11 +1,13 @@
 import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
-import { lockPlace } from './lock-order.js';
+import { raiseAsked, raiseAskedOfWorkspace } from './pigeonholes-asked.js';
 import type { StreamLease } from './streams.js';
 
 /*
  * Makes streams due for a reason that is not their own last read: a request of an operator, the end of a failure, a
- * larger quota, or what another stream showed. The ends of reads are in `streams.ts`.
+ * larger quota, or what another stream showed. The ends of reads are in `streams.ts`. A request from outside also raises
+ * `asked` of the pigeonhole, which its reader notices. It raises it first, because a transaction that stores a page holds
+ * the lock on the pigeonhole's row and may then update the same streams.
  */
 
 /** Factors by which the quota lengthens polling intervals, and the ms after which it lengthens none (`Stretch`). */
@@ -23,13 +25,17 @@ interface Lengthening {
  */
 export async function replanStreams(ledger: Ledger, workspace: string, stretch: Lengthening): Promise<number> {
   return await ledger.db.transaction(async (tx) => {
-    // Locked first and in order, as in `pollNow`. Most workspaces have nothing to plan again.
+    // Most workspaces have nothing to plan again.
     const places = await tx.query<{ ref: number }>(
       `select ref from pigeonholes p where workspace = $1 and exists (select 1 from streams s where s.ref = p.ref
-         and ${isPlannedLate}) order by ref for no key update`,
+         and ${isPlannedLate})`,
       [workspace, stretch.live, stretch.idle, stretch.untilMs],
     );
     if (places.length === 0) return 0;
+    await raiseAsked(
+      tx,
+      places.map(({ ref }) => ref),
+    );
     const rows = await tx.query(
       `update streams s set due_at = greatest(now(), ${plannedNow})
        where s.ref = any($1::int4[]) and ${isPlannedLate} returning s.id`,
@@ -54,7 +60,7 @@ const isPlannedLate = `s.wanted and s.gone_at is null and s.failures = 0 and s.d
 /** Makes every stream of a pigeonhole due immediately. */
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref); // locked first, because a transaction that stores a page holds this lock and may update the same streams
+    await raiseAsked(tx, [ref]);
     await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
   });
 }
@@ -67,7 +73,7 @@ export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
  */
 export async function sweepNow(ledger: Ledger, ref: number, list: string | null): Promise<number> {
   return await ledger.db.transaction(async (tx) => {
-    await lockPlace(tx, ref);
+    await raiseAsked(tx, [ref]);
     const rows = await tx.query(
       `update streams set sweep_due_at = now(), due_at = least(due_at, now())
        where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
@@ -79,33 +85,51 @@ export async function sweepNow(ledger: Ledger, ref: number, list: string | null)
 
 /** Makes every stream of a workspace due immediately: its own lists and those of its pigeonholes. */
 export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<void> {
-  await ledger.db.query(
+  await updateWorkspace(
+    ledger,
+    name,
     `update streams set due_at = now() where wanted and due_at > now()
        and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name],
   );
 }
 
 /** Makes sweeps of every stream of a workspace due immediately. @param list only this list; null: all lists */
 export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: string | null): Promise<void> {
-  await ledger.db.query(
+  await updateWorkspace(
+    ledger,
+    name,
     `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
        and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
-    [name, list],
+    [list],
   );
+}
+
+/** Runs an update of a workspace's streams, whose first parameter is the workspace, and tells the readers. */
+async function updateWorkspace(
+  ledger: Ledger,
+  workspace: string,
+  sql: string,
+  params: readonly (string | null)[] = [],
+): Promise<void> {
+  await ledger.db.transaction(async (tx) => {
+    await raiseAskedOfWorkspace(tx, workspace);
+    await tx.query(sql, [workspace, ...params]);
+  });
 }
 
 /** Makes every stream of these pigeonholes due immediately. The caller's transaction holds the lock on their rows. */
 export async function pollPlaces(tx: Queryable, refs: readonly number[]): Promise<void> {
+  await raiseAsked(tx, refs);
   await tx.query('update streams set due_at = now() where ref = any($1::int4[]) and due_at > now()', [refs]);
 }
 
 /** Makes those streams of a workspace due immediately that wait after a failure. */
 export async function retryFailed(ledger: Ledger, workspace: string): Promise<void> {
-  await ledger.db.query(
+  await updateWorkspace(
+    ledger,
+    workspace,
     `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
        and ref in (select ref from pigeonholes where workspace = $1)`,
-    [workspace],
   );
 }
 
@@ -114,11 +138,12 @@ export async function retryFailed(ledger: Ledger, workspace: string): Promise<vo
  * those that say that the service no longer has a stream.
  */
 export async function forgetFailures(ledger: Ledger, workspace: string): Promise<void> {
-  await ledger.db.query(
+  await updateWorkspace(
+    ledger,
+    workspace,
     `update streams set due_at = least(due_at, now()), failures = case when gone_count = 0 then 0 else failures end,
        failure = case when gone_count = 0 then null else failure end
      where wanted and failures > 0 and ref in (select ref from pigeonholes where workspace = $1)`,
-    [workspace],
   );
 }
 

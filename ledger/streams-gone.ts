@@ -1,4 +1,5 @@
 import type { Queryable } from './drivers/database.js';
+import { raiseAsked } from './pigeonholes-asked.js';
 import type { Ledger } from './ledger.js';
 import { lockPlace } from './lock-order.js';
 import { markPlaceGone } from './pigeonholes.js';
@@ -120,18 +121,24 @@ export async function probeGone(
   ids: readonly number[],
   { restMs, everyMs }: { readonly restMs: number; readonly everyMs: number },
 ): Promise<number[]> {
-  const rows = await ledger.db.query<{ pigeonhole_id: number }>(
-    `with shown as (
-       select ref, pigeonhole_id from pigeonholes
-       where workspace = $1 and pigeonhole_id = any($2::int8[]) and gone_at is not null
-       order by ref for no key update), -- locked before the streams, as everywhere
-     probed as (
-       select g.pigeonhole_id, (array_agg(s.id order by s.due_at, s.id))[1] as id
-       from shown g join streams s on s.ref = g.ref and s.wanted and s.gone_at is not null
-       group by g.pigeonhole_id having min(s.due_at) > now()
-         and max(s.due_at) <= now() + ($3::float8 - $4) * interval '1 millisecond')
-     update streams s set due_at = now() from probed p where s.id = p.id returning p.pigeonhole_id`,
-    [workspace, ids, restMs, everyMs],
-  );
-  return rows.map((row) => row.pigeonhole_id);
+  return await ledger.db.transaction(async (tx) => {
+    const rows = await tx.query<{ ref: number; pigeonhole_id: number }>(
+      `with shown as (
+         select ref, pigeonhole_id from pigeonholes
+         where workspace = $1 and pigeonhole_id = any($2::int8[]) and gone_at is not null
+         order by ref for no key update), -- locked before the streams, as everywhere
+       probed as (
+         select g.ref, g.pigeonhole_id, (array_agg(s.id order by s.due_at, s.id))[1] as id
+         from shown g join streams s on s.ref = g.ref and s.wanted and s.gone_at is not null
+         group by g.ref, g.pigeonhole_id having min(s.due_at) > now()
+           and max(s.due_at) <= now() + ($3::float8 - $4) * interval '1 millisecond')
+       update streams s set due_at = now() from probed p where s.id = p.id returning p.ref, p.pigeonhole_id`,
+      [workspace, ids, restMs, everyMs],
+    );
+    await raiseAsked(
+      tx,
+      rows.map(({ ref }) => ref),
+    );
+    return rows.map((row) => row.pigeonhole_id);
+  });
 }

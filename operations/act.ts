@@ -5,22 +5,14 @@ import { approveSink, isApproved } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
 import { selectedPigeonholes, refOf } from '../ledger/pigeonholes.js';
-import {
-  delivering,
-  discovering,
-  forgetting,
-  importing,
-  reading,
-  type WantedWorkflow,
-  type WorkflowStarter,
-} from './orchestration.js';
+import { discovering, forgetting, importing, type WorkflowStarter } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume, pause, placeName } from '../ledger/pauses.js';
 import { allowProbe } from '../work/requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers, forgetRefusedKey } from '../ledger/workspaces.js';
 import { pollNow, pollWorkspaceNow, sweepNow, sweepWorkspaceNow } from '../ledger/streams-due.js';
-import type { PigeonholeName, WorkRequest } from '../work/cycle-results.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 
 /** The process that carries out an action. */
 interface ActingProcess {
@@ -28,18 +20,17 @@ interface ActingProcess {
   readonly starter: WorkflowStarter;
 }
 
-/** Carries out an operator's action: writes it to the ledger, then wakes the workflow. */
+/** Carries out an operator's action: writes it to the ledger, then wakes the work that it concerns. */
 export async function act({ deps, starter }: ActingProcess, action: Action): Promise<ActionResult> {
   const target = await findTarget(deps, action);
   if (target === undefined) return 'unknown';
-  const refusal = await carryOut(deps, target.scope, action);
+  const refusal = await carryOut(deps, target, action);
   if (refusal !== undefined && refusal !== nothingToDo) return { refused: refusal };
   const { do: verb, kind, name, list, forSeconds } = action;
   deps.log.info({ do: verb, kind, target: name, list, forSeconds }, 'operator action'); // without actor and reason, which may contain names
-  // The reconciler starts workflows that are not running.
   const wakesAll = kind === 'workspace' && (verb === 'resume' || verb === 'try-now' || verb === 'sweep');
   if (wakesAll) await wakeWorkspace(deps, starter, name);
-  else await starter.signal(target.workflow.id, 'wake');
+  else await wakeTarget(starter, target);
   if (kind === 'sink' && (verb === 'resume' || verb === 'try-now' || verb === 'approve'))
     await wakeErasures(deps, starter);
   if (refusal !== nothingToDo) return 'done';
@@ -86,42 +77,44 @@ async function carryOut(
 async function findTarget(
   { config, ledger }: ActingProcess['deps'],
   { kind, name }: Action,
-): Promise<{ scope: WorkScope; workflow: WantedWorkflow } | undefined> {
+): Promise<WorkScope | undefined> {
   switch (kind) {
     case 'workspace':
-      return Object.hasOwn(config.workspaces, name)
-        ? { scope: { kind, name }, workflow: discovering(name) }
-        : undefined;
+      return Object.hasOwn(config.workspaces, name) ? { kind, name } : undefined;
     case 'sink':
-      return Object.hasOwn(config.sinks, name) ? { scope: { kind, name }, workflow: delivering(name) } : undefined;
+      return Object.hasOwn(config.sinks, name) ? { kind, name } : undefined;
     case 'pigeonhole': {
       const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
       const row = selected.find(({ workspace, pigeonholeId }) => `${workspace}/${pigeonholeId}` === name);
       if (row === undefined) return undefined;
-      const place = { workspace: row.workspace, pigeonholeId: row.pigeonholeId };
-      return { scope: { kind, name: place }, workflow: reading(place) };
+      return { kind, name: { workspace: row.workspace, pigeonholeId: row.pigeonholeId } };
     }
   }
 }
 
-/** Wakes the workflows that send requests for a workspace: for its own lists, its pigeonholes and its running imports. */
+/** Wakes the work of a workspace's own lists, of a sink, or of a pigeonhole. The reconciler starts missing workflows. */
+async function wakeTarget(starter: WorkflowStarter, scope: WorkScope): Promise<void> {
+  if (scope.kind === 'sink') await starter.wakeSinks([scope.name]);
+  else starter.wakeReaders(); // of a paused workspace as well
+  if (scope.kind === 'workspace') await starter.wakeWorkflow(discovering(scope.name));
+}
+
+/** Wakes everything that sends requests for a workspace: for its own lists, its pigeonholes and its running imports. */
 export async function wakeWorkspace(
-  { config, ledger }: Pick<Collaborators, 'config' | 'ledger'>,
-  starter: Pick<WorkflowStarter, 'signal'>,
+  { ledger }: Pick<Collaborators, 'ledger'>,
+  starter: Pick<WorkflowStarter, 'wakeReaders' | 'wakeWorkflow'>,
   workspace: string,
 ): Promise<void> {
-  const selected = await selectedPigeonholes(ledger, Object.keys(config.syncs));
-  const own = selected.filter((row) => row.workspace === workspace);
+  starter.wakeReaders();
   const imports = (await runningImports(ledger)).filter((each) => each.workspace === workspace);
-  const workflows = [discovering(workspace), ...own.map(reading), ...imports.map(({ id }) => importing(id))];
-  const ids = workflows.map(({ id }) => id);
-  await Promise.all(ids.map((id) => starter.signal(id, 'wake')));
+  const workflows = [discovering(workspace), ...imports.map(({ id }) => importing(id))];
+  await Promise.all(workflows.map((workflow) => starter.wakeWorkflow(workflow)));
 }
 
 /** Wakes erasures that wait for a sink which an operator has resumed. */
 async function wakeErasures({ ledger }: ActingProcess['deps'], starter: WorkflowStarter): Promise<void> {
   const open = await openErasures(ledger);
-  await Promise.all(open.map((id) => starter.signal(forgetting(id).id, 'wake')));
+  await Promise.all(open.map((id) => starter.wakeWorkflow(forgetting(id))));
 }
 
 const testMs = 30_000;
@@ -198,7 +191,9 @@ type WorkScope =
   | { readonly kind: 'pigeonhole'; readonly name: PigeonholeName };
 
 /** An action that only writes to the ledger. */
-type OperatorRequest = Pick<Action, 'list' | 'forSeconds' | 'by' | 'reason'> & { readonly do: WorkRequest };
+type OperatorRequest = Pick<Action, 'list' | 'forSeconds' | 'by' | 'reason'> & {
+  readonly do: 'pause' | 'resume' | 'poll-now' | 'sweep';
+};
 
 /**
  * Writes an operator's request to the ledger, where the next cycle of the work finds it. `resume` lifts an operator's

@@ -1,19 +1,20 @@
-import { messageOf } from '../base/errors.js';
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client';
 import { WorkflowIdReusePolicy } from '@temporalio/common';
-import type { Log, Orchestration } from '../work/collaborators.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { assignReaders, readersOf } from '../ledger/readers.js';
+import type { Orchestration } from '../work/collaborators.js';
+import { readersWake, sinkWake, type Wakes } from '../work/wakes.js';
 import {
   deliverToSinkId,
   discoverPigeonholesId,
   forgetAttendeeId,
   importRegistrantsId,
-  syncPigeonholeId,
+  readPigeonholesId,
 } from '../workflows/ids.js';
 
 /** A workflow that should be running, with everything that is needed to start it. */
 export interface WantedWorkflow {
-  readonly type: 'discoverPigeonholes' | 'syncPigeonhole' | 'deliverToSink' | 'importRegistrants' | 'forgetAttendee';
+  readonly type: 'discoverPigeonholes' | 'readPigeonholes' | 'deliverToSink' | 'importRegistrants' | 'forgetAttendee';
   readonly id: string;
   readonly args: readonly unknown[];
 }
@@ -22,9 +23,9 @@ export function discovering(workspace: string): WantedWorkflow {
   return { type: 'discoverPigeonholes', id: discoverPigeonholesId(workspace), args: [workspace] };
 }
 
-export function reading(pigeonhole: PigeonholeName): WantedWorkflow {
-  const { workspace, pigeonholeId } = pigeonhole;
-  return { type: 'syncPigeonhole', id: syncPigeonholeId(workspace, pigeonholeId), args: [{ workspace, pigeonholeId }] };
+/** @param number the number of the reader */
+export function reading(number: number): WantedWorkflow {
+  return { type: 'readPigeonholes', id: readPigeonholesId(number), args: [number] };
 }
 
 export function delivering(sink: string): WantedWorkflow {
@@ -39,12 +40,15 @@ export function forgetting(id: string): WantedWorkflow {
   return { type: 'forgetAttendee', id: forgetAttendeeId(id), args: [id] };
 }
 
-/** Starts and wakes workflows from this process. */
+/** Starts and wakes work from this process. */
 export interface WorkflowStarter extends Orchestration {
   /** Starts a workflow unless it is running. */
   start(workflow: WantedWorkflow): Promise<void>;
-  /** Sends a signal; false when no such workflow is running. */
-  signal(workflowId: string, name: string): Promise<boolean>;
+  /**
+   * Wakes a workflow that sleeps until its next cycle: of discovery, an import or an erasure.
+   * @returns false when no such workflow is running
+   */
+  wakeWorkflow(workflow: WantedWorkflow): Promise<boolean>;
 }
 
 /**
@@ -54,51 +58,42 @@ export interface WorkflowStarter extends Orchestration {
 export function createStarter(
   client: Client,
   taskQueue: string,
-  log: Log,
+  { ledger, wakes }: { readonly ledger: Ledger; readonly wakes: Wakes },
   checkCluster: () => Promise<void>,
 ): WorkflowStarter {
-  const options = (workflow: WantedWorkflow) => ({
-    taskQueue,
-    workflowId: workflow.id,
-    args: [...workflow.args],
-    workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-  });
-  const signal = async (workflowId: string, name: string): Promise<boolean> => {
+  const start = async (workflow: WantedWorkflow): Promise<void> => {
+    await checkCluster();
     try {
-      await client.workflow.getHandle(workflowId).signal(name);
-      return true;
+      await client.workflow.start(workflow.type, {
+        taskQueue,
+        workflowId: workflow.id,
+        args: [...workflow.args],
+        workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+      });
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) return false;
-      throw error;
+      if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     }
   };
   return {
-    signal,
-    async start(workflow) {
-      await checkCluster();
+    start,
+    async wakeWorkflow({ id }) {
       try {
-        await client.workflow.start(workflow.type, options(workflow));
+        await client.workflow.getHandle(id).signal('wake');
+        return true;
       } catch (error) {
-        if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+        if (error instanceof WorkflowNotFoundError) return false;
+        throw error;
       }
     },
     async wakeSinks(names) {
-      // If a wake is lost, the sink starts a few seconds later, when its own timer fires.
-      await Promise.all(
-        names.map((name) =>
-          signal(deliverToSinkId(name), 'wake').catch((error: unknown) =>
-            log.warn({ sink: name, error: messageOf(error) }, 'sink could not be woken'),
-          ),
-        ),
-      );
+      for (const name of names) wakes.wake(sinkWake(name));
     },
+    wakeReaders: () => wakes.wakeAll(readersWake),
     async startReading(pigeonholes) {
-      for (const pigeonhole of pigeonholes) {
-        await checkCluster(); // before each: the cluster may be replaced while many pigeonholes are started
-        const workflow = reading(pigeonhole);
-        // One after another, to spare the server.
-        await client.workflow.signalWithStart(workflow.type, { ...options(workflow), signal: 'wake' });
-      }
+      await assignReaders(ledger);
+      // One after another, to spare the server. Each checks the cluster, which may be replaced meanwhile.
+      for (const number of await readersOf(ledger, pigeonholes)) await start(reading(number));
+      wakes.wakeAll(readersWake);
     },
   };
 }

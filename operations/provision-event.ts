@@ -11,7 +11,7 @@ import { type EventFile, readEventFile, workspaceOfEvent } from '../config/event
 import { findRef } from '../ledger/pigeonholes.js';
 import { pollNow } from '../ledger/streams-due.js';
 import type { Editions } from './editions.js';
-import { discovering, reading, type WorkflowStarter } from './orchestration.js';
+import { discovering, type WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { printable } from '../base/printable.js';
 
@@ -135,7 +135,7 @@ export async function planProvisioning(editions: Editions, asked: EventRequest):
 /** Runs one cycle of creating an event. @throws {ConfigError} if the file cannot be used */
 export async function provisionEvent(
   editions: Editions,
-  starter: Pick<WorkflowStarter, 'signal'>,
+  starter: Pick<WorkflowStarter, 'wakeReaders' | 'wakeWorkflow'>,
   asked: EventRequest,
 ): Promise<EventView> {
   return await editions.use(async (deps) => {
@@ -156,7 +156,7 @@ function read({ config }: Collaborators, { file, text, use, create }: EventReque
 /** Makes created objects due for reading if a sync reads them, without waiting for the next sweep. */
 async function readWhatIsNew(
   { ledger }: Collaborators,
-  starter: Pick<WorkflowStarter, 'signal'>,
+  starter: Pick<WorkflowStarter, 'wakeReaders' | 'wakeWorkflow'>,
   workspace: string,
   { objects }: EventResult,
 ): Promise<void> {
@@ -169,8 +169,8 @@ async function readWhatIsNew(
     const ref = await findRef(ledger.db, workspace, pigeonholeId);
     if (ref === undefined) continue;
     await pollNow(ledger, ref);
-    const { id: workflowId } = pigeonholeId === 0 ? discovering(workspace) : reading({ workspace, pigeonholeId });
-    await starter.signal(workflowId, 'wake');
+    if (pigeonholeId === 0) await starter.wakeWorkflow(discovering(workspace));
+    else starter.wakeReaders();
   }
 }
 

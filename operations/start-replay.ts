@@ -3,7 +3,7 @@ import { plannedLanes, syncsTo, type PlannedLane } from '../delivering/lane-plan
 import { findRef, selectedPigeonholes } from '../ledger/pigeonholes.js';
 import { requestReplay } from '../delivering/replays.js';
 import { countDeliverable, type DeliverableCount, sumCounts } from './count-deliverable.js';
-import { delivering, type WorkflowStarter } from './orchestration.js';
+import type { WorkflowStarter } from './orchestration.js';
 import { z } from '@hono/zod-openapi';
 import { listNames } from '../base/list-names.js';
 import { configuredName, pigeonholeName, printable } from '../base/printable.js';
@@ -104,7 +104,7 @@ export async function startReplay(
   });
   const names = [...new Set(lanes.map(({ sink }) => sink))];
   deps.log.info({ replay: wanted.id, sinks: names }, 'replay requested'); // the audit log records the operator
-  await Promise.all(names.map((name) => starter.signal(delivering(name).id, 'wake')));
+  await starter.wakeSinks(names);
   return { id: wanted.id, dryRun: false, counts: summed };
 }
 

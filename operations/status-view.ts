@@ -248,7 +248,7 @@ export const sinkViewSchema = operatedSinkSchema
   .openapi('SinkStatus');
 export type SinkView = z.infer<typeof sinkViewSchema>;
 
-const listOf = { workspace: z.string(), pigeonholeId: z.int(), list: z.string() };
+const listCount = { workspace: z.string(), pigeonholeId: z.int(), list: z.string(), items: z.int() };
 
 /** Everything `pigeonpost status` shows: each workspace, pigeonhole and sink with its state and the reason. */
 export const statusSchema = z
@@ -268,16 +268,11 @@ export const statusSchema = z
     problems: z.array(troubleSchema).readonly().describe('Problems for an operator, errors first.'),
     counts: z
       .object({
-        items: z.array(z.object({ ...listOf, items: z.int() })).readonly(),
-        deliveries: z
-          .array(z.object({ ...listOf, sink: z.string(), state: z.string(), changes: z.int() }))
-          .readonly()
-          .describe(
-            'Number of changes by state. A replay of a change counts only while it is in flight, and as a dead letter.',
-          ),
+        items: z.array(z.object(listCount)).readonly(),
+        deliveries: z.array(z.object({ ...listCount, sink: z.string(), state: z.string() })).readonly(),
       })
       .optional()
-      .describe('Only on request.'),
+      .describe('Only on request, because counting them reads the whole ledger.'),
   })
   .openapi('Status');
 export type Status = z.infer<typeof statusSchema>;

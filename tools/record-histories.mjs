@@ -1,5 +1,5 @@
 // Records a history of each workflow for the replay tests, on its own server, with scripted activities: cycles, sleeps
-// that end by a timer or a signal, a failed attempt, requests of an operator, and the end.
+// that end by a timer or a signal, stays, a failed attempt, and the end.
 // Run it after a change of a workflow that must be versioned, and keep the older recordings:
 //   npm run build && node tools/record-histories.mjs <name of the change> [<only this workflow> [<additional cycles>]]
 // Additional cycles without a sleep come first and make the history long: each adds six events.
@@ -51,26 +51,29 @@ const server = await startEmbeddedTemporal({ folder, binary: await findBinary(bi
 const connection = await Connection.connect({ address: server.address });
 const native = await NativeConnection.connect({ address: server.address });
 const client = new Client({ connection });
-const worker = await Worker.create({
-  connection: native,
-  taskQueue: 'record',
-  workflowBundle: { codePath: join(root, 'dist/workflow-bundle.js') },
-  activities: {
-    readPigeonholeTurn: script(),
-    discoverTurn: script(),
-    deliverTurn: script(),
-    importTurn: script(),
-    forgetTurn: script(),
-    handleWorkRequest: async () => undefined,
-  },
-});
+const workflowBundle = { codePath: join(root, 'dist/workflow-bundle.js') };
+const activities = {
+  readStay: script(),
+  discoverTurn: script(),
+  deliverStay: script(),
+  importTurn: script(),
+  forgetTurn: script(),
+};
+const worker = await Worker.create({ connection: native, taskQueue: 'record', workflowBundle, activities });
+const others = await Promise.all(
+  ['reading', 'delivering', 'importing'].map((kind) =>
+    Worker.create({ connection: native, taskQueue: `record-${kind}`, activities }),
+  ),
+);
+const othersEnded = Promise.all(others.map((other) => other.run()));
 const workflows = [
-  { type: 'syncPigeonhole', argument: { workspace: 'acme', pigeonholeId: 101 } },
+  { type: 'readPigeonholes', argument: 7 },
   { type: 'discoverPigeonholes', argument: 'acme' },
   { type: 'deliverToSink', argument: 'hooks' },
   { type: 'importRegistrants', argument: '7d4a6c1e-0c1b-4f6e-9a57-0f0b8f6f2b11' },
   { type: 'forgetAttendee', argument: '0f5c9a52-57d1-4a55-8e0e-4f6c2f0f7a13' },
 ].filter(({ type }) => only === undefined || type === only);
+const staying = ['readPigeonholes', 'deliverToSink'];
 await worker.runUntil(
   Promise.all(
     workflows.map(async ({ type, argument }) => {
@@ -79,14 +82,14 @@ await worker.runUntil(
         workflowId: `record/${type}`,
         args: [argument],
       });
-      // The fourth cycle (call 5 of the script) sleeps for a minute. Requests of an operator and then a wake-up signal
-      // end this sleep.
+      // The fourth cycle (call 5 of the script) sleeps for a minute, and a wake-up signal ends this sleep. Stays end
+      // by themselves.
       for (;;) {
         const state = await handle.query('state').catch(() => null);
-        if (state?.last?.state === 'waiting') break;
+        if (state?.last?.state === 'waiting') await handle.signal('wake');
+        if (state?.last?.state === 'waiting' || staying.includes(type)) break;
         await new Promise((resolve) => setTimeout(resolve, 50));
       }
-      for (const signal of ['pause', 'resume', 'poll-now', 'wake']) await handle.signal(signal);
       await handle.result();
       const file = join(root, 'test/replay/histories', `${type}.${name}.json`);
       writeFileSync(file, `${historyToJSON(await handle.fetchHistory())}\n`);
@@ -94,6 +97,8 @@ await worker.runUntil(
     }),
   ),
 );
+for (const other of others) other.shutdown();
+await othersEnded;
 await native.close();
 await connection.close();
 await server.stop();

@@ -5,6 +5,8 @@ import type { PigeonholeClient } from '../pigeonhole/client.js';
 import type { Sink } from '../sinks/sink.js';
 import type { ServiceGate } from './requests/service-gate.js';
 import type { Clocks } from '../base/lease.js';
+import type { Turns } from './turns.js';
+import type { Wakes } from './wakes.js';
 
 /** Dependencies of the code that runs in a cycle, passed as `deps`. The process creates them and closes them. */
 export interface Collaborators {
@@ -21,6 +23,10 @@ export interface Collaborators {
   /** Identifies this process as the owner of a lease. */
   readonly owner: string;
   readonly orchestration: Orchestration;
+  /** Ends the waits of activities that stay. */
+  readonly wakes: Wakes;
+  /** Decides which pigeonholes are read now. One instance for the life of the process. */
+  readonly turns: Turns;
   readonly log: Log;
   /** Aborted when the process shuts down: attempts end at their next safe point. */
   readonly stopping: AbortSignal;
@@ -30,7 +36,9 @@ export interface Collaborators {
   readonly tracer: Tracer;
   /** Called after each page that the service returned. */
   readonly onPage: () => void;
-  /** Called after each cycle with its unique name, and with an error message if the cycle threw; null otherwise. */
+  /**
+   * Called after each cycle, round or stay with its unique name, and with an error message if it threw; null otherwise.
+   */
   readonly onCycle: (cycle: string, failure: string | null) => void;
 }
 
@@ -56,9 +64,13 @@ export interface OpenSink {
   readonly destination: string;
 }
 
-/** Wakes and starts workflows. Starting a workflow that already runs only wakes it. */
+/** Wakes and starts work, in all processes of the ledger. */
 export interface Orchestration {
+  /** Tells the sinks that there may be something to deliver. Call it after the commit. */
   wakeSinks(names: readonly string[]): Promise<void>;
+  /** Tells the readers that `asked` of a pigeonhole, or the current configuration, has changed. */
+  wakeReaders(): void;
+  /** Gives every selected pigeonhole a reader, and starts and wakes the readers of these pigeonholes. */
   startReading(pigeonholes: readonly { workspace: string; pigeonholeId: number }[]): Promise<void>;
 }
 

@@ -43,8 +43,10 @@ export interface ErasureResult extends CycleResult {
   readonly open: number;
 }
 
-/**
- * A request in a signal to a workflow. The worker ignores it and logs a warning, because only the API may make such
- * requests.
- */
-export type WorkRequest = 'pause' | 'resume' | 'poll-now' | 'sweep';
+/** Result of a stay: an activity that runs cycles for some minutes. */
+export interface StayResult {
+  /** `finished`: nothing is left to stay with, so the workflow ends. */
+  readonly state: 'working' | 'finished';
+  /** Why the stay ended. */
+  readonly reason: string;
+}

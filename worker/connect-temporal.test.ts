@@ -2,7 +2,10 @@ import type { Client } from '@temporalio/client';
 import type { Log } from '../work/collaborators.js';
 import type { Config } from '../config/config.js';
 import { kinds, useBothDatabases } from '../ledger/drivers/both-databases.test-kit.js';
+import { useConfiguration } from '../ledger/configurations.js';
 import { bindCluster, openLedger } from '../ledger/ledger.js';
+import { addSelections, registerSyncs } from '../ledger/pigeonholes.js';
+import { Wakes } from '../work/wakes.js';
 import { testKey } from '../ledger/ledger-key.test-kit.js';
 import { ClusterGuard, WorkerWatch } from './connect-temporal.js';
 import { createStarter, discovering } from '../operations/orchestration.js';
@@ -27,24 +30,22 @@ describe.each(kinds)('another, empty Temporal cluster at the address of the one 
       workflowService: { getClusterInfo: async () => ({ clusterId }) },
       workflow: {
         async *list() {},
-        start: async (_: string, { workflowId }: { workflowId: string }) => void started.push(workflowId),
-        signalWithStart: async (_: string, { workflowId }: { workflowId: string }) => {
+        start: async (_: string, { workflowId }: { workflowId: string }) => {
           started.push(workflowId);
-          clusterId = 'third'; // right after the first of several pigeonholes
+          if (workflowId.startsWith('read/')) clusterId = 'third'; // right after the first of several readers
         },
       },
     } as unknown as Client;
     const namespace = 'default';
     await bindCluster(ledger, { clusterId, namespace, adopt: false });
     const cluster = new ClusterGuard(ledger, client, { address: '127.0.0.1:7233', namespace, adopt: false });
-    const starter = createStarter(client, 'queue', log, () => cluster.check());
+    const starter = createStarter(client, 'queue', { ledger, wakes: new Wakes(null, log) }, () => cluster.check());
     const reconciling = () => reconcile({ config, ledger, client, cluster, starter, taskQueue: 'queue', log });
     expect(await reconciling()).toBe(1);
 
     clusterId = 'second';
     await expect(starter.start(discovering('acme'))).rejects.toMatchObject({ kind: 'cluster' }); // no check in between
     await expect(reconciling()).rejects.toMatchObject({ name: 'LedgerError', kind: 'cluster' });
-    await expect(starter.startReading([{ workspace: 'acme', pigeonholeId: 1 }])).rejects.toThrow('--adopt');
     expect(started).toHaveLength(1);
     expect(cluster.refusal).toContain('another Temporal cluster');
 
@@ -57,9 +58,13 @@ describe.each(kinds)('another, empty Temporal cluster at the address of the one 
     expect(await reconciling()).toBe(1);
     expect(started).toHaveLength(3);
 
-    const many = [1, 2, 3].map((pigeonholeId) => ({ workspace: 'acme', pigeonholeId }));
-    await expect(starter.startReading(many)).rejects.toMatchObject({ kind: 'cluster' });
-    expect(started).toHaveLength(4);
+    const many = Array.from({ length: 60 }, (_, index) => index + 1); // of three readers
+    await registerSyncs(ledger, [{ name: 'events', workspace: 'acme', choice: '{}' }]);
+    const configuration = await useConfiguration(ledger, {}, true);
+    await addSelections(ledger, { sync: 'events', workspace: 'acme', configuration }, many);
+    const places = many.map((pigeonholeId) => ({ workspace: 'acme', pigeonholeId }));
+    await expect(starter.startReading(places)).rejects.toMatchObject({ kind: 'cluster' });
+    expect(started.slice(3)).toEqual(['read/1']);
   });
 });
 

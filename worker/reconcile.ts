@@ -8,7 +8,7 @@ import { discardAbandonedImports } from '../importing/staging.js';
 import { reopenErasures } from '../people/erasure-states.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
-import { selectedPigeonholes } from '../ledger/pigeonholes.js';
+import { assignReaders, readerNumbers } from '../ledger/readers.js';
 import type { ClusterGuard } from './connect-temporal.js';
 import {
   delivering,
@@ -27,10 +27,9 @@ import { LedgerError } from '../ledger/ledger-error.js';
  */
 async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWorkflow[]> {
   const workspaces = Object.keys(config.workspaces).filter((name) => syncsOf(config, name).length > 0);
-  const pigeonholes = await selectedPigeonholes(ledger, Object.keys(config.syncs));
   return [
     ...workspaces.map(discovering),
-    ...pigeonholes.map(reading),
+    ...(await readerNumbers(ledger)).map(reading),
     ...Object.keys(config.sinks)
       .filter((name) => Object.values(config.syncs).some((sync) => sync.sinks.includes(name)))
       .map(delivering),
@@ -42,7 +41,7 @@ async function wantedWorkflows(config: Config, ledger: Ledger): Promise<WantedWo
 }
 
 /**
- * Starts missing workflows. Workflows that are no longer needed end automatically: their next cycle finds that nothing
+ * Gives pigeonholes readers, and starts missing workflows. Workflows that are no longer needed end automatically: their next cycle finds that nothing
  * names them. Several processes may run this at the same time.
  * @returns the number of missing workflows
  * @throws {LedgerError} kind `cluster`, before anything is started, if a Temporal cluster other than the ledger's
@@ -60,6 +59,7 @@ export async function reconcile(deps: {
   await deps.cluster.check();
   await discardAbandonedImports(deps.ledger);
   await reopenErasures(deps.ledger);
+  await assignReaders(deps.ledger);
   const running = new Set<string>();
   const query = `TaskQueue = '${deps.taskQueue}' AND ExecutionStatus = 'Running'`;
   for await (const workflow of deps.client.workflow.list({ query })) running.add(workflow.workflowId);
@@ -70,20 +70,22 @@ export async function reconcile(deps: {
   return missing.length;
 }
 
-/**
- * Wakes all workflows of these configurations. Workflows that are still needed plan their work again; the others end.
- */
+/** Wakes all work of these configurations. Work that is still needed is planned again; the rest ends. */
 export async function wakeEverything(
   configs: readonly Config[],
   ledger: Ledger,
   starter: WorkflowStarter,
 ): Promise<void> {
-  const ids = new Set<string>();
+  starter.wakeReaders();
+  await starter.wakeSinks([...new Set(configs.flatMap(({ sinks }) => Object.keys(sinks)))]);
+  const sleeping = new Map<string, WantedWorkflow>();
   for (const config of configs) {
-    for (const { id } of await wantedWorkflows(config, ledger)) ids.add(id);
+    for (const workflow of await wantedWorkflows(config, ledger)) {
+      if (workflow.type !== 'readPigeonholes' && workflow.type !== 'deliverToSink') sleeping.set(workflow.id, workflow);
+    }
   }
-  // One at a time, to avoid a burst.
-  for (const id of ids) await starter.signal(id, 'wake'); // a workflow that does not run is started by the reconciler
+  // One at a time, to avoid a burst. A workflow that does not run is started by the reconciler.
+  for (const workflow of sleeping.values()) await starter.wakeWorkflow(workflow);
 }
 
 /**
@@ -121,8 +123,9 @@ export function leaveToReconciler(starter: WorkflowStarter, log: Log): WorkflowS
   return {
     start: (workflow) => attempt(() => starter.start(workflow), undefined),
     // `true` tells the caller not to start the workflow
-    signal: (id, name) => attempt(() => starter.signal(id, name), true),
+    wakeWorkflow: (workflow) => attempt(() => starter.wakeWorkflow(workflow), true),
     startReading: (pigeonholes) => attempt(() => starter.startReading(pigeonholes), undefined),
-    wakeSinks: (names) => attempt(() => starter.wakeSinks(names), undefined),
+    wakeSinks: (names) => starter.wakeSinks(names),
+    wakeReaders: () => starter.wakeReaders(),
   };
 }

@@ -1,5 +1,6 @@
 import { type NativeConnection, Worker, bundleWorkflowCode, DefaultLogger } from '@temporalio/worker';
-import { createActivities } from '../activities/create-activities.js';
+import { type Activities, createActivities, heartbeatEveryMs } from '../activities/create-activities.js';
+import { queueFor, type WorkKind } from '../workflows/queues.js';
 import type { InUse, Log } from '../work/collaborators.js';
 import type { Config } from '../config/config.js';
 import type { ClusterGuard } from './connect-temporal.js';
@@ -7,17 +8,34 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packageRoot } from '../base/package-root.js';
 
-/** A worker that polls its task queue until it is stopped. */
+/** A worker that polls its task queues until it is stopped. */
 interface RunningWorker {
   /** Rejects if the worker ends although `stop` was not called. */
   readonly ended: Promise<void>;
-  /** Number of running activities: reads, deliveries, imports. */
+  /** Number of running activities. Most of them are stays, which are always running. */
   readonly inFlight: number;
-  /** Returns true while the worker polls its task queue. */
+  /** Returns true while the worker polls its task queues. */
   isPolling(): boolean;
-  /** Stops the worker. Running activities get 2 s to reach a safe point and are then cancelled. */
+  /**
+   * Stops the worker: first the stays and imports, so that other processes can continue them, then the rest. An
+   * activity gets 2 s to reach a safe point and is then cancelled. Call it after `stopping` was aborted, which ends the
+   * stays immediately.
+   */
   stop(): Promise<void>;
 }
+
+/** The activities that have a task queue of their own, and how many of them a process runs at the same time. */
+const kinds: Readonly<
+  Record<WorkKind, { readonly activities: readonly (keyof Activities)[]; readonly atOnce: number }>
+> = {
+  // 2,500 pigeonholes, of which `Turns` decides how many are read at the same time
+  reading: { activities: ['readStay'], atOnce: 100 },
+  delivering: { activities: ['deliverStay'], atOnce: 100 },
+  importing: { activities: ['importTurn'], atOnce: 10 }, // each makes a few concurrent requests
+};
+
+/** A long poll waits for the next task, so a few are enough for tasks that take seconds or minutes. */
+const polls = { type: 'simple-maximum', maximum: 2 } as const;
 
 /**
  * Registers workflows and activities, and starts polling the task queue. Opens nothing else, so it closes nothing else.
@@ -26,31 +44,59 @@ export async function runWorker(
   current: InUse,
   { native, temporal }: { native: NativeConnection; temporal: Config['temporal'] },
 ): Promise<RunningWorker> {
-  const worker = await Worker.create({
+  const activities = createActivities(current);
+  const common = {
     connection: native,
     namespace: temporal.namespace,
+    activityTaskPollerBehavior: polls,
+    maxHeartbeatThrottleInterval: heartbeatEveryMs, // otherwise only one in three is sent, and a slow one is too late
+    shutdownGraceTime: '2 seconds', // then activities are cancelled: they end open requests and release leases
+    shutdownForceTime: '5 seconds',
+    sinks: {},
+  } as const;
+  const main = await Worker.create({
+    ...common,
     taskQueue: temporal.taskQueue,
     workflowBundle: { codePath: workflowBundlePath() },
-    activities: createActivities(current),
+    activities: pick(activities, ['discoverTurn', 'forgetTurn']),
     maxCachedWorkflows: temporal.maxCachedWorkflows, // measured: 1 GB holds about 600
-    maxConcurrentActivityTaskExecutions: 20, // each makes a few concurrent requests, and all share one store
-    maxConcurrentWorkflowTaskExecutions: 40,
-    shutdownGraceTime: '2 seconds', // then activities are cancelled: they end open requests and release leases
-    shutdownForceTime: '7 seconds',
-    sinks: {},
+    maxConcurrentActivityTaskExecutions: 20,
+    // All share one thread. When it is starved, waiting tasks must not exceed Temporal's limit of 10 s together.
+    maxConcurrentWorkflowTaskExecutions: 4,
+    workflowTaskPollerBehavior: polls,
   });
-  const ended = worker.run();
+  const others = await Promise.all(
+    Object.entries(kinds).map(([kind, { activities: names, atOnce }]) =>
+      Worker.create({
+        ...common,
+        taskQueue: queueFor(kind as WorkKind, temporal.taskQueue),
+        activities: pick(activities, names),
+        maxConcurrentActivityTaskExecutions: atOnce,
+      }),
+    ),
+  );
+  const all = [main, ...others];
+  const runs = new Map(all.map((worker) => [worker, worker.run()]));
+  const ended = Promise.all(runs.values()).then(() => undefined);
+  const stop = async (workers: readonly Worker[]): Promise<void> => {
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
+    await Promise.allSettled(workers.map((worker) => runs.get(worker)!));
+  };
   return {
     ended,
     get inFlight() {
-      return worker.getStatus().numInFlightActivities;
+      return all.reduce((sum, worker) => sum + worker.getStatus().numInFlightActivities, 0);
     },
-    isPolling: () => worker.getState() === 'RUNNING',
+    isPolling: () => all.every((worker) => worker.getState() === 'RUNNING'),
     async stop() {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
-      await ended.catch(() => undefined);
+      await stop(others);
+      await stop([main]);
     },
   };
+}
+
+function pick(activities: Activities, names: readonly (keyof Activities)[]): Partial<Activities> {
+  return Object.fromEntries(names.map((name) => [name, activities[name]]));
 }
 
 /**
@@ -75,7 +121,7 @@ export class GuardedWorker {
     return this.#worker?.isPolling() ?? false;
   }
 
-  /** Reads and deliveries that are in progress. */
+  /** Number of running activities. */
   get inFlight(): number {
     return this.#worker?.inFlight ?? 0;
   }

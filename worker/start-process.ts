@@ -40,12 +40,15 @@ import { packageVersion } from '../base/package-root.js';
 import { readTemporalMetrics } from './install-runtime.js';
 import { repeat, repeatToTheEnd } from './repeat.js';
 import { noTracer } from '../work/collaborators.js';
+import { Turns } from '../work/turns.js';
+import { Wakes } from '../work/wakes.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/lateness.js';
-import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
 
+/** Rounds of pigeonholes that run at the same time. Each makes a few concurrent requests, and all share one store. */
+const roundsAtOnce = 40;
 const reconcileEveryMs = 60_000;
 /**
  * Interval for asking the store's clock. A process that reads no lists has no other source for it, and the clocks of
@@ -164,7 +167,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) await adopting.check();
   else await cluster.look(); // `status` must work even if Temporal is down or is another cluster
 
-  const starter = createStarter(client, taskQueue, log, () => cluster.check());
+  const wakes = new Wakes(null, log);
+  const starter = createStarter(client, taskQueue, { ledger, wakes }, () => cluster.check());
   const stopping = new AbortController();
   const cycleFailures = new CycleFailures(() => performance.now());
   let missingWorkers: string | null = null;
@@ -184,6 +188,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     accounts: new Accounts(),
     owner,
     orchestration: starter,
+    wakes,
+    turns: new Turns(roundsAtOnce),
     log,
     stopping: stopping.signal,
     meters,
@@ -277,7 +283,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const requestStarter = leaveToReconciler(starter, log);
   const wakeImport = async (id: string): Promise<void> => {
     const workflow = importing(id);
-    if (!(await requestStarter.signal(workflow.id, 'wake'))) await requestStarter.start(workflow);
+    if (!(await requestStarter.wakeWorkflow(workflow))) await requestStarter.start(workflow);
   };
   const file = new ConfigurationFile(loadOwn, ledger.clock.nowMs);
   closers.push(repeat(lookAtFileEveryMs, () => file.look(), 'checking the configuration file failed', log));
@@ -298,10 +304,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const upMs = () => performance.now() - readySinceMs;
   const hindrances = new HindranceMemory(() => performance.now());
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());
-  const memory = new StatusMemory();
   const alerts = new AlertDesk({
     sources: () => ({
-      memory,
       ledger,
       config: editions.current.config,
       configuration: editions.current.configuration,
@@ -320,7 +324,6 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const pageCodes = new PageCodes(ledger.clock.nowMs);
   const common: CommonSources = {
-    memory,
     ledger,
     localToken,
     version: packageVersion(),

@@ -1,48 +1,54 @@
-import { continueAsNew, proxyActivities } from '@temporalio/workflow';
+import { type ActivityOptions, continueAsNew, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { queueFor, type WorkKind } from './queues.js';
+import { runStays } from './run-stays.js';
 import { runTurns } from './run-turns.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
 import type { Activities } from '../activities/create-activities.js';
 
 // A worker registers every export of this file as a workflow, under the name by which histories record it.
 
 /**
- * The activities and the limits that apply to all of them. A cycle takes seconds. The heartbeat timeout is short,
- * because after a process has died, its pigeonholes are not read and its sinks receive nothing until Temporal detects
- * the death. Retries are unlimited, because an activity stores a permanent failure in the ledger and does not throw it.
+ * Limits of all activities. The heartbeat timeout is short, because after a process has died, its pigeonholes are not
+ * read and its sinks receive nothing until Temporal detects the death. Retries are unlimited, because an activity stores
+ * a permanent failure in the ledger and does not throw it.
  */
-const steps = proxyActivities<Activities>({
-  startToCloseTimeout: '3 minutes',
-  heartbeatTimeout: '10 seconds',
+const limits: ActivityOptions = {
+  heartbeatTimeout: '12 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '30 seconds' },
-});
+};
 
-/** Reads a workspace's own lists and starts syncing the pigeonholes that its syncs select, as long as it is configured. */
+/** Activities that run one cycle, which takes seconds. */
+const steps = proxyActivities<Activities>({ ...limits, startToCloseTimeout: '3 minutes' });
+
+/**
+ * Activities with a task queue of their own. Never dispatched eagerly: the process that ends a stay would always get the
+ * next one, and a process that has just started would get none.
+ * @param startToCloseTimeout for a stay: its two minutes twice, because it continues with a changed configuration
+ */
+function stepsOf(kind: WorkKind, startToCloseTimeout: '3 minutes' | '5 minutes') {
+  const taskQueue = queueFor(kind, workflowInfo().taskQueue);
+  return proxyActivities<Activities>({ ...limits, startToCloseTimeout, taskQueue, allowEagerDispatch: false });
+}
+
+/** Reads a workspace's own lists and selects the pigeonholes that its syncs read, as long as it is configured. */
 export async function discoverPigeonholes(workspace: string): Promise<void> {
-  const end = await runTurns(
-    () => steps.discoverTurn(workspace),
-    (request) => steps.handleWorkRequest({ kind: 'workspace', name: workspace }, request),
-  );
+  const end = await runTurns(() => steps.discoverTurn(workspace));
   if (end === 'renew') await continueAsNew<typeof discoverPigeonholes>(workspace);
 }
 
-/** Keeps one pigeonhole in the ledger current, as long as a sync selects it. Pages stay in the ledger (claim check). */
-export async function syncPigeonhole(pigeonhole: PigeonholeName): Promise<void> {
-  const end = await runTurns(
-    () => steps.readPigeonholeTurn(pigeonhole),
-    (request) => steps.handleWorkRequest({ kind: 'pigeonhole', name: pigeonhole }, request),
-  );
-  if (end === 'renew') await continueAsNew<typeof syncPigeonhole>(pigeonhole);
+/**
+ * Keeps the pigeonholes of one reader in the ledger current, until it has none. Pages stay in the ledger (claim check).
+ * @param number the number of the reader
+ */
+export async function readPigeonholes(number: number): Promise<void> {
+  const { readStay } = stepsOf('reading', '5 minutes');
+  const end = await runStays(() => readStay(number));
+  if (end === 'renew') await continueAsNew<typeof readPigeonholes>(number);
 }
 
-/**
- * Delivers to one sink as long as it is configured. The process that stores a page with changes for the sink wakes this
- * workflow.
- */
+/** Delivers to one sink as long as it is configured. */
 export async function deliverToSink(sink: string): Promise<void> {
-  const end = await runTurns(
-    () => steps.deliverTurn(sink),
-    (request) => steps.handleWorkRequest({ kind: 'sink', name: sink }, request),
-  );
+  const { deliverStay } = stepsOf('delivering', '5 minutes');
+  const end = await runStays(() => deliverStay(sink));
   if (end === 'renew') await continueAsNew<typeof deliverToSink>(sink);
 }
 
@@ -52,10 +58,8 @@ export async function deliverToSink(sink: string): Promise<void> {
  * @param id the id of the import
  */
 export async function importRegistrants(id: string): Promise<void> {
-  const end = await runTurns(
-    () => steps.importTurn(id),
-    (request) => steps.handleWorkRequest({ kind: 'import', name: id }, request),
-  );
+  const { importTurn } = stepsOf('importing', '3 minutes');
+  const end = await runTurns(() => importTurn(id));
   if (end === 'renew') await continueAsNew<typeof importRegistrants>(id);
 }
 
@@ -65,9 +69,6 @@ export async function importRegistrants(id: string): Promise<void> {
  * @param id the id of the erasure
  */
 export async function forgetAttendee(id: string): Promise<void> {
-  const end = await runTurns(
-    () => steps.forgetTurn(id),
-    async () => undefined, // accepts no requests: it cannot be paused and polls nothing
-  );
+  const end = await runTurns(() => steps.forgetTurn(id));
   if (end === 'renew') await continueAsNew<typeof forgetAttendee>(id);
 }

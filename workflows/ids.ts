@@ -7,8 +7,9 @@ export function discoverPigeonholesId(workspace: string): string {
   return `discover/${encodeURIComponent(workspace)}`;
 }
 
-export function syncPigeonholeId(workspace: string, pigeonholeId: number): string {
-  return `sync/${encodeURIComponent(workspace)}/${pigeonholeId}`;
+/** @param number the number of the reader */
+export function readPigeonholesId(number: number): string {
+  return `read/${number}`;
 }
 
 /** @param id a UUID */

@@ -1,24 +1,15 @@
 import {
   allHandlersFinished,
   condition,
-  patched,
   setHandler,
   workflowInfo,
   defineQuery,
   defineSignal,
 } from '@temporalio/workflow';
-import type { CycleResult, WorkRequest } from '../work/cycle-results.js';
+import type { CycleResult } from '../work/cycle-results.js';
 
 /** Ends the current sleep. Has no payload: the work to do is in the ledger. */
 const wakeSignal = defineSignal('wake');
-/**
- * Signals that the worker ignores with a warning, because operators make these requests to the API, which checks the
- * operator's rights.
- */
-const pauseSignal = defineSignal('pause');
-const resumeSignal = defineSignal('resume');
-const pollNowSignal = defineSignal('poll-now');
-const sweepSignal = defineSignal('sweep');
 
 interface WorkState {
   readonly turns: number;
@@ -35,56 +26,35 @@ const stateQuery = defineQuery<WorkState>('state');
  */
 const longHistory = 500;
 
-/** Whether the history is so long that the run should continue as new. Temporal suggests it from 4,096 events or 4 MB. */
+/** Whether the history is so long that the run should continue as new. Temporal suggests it from 4 MB. */
 function isLong(): boolean {
   const { historyLength, continueAsNewSuggested } = workflowInfo();
-  // Earlier versions waited for Temporal's suggestion. Their longer histories are still replayed.
-  return continueAsNewSuggested || (historyLength >= longHistory && patched('shorter-histories'));
+  return continueAsNewSuggested || historyLength >= longHistory;
 }
 
 /**
- * Alternates between a cycle and a sleep, as every long-running workflow here does. The result of a cycle holds the
- * time until the next one is due; a signal ends the sleep early. All state is in the ledger, so a new run, or a new
- * workflow with the same id, continues where this one stopped. An idle cycle costs one activity and one timer.
+ * Alternates between a cycle and a sleep. The result of a cycle holds the time until the next one is due; a signal ends
+ * the sleep early. All state is in the ledger, so a new run, or a new workflow with the same id, continues where this
+ * one stopped. An idle cycle costs one activity and one timer.
  * @returns `finished` if the work is done or no longer configured, `renew` if the history is long enough to continue as
  * new
  */
-export async function runTurns(
-  takeTurn: () => Promise<CycleResult>,
-  handleRequest: (request: WorkRequest) => Promise<void>,
-): Promise<'finished' | 'renew'> {
+export async function runTurns(takeTurn: () => Promise<CycleResult>): Promise<'finished' | 'renew'> {
   let woken = false;
   let turns = 0;
   let last: CycleResult | null = null;
-  const requests: WorkRequest[] = [];
   setHandler(wakeSignal, () => {
     woken = true;
-  });
-  setHandler(pauseSignal, () => {
-    requests.push('pause');
-  });
-  setHandler(resumeSignal, () => {
-    requests.push('resume');
-  });
-  setHandler(pollNowSignal, () => {
-    requests.push('poll-now');
-  });
-  setHandler(sweepSignal, () => {
-    requests.push('sweep');
   });
   setHandler(stateQuery, () => ({ turns, last }));
 
   while (!isLong()) {
-    for (let request = requests.shift(); request !== undefined; request = requests.shift()) {
-      await handleRequest(request);
-    }
     woken = false; // before the cycle: a wake during the cycle must cause another one
     last = await takeTurn();
     turns += 1;
     if (last.state === 'finished') return 'finished';
-    if (last.nextDueInMs > 0) await condition(() => woken || requests.length > 0, last.nextDueInMs);
+    if (last.nextDueInMs > 0) await condition(() => woken, last.nextDueInMs);
   }
-  for (let request = requests.shift(); request !== undefined; request = requests.shift()) await handleRequest(request);
   await condition(allHandlersFinished);
   return 'renew'; // a wake received now is not lost: the next run starts with a cycle
 }

@@ -18,6 +18,8 @@ import { readImport } from '../../importing/read-import.js';
 import { refOf } from '../../ledger/pigeonholes.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { openClients } from '../../work/open-connections.js';
+import { Turns } from '../../work/turns.js';
+import { Wakes } from '../../work/wakes.js';
 
 /**
  * Runs one contender of the import bench as a separate process that measures itself and prints one line of JSON.
@@ -82,7 +84,13 @@ async function openProduct(task: ImportTask): Promise<{ deps: Collaborators; clo
     gate: new ServiceGate(ledger, log, forecastNeeds),
     sinks: new Map(),
     owner: 'bench',
-    orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
+    orchestration: {
+      wakeSinks: async () => undefined,
+      wakeReaders: () => undefined,
+      startReading: async () => undefined,
+    },
+    wakes: new Wakes(null, log),
+    turns: new Turns(4),
     log,
     stopping: new AbortController().signal,
     meters: noMeters,

@@ -1,4 +1,5 @@
 import type { Queryable } from '../../ledger/drivers/database.js';
+import { raiseAsked } from '../../ledger/pigeonholes-asked.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import {
   cancelWaitingRows,
@@ -105,6 +106,7 @@ async function end(
       [lease.number, lease.epoch, state],
     );
     if (held.length === 0) throw staleImport(lease.number);
+    await raiseAsked(tx, [lease.ref]); // the list of registrants is computed again
     await settleRest(tx);
     await cancelWaitingRows(tx, lease.number);
     await tx.query(`delete from pauses where scope = 'import' and name = $1`, [lease.id]);

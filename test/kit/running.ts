@@ -23,6 +23,8 @@ import { Editions, openEdition, type Shared } from '../../operations/editions.js
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { planConfiguration } from '../../operations/plan-configuration.js';
 import { settleByRounds } from './settling.js';
+import { Turns } from '../../work/turns.js';
+import { Wakes } from '../../work/wakes.js';
 
 /**
  * A process without Temporal whose configuration file a test can rewrite. Assembled like `start`, but the test runs the
@@ -61,7 +63,13 @@ export async function openRunning(
     gate: new ServiceGate(ledger, log, forecastNeeds),
     accounts: new Accounts(),
     owner: randomUUID(),
-    orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
+    orchestration: {
+      wakeSinks: async () => undefined,
+      wakeReaders: () => undefined,
+      startReading: async () => undefined,
+    },
+    wakes: new Wakes(null, log),
+    turns: new Turns(4),
     log,
     stopping: new AbortController().signal,
     meters: noMeters,

@@ -22,6 +22,8 @@ import { adoptSyncs } from '../../operations/editions.js';
 import { loadProcessConfig } from '../../operations/load-process-config.js';
 import { createSinks, openClients, registerOpenSinks, sharedThroughLedger } from '../../work/open-connections.js';
 import { settleByRounds } from './settling.js';
+import { Turns } from '../../work/turns.js';
+import { Wakes } from '../../work/wakes.js';
 
 /**
  * A pigeonpost without Temporal: the same configuration, ledger, client, sinks and activities, but a test runs each
@@ -99,7 +101,13 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     gate: new ServiceGate(ledger, log, forecastNeeds, options.gate),
     sinks: options.openSinks?.(made) ?? made,
     owner: randomUUID(),
-    orchestration: { wakeSinks: async () => undefined, startReading: async () => undefined },
+    orchestration: {
+      wakeSinks: async () => undefined,
+      wakeReaders: () => undefined,
+      startReading: async () => undefined,
+    },
+    wakes: new Wakes(null, log),
+    turns: new Turns(4),
     log,
     stopping: stopping.signal,
     meters: options.meters ?? noMeters,

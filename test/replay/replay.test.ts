@@ -11,7 +11,7 @@ beforeAll(() => Runtime.install({ logger: new DefaultLogger('ERROR') }));
 describe('a history that an earlier version recorded', () => {
   it('exists for every workflow', () => {
     expect(new Set(recordings.map((name) => name.split('.')[0]))).toEqual(
-      new Set(['deliverToSink', 'discoverPigeonholes', 'forgetAttendee', 'importRegistrants', 'syncPigeonhole']),
+      new Set(['deliverToSink', 'discoverPigeonholes', 'forgetAttendee', 'importRegistrants', 'readPigeonholes']),
     );
   });
 

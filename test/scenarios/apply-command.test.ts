@@ -18,8 +18,11 @@ const [kind] = kinds;
 async function commandOn(stage: Stage, scene?: Scene) {
   const { deps } = scene ?? (await stage.scene());
   const editions = new Editions({ deps, close: async () => undefined }, () => undefined);
-  const signalled: string[] = [];
-  const starter = { signal: async (id: string) => signalled.push(id) > 0 };
+  const woken: string[] = [];
+  const starter = {
+    wakeReaders: () => void woken.push('readers'),
+    wakeWorkflow: async ({ id }: { readonly id: string }) => woken.push(id) > 0,
+  };
   const app = createApp(
     apiSources({
       ledger: deps.ledger,
@@ -39,7 +42,7 @@ async function commandOn(stage: Stage, scene?: Scene) {
   };
   return {
     post,
-    signalled,
+    woken,
     async run(options: Partial<ApplyOptions> = {}, text = summit) {
       const [lines, notes]: [string[], string[]] = [[], []];
       const out = {
@@ -112,7 +115,7 @@ describe('pigeonpost apply', () => {
     await scene.discover();
     const command = await commandOn(stage, scene);
     await command.run();
-    expect(command.signalled).toContain('discover/acme');
+    expect(command.woken).toContain('discover/acme');
   });
 
   it('is refused with the line of the mistake, or if the file describes no event', async () => {

@@ -6,7 +6,7 @@ import { finishRetention } from '../kit/finish-retention.js';
 import { reopenErasures } from '../../people/erasure-states.js';
 import { openErasures, readErasure, receiptsOf } from '../../people/erasures.js';
 import { requestReplay } from '../../delivering/replays.js';
-import { deliverToSinkId, forgetAttendeeId } from '../../workflows/ids.js';
+import { forgetAttendeeId } from '../../workflows/ids.js';
 import { finish, rowsOf, stage as stageImport } from '../imports/importing.js';
 import { readArchive } from '../kit/archive.js';
 import { dumpLedger } from '../kit/dump-ledger.js';
@@ -167,10 +167,13 @@ describe.each(kinds)('the erasure of a person, on %s', (kind) => {
     await stage.db.query(`update erasure_receipts set at = at - interval '2 days'`);
     expect(await forgetTurn(scene, erasure)).toMatchObject({ open: 1, nextDueInMs: 60_000 });
     const woken: string[] = [];
-    const signal = async (id: string): Promise<boolean> => woken.push(id) > 0;
-    const starter = { ...starterOf(scene.deps), signal };
+    const starter = {
+      ...starterOf(scene.deps),
+      wakeSinks: async (names: readonly string[]) => void woken.push(...names),
+      wakeWorkflow: async ({ id }: { readonly id: string }) => woken.push(id) > 0,
+    };
     await act({ deps: scene.deps, starter }, { do: 'resume', kind: 'sink', name: 'archive' });
-    expect(woken).toEqual([deliverToSinkId('archive'), forgetAttendeeId(erasure)]);
+    expect(woken).toEqual(['archive', forgetAttendeeId(erasure)]);
     expect(await forgetTurn(scene, erasure)).toMatchObject({ open: 1, nextDueInMs: 1000 });
     await forget(stage, scene, erasure);
     const places = Object.keys(await outcomesOf(scene, erasure)).length;

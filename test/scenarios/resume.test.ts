@@ -29,10 +29,14 @@ describe.each(kinds)('a workspace whose key was refused, on %s', (kind) => {
       [importId, pigeonhole],
     );
     const woken: string[] = [];
-    const starter = { ...starterOf(scene.deps), signal: async (id: string) => woken.push(id) > 0 };
+    const starter = {
+      ...starterOf(scene.deps),
+      wakeReaders: () => void woken.push('readers'),
+      wakeWorkflow: async ({ id }: { readonly id: string }) => woken.push(id) > 0,
+    };
     const resume = { do: 'resume', kind: 'workspace', name: 'acme' } as const;
     expect(await act({ deps: scene.deps, starter }, resume)).toBe('done');
-    expect(woken).toEqual(['discover/acme', `sync/acme/${pigeonhole}`, `import/${importId}`]);
+    expect(woken).toEqual(['readers', 'discover/acme', `import/${importId}`]);
     expect(await allPauses(scene.ledger)).toEqual([]);
     expect((await scene.read(place)).pages).toBeGreaterThan(0);
     await scene.settle();

@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { Client, Connection, type WorkflowHandle } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Activities } from '../../activities/create-activities.js';
-import type { ReadingResult, WorkRequest } from '../../work/cycle-results.js';
-import type { syncPigeonhole } from '../../workflows/all-workflows.js';
+import type { ReadingResult, StayResult } from '../../work/cycle-results.js';
+import type { discoverPigeonholes, readPigeonholes } from '../../workflows/all-workflows.js';
 import { temporalForTests } from '../temporal.js';
 import { until } from '../until.js';
 
 const bundle = { codePath: join(__dirname, '../../dist/workflow-bundle.js') };
-const place = { workspace: 'acme', pigeonholeId: 101 };
 const hour = 3_600_000;
 
 let connection: Connection;
@@ -35,31 +34,28 @@ function turn(fields: Partial<ReadingResult>): ReadingResult {
 }
 
 interface Running {
-  readonly handle: WorkflowHandle<typeof syncPigeonhole>;
+  readonly handle: WorkflowHandle<typeof discoverPigeonholes>;
   readonly turns: () => number;
-  readonly requests: readonly WorkRequest[];
 }
 
-/** Runs `syncPigeonhole` with scripted cycles until `work` ends. */
+/** Runs `discoverPigeonholes` with scripted cycles until `work` ends. */
 async function running(
   script: (call: number) => ReadingResult,
   work: (workflow: Running) => Promise<void>,
 ): Promise<void> {
   let calls = 0;
-  const requests: WorkRequest[] = [];
   const activities: Partial<Activities> = {
-    readPigeonholeTurn: async () => script((calls += 1)),
-    handleWorkRequest: async (_, request) => void requests.push(request),
+    discoverTurn: async () => script((calls += 1)),
   };
   const { taskQueue } = temporalForTests();
   const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle, activities });
   await worker.runUntil(async () => {
-    const handle = await client.workflow.start<typeof syncPigeonhole>('syncPigeonhole', {
+    const handle = await client.workflow.start<typeof discoverPigeonholes>('discoverPigeonholes', {
       taskQueue,
       workflowId: `turns/${randomUUID()}`,
-      args: [place],
+      args: ['acme'],
     });
-    await work({ handle, turns: () => calls, requests });
+    await work({ handle, turns: () => calls });
     await handle.terminate().catch(() => undefined);
   });
 }
@@ -82,7 +78,7 @@ describe('a workflow that runs cycles', () => {
     let calls = 0;
     const { taskQueue } = temporalForTests();
     const activities = {
-      async readPigeonholeTurn() {
+      async discoverTurn() {
         calls += 1;
         if (calls === 1) await held;
         return turn({});
@@ -90,10 +86,10 @@ describe('a workflow that runs cycles', () => {
     };
     const worker = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle, activities });
     await worker.runUntil(async () => {
-      const handle = await client.workflow.start('syncPigeonhole', {
+      const handle = await client.workflow.start('discoverPigeonholes', {
         taskQueue,
         workflowId: `turns/${randomUUID()}`,
-        args: [place],
+        args: ['acme'],
       });
       await until('the first cycle has started', () => calls === 1);
       await handle.signal('wake');
@@ -101,19 +97,6 @@ describe('a workflow that runs cycles', () => {
       await until('there was a second turn', () => calls === 2);
       await handle.terminate();
     });
-  });
-
-  it('stores an operator’s requests in the ledger, in order, before the next cycle', async () => {
-    await running(
-      () => turn({}),
-      async ({ handle, turns, requests }) => {
-        await until('the first turn is over', () => turns() === 1);
-        for (const signal of ['pause', 'resume', 'poll-now', 'sweep']) await handle.signal(signal);
-        await until('all wishes were heard', () => requests.length === 4);
-        expect(requests).toEqual(['pause', 'resume', 'poll-now', 'sweep']);
-        await until('a turn followed', () => turns() > 1);
-      },
-    );
   });
 
   it('ends when its work no longer exists', async () => {
@@ -171,5 +154,36 @@ describe('a workflow that runs cycles', () => {
         expect(count(String(17))).toBe(6); // TIMER_STARTED: one per cycle, including the running one
       },
     );
+  });
+});
+
+describe('a workflow that runs stays', () => {
+  it('runs them on a queue of its own, continues as new after 50, and ends when nothing is left', async () => {
+    const { taskQueue } = temporalForTests();
+    let stays = 0;
+    const activities: Partial<Activities> = {
+      async readStay(): Promise<StayResult> {
+        stays += 1;
+        return stays < 70 ? { state: 'working', reason: 'time' } : { state: 'finished', reason: 'empty' };
+      },
+    };
+    const workflows = await Worker.create({ connection: native, taskQueue, workflowBundle: bundle });
+    const reading = await Worker.create({ connection: native, taskQueue: `${taskQueue}-reading`, activities });
+    await Promise.all([
+      workflows.runUntil(async () => {
+        const handle = await client.workflow.start<typeof readPigeonholes>('readPigeonholes', {
+          taskQueue,
+          workflowId: `stays/${randomUUID()}`,
+          args: [7],
+        });
+        await handle.result();
+        const history = await client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId).fetchHistory();
+        expect(Number(history.events!.at(-1)!.eventType)).toBe(28); // WORKFLOW_EXECUTION_CONTINUED_AS_NEW
+        expect(history.events!.length).toBeLessThan(320);
+        reading.shutdown();
+      }),
+      reading.run(),
+    ]);
+    expect(stays).toBe(70);
   });
 });

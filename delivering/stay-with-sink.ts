@@ -1,0 +1,48 @@
+import { Alarm } from '../base/alarm.js';
+import type { Collaborators } from '../work/collaborators.js';
+import type { StayResult } from '../work/cycle-results.js';
+import { sinkWake } from '../work/wakes.js';
+import { deliverToSink } from './deliver-to-sink.js';
+
+/** Maximum time between two cycles, in case a wake is lost. */
+const longestWaitMs = 5000;
+/** Length of a stay. Stays differ by up to a quarter of it, so that those of a process do not all end together. */
+const stayMs = 120_000;
+
+/**
+ * Delivers to a sink for about two minutes, and waits in the process between the cycles (decision 0088). A wake ends the
+ * wait. A cycle holds no lane longer than it sends, so a second call at the same time only shares the work.
+ * @param signal aborted when Temporal no longer wants this attempt
+ * @throws {LedgerError} kind `configuration` if another configuration is current; any error of a cycle
+ */
+export async function stayWithSink(deps: Collaborators, sink: string, signal: AbortSignal): Promise<StayResult> {
+  const alarm = new Alarm();
+  const ring = (): void => alarm.ring();
+  const stopListening = deps.wakes.listen(sinkWake(sink), ring);
+  const signals = [deps.stopping, signal];
+  for (const each of signals) each.addEventListener('abort', ring);
+  let isOver = false;
+  const timer = setTimeout(
+    () => {
+      isOver = true;
+      alarm.ring();
+    },
+    stayMs * (0.75 + Math.random() / 4),
+  );
+  try {
+    for (;;) {
+      if (deps.stopping.aborted || signal.aborted) return { state: 'working', reason: 'stopping' };
+      if (isOver) return { state: 'working', reason: 'time' };
+      const { state, nextDueInMs } = await deps.tracer.span('deliver', { sink }, () =>
+        deliverToSink(deps, sink, signal),
+      );
+      if (state === 'finished') return { state, reason: 'removed' };
+      deps.onCycle(`deliver ${sink}`, null);
+      await alarm.wait(Math.min(nextDueInMs, longestWaitMs));
+    }
+  } finally {
+    clearTimeout(timer);
+    stopListening();
+    for (const each of signals) each.removeEventListener('abort', ring);
+  }
+}
