@@ -31,7 +31,7 @@ export function dayStartMs(day: string): number | undefined {
   if (!/^\d{4}-\d\d-\d\d$/.test(day)) return undefined;
   const ms = Date.parse(`${day}T00:00:00Z`);
   // JavaScript reads 2026-02-30 as 2 March
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(day) ? ms : undefined;
+  return new Date(ms).getUTCDate() === Number(day.slice(8)) ? ms : undefined;
 }
 
 /**

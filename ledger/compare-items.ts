@@ -59,16 +59,18 @@ interface ComparedPage {
   readonly settingsSince: Date;
 }
 
-/** An item of the page that is new, differs from its stored row, or whose stored row a later request has seen. */
-interface ComparedRow extends Omit<KnownRow, 'differsByRules'> {
-  /** The item's position on the page, from 1. */
-  readonly n: number;
-  readonly what: 'new' | 'differs' | 'newer';
-  /** Null if the item is new. */
-  readonly contentHash: Buffer | null;
-  /** The stored visibility. */
-  readonly shownAs: Visibility | null;
-  /** The stored payload, if its content differs and it was stored under other reading rules. */
+/** The stored row of an item of the page, without its payload. */
+interface StoredRow extends Omit<KnownRow, 'sameContent' | 'sameCopies' | 'differsByRules'> {
+  readonly key: string;
+  readonly streamId: number;
+  readonly contentHash: Buffer;
+  readonly copiesHash: Buffer | null;
+  readonly visibility: Visibility | null;
+  readonly consent: SeenItem['consent'];
+  readonly expired: boolean;
+  /** True if a later request has seen the row. */
+  readonly seenLater: boolean;
+  /** The stored payload, if the row was stored under other reading rules. */
   readonly otherPayload: string | null;
 }
 
@@ -76,8 +78,6 @@ interface ComparedRow extends Omit<KnownRow, 'differsByRules'> {
  * Returns the items that differ from the stored ones. Omits an item if a later request has already seen its stored row.
  * An item stored under other reading rules always differs: a field that the new rules keep may be added to it later, and
  * earlier revisions may have a field that the new rules leave out. Its payload is not restored if it has expired.
- * The statement sends keys, hashes and flags but no payloads. It returns no row for an unchanged item. `lateral` with a
- * limit forces one look-up per key: otherwise, until the table is analyzed, each page would read the whole list.
  * @param page.settingsSince an item that is new or differs is `named` only if the setting that allows it was read by a
  *   request at or after this instant; otherwise it is `unknown`. The setting may have changed before the page was read.
  */
@@ -85,89 +85,103 @@ export async function compareItems(
   ledger: Ledger,
   tx: Queryable,
   place: PagePlace,
-  { items, requestedAt, rules, settingsSince }: ComparedPage,
+  page: ComparedPage,
 ): Promise<ItemComparison> {
+  const { items, rules, settingsSince } = page;
   if (items.length === 0) return { differingItems: [], outdated: false, undecidedIn: [] };
-  const judge = await loadJudge(
-    tx,
-    place.ref,
-    items.filter(({ visibility }) => visibility === 'judge').map((item) => ({ ...item, list: place.list })),
-  );
-  const candidates = items.map((item): DifferingItem => {
-    const visibility = item.visibility === 'judge' ? judge({ ...item, list: place.list }).visibility : item.visibility;
-    const hashed = item.hashed ?? hashedForm(ledger.hash, place.list, item.fields, visibility);
-    return { item, visibility, rules, ...hashed, known: undefined };
-  });
-  const rows = await tx.query<ComparedRow>(
-    `select s.n::int as n, case when i.key is null then 'new' when i.later then 'newer' else 'differs' end as what,
-       i.revision, i.last_sequence as "lastSequence", i.content_hash = s.hash as "sameContent",
-       i.content_hash as "contentHash",
-       i.copies_hash is not distinct from s.copies as "sameCopies", i.payload is null as deleted,
-       i.session_id as "sessionId", i.says_anonymous as "saysAnonymous", i.origin, i.rules, i.visibility as "shownAs",
-       case when i.content_hash <> s.hash and i.rules <> $10 then i.payload end as "otherPayload"
-     from unnest($3::text[], $4::bytea[], $5::bytea[], $6::text[], $8::boolean[], $9::text[]) with ordinality
-         as s (key, hash, copies, visibility, says_anonymous, consent, n)
-       left join lateral (select *, ${seenLater('seen_at', '$7')} as later
-         from items where ref = $1 and list = $2 and key = s.key limit 1) i on true
-     where i.key is null or i.later or i.payload is null or i.stream_id <> $11 or i.content_hash <> s.hash
-       or i.copies_hash is distinct from s.copies or i.visibility is distinct from s.visibility
-       or i.says_anonymous is distinct from s.says_anonymous or i.consent is distinct from s.consent
-       or (i.rules <> $10 and not i.expired)
-     order by s.n`,
-    [
-      place.ref,
-      place.list,
-      candidates.map(({ item }) => item.key),
-      candidates.map(({ hash }) => hash),
-      candidates.map(({ copiesHash }) => copiesHash),
-      candidates.map(({ visibility }) => visibility),
-      requestedAt,
-      candidates.map(({ item }) => item.saysAnonymous),
-      candidates.map(({ item }) => item.consent),
-      rules,
-      place.streamId,
-    ],
-  );
-  const differing = rows.filter(({ what }) => what !== 'newer');
+  const { list } = place;
+  const judged = items.filter(({ visibility }) => visibility === 'judge').map((item) => ({ ...item, list }));
+  const [rows, judge] = await Promise.all([storedRows(tx, place, page), loadJudge(tx, place.ref, judged)]);
   const undecidedIn: (number | null)[] = [];
-  const differingItems = differing.flatMap((row) => {
-    const candidate = candidates[row.n - 1]!;
-    const { item, visibility } = candidate;
+  const differingItems = items.flatMap((item) => {
+    const row = rows.get(item.key);
+    if (row?.seenLater === true) return [];
+    const visibility = item.visibility === 'judge' ? judge({ ...item, list }).visibility : item.visibility;
+    const hashed = item.hashed ?? hashedForm(ledger.hash, list, item.fields, visibility);
+    const candidate = { item, visibility, rules, ...hashed };
+    if (row !== undefined && equals(row, place, candidate)) return [];
     const mayBecomeNamed = item.visibility === 'judge' && visibility !== 'anonymous';
-    if (!mayBecomeNamed || isKnownSince(judge({ ...item, list: place.list }), settingsSince)) {
-      return withKnown(row, place.list, candidate);
-    }
+    if (!mayBecomeNamed || isKnownSince(judge({ ...item, list }), settingsSince))
+      return differing(row, list, candidate);
     undecidedIn.push(item.sessionId);
-    if (visibility === 'unknown') return withKnown(row, place.list, candidate);
-    const undecided = hashedForm(ledger.hash, place.list, item.fields, 'unknown');
-    const sameContent = row.contentHash?.equals(undecided.hash) === true;
-    const isAsStored = row.shownAs === 'unknown' && sameContent && row.sameCopies && row.rules === rules;
-    if (isAsStored && row.sessionId === item.sessionId) return [];
-    return withKnown({ ...row, sameContent }, place.list, { ...candidate, visibility: 'unknown', ...undecided });
+    if (visibility === 'unknown') return differing(row, list, candidate);
+    const undecided = {
+      ...candidate,
+      visibility: 'unknown',
+      ...hashedForm(ledger.hash, list, item.fields, 'unknown'),
+    } as const;
+    const isAsStored =
+      row !== undefined &&
+      row.visibility === 'unknown' &&
+      row.sessionId === item.sessionId &&
+      row.contentHash.equals(undecided.hash) &&
+      sameCopies(row, undecided) &&
+      row.rules === rules;
+    return isAsStored ? [] : differing(row, list, undecided);
   });
-  return { differingItems, outdated: rows.length > differing.length, undecidedIn };
+  return { differingItems, outdated: [...rows.values()].some(({ seenLater: later }) => later), undecidedIn };
 }
 
-function withKnown(row: ComparedRow, list: string, candidate: DifferingItem): DifferingItem {
-  return row.what === 'new' ? candidate : { ...candidate, known: knownRow(row, list, candidate) };
+/**
+ * Returns the stored rows of a page's items by key. `lateral` with a limit forces one look-up per key: otherwise, until
+ * the table is analyzed, each page would read the whole list.
+ */
+async function storedRows(
+  tx: Queryable,
+  place: PagePlace,
+  { items, requestedAt, rules }: ComparedPage,
+): Promise<ReadonlyMap<string, StoredRow>> {
+  const rows = await tx.query<StoredRow>(
+    `select i.* from unnest($3::text[]) as n (key) cross join lateral (
+       select key, stream_id as "streamId", revision, last_sequence as "lastSequence", content_hash as "contentHash",
+         copies_hash as "copiesHash", rules, payload is null as deleted, expired, session_id as "sessionId", visibility,
+         says_anonymous as "saysAnonymous", consent, origin, ${seenLater('seen_at', '$4')} as "seenLater",
+         case when rules <> $5 then payload end as "otherPayload"
+       from items where ref = $1 and list = $2 and key = n.key limit 1) i`,
+    [place.ref, place.list, items.map(({ key }) => key), requestedAt, rules],
+  );
+  return new Map(rows.map((row) => [row.key, row]));
 }
 
-function knownRow(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): KnownRow {
-  const differsByRules = !row.sameContent && differsByRulesAlone(row, list, differing);
+type Candidate = Omit<DifferingItem, 'known'>;
+
+function equals(row: StoredRow, { streamId }: PagePlace, candidate: Candidate): boolean {
+  const { item, visibility, hash, rules } = candidate;
+  return (
+    !row.deleted &&
+    row.streamId === streamId &&
+    row.contentHash.equals(hash) &&
+    sameCopies(row, candidate) &&
+    row.visibility === visibility &&
+    row.saysAnonymous === item.saysAnonymous &&
+    row.consent === item.consent &&
+    (row.rules === rules || row.expired)
+  );
+}
+
+function sameCopies({ copiesHash: stored }: StoredRow, { copiesHash: seen }: Candidate): boolean {
+  return stored === null || seen === null ? stored === seen : stored.equals(seen);
+}
+
+function differing(row: StoredRow | undefined, list: string, candidate: Candidate): DifferingItem[] {
+  if (row === undefined) return [{ ...candidate, known: undefined }];
+  const sameHash = row.contentHash.equals(candidate.hash);
+  const differsByRules = !sameHash && differsByRulesAlone(row, list, candidate);
   // an item that moves to another session has changed, even if none of its fields shows it
-  const sameContent = row.sessionId === differing.item.sessionId && (row.sameContent || differsByRules);
-  return { ...row, sameContent, differsByRules };
+  const sameContent = row.sessionId === candidate.item.sessionId && (sameHash || differsByRules);
+  const { key: _, ...rest } = row;
+  return [{ ...candidate, known: { ...rest, sameContent, sameCopies: sameCopies(row, candidate), differsByRules } }];
 }
 
 /**
  * Returns true if the stored item and the one just read are equal in all fields that both reading rules keep, so that
  * only the rules make a difference. Also true if the stored payload has expired.
  */
-function differsByRulesAlone(row: ComparedRow, list: string, differing: Omit<DifferingItem, 'known'>): boolean {
+function differsByRulesAlone(row: StoredRow, list: string, candidate: Candidate): boolean {
   if (row.otherPayload === null) return false;
   if (row.otherPayload === expiredPayload) return true; // nothing is left to compare with
-  const dropped = new Set([...droppedBy(row.rules), ...droppedBy(differing.rules)]);
+  const dropped = new Set([...droppedBy(row.rules), ...droppedBy(candidate.rules)]);
   const before = withoutFields(JSON.parse(row.otherPayload) as Fields, dropped);
-  const now = withoutFields(differing.item.fields, dropped);
-  return shownForm(list, before, row.shownAs).content === shownForm(list, now, differing.visibility).content;
+  const now = withoutFields(candidate.item.fields, dropped);
+  return shownForm(list, before, row.visibility).content === shownForm(list, now, candidate.visibility).content;
 }

@@ -146,3 +146,25 @@ export function replayedChangeId(replayId: string, id: string): string {
   const hex = changeId(['replay', replayId, id].join('\n'));
   return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
+
+interface NamedChange {
+  readonly key: string;
+  readonly revision: number;
+  readonly kind: 'created' | 'updated' | 'deleted';
+  /** Keyed hash of the content; for a deletion, of the deleted content. */
+  readonly hash: Buffer;
+}
+
+/**
+ * Derives the id of a change from everything that distinguishes it, so that reading the change again gives the same id.
+ */
+export function idOfChange(
+  {
+    workspace,
+    pigeonholeId,
+    list,
+  }: { readonly workspace: string; readonly pigeonholeId: number; readonly list: string },
+  { key, revision, kind, hash: content }: NamedChange,
+): string {
+  return changeId(`${workspace}\n${pigeonholeId}\n${list}\n${key}\n${revision}\n${kind}\n${content.toString('hex')}`);
+}

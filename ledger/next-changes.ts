@@ -1,6 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import type { LockedPlace } from './lock-order.js';
-import { idOfChange } from './new-items.js';
+import { idOfChange } from './keyed-hash.js';
 import { effective, type Visibility } from './visibility.js';
 
 /*

@@ -3,7 +3,7 @@ import type { Ledger } from './ledger.js';
 import type { StreamLease } from './streams.js';
 import type { PageSummary } from './walk.js';
 
-/** A page of a sweep: its items, and the digest by which a later sweep recognizes the same page. */
+/** A page of a sweep, and the digest by which a later sweep recognizes the same page. */
 export interface SweptPage {
   /** Position in the sweep, counted from 0. */
   readonly ordinal: number;
@@ -14,7 +14,6 @@ export interface SweptPage {
    * return a different cursor each time.
    */
   readonly digest: Buffer;
-  readonly keys: readonly string[];
   readonly summary: PageSummary;
 }
 
@@ -103,8 +102,8 @@ export async function walksInCircle(
  */
 export async function savePage(
   tx: Queryable,
-  lease: StreamLease,
-  { ordinal, cursor, keys, summary }: SweptPage,
+  streamId: number,
+  { ordinal, cursor, keys, summary }: SweptPage & { readonly keys: readonly string[] },
   digest: Buffer | null,
 ): Promise<void> {
   await tx.query(
@@ -116,7 +115,7 @@ export async function savePage(
        high = excluded.high, direction = excluded.direction, newest_at = excluded.newest_at,
        set_aside = excluded.set_aside, foreign_rows = excluded.foreign_rows`,
     [
-      lease.streamId,
+      streamId,
       ordinal,
       cursor,
       digest,

@@ -3,7 +3,7 @@ import type { Queryable } from './drivers/database.js';
 import { withoutIdentity, effective } from './visibility.js';
 import { droppedBy, storedForm, withoutFields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import { idOfChange } from './new-items.js';
+import { idOfChange } from './keyed-hash.js';
 import { keepSnapshots, rewriteSnapshots } from './snapshots.js';
 
 /** The list of a pigeonhole that a transaction writes. The transaction holds the lock on the pigeonhole's row. */

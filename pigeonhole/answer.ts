@@ -53,14 +53,13 @@ type Body =
  * Distinguishes success from failure, and classifies the failure. The code in the body decides. The HTTP status decides
  * only if the body has no code, because the specification does not say which status goes with which code. Even a 2xx
  * answer can be an error. Source: docs/service-contract.md, "Errors".
- * @param readAtMs now, in epoch milliseconds
  * @throws {ApiError} for everything except a 2xx response without an error code
  */
-export function readAnswer(call: Call, raw: RawAnswer, readAtMs = raw.answeredAt): ServiceAnswer {
+export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
   const { status } = raw;
   const isSuccess = status >= 200 && status <= 299;
   const requestId = requestIdOf(raw.headers);
-  const quota = readQuota(raw.headers, raw.answeredAt, readAtMs);
+  const quota = readQuota(raw.headers, raw.answeredAt);
   const retryAfterMs = readRetryAfterMs(raw.headers, raw.answeredAt);
   const body = readBody(raw);
   const code = body.kind === 'json' ? errorCodeIn(body.value, isSuccess) : null;

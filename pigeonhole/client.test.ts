@@ -87,20 +87,6 @@ describe('a page', () => {
     expect(service.requests[0]?.url).not.toContain('key-of-acme');
   });
 
-  it('reports the next cursor before the page is parsed, and none if the service returns an error', async () => {
-    const heard: (string | undefined)[] = [];
-    const onReceived = (cursor: string | undefined): unknown => heard.push(cursor);
-    await start((_, response) => answerJson(response, 200, collection([{ id: 7 }], 'bmV4dA==')));
-    await client.page({ list: 'attendees', pigeonholeId: 101 }, { onReceived });
-    heard.push('page');
-    expect(heard).toEqual(['bmV4dA==', 'page']);
-    await client.close();
-    await service.close();
-    await start((_, response) => answerJson(response, 500, collection([{ id: 7 }], 'bmV4dA==')));
-    await expect(client.page({ list: 'attendees', pigeonholeId: 101 }, { onReceived })).rejects.toThrow();
-    expect(heard).toEqual(['bmV4dA==', 'page']);
-  });
-
   it('keeps its irregular items and reports them', async () => {
     await start((_, response) => answerJson(response, 200, collection([{ id: 1 }, { id: 'x' }])));
     const page = await client.page({ list: 'attendees', pigeonholeId: 101 });

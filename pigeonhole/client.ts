@@ -2,7 +2,7 @@ import { factsOf, fieldErrorsIn, memberOf, type ServiceAnswer } from './answer.j
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './connections.js';
 import { openExchange, type Exchange } from './exchange.js';
-import { peekNextCursor, readPage, type Page } from './page.js';
+import { readPage, type Page } from './page.js';
 import { type ListRef, defaultCount, listPath, listQuery, pigeonholePath } from './lists.js';
 import type { Quota } from './response.js';
 import type { Pigeonhole, Session } from './wire-types.js';
@@ -16,16 +16,6 @@ export interface PageOptions extends CallOptions {
   readonly cursor?: string | null | undefined;
   /** Page size, 1 to 300; default 300. */
   readonly count?: number | undefined;
-  /**
-   * Called when a page has arrived, before it is parsed, so that the caller can already request the next page. The
-   * cursor is a guess from the last bytes of the page: only `Page.nextCursor` is reliable.
-   */
-  readonly onReceived?: ((cursor: string | undefined) => void) | undefined;
-  /**
-   * If set, the page is parsed only after this promise settles. Parsing blocks the thread for milliseconds, and the
-   * caller may have more urgent work.
-   */
-  readonly parseAfter?: Promise<unknown> | undefined;
 }
 
 interface WalkOptions extends CallOptions {
@@ -119,15 +109,10 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
   };
 }
 
-async function fetchPage(
-  exchange: Exchange,
-  list: ListRef,
-  { cursor, count, signal, onReceived, parseAfter }: PageOptions,
-): Promise<Page> {
+async function fetchPage(exchange: Exchange, list: ListRef, { cursor, count, signal }: PageOptions): Promise<Page> {
   const call: Call = { method: 'GET', path: listPath(list) };
   const query = listQuery(list, cursor ?? null, count ?? defaultCount);
-  const onBody = onReceived && ((body: Uint8Array): void => onReceived(peekNextCursor(body)));
-  const answer = await exchange.send({ ...call, query, signal, onBody, parseAfter });
+  const answer = await exchange.send({ ...call, query, signal });
   return readPage(call, list.list, cursor ?? null, answer);
 }
 

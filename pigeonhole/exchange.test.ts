@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { inspect } from 'node:util';
 import { createServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -63,70 +62,6 @@ describe('a request', () => {
     const error = await failureOf(client.page(list, { signal: AbortSignal.abort() }));
     expect(error).toMatchObject({ kind: 'aborted', mayHaveTakenEffect: false });
     expect(service.requests).toEqual([]);
-  });
-
-  it('that is started at the end of an answer is sent before that answer is parsed', async () => {
-    const { client } = await start(({ url }, response) => {
-      answerJson(response, 200, url.includes('cursor=') ? collection([]) : collection([{ id: 1 }], 'Mg=='));
-    });
-    const happened: string[] = [];
-    const onSent = (): number => happened.push('sent');
-    subscribe('undici:client:sendHeaders', onSent);
-    try {
-      let second: Promise<unknown> | undefined;
-      const onReceived = (cursor: string | undefined): void => {
-        second = client.page(list, { cursor });
-      };
-      await client.page(list, { onReceived });
-      happened.push('read');
-      await second;
-    } finally {
-      unsubscribe('undici:client:sendHeaders', onSent);
-    }
-    expect(happened).toEqual(['sent', 'sent', 'read']);
-  });
-
-  it('is parsed only when its caller allows it, but an error is reported immediately', async () => {
-    const later = signalled<void>();
-    const happened: string[] = [];
-    const { client, service } = await start((_, response) => answerJson(response, 200, collection([{ id: 1 }])));
-    const page = client.page(list, { parseAfter: later.promise, onReceived: () => happened.push('come') });
-    page.then(
-      () => happened.push('read'),
-      () => happened.push('failed'),
-    );
-    while (happened.length === 0) await nextTurn();
-    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-    expect(happened).toEqual(['come']);
-    later.resolve();
-    expect((await page).items).toHaveLength(1);
-    expect(service.requests).toHaveLength(1);
-
-    const { client: refused } = await start((_, response) => answerJson(response, 429, { code: 8000, message: 'no' }));
-    expect(await failureOf(refused.page(list, { parseAfter: signalled<void>().promise }))).toMatchObject({
-      code: 8000,
-    });
-  });
-
-  it('reports the time until the reset from when it is parsed', async () => {
-    let nowMs = Date.parse('Sat, 21 Nov 2026 09:30:00 GMT');
-    const reset = String(nowMs / 1000 + 3600);
-    const { client } = await start(
-      (_, response) => {
-        response.setHeader('Date', new Date(nowMs).toUTCString());
-        response.setHeader('X-RateLimit-Reset', reset);
-        answerJson(response, 200, collection([{ id: 1 }]));
-      },
-      { now: () => nowMs },
-    );
-    const later = signalled<void>();
-    const received = signalled<void>();
-    const page = client.page(list, { parseAfter: later.promise, onReceived: () => received.resolve() });
-    await received.promise;
-    for (let turn = 0; turn < 20; turn += 1) await nextTurn();
-    nowMs += 20_000;
-    later.resolve();
-    expect((await page).quota).toMatchObject({ resetInMs: 3_580_000, resetAtMs: Number(reset) * 1000 });
   });
 
   describe('that waited for a connection under a lease', () => {

@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isNotConfirmed, onlyWhileHeld } from '../base/lease.js';
 import { type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
 import { ApiError, type Call, ClientOptionsError } from './api-error.js';
@@ -8,23 +7,12 @@ import { maxAnswerBytes, openConnections, readBaseUrl, type ClientOptions } from
 import { headerOf } from './response.js';
 import { transportFailure, type Ending } from './transport-failure.js';
 
-/**
- * Iterations of the event loop from the end of an answer until undici has sent the next request on the same connection:
- * one before undici reuses the connection, one in which undici notices a connection that the service has closed, and
- * one to spare.
- */
-const turnsUntilSent = 3;
-
 interface ServiceRequest extends Call {
   /** Already encoded, without the question mark. */
   readonly query?: string;
   /** The request body: serialized JSON. */
   readonly json?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the body of a 200 before it is parsed. */
-  readonly onBody?: ((body: Uint8Array) => void) | undefined;
-  /** If set, the body of a 200 is parsed only after this promise settles. */
-  readonly parseAfter?: Promise<unknown> | undefined;
 }
 
 /** The HTTP connections to the service. */
@@ -53,7 +41,7 @@ export function openExchange(options: ClientOptions) {
   const now = options.now ?? Date.now;
   let closing: Promise<void> | undefined;
 
-  const fetchAnswer = async ({ method, path, query, json, signal, onBody }: ServiceRequest): Promise<RawAnswer> => {
+  const fetchAnswer = async ({ method, path, query, json, signal }: ServiceRequest): Promise<RawAnswer> => {
     const deadline = openDeadline(requestTimeoutMs, signal);
     const requestedAt = now();
     try {
@@ -77,11 +65,6 @@ export function openExchange(options: ClientOptions) {
       const decoded = await decodedBody(received, encoding, options.maxResponseBytes ?? maxAnswerBytes);
       const bytes = decoded ?? received;
       const headers = decoded === undefined ? response.headers : { ...response.headers, 'content-encoding': undefined };
-      if (response.statusCode === 200 && onBody !== undefined) {
-        onBody(bytes);
-        // `onBody` may have started another request. Waits until it has been sent, because parsing blocks this thread.
-        for (let turn = 0; turn < turnsUntilSent; turn += 1) await nextTurn();
-      }
       return { status: response.statusCode, headers, body: bytes, requestedAt, answeredAt: now() };
     } catch (error) {
       if (isNotConfirmed(error)) throw error;
@@ -126,8 +109,7 @@ export function openExchange(options: ClientOptions) {
       try {
         const raw = await fetchAnswer(request);
         durationMs = performance.now() - startedAt;
-        if (raw.status === 200) await request.parseAfter;
-        const answer = readAnswer(call, raw, now());
+        const answer = readAnswer(call, raw);
         report({ ...answer, code: null }, null);
         return answer;
       } catch (error) {

@@ -1,4 +1,4 @@
-import { checkItems, peekNextCursor } from './page.js';
+import { checkItems } from './page.js';
 import { type ServiceListName, pigeonholeLists, workspaceLists } from '../base/list-names.js';
 
 /** One documented item per list, each with an unknown field. */
@@ -45,32 +45,4 @@ describe('the items of a page', () => {
     expect(items).toEqual([{ id: 'x' }, { id: 1 }]);
     expect(irregular.map(({ index }) => index)).toEqual([null, null, null, 0]);
   });
-});
-
-const nextCursorOf = (body: unknown, indent?: number): string | undefined =>
-  peekNextCursor(Buffer.from(JSON.stringify(body, null, indent)));
-
-const manyItems = Array.from({ length: 300 }, (_, id) => ({ id, text: 'ein schöner Tag' }));
-
-test.each<[string, string | undefined, unknown]>([
-  ['a page with more pages after it', 'YWJj+/==', { data: manyItems, meta: { hasMore: true, nextCursor: 'YWJj+/==' } }],
-  ['the other alphabet', 'YW-_', { data: manyItems, meta: { nextCursor: 'YW-_', hasMore: true, perPage: 300 } }],
-  [
-    'links after it',
-    'YWJj',
-    { data: manyItems, meta: { hasMore: true, nextCursor: 'YWJj' }, links: { next: 'https://a/?cursor=x' } },
-  ],
-  ['the last page', undefined, { data: manyItems, meta: { hasMore: false, nextCursor: null } }],
-  ['a cursor although hasMore is false', undefined, { data: manyItems, meta: { hasMore: false, nextCursor: 'YWJj' } }],
-  ['meta before the items', undefined, { meta: { hasMore: true, nextCursor: 'YWJj' }, data: manyItems }],
-  ['a cursor that would need unescaping', undefined, { data: [], meta: { hasMore: true, nextCursor: 'a"b\\' } }],
-  [
-    'a text that quotes a cursor',
-    'YWJj',
-    { data: [{ text: '"nextCursor":"no"' }], meta: { hasMore: true, nextCursor: 'YWJj' } },
-  ],
-  ['no body', undefined, ''],
-])('the next cursor is read from the end of an unparsed body: %s', (_name, cursor, body) => {
-  expect(nextCursorOf(body)).toBe(cursor);
-  expect(nextCursorOf(body, 2)).toBe(cursor);
 });

@@ -150,24 +150,3 @@ function isIdentity(path: readonly PropertyKey[], idWithin: string | null): bool
   if (idWithin === null) return path.length === 1 && path[0] === 'id';
   return path[0] === idWithin && (path.length === 1 || path[1] === 'id');
 }
-
-/** Number of bytes at the end of a body that are searched: enough for the envelope's `meta` and `links` after the items. */
-const endBytes = 2000;
-/** Patterns of `meta` on a page that is not the last. A cursor is found only if it is base64 (RFC 4648), in either alphabet. */
-const hasMore = /"hasMore"\s*:\s*true\b/;
-const nextCursor = /"nextCursor"\s*:\s*"([A-Za-z0-9+/=_-]+)"/g;
-
-/**
- * Returns the cursor of the next page from the end of a body that is not parsed yet. Parsing takes milliseconds, in
- * which the service can already work on the next request. The result is a guess, since the field of an item may look
- * like a cursor: use it only to send a request early, and trust the parsed page.
- * @returns undefined if the end of the body shows no cursor
- */
-export function peekNextCursor(body: Uint8Array): string | undefined {
-  const end = body.subarray(Math.max(0, body.byteLength - endBytes));
-  const text = Buffer.from(end.buffer, end.byteOffset, end.byteLength).toString('latin1');
-  const cursor = hasMore.test(text) ? [...text.matchAll(nextCursor)].at(-1)?.[1] : undefined;
-  // Copied, because V8 keeps the whole `text` alive for a substring: each cursor that a long walk remembers would take
-  // 2 KB.
-  return cursor === undefined ? undefined : Buffer.from(cursor, 'latin1').toString('latin1');
-}

@@ -66,9 +66,9 @@ const justPassedMs = 60_000;
  * Reads X-RateLimit-Limit, -Remaining and -Reset (UTC epoch seconds); null if none of them is valid. The reset is
  * corrected by the difference between the Date of the answer and the local clock, so that a host with a wrong clock
  * waits for the right time. A reset that cannot be right counts as not reported.
- * @param nowMs when the answer arrived, in epoch milliseconds; readAtMs when it is read, which may be seconds later
+ * @param nowMs when the answer arrived, in epoch milliseconds
  */
-export function readQuota(headers: ResponseHeaders, nowMs: number, readAtMs = nowMs): Quota | null {
+export function readQuota(headers: ResponseHeaders, nowMs: number): Quota | null {
   const limit = countIn(headers, 'x-ratelimit-limit');
   const remaining = countIn(headers, 'x-ratelimit-remaining');
   const resetSeconds = numberIn(headers, 'x-ratelimit-reset');
@@ -76,8 +76,7 @@ export function readQuota(headers: ResponseHeaders, nowMs: number, readAtMs = no
   const serviceMs = serviceTime(headers) ?? nowMs;
   const waitMs = resetSeconds === null ? null : credibleReset(resetSeconds * 1000 - serviceMs);
   if (waitMs === null) return { limit, remaining, resetInMs: null, resetAtMs: null };
-  const resetAtMs = nowMs + waitMs;
-  return { limit, remaining, resetInMs: Math.max(0, resetAtMs - Math.max(nowMs, readAtMs)), resetAtMs };
+  return { limit, remaining, resetInMs: waitMs, resetAtMs: nowMs + waitMs };
 }
 
 function credibleReset(inMs: number): number | null {

@@ -8,7 +8,6 @@ import { type NextReads, scheduleStream, type StreamLease } from '../ledger/stre
 import {
   type KeySequence,
   markDiffering,
-  type PageEffects,
   storeKeySequence,
   storePageEffects,
   storeSweepEnd,
@@ -16,7 +15,7 @@ import {
 } from '../ledger/streams-walked.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { dropWalk, saveWalk } from '../ledger/walks.js';
-import type { PageBasics, PageRecord } from './record-page.js';
+import type { PageRecord } from './record-page.js';
 
 /** The input of `endWalk` that does not depend on the last page. */
 export interface WalkEnd {
@@ -39,7 +38,7 @@ interface LastPage extends WalkEnd {
 /** Ends the page's walk if this is its last page. @returns the number of deleted items */
 export async function endIfLast(
   write: StreamWrite,
-  { walk, end, perPage, requestedAt }: PageBasics,
+  { walk, end, perPage, requestedAt }: PageRecord,
   hasNews: boolean,
 ): Promise<number> {
   return walk === null || end === null ? 0 : await endWalk(write, walk, { ...end, hasNews, perPage, requestedAt });
@@ -105,23 +104,25 @@ async function noteSequence({ ledger, tx, lease }: StreamWrite, walk: OpenWalk, 
 
 /**
  * Stores the walk's position and the page's digest, and drops the digests of other pages that hold the changed rows.
+ * @param options.outdated true: the ledger is newer than the page
  */
 export async function rememberPage(
   tx: Queryable,
-  lease: StreamLease,
-  page: PageRecord,
-  { written, known, outdated }: { written: number; known: readonly DifferingItem[]; outdated: boolean },
+  { streamId, ref, list }: StreamLease,
+  { items, walk, end, swept, perPage, highestId }: PageRecord,
+  { differingItems, outdated }: { differingItems: readonly DifferingItem[]; outdated: boolean },
 ): Promise<void> {
-  const { walk, swept, perPage, highestId } = page;
+  const known = differingItems.filter((each) => each.known !== undefined);
   // A sweep has seen the rows that it writes. It may not have seen rows that a poll or a filtered request writes, so it
   // must compare keys when it ends.
-  const differs = written > 0 && walk?.kind !== 'sweep';
+  const differs = differingItems.length > 0 && walk?.kind !== 'sweep';
+  const keys = items?.map(({ key }) => key);
   await Promise.all([
-    known.length > 0 ? forgetDigests(tx, lease, rangeOf(known)) : undefined,
-    swept !== null ? savePage(tx, lease, swept, outdated ? null : swept.digest) : undefined,
-    walk !== null
-      ? saveProgress(tx, lease, walk, { perPage, highestId, differs })
-      : differs && markDiffering(tx, lease.streamId),
+    known.length > 0 && forgetDigests(tx, { ref, list }, rangeOf(known)),
+    keys !== undefined && swept !== null && savePage(tx, streamId, { ...swept, keys }, outdated ? null : swept.digest),
+    walk !== null && storePageEffects(tx, streamId, walk, { perPage, highestId, differs }),
+    walk !== null && end === null && saveWalk(tx, streamId, walk),
+    walk === null && differs && markDiffering(tx, streamId),
   ]);
 }
 
@@ -131,14 +132,4 @@ function rangeOf(differingItems: readonly DifferingItem[]): { low: number; high:
     .map(({ item }) => (/^\d+$/.test(item.key) ? Number(item.key) : null))
     .filter((id) => id !== null);
   return ids.length < differingItems.length ? null : { low: Math.min(...ids), high: Math.max(...ids) };
-}
-
-/** Stores a walk's position, and the page's effect on its stream. */
-export async function saveProgress(
-  tx: Queryable,
-  lease: StreamLease,
-  walk: OpenWalk,
-  effects: PageEffects,
-): Promise<void> {
-  await Promise.all([storePageEffects(tx, lease.streamId, walk, effects), saveWalk(tx, lease.streamId, walk)]);
 }

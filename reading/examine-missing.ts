@@ -96,7 +96,7 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
       readSettings: settingsReader(reading, 1),
       doubtIfNew: null,
     });
-    if (result !== null) await reportPage(reading, page, seen, result);
+    if (typeof result === 'object') await reportPage(reading, page, seen, result);
   }
   const shown = new Set(seen.items.map(({ key }) => key));
   return {

@@ -1,8 +1,7 @@
 import { compareItems, type DifferingItem, type KnownRow } from '../ledger/compare-items.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
-import type { NewItems } from '../ledger/new-items.js';
-import type { SweptPage } from '../ledger/pages.js';
+import { isKnownPage, type SweptPage } from '../ledger/pages.js';
 import { reviewLater, reviewVisibility } from '../ledger/review-visibility.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
 import { wakeSinks } from '../ledger/sinks.js';
@@ -12,46 +11,36 @@ import { withoutForgotten } from '../ledger/without-forgotten.js';
 import { type Source, writeChanges } from '../ledger/write-changes.js';
 import { type DoubtfulPage, settleDoubt } from './doubt.js';
 import { endIfLast, rememberPage, type WalkEnd } from './end-walk.js';
-import { recordNewPage } from './record-uncompared-page.js';
 import { decidesAnonymity } from './stream-reading.js';
 
-/** The data stored for every page, whether or not its items have changed. */
-export interface PageBasics {
+/** A page as read: its items and the walk's position. */
+export interface PageRecord extends Source {
+  /** Null: the page equals `swept`, the page that the last sweep stored, so its items need not be compared. */
+  readonly items: readonly SeenItem[] | null;
   /** The walk's position after this page; null: the response to a filtered request, which belongs to no walk. */
   readonly walk: OpenWalk | null;
   /** The end of the walk; null: the walk continues. */
   readonly end: WalkEnd | null;
   /** The service's page size. */
   readonly perPage: number;
-  /** Instant of the request. Rows that a later request has seen are newer than this page and are not changed. */
-  readonly requestedAt: Date;
+  /** `readingRules` under which the items were read. */
+  readonly rules: string;
+  /** Highest id on the page; null if the list has no ids. */
+  readonly highestId: number | null;
+  /** The doubt that arises if the ledger has none of the items (`doubt.ts`); null: none does. */
+  readonly doubtIfNew: Pick<DoubtfulPage, 'reason' | 'fitsSessions'> | null;
+  /** The page as a sweep stores it; null for pages of other reads. */
+  readonly swept: SweptPage | null;
   /**
    * Sinks to wake if the page has changes: those that want this list, and those that may show a person differently
    * after this page (`sinkIdsFor`).
    */
   readonly sinkIds: readonly number[];
-}
-
-/** A page as read: its items and the walk's position. */
-export interface PageRecord extends PageBasics, Source {
-  readonly items: readonly SeenItem[];
-  /** `readingRules` under which the items were read. */
-  readonly rules: string;
-  /** Highest id on the page; null if the list has no ids. */
-  readonly highestId: number | null;
-  /** Result of `prepareNewItems`; undefined unless the ids show that all items are new. */
-  readonly prepared?: NewItems | undefined;
-  /** The doubt that arises if the ledger has none of the items (`doubt.ts`); null: none does. */
-  readonly doubtIfNew: Pick<DoubtfulPage, 'reason' | 'fitsSessions'> | null;
-  /** The digest and keys that a sweep stores about the page; null for pages of other reads. */
-  readonly swept: SweptPage | null;
   /**
    * Reads the lists that decide who may be named, by requests sent after this call. Absent for lists that depend on no
    * other list.
    */
   readonly readSettings?: (() => Promise<void>) | undefined;
-  /** Called when the store begins to write, so that the caller can work meanwhile. */
-  readonly onWriting?: (() => void) | undefined;
 }
 
 export interface PageResult {
@@ -67,70 +56,76 @@ export interface PageResult {
 }
 
 /**
- * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks.
- * Unchanged items are not written. A page of questions is always compared. Storing the same page again changes nothing.
+ * Why nothing of a page was stored. `doubtful`: it may show another pigeonhole's list, and the stream is due again.
+ * `differs`: the page that it equalled was replaced meanwhile, so its items have to be compared.
+ */
+type NotStored = 'doubtful' | 'differs';
+
+/**
+ * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks. Items
+ * are compared with their stored rows, and unchanged ones are not written. Storing the same page again changes nothing.
  *
  * If the page has a new or changed item whose person may be named, first makes sure that the deciding setting was read
  * after the page. The service may have changed it since the last read, so that the person trusted in being anonymous.
- * @returns null: the page is doubtful, so nothing of it was stored, and the stream is due again
  * @throws {LedgerError} kind `stale` if another reader has taken over the stream
  */
-export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<PageResult | null> {
-  const stored = await recordNewPage(ledger, lease, page);
-  if (stored !== undefined) return stored;
+export async function recordPage(ledger: Ledger, lease: StreamLease, page: PageRecord): Promise<Stored> {
   if (page.readSettings !== undefined) {
     const settingsSince = ledger.clock.now();
-    const decided = await recordComparedPage(ledger, lease, page, { settingsSince, undecided: 'leave' });
-    if (decided !== undefined) return decided;
-    page.onWriting?.();
+    const result = await storePage(ledger, lease, page, { settingsSince, undecided: 'leave' });
+    if (result !== 'undecided') return result;
     await page.readSettings();
   }
-  return (
-    (await recordComparedPage(ledger, lease, page, { settingsSince: page.requestedAt, undecided: 'hide' })) ?? null
-  );
+  return await storePage(ledger, lease, page, { settingsSince: page.requestedAt, undecided: 'hide' });
 }
 
-interface Undecided {
+interface Undecided<What extends 'leave' | 'hide'> {
   /** Settings read by requests before this instant do not show anybody. */
   readonly settingsSince: Date;
   /** `leave`: store nothing if an item needs a later setting; `hide`: store such items without showing the person. */
-  readonly undecided: 'leave' | 'hide';
+  readonly undecided: What;
 }
 
-/** @returns undefined if nothing was stored, because the page has to wait for settings; null: it is doubtful */
-async function recordComparedPage(
+type Stored = PageResult | NotStored;
+
+async function storePage(ledger: Ledger, lease: StreamLease, page: PageRecord, how: Undecided<'hide'>): Promise<Stored>;
+async function storePage(
   ledger: Ledger,
   lease: StreamLease,
   page: PageRecord,
-  { settingsSince, undecided }: Undecided,
-): Promise<PageResult | null | undefined> {
+  how: Undecided<'leave'>,
+): Promise<Stored | 'undecided'>;
+async function storePage(
+  ledger: Ledger,
+  lease: StreamLease,
+  page: PageRecord,
+  { settingsSince, undecided }: Undecided<'leave' | 'hide'>,
+): Promise<Stored | 'undecided'> {
+  const items = lastOfEachKey(page.items ?? []);
   return await ledger.db.transaction(
     async (tx) => {
-      const items = lastOfEachKey(page.items);
-      // Both statements are sent together. The store executes them in order, so the second runs under the lock.
-      const [scope, { differingItems: seen, outdated, undecidedIn }] = await Promise.all([
+      // The statements are sent together. The store executes them in order, so all run under the lock.
+      const [scope, isKnown, { differingItems: seen, outdated, undecidedIn }] = await Promise.all([
         lockPigeonhole(tx, lease),
+        page.items !== null || (page.swept !== null && isKnownPage(tx, lease, page.swept)),
         compareItems(ledger, tx, lease, { ...page, items, settingsSince }),
       ]);
+      if (!isKnown) return 'differs';
       const { doubtIfNew, requestedAt } = page;
-      const isNew = doubtIfNew !== null && items.length > 0 && seen.filter(isNewItem).length === items.length;
-      if (isNew) {
+      if (doubtIfNew !== null && items.length > 0 && seen.filter(isNewItem).length === items.length) {
         const keys = items.map(({ key }) => key);
-        if (!(await settleDoubt(tx, lease, { keys, requestedAt, ...doubtIfNew }))) return null;
+        if (!(await settleDoubt(tx, lease, { keys, requestedAt, ...doubtIfNew }))) return 'doubtful';
       }
       if (undecidedIn.length > 0) {
-        if (undecided === 'leave') return undefined;
+        if (undecided === 'leave') return 'undecided';
         await reviewLater(tx, lease.ref, undecidedIn, ledger.clock.now());
       }
       const write = { ledger, tx, lease, scope };
       const differingItems = scope.hasForgottenPeople === true ? await withoutForgotten(ledger, tx, scope, seen) : seen;
-      const known = differingItems.filter((each) => each.known !== undefined);
-      const writing = Promise.all([
+      const [{ created, updated }] = await Promise.all([
         writeChanges(write, differingItems, page),
-        rememberPage(tx, lease, page, { written: differingItems.length, known, outdated }),
+        rememberPage(tx, lease, page, { differingItems, outdated }),
       ]);
-      page.onWriting?.();
-      const [{ created, updated }] = await writing;
       const reviewed = await reviewCauses(write, differingItems);
       const changes = created + updated + reviewed.changed;
       const deleted = await endIfLast(write, page, changes > 0);

@@ -1,16 +1,13 @@
 import { readingRules } from '../ledger/item-form.js';
-import { type NewItems, prepareNewItems } from '../ledger/new-items.js';
 import { type KnownPage, knownPages, walksInCircle } from '../ledger/pages.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
 import { defaultCount } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
-import { type PageRequest, PageRequests, type ReceivedPage, type WalkBudget } from './page-requests.js';
+import { PageRequests, type WalkBudget } from './page-requests.js';
 import { endDoubt } from '../ledger/streams.js';
 import { ownSessions, settleDoubt } from './doubt.js';
 import { type PageRecord, type PageResult, recordPage } from './record-page.js';
-import { recordSamePage } from './record-uncompared-page.js';
-import { createGate } from '../base/gate.js';
 import {
   circleError,
   deletionLimitsOf,
@@ -46,54 +43,48 @@ const maxKnownPages = 2000;
 type WalkEnding = 'finished' | 'more' | 'distrusted' | 'held';
 
 /** A received page, checked but not stored yet. */
-interface Arrived extends ReceivedPage {
+interface Arrived {
+  readonly page: Page;
   readonly summary: PageSummary;
   /** Null when the digest shows that the page is unchanged since the last sweep. */
   readonly seen: PageItems | null;
-  /**
-   * The rows to insert if every item is new, prepared before the previous page is stored. `storePage` then checks again
-   * whether they are all new. Undefined if the ids show that an item may already be stored.
-   */
-  readonly prepared: NewItems | undefined;
   /** Null for the page of a poll. */
   readonly digest: Buffer | null;
 }
 
 /**
- * Continues a walk page by page: request, check, hash, compare, write, next. Requests the next page as soon as the
- * current one arrives, and parses it while the store writes the current one. Each page commits together with the walk's
- * position and only under the stream's current lease, so a walk can be interrupted anywhere and continues after its
- * last stored page.
+ * Continues a walk page by page: request, check, hash, compare, write, next. The next page is on its way while the
+ * current one is checked and stored. Each page commits together with the walk's position and only under the stream's
+ * current lease, so a walk can be interrupted anywhere and continues after its last stored page.
  * @throws {ApiError} when a request fails; pages read before it are stored
  * @throws {PermitRefusal} when the quota has no permit for a request
  */
 export async function walkStream(reading: StreamReading, from: OpenWalk, budget: WalkBudget): Promise<WalkEnding> {
   const known = await pagesKnown(reading, from);
   const requests = new PageRequests(reading, from, budget);
-  const read = async (request: PageRequest, ordinal: number, mayParse: Promise<void>): Promise<Arrived> => {
-    const received = await requests.receive(request, ordinal, mayParse);
-    return { ...received, ...checkPage(reading, from.kind, received.page, known.get(ordinal)) };
-  };
   let walk = from;
   reading.cursor = from.cursor;
   reading.walk = { kind: from.kind, advanced: false };
-  let next = read(requests.request(walk.cursor), walk.pages, Promise.resolve());
+  let next = requests.page(walk.cursor);
   try {
     for (;;) {
-      const arrived = await withoutStrangers(reading, await next);
+      const page = await next;
+      const continues = page.hasMore && requests.hasRoomFor(walk.pages + 1);
+      // A poll from the newest item ends where a page reaches a known one, so its next page may not be needed.
+      const ahead = continues && walk.untilId === null ? requests.page(page.nextCursor) : undefined;
+      ahead?.catch(() => undefined); // awaited later; until then, Node.js must not report a rejection as unhandled
+      const checked = checkPage(reading, from.kind, page, known.get(walk.pages));
+      const arrived = await withoutStrangers(reading, checked);
       reading.deps.onPage();
       await discardSuspect(reading);
       if (arrived === 'held') return arrived;
       const after = await checkProgress(reading, walk, arrived);
       if (after === 'distrusted') return after;
       reading.cycle.pages += 1;
-      const { page, summary, continues } = arrived;
+      const { summary } = arrived;
       const ends = !page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, summary));
-      // The next page is parsed while the store writes this one; parsing it earlier would delay the store.
-      const writing = createGate();
       if (!ends && continues) {
-        next = read(arrived.ahead ?? requests.request(after.cursor), after.pages, writing.opened);
-        // The next iteration awaits `next`. Until then, Node.js must not report a rejection as unhandled.
+        next = ahead ?? requests.page(after.cursor);
         next.catch(() => undefined);
       }
       const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, summary));
@@ -101,9 +92,8 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       // may have changed the known quota since this cycle started.
       if (ends) reading.stretch = await reading.deps.gate.stretchOf(reading.deps, reading.place.workspace);
       const planNextReads = ends ? budget.planNextReads : undefined;
-      const result = await storePage(reading, arrived, after, { planNextReads, onWriting: writing.open });
-      writing.open();
-      if (result === null) return 'held';
+      const result = await storePage(reading, arrived, after, planNextReads);
+      if (result === 'doubtful') return 'held';
       await trustAgain(reading, summary);
       if (isDetection && result.created > 0) measureAge(reading, summary);
       await reportPage(reading, page, arrived.seen, result);
@@ -131,15 +121,8 @@ async function pagesKnown(reading: StreamReading, walk: OpenWalk): Promise<Map<n
   return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
 }
 
-type CheckedPage = Omit<Arrived, keyof ReceivedPage>;
-
 /** Recognizes a page that is unchanged since the last sweep, and converts the items of any other page. */
-function checkPage(
-  reading: StreamReading,
-  kind: OpenWalk['kind'],
-  page: Page,
-  known: KnownPage | undefined,
-): CheckedPage {
+function checkPage(reading: StreamReading, kind: OpenWalk['kind'], page: Page, known: KnownPage | undefined): Arrived {
   if (kind === 'poll') return checkItems(reading, page, null);
   // The cursor is left out of the digest, because it is opaque and may differ on every request.
   const digestParts = [defaultCount, page.perPage, rulesOf(reading), page.digest];
@@ -147,10 +130,10 @@ function checkPage(
   if (known?.digest.equals(digest) !== true) return checkItems(reading, page, digest);
   // Its rows of unknown sessions may belong to sessions that the pigeonhole has got since.
   if (known.summary.foreign > 0 && reading.lease.sessionId === 0) return checkItems(reading, page, digest);
-  return { summary: known.summary, seen: null, prepared: undefined, digest };
+  return { page, summary: known.summary, seen: null, digest };
 }
 
-function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): CheckedPage {
+function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): Arrived & { readonly seen: PageItems } {
   const { deps, place, lease } = reading;
   const list = listOf(reading);
   const drop = place.plan.drop[list] ?? [];
@@ -160,21 +143,7 @@ function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): 
   const noObjects = page.irregular.filter(({ index }) => index === null).length;
   const seen = { ...read, unidentified: read.unidentified + noObjects };
   const placed = seen.items.map(({ key, at }) => ({ key, id: hasIds(list) ? Number(key) : undefined, at }));
-  const summary = summarizePage(placed, seen);
-  const prepared = areAllNew(reading, summary)
-    ? prepareNewItems(deps.ledger, { ...place, list }, seen.items, rulesOf(reading))
-    : undefined;
-  return { summary, seen, prepared, digest };
-}
-
-/**
- * Whether a page's ids show that all its items are new, because they are above the highest id that the stream has
- * stored. In a list that is read per session, such an id proves nothing, because items move between sessions.
- */
-function areAllNew(reading: StreamReading, { low }: PageSummary): boolean {
-  const { lease, highestId } = reading;
-  if (!hasIds(listOf(reading)) || lease.sessionId !== 0 || low === null) return false;
-  return highestId === null || low > highestId;
+  return { page, summary: summarizePage(placed, seen), seen, digest };
 }
 
 function listOf({ lease }: StreamReading): ServiceListName {
@@ -227,8 +196,8 @@ async function withoutStrangers(reading: StreamReading, arrived: Arrived): Promi
   const strangers = arrived.seen?.strangers ?? [];
   if (strangers.length === 0) return arrived;
   for (const id of await ownSessions(deps.ledger.db, lease.ref, strangers)) sessions?.add(id);
-  const checked = { ...arrived, ...checkItems(reading, arrived.page, arrived.digest) };
-  const keys = checked.seen?.strangers.map(String) ?? [];
+  const checked = checkItems(reading, arrived.page, arrived.digest);
+  const keys = checked.seen.strangers.map(String);
   if (keys.length === 0) return checked;
   const requestedAt = new Date(arrived.page.requestedAt);
   const doubt = { keys, requestedAt, reason: 'unknown-sessions', fitsSessions: false } as const;
@@ -266,20 +235,18 @@ async function trustAgain(reading: StreamReading, { foreign }: PageSummary): Pro
   reading.lease = { ...lease, doubtSince: null, doubtKeys: null };
 }
 
-interface StoreOptions {
-  /** Undefined if the walk continues after this page. */
-  readonly planNextReads: WalkBudget['planNextReads'] | undefined;
-  /** Called when the store begins to write (`recordPage`). */
-  readonly onWriting: () => void;
-}
-
+/**
+ * Stores a page with the walk's position after it.
+ * @param planNextReads undefined if the walk continues after this page
+ */
 async function storePage(
   reading: StreamReading,
-  { page, digest, ...arrived }: Arrived,
+  arrived: Arrived,
   walk: OpenWalk,
-  { planNextReads, onWriting }: StoreOptions,
-): Promise<PageResult | null> {
+  planNextReads: WalkBudget['planNextReads'] | undefined,
+): Promise<PageResult | 'doubtful'> {
   const { deps, lease } = reading;
+  const { page, digest } = arrived;
   const sweptOrder = walk.foreign > 0 ? demoted(lease) : orderAfterSweep(lease, walk.direction);
   const order = walk.kind === 'sweep' ? sweptOrder : lease;
   const end =
@@ -291,31 +258,27 @@ async function storePage(
           foundNews: foundNews(reading.cycle),
           limits: deletionLimitsOf(reading),
         };
-  const requestedAt = new Date(page.requestedAt);
-  const basics = { walk, end, perPage: page.perPage, requestedAt, sinkIds: sinkIdsFor(reading, lease.list) };
-  const swept = digest === null ? null : { ordinal: walk.pages - 1, cursor: page.cursor, digest };
-  if (arrived.seen === null && swept !== null) {
-    onWriting();
-    const result = await recordSamePage(deps.ledger, lease, { ...basics, swept });
-    if (result !== undefined) return result;
-  }
-  const checked = arrived.seen === null ? checkItems(reading, page, digest) : arrived;
-  const { summary } = checked;
-  const { items } = checked.seen!;
-  const highestId = hasIds(listOf(reading)) ? summary.high : null;
-  const result = await recordPage(deps.ledger, lease, {
-    ...basics,
-    items,
-    requestId: page.requestId,
-    readAs: `${walk.kind}, page ${walk.pages}`,
-    rules: rulesOf(reading),
-    highestId,
-    prepared: areAllNew(reading, summary) ? checked.prepared : undefined,
-    readSettings: settingsReader(reading, 1),
-    swept: swept && { ...swept, keys: items.map(({ key }) => key), summary },
-    doubtIfNew: doubtIfNew(reading, walk, items, page.hasMore),
-    onWriting,
-  });
-  if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);
-  return result;
+  const record = async ({ seen, summary }: Arrived): Promise<PageResult | 'doubtful'> => {
+    const items = seen?.items ?? null;
+    const highestId = items !== null && hasIds(listOf(reading)) ? summary.high : null;
+    const result = await recordPage(deps.ledger, lease, {
+      walk,
+      end,
+      perPage: page.perPage,
+      requestedAt: new Date(page.requestedAt),
+      sinkIds: sinkIdsFor(reading, lease.list),
+      items,
+      requestId: page.requestId,
+      readAs: `${walk.kind}, page ${walk.pages}`,
+      rules: rulesOf(reading),
+      highestId,
+      readSettings: settingsReader(reading, 1),
+      swept: digest === null ? null : { ordinal: walk.pages - 1, cursor: page.cursor, digest, summary },
+      doubtIfNew: items === null ? null : doubtIfNew(reading, walk, items, page.hasMore),
+    });
+    if (result === 'differs') return await record(checkItems(reading, page, digest));
+    if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);
+    return result;
+  };
+  return await record(arrived);
 }

@@ -1,16 +1,12 @@
 import { performance } from 'node:perf_hooks';
-import { createGate } from '../../base/gate.js';
-import { type Ledger, openLedger } from '../../ledger/ledger.js';
-import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import type { Ledger } from '../../ledger/ledger.js';
 import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
-import { requestPage } from '../../work/requests/service-requests.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { watchEveryMs } from '../../work/requests/service-watch.js';
 import { HindranceMemory } from '../../operations/lateness.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
-import { heldDatabase } from '../kit/held-database.js';
 import { attendee, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -206,31 +202,6 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     ]);
     const [row] = await stage.db.query<{ reason: string }>('select unanswered_reason as reason from workspaces');
     expect(row!.reason).toMatch(/^the connection failed with \w+$/);
-  });
-
-  it('is not suspected because of responses that wait for a slow store', async () => {
-    const stage = await stages.open(kind);
-    const scene = await stage.scene();
-    let taken = 0;
-    // The store grants no third permit, which the check of the service would need.
-    const slow = heldDatabase(stage.db, (sql) => /^\s*update quotas/.test(sql) && (taken += 1) > 2);
-    const ledger = await openLedger(slow.db, testKey);
-    const deps = { ...scene.deps, ledger, gate: new ServiceGate(ledger, scene.deps.log, forecastNeeds) };
-    const stored = createGate();
-    const requests = [1, 2].map(() => {
-      const received = createGate();
-      const options = { parseAfter: stored.opened, onReceived: () => received.open() };
-      const page = requestPage(deps, { workspace: 'acme', priority: 'live' }, { list: 'pigeonholes' }, options);
-      return { page, received };
-    });
-    for (const { received } of requests) await received.opened;
-    await watchFor({ ...scene, deps }, 20);
-    expect(slow.isHeld()).toBe(false); // there was no reason for a check
-    stored.open();
-    slow.letGo();
-    for (const { page } of requests) expect((await page).items).toHaveLength(1);
-    expect(scene.logText()).not.toContain('has not answered');
-    expect(await isUnanswered(scene.ledger, 'acme')).toBe(false);
   });
 });
 

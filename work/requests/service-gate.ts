@@ -134,7 +134,6 @@ export class ServiceGate {
 
   /**
    * Makes one request under a permit.
-   * @param call calls `onReceived` when a response has arrived, if it is not parsed immediately
    * @param quotaOf returns the quota that the result reports; omitted for calls whose results never report one
    * @throws {PermitRefusal} when the quota does not allow it now: no request was made
    * @throws {ApiError} and other errors of `call`. If the lease under which the caller sends was not confirmed, no
@@ -143,7 +142,7 @@ export class ServiceGate {
   async request<T>(
     access: Access,
     { workspace, priority, permits }: Permit,
-    call: (client: PigeonholeClient, onReceived: () => void) => Promise<T>,
+    call: (client: PigeonholeClient) => Promise<T>,
     quotaOf?: (result: T) => Quota | null,
   ): Promise<T> {
     const client = access.clients.get(workspace);
@@ -153,7 +152,7 @@ export class ServiceGate {
     const key = this.#keyOf(access.config, workspace);
     const held = permits?.take(key, priority) ?? (await this.#take(access, key, workspace, priority));
     try {
-      const result = await this.#call(access, key, held, { workspace, call: (onReceived) => call(client, onReceived) });
+      const result = await this.#call(access, key, held, { workspace, call: () => call(client) });
       await this.outages.answered(workspace);
       const reported = quotaOf?.(result) ?? null;
       await this.#answered(access, key, held, reported);
@@ -221,12 +220,12 @@ export class ServiceGate {
     access: Access,
     key: Key,
     held: Held,
-    { workspace, call }: { readonly workspace: string; readonly call: (onReceived: () => void) => Promise<T> },
+    { workspace, call }: { readonly workspace: string; readonly call: () => Promise<T> },
   ): Promise<T> {
     const startedAt = this.now();
     const ended = this.#watch.sent(workspace);
     try {
-      const result = await call(() => ended(true));
+      const result = await call();
       ended(true);
       return result;
     } catch (error) {

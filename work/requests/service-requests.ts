@@ -7,7 +7,6 @@ import type { Pigeonhole } from '../../pigeonhole/wire-types.js';
 
 /**
  * Requests one page under a permit. All page requests of reading go through this function.
- * @param options.onSent called once the request has been sent
  * @throws {PermitRefusal} when the quota does not allow it now: no request was made
  * @throws {ApiError} as `PigeonholeClient.page`
  */
@@ -15,22 +14,12 @@ export async function requestPage(
   deps: Pick<Collaborators, 'clients' | 'config' | 'gate'>,
   permit: Permit,
   list: ListRef,
-  { onSent, onReceived, ...options }: PageOptions & { readonly onSent?: () => void },
+  options: PageOptions,
 ): Promise<Page> {
   return await deps.gate.request(
     deps,
     permit,
-    (client, noteReceived) => {
-      const page = client.page(list, {
-        ...options,
-        onReceived(cursor) {
-          noteReceived();
-          onReceived?.(cursor);
-        },
-      });
-      onSent?.();
-      return page;
-    },
+    (client) => client.page(list, options),
     ({ quota }) => quota,
   );
 }
