@@ -1,6 +1,10 @@
 import type { Collaborators } from '../work/collaborators.js';
 import type { Queryable } from '../ledger/drivers/database.js';
+import { groupBy } from '../base/grouping.js';
+import { deliveriesOf, dropDeliveries } from '../ledger/deliveries-condensed.js';
 import { expireDeliveries } from '../ledger/deliveries.js';
+import { dropChanges, historiesOf } from '../ledger/items-condensed.js';
+import { condense } from './condense-history.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { expiredPayload } from '../ledger/compare-items.js';
@@ -95,7 +99,7 @@ export async function expireSlice(
   { ref, list, after_key: after }: ExpiringList,
   { changesMs }: Pick<RetentionTerms, 'changesMs'>,
 ): Promise<string | null> {
-  if (list === changesPass) return await expireSnapshots(ledger, ref, changesMs);
+  if (list === changesPass) return await expireHistory(ledger, ref, changesMs);
   return await ledger.db.transaction(async (tx) => {
     await lockPlace(tx, ref);
     const rows = await tx.query<{ key: string }>(
@@ -157,31 +161,115 @@ async function expireImports(tx: Queryable, ref: number): Promise<void> {
 }
 
 /**
- * Removes earlier revisions that are older than `changesMs`. A withheld delivery or dead letter of such a revision can
- * no longer be sent and becomes superseded with the reason `expired`.
+ * Continues the pass over the earlier revisions of a pigeonhole: removes their content, then the rows of the histories
+ * that say nothing more.
+ * @returns '' if there is more to do, else null
  */
-async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): Promise<string | null> {
+async function expireHistory(ledger: Ledger, ref: number, changesMs: number): Promise<string | null> {
+  if (await expireSnapshots(ledger, ref, changesMs)) return '';
+  if (await condenseHistories(ledger, ref, changesMs)) return '';
+  await ledger.db.query(
+    `insert into retention_passes (ref, list, passed_at) values ($1, '${changesPass}', now())
+     on conflict (ref, list) do update set passed_at = excluded.passed_at`,
+    [ref],
+  );
+  return null;
+}
+
+/**
+ * Removes the content of earlier revisions that are older than `changesMs`. A withheld delivery or dead letter of such a
+ * revision can no longer be sent and becomes superseded with the reason `expired`.
+ * @returns whether there may be more
+ */
+async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): Promise<boolean> {
   return await ledger.db.transaction(async (tx) => {
     await lockPlaceWithLanes(tx, ref);
-    const rows = await tx.query<{ sequence: number }>(
-      `select sequence from changes where ref = $1 and snapshot is not null
-         and found_at < now() - $2::float8 * interval '1 millisecond' limit ${rowsAtOnce}`,
+    const rows = await tx.query<{ sequence: number; isOld: boolean }>(
+      `select sequence, found_at < now() - $2::float8 * interval '1 millisecond' as "isOld" from changes
+       where ref = $1 and snapshot is not null order by sequence limit ${rowsAtOnce}`,
       [ref, changesMs],
     );
-    const sequences = rows.map(({ sequence }) => sequence);
-    if (sequences.length > 0) {
-      await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
-        ref,
-        sequences,
-      ]);
-      await expireDeliveries(tx, ref, sequences);
-    }
-    if (rows.length === rowsAtOnce) return '';
-    await tx.query(
-      `insert into retention_passes (ref, list, passed_at) values ($1, '${changesPass}', now())
-       on conflict (ref, list) do update set passed_at = excluded.passed_at`,
-      [ref],
-    );
-    return null;
+    const sequences = rows.filter(({ isOld }) => isOld).map(({ sequence }) => sequence);
+    if (sequences.length === 0) return false;
+    await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
+      ref,
+      sequences,
+    ]);
+    await expireDeliveries(tx, ref, sequences);
+    return sequences.length === rowsAtOnce;
   });
+}
+
+/** Minimum age of a change whose predecessors are condensed. Recent deliveries are counted (`withdrawalsLeft`). */
+const minCondensedMs = 24 * 60 * 60_000;
+
+/**
+ * Condenses the histories of items (`condense`). Reaches each change once, when it is older than `changesMs` and every
+ * lane has passed it, and then considers the changes of the same item before it. The work is therefore proportional to
+ * the number of changes, and a ledger whose items do not change has none.
+ * @returns whether there may be more
+ */
+async function condenseHistories(ledger: Ledger, ref: number, changesMs: number): Promise<boolean> {
+  return await ledger.db.transaction(async (tx) => {
+    await lockPlaceWithLanes(tx, ref);
+    const reached = await nextToCondense(tx, ref, Math.max(changesMs, minCondensedMs));
+    if (reached.length === 0) return false;
+    const later = reached.filter(({ previous }) => previous !== null).map(({ sequence }) => sequence);
+    const histories = groupBy(await historiesOf(tx, ref, later), ({ last }) => last);
+    const inAnother = new Set([...histories.values()].flatMap((own) => own.slice(0, -1).map((each) => each.sequence)));
+    const own = [...histories.values()].filter(([first]) => !inAnother.has(first!.last));
+    const deliveries = groupBy(
+      await deliveriesOf(
+        tx,
+        ref,
+        own.flat().map(({ sequence }) => sequence),
+      ),
+      ({ sequence }) => sequence,
+    );
+    const condensed = own.map((history) =>
+      condense(
+        history,
+        history.flatMap(({ sequence }) => deliveries.get(sequence) ?? []),
+      ),
+    );
+    await dropDeliveries(
+      tx,
+      ref,
+      condensed.flatMap((each) => each.deliveries),
+    );
+    await dropChanges(
+      tx,
+      ref,
+      condensed.flatMap(({ changes }) => changes),
+      condensed.flatMap(({ links }) => links),
+    );
+    await tx.query(
+      `insert into retention_passes (ref, list, position) values ($1, '${changesPass}', $2)
+       on conflict (ref, list) do update set position = excluded.position`,
+      [ref, reached.at(-1)!.sequence],
+    );
+    return reached.length === rowsAtOnce;
+  });
+}
+
+/**
+ * Returns the next changes that are old enough, by sequence. Stops before a change that a lane may still send: one after
+ * its watermark, unless only the items' last changes of that range are sent.
+ */
+async function nextToCondense(
+  tx: Queryable,
+  ref: number,
+  ageMs: number,
+): Promise<{ readonly sequence: number; readonly previous: number | null }[]> {
+  const rows = await tx.query<{ sequence: number; previous: number | null; isOld: boolean }>(
+    `select sequence, previous_sequence as previous, found_at < now() - $2::float8 * interval '1 millisecond' as "isOld"
+     from changes
+     where ref = $1 and sequence > coalesce((select position from retention_passes where ref = $1 and list = '${changesPass}'), 0)
+       and sequence <= coalesce((select min(greatest(l.watermark, l.history_until)) from lanes l
+         join sinks s on s.id = l.sink_id where l.ref = $1 and s.archived_at is null), 9223372036854775807)
+     order by sequence limit ${rowsAtOnce}`,
+    [ref, ageMs],
+  );
+  const young = rows.findIndex(({ isOld }) => !isOld);
+  return young === -1 ? rows : rows.slice(0, young);
 }

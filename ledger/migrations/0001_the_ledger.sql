@@ -287,6 +287,8 @@ create table changes (
   read_as           text,   -- the read and the page that found it, in words
   primary key (ref, sequence)
 );
+-- Finds the content whose retention ends next.
+create index changes_expiring on changes (ref, sequence) where snapshot is not null;
 create index changes_with_snapshot on changes (ref, list, key) where snapshot is not null;
 
 -- Sessions whose items must get a new visibility after a change of the session, if they were too many for its transaction.
@@ -345,6 +347,7 @@ create table retention_passes (
   list      text not null,
   after_key text,        -- position of the pass in progress; null: none
   passed_at timestamptz, -- when the last pass finished
+  position  bigint,      -- `changes`: the histories of items are condensed up to this sequence
   primary key (ref, list)
 );
 
@@ -485,7 +488,8 @@ create table delivery_counts (
   list    text not null,
   state   text not null check (state in ('delivered', 'withheld', 'dead')),
   reason  text not null, -- the reason for withheld and dead; empty for delivered
-  changes bigint not null,
+  changes bigint not null, -- including those that retention has dropped
+  dropped bigint not null default 0, -- the number of those
   primary key (sink_id, ref, list, state, reason)
 );
 
@@ -507,11 +511,11 @@ begin
       group by 1, 2, 3, 4, 5 having sum(d.n) <> 0 order by 1, 2, 3, 4, 5
       on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
   else
-    insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select o.sink_id, o.ref, o.list, o.state, case when o.state = 'delivered' then '' else coalesce(o.reason, '') end, -count(*)
-      from old_rows o where o.state = 'dead' or (o.state in ('delivered', 'withheld') and o.replay = 0)
-      group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
-      on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
+    -- Only retention deletes deliveries. Their changes remain delivered.
+    update delivery_counts c set dropped = c.dropped + o.n
+      from (select sink_id, ref, list, count(*) as n from old_rows where state = 'delivered' and replay = 0
+        group by 1, 2, 3 order by 1, 2, 3) o
+      where c.sink_id = o.sink_id and c.ref = o.ref and c.list = o.list and c.state = 'delivered' and c.reason = '';
   end if;
   return null;
 end $$;

@@ -122,4 +122,45 @@ describe.each(kinds)('the retention of texts, on %s', (kind) => {
     expect(dump).not.toContain('MARK-first');
     expect(dump).toContain('MARK-second');
   });
+
+  it('keeps one change of each item and one delivery at each sink, with the counts, once the earlier ones have expired', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('attendees', attendee(11), attendee(12));
+    const scene = await stage.scene({ sinks });
+    await scene.settle();
+    const edit = async (Name: string): Promise<void> => {
+      await stage.patch('attendees', 11, { Name });
+      await stage.pollsAreDue();
+      await scene.settle();
+    };
+    for (const Name of ['second', 'third', 'fourth']) await edit(Name);
+    const counts = `select list, state, changes::int, dropped::int from delivery_counts where list = 'attendees' order by 1, 2`;
+    const rows = `select c.key, c.revision, c.previous_sequence is not null as linked, d.revision as delivered
+      from changes c left join deliveries d on d.ref = c.ref and d.sequence = c.sequence
+      where c.list = 'attendees' order by 1, 2`;
+    const [full] = await stage.db.query<{ changes: number; dropped: number }>(counts);
+    expect(full).toMatchObject({ changes: 5, dropped: 0 });
+    await stage.db.query(`update pigeonholes set created_at = created_at - interval '2 days'`);
+    await stage.db.query(`update changes set found_at = found_at - interval '2 days' where revision < 4`);
+    const deps = { ...scene.deps, config: { ...scene.deps.config, retention: { listsMs: {}, changesMs: 86_400_000 } } };
+    await finishRetention(deps);
+    // the last change is young, so only what is before the third has gone
+    expect(await stage.db.query(rows)).toEqual([
+      { key: '11', revision: 3, linked: false, delivered: 3 },
+      { key: '11', revision: 4, linked: true, delivered: 4 },
+      { key: '12', revision: 1, linked: false, delivered: 1 },
+    ]);
+    expect(await stage.db.query(counts)).toEqual([{ ...full, dropped: 2 }]);
+
+    await edit('fifth');
+    expect(archived(scene, 'attendees').map(({ key, revision }) => `${key} ${revision}`)).toEqual(
+      expect.arrayContaining(['11 1', '11 2', '11 3', '11 4', '11 5', '12 1']),
+    );
+    await stage.db.query('delete from retention_passes');
+    await stage.db.query(`update changes set found_at = found_at - interval '2 days'`);
+    await finishRetention(deps);
+    expect(await stage.db.query(rows)).toMatchObject([{ revision: 5, linked: false, delivered: 5 }, { key: '12' }]);
+    await edit('sixth');
+    expect(archived(scene, 'attendees').at(-1)).toMatchObject({ key: '11', revision: 6, data: { Name: 'sixth' } });
+  });
 });
