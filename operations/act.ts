@@ -8,7 +8,7 @@ import { selectedPigeonholes, refOf } from '../ledger/pigeonholes.js';
 import { discovering, forgetting, importing, type WorkflowStarter } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume, pause, placeName } from '../ledger/pauses.js';
-import { allowProbe } from '../work/requests/quota.js';
+import { askNow } from '../work/requests/quota.js';
 import { trySinkNow } from '../delivering/sink-breaker.js';
 import { retryWorkspace, workspaceAnswers, forgetRefusedKey } from '../ledger/workspaces.js';
 import { pollNow, pollWorkspaceNow, sweepNow, sweepWorkspaceNow } from '../ledger/streams-due.js';
@@ -50,9 +50,9 @@ async function tryItNow(
   if (kind === 'pigeonhole')
     return 'try-now ends the wait of a workspace, not of a pigeonhole: give workspace:NAME, or use poll-now';
   if (kind === 'sink') return await tryNow(ledger, { kind, name, key: null });
-  const { apiKey, quota } = config.workspaces[name]!;
+  const { apiKey } = config.workspaces[name]!;
   const key = ledger.hash.fingerprint(apiKey.reveal());
-  return await tryNow(ledger, { kind, name, key, reserve: quota.reserve });
+  return await tryNow(ledger, { kind, name, key });
 }
 
 /** @returns the reason for a refusal; undefined: it is done */
@@ -155,8 +155,6 @@ interface TryNowTarget {
   readonly name: string;
   /** Keyed fingerprint of the workspace's key; null for a sink. */
   readonly key: string | null;
-  /** Share of the key's quota that is reserved for imports, 0 to 1; by default 0. */
-  readonly reserve?: number;
 }
 
 /**
@@ -165,10 +163,7 @@ interface TryNowTarget {
  * which also shows whether the quota has grown: then the gate plans again all lists that the quota has delayed.
  * @returns why nothing was tried, in a sentence: only `resume` lifts a pause that an operator has to decide about
  */
-export async function tryNow(
-  ledger: Ledger,
-  { kind, name, key, reserve = 0 }: TryNowTarget,
-): Promise<string | undefined> {
+export async function tryNow(ledger: Ledger, { kind, name, key }: TryNowTarget): Promise<string | undefined> {
   const pauses = await pausesOf(ledger, [{ scope: kind, name }]);
   const decided = pauses.find(({ pausedBy, cause }) => pausedBy === 'person' || cause !== 'credential');
   if (decided !== undefined) {
@@ -180,7 +175,7 @@ export async function tryNow(
     return undefined;
   }
   await workspaceAnswers(ledger, name);
-  if (key !== null) await allowProbe(ledger, key, reserve);
+  if (key !== null) await askNow(ledger, key);
   await retryWorkspace(ledger, name);
   await pollNow(ledger, await refOf(ledger, name, 0));
   return undefined;

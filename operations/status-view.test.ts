@@ -5,7 +5,6 @@ const now = Date.parse('2026-11-21T10:00:00Z');
 const hour = 3_600_000;
 const state: QuotaState = {
   limit: 1000,
-  limitReported: true,
   remaining: 400,
   used: 600,
   usedImports: 0,
@@ -13,11 +12,8 @@ const state: QuotaState = {
   usedSweeps: 0,
   window: 1,
   resetInMs: 4 * hour,
-  planInMs: 4 * hour,
-  resetReported: true,
-  refusals: 0,
-  waitMs: 0,
-  exclusiveMs: 0,
+  askInMs: null,
+  asks: 0,
 };
 const inHour = { live: 99.5, idle: 30.25, sweep: 20 };
 const needs = { hour: inHour, window: { live: 398, idle: 121, sweep: 80 } };
@@ -28,7 +24,6 @@ describe('the view of a quota', () => {
   it('shows what is used, left and kept for imports, and how much longer intervals become so that it lasts', () => {
     expect(viewQuota(state, 0.1, needs, now)).toEqual({
       limit: 1000,
-      learnt: false,
       used: 600,
       usedByAll: 600,
       left: 400,
@@ -65,8 +60,9 @@ describe('the view of a quota', () => {
   });
 
   it('shows nothing left while the service refuses requests, and no reset that the service did not report', () => {
-    const refused = { ...state, remaining: null, waitMs: 1000, resetReported: false, limitReported: false };
-    expect(viewQuota(refused, 0.1, needs, now)).toMatchObject({ left: 0, resetAt: null, learnt: true });
+    const refused = { ...state, remaining: 0, resetInMs: null, askInMs: 1000 };
+    const asConfigured = { live: 1, idle: 1, sweep: 1 };
+    expect(viewQuota(refused, 0.1, needs, now)).toMatchObject({ left: 0, resetAt: null, lengthens: asConfigured });
   });
 });
 

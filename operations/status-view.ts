@@ -10,7 +10,14 @@ import type { ObservedLane } from '../ledger/observations.js';
 import type { Pause } from '../ledger/pauses.js';
 import type { OpenReplay } from '../delivering/replays.js';
 import { allNeeds, forecastNeeds } from '../reading/demand.js';
-import { askedWith, lastsMs, leftForReading, type Needs, stretchFor } from '../work/requests/quota-rules.js';
+import {
+  askedWith,
+  lastsMs,
+  leftForReading,
+  type Needs,
+  stretchFor,
+  unstretched,
+} from '../work/requests/quota-rules.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type QuotaState, readQuotas } from '../work/requests/quota.js';
 
@@ -124,10 +131,7 @@ export const quotaViewSchema = z
     limit: z
       .int()
       .nullable()
-      .describe(
-        'Requests in a window; null: not known, because the service does not report it and has not refused a request yet.',
-      ),
-    learnt: z.boolean().describe('Whether the limit was learnt from a refusal. Otherwise the service reported it.'),
+      .describe('Requests in a window, as the service last reported it; null: it does not report it.'),
     used: z
       .int()
       .describe(
@@ -289,7 +293,7 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
   const views = [...sharing].map(async ([key, names]) => {
     const state = states.get(key);
     if (state === undefined) return [];
-    const [hour, window] = await forecastNeeds({ ledger, config }, names, [hourMs, state.planInMs], now);
+    const [hour, window] = await forecastNeeds({ ledger, config }, names, [hourMs, state.resetInMs ?? 0], now);
     const needs = { hour: hour!, window: window! };
     return names.map((name) => [name, viewQuota(state, config.workspaces[name]!.quota.reserve, needs, now)] as const);
   });
@@ -298,7 +302,7 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
 
 /**
  * Builds the view of a quota. Pure.
- * @param needs requests that reading needs within the next hour and within `state.planInMs`, at the configured intervals
+ * @param needs requests that reading needs within the next hour and until the reset, at the configured intervals
  */
 export function viewQuota(
   state: QuotaState,
@@ -306,18 +310,18 @@ export function viewQuota(
   needs: { readonly hour: Needs; readonly window: Needs },
   now: number,
 ): QuotaView {
-  const left = state.waitMs > 0 ? 0 : state.remaining;
-  const forReading = leftForReading({ ...state, remaining: left }, reserve);
-  const stretch = stretchFor(needs.window, forReading, state.planInMs);
-  const lasts = lastsMs(forReading, allNeeds(askedWith(needs.window, stretch)), state.planInMs);
+  const { remaining: left, resetInMs } = state;
+  const forReading = leftForReading(state, reserve);
+  const stretch = resetInMs === null ? unstretched : stretchFor(needs.window, forReading, resetInMs);
+  const asked = allNeeds(askedWith(needs.window, stretch));
+  const lasts = resetInMs === null ? null : lastsMs(forReading, asked, resetInMs);
   return {
     limit: state.limit,
-    learnt: state.limit !== null && !state.limitReported,
     used: state.used,
     usedByAll: state.limit === null || left === null ? state.used : Math.max(state.used, state.limit - left),
     left,
     reserved: left === null || forReading === null ? 0 : left - forReading,
-    resetAt: state.resetReported ? new Date(now + state.resetInMs).toISOString() : null,
+    resetAt: resetInMs === null ? null : new Date(now + resetInMs).toISOString(),
     nextHour: {
       live: Math.ceil(needs.hour.live),
       idle: Math.ceil(needs.hour.idle),

@@ -184,7 +184,7 @@ function asideLines({ setAside, freshness: { groups }, rehearsal }: PigeonholeVi
 function quotaLines({ quota }: WorkspaceView, { now, columns }: EventSheet): TextLine[] {
   if (quota === null) return [];
   const { limit, used, usedByAll, left, reserved, nextHour } = quota;
-  const of = limit === null ? '' : ` of ${quota.learnt ? 'about ' : ''}${grouped(limit)}`;
+  const of = limit === null ? '' : ` of ${grouped(limit)}`;
   const kept = reserved > 0 ? ` (${grouped(reserved)} of them reserved for imports)` : '';
   const parts = [
     `${grouped(usedByAll)}${of} used${usedByAll === used ? '' : `, ${grouped(used)} of them by pigeonpost`}`,

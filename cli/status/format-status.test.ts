@@ -148,9 +148,9 @@ describe('the text of status', () => {
   });
 
   it('says which parts of a quota are unknown', () => {
-    const quota = quotaOf({ limit: 900, learnt: true, used: 40, left: null });
+    const quota = quotaOf({ limit: 900, used: 40, left: null });
     expect(lines({ workspaces: [workspaceOf({ quota })] })[1]).toMatch(
-      /^ {2}requests: 40 of about 900 used; the service does not report how many are left; /,
+      /^ {2}requests: 40 of 900 used; the service does not report how many are left; /,
     );
   });
 

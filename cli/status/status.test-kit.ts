@@ -140,7 +140,6 @@ export function sinkOf(given: Partial<SinkView> = {}): SinkView {
 export function quotaOf(given: Partial<QuotaView> = {}): QuotaView {
   return {
     limit: 1000,
-    learnt: false,
     used: 0,
     usedByAll: given.used ?? 0,
     left: 1000,

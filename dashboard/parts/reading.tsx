@@ -59,7 +59,7 @@ export function QuotaPanel({ workspace }: { readonly workspace: string }) {
 
 function Forecast({ quota }: { readonly quota: QuotaView | null }) {
   if (quota === null) return <p class="empty">pigeonpost has not sent a request with this workspace's API key yet.</p>;
-  const { limit, used, usedByAll, left, reserved, resetAt, nextHour, lengthens, learnt } = quota;
+  const { limit, used, usedByAll, left, reserved, resetAt, nextHour, lengthens } = quota;
   return (
     <>
       {limit === null ? null : (
@@ -78,7 +78,7 @@ function Forecast({ quota }: { readonly quota: QuotaView | null }) {
             'Used',
             grouped(usedByAll),
             [
-              limit === null ? 'limit unknown' : `of ${grouped(limit)}${learnt ? ', learned from a refusal' : ''}`,
+              limit === null ? 'limit unknown' : `of ${grouped(limit)}`,
               ...(usedByAll === used ? [] : [`${grouped(used)} by pigeonpost`]),
             ].join('; '),
           ],

@@ -1,7 +1,7 @@
 import { estimateSending, type SendingTerms } from './check-import.js';
 
 const now = Date.parse('2026-11-21T18:00:00Z');
-const quota = { limit: 100, remaining: 10, resetInMs: 3_600_000, resetReported: true, waitMs: 0 };
+const quota = { limit: 100, remaining: 10, resetInMs: 3_600_000 };
 const termsOf = (given: Partial<SendingTerms> = {}): SendingTerms => ({
   rows: 5000,
   rowsPerRequest: 500,
@@ -31,12 +31,12 @@ describe('the estimate of an import', () => {
     ['names no end if the length of a window is unknown', { rows: 100_000 }, { waits: 2, doneAt: null }],
     [
       'names no end if the reset is unknown',
-      { rows: 10_000, quota: { ...quota, resetReported: false } },
+      { rows: 10_000, quota: { ...quota, resetInMs: null } },
       { waits: 1, doneAt: null, resetAt: null },
     ],
     [
-      'counts no quota as left while the service refuses requests',
-      { quota: { ...quota, waitMs: 5 } },
+      'counts on no request after the service refused one',
+      { quota: { ...quota, remaining: 0 } },
       { left: 0, waits: 1 },
     ],
     [

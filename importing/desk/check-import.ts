@@ -198,7 +198,7 @@ export interface SendingTerms {
   readonly rows: number;
   readonly rowsPerRequest: number;
   /** Undefined: no request has been made with this key yet. */
-  readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs' | 'resetReported' | 'waitMs'> | undefined;
+  readonly quota: Pick<QuotaState, 'limit' | 'remaining' | 'resetInMs'> | undefined;
   /** Length of the quota window; null: not known. */
   readonly windowMs: number | null;
 }
@@ -209,9 +209,9 @@ export function estimateSending(
   now: number,
 ): SendingEstimate {
   const requests = Math.ceil(rows / most);
-  const left = quota === undefined ? null : quota.waitMs > 0 ? 0 : quota.remaining;
+  const left = quota?.remaining ?? null;
   const limit = quota?.limit ?? null;
-  const resetInMs = quota !== undefined && quota.resetReported ? quota.resetInMs : null;
+  const resetInMs = quota?.resetInMs ?? null;
   const later = left === null ? 0 : Math.max(0, requests - left);
   const waits =
     left === null ? null : later === 0 ? 0 : limit === null || limit === 0 ? null : Math.ceil(later / limit);
@@ -261,7 +261,7 @@ async function rowsPerRequest(ledger: Ledger, workspace: string): Promise<number
 /** Returns the window of this key's quota; null: the service has not reported it yet. */
 async function quotaWindowMs(ledger: Ledger, fingerprint: string): Promise<number | null> {
   const [row] = await ledger.db.query<{ window_ms: number | null }>(
-    'select case when window_told then window_ms end as window_ms from quotas where fingerprint = $1',
+    'select window_ms from quotas where fingerprint = $1',
     [fingerprint],
   );
   return row?.window_ms ?? null;

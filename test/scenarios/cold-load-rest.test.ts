@@ -22,7 +22,7 @@ describe.each(kinds)('a first load that had to wait for its quota, on %s', (kind
     expect(state).toBe('waiting');
     await stage.db.query(`update walks set started_at = started_at - interval '10 minutes'`); // nine of them spent waiting
     await stage.control('DELETE', 'quota');
-    await stage.db.query('update quotas set reset_at = now(), wait_until = null');
+    await stage.db.query('update quotas set reset_at = now(), ask_at = null');
     await stage.db.query('update workspaces set wait_until = now()');
     for (let turns = 0; turns < 10 && (await turn()).nextDueInMs === 0; turns += 1);
     const [stream] = await stage.db.query<{ swept: boolean; in_ms: number }>(

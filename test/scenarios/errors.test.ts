@@ -132,8 +132,8 @@ async function workspaceWait(stage: Stage, since: string): Promise<Wait> {
 async function timePasses(stage: Stage): Promise<void> {
   await stage.db.query(`update workspaces set wait_until = now() where wait_until > now()`);
   await stage.db.query(
-    `update quotas set wait_until = case when wait_until is not null then now() end,
-       reset_at = case when reset_at is not null then now() end, alone_until = null`,
+    `update quotas set ask_at = case when ask_at is not null then now() end,
+       reset_at = case when reset_at is not null then now() end`,
   );
   await stage.pollsAreDue();
 }

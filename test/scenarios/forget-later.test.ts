@@ -212,7 +212,7 @@ describe.each(kinds)('data that arrives after a person was forgotten, on %s', (k
     expect((await dumpLedger(stage.db)).includes(mark)).toBe(false);
     expect(await counts(scene, id)).toEqual(before);
     await stage.db.query('update workspaces set wait_until = now()');
-    await stage.db.query('update quotas set wait_until = null');
+    await stage.db.query('update quotas set ask_at = now()');
     await finish(scene, id);
     expect(await counts(scene, id)).toEqual({ created: 3000 });
     expect((await report(scene, id))[at]).toMatchObject({ outcome: 'created', profile: {}, message: null });
@@ -230,7 +230,7 @@ describe.each(kinds)('data that arrives after a person was forgotten, on %s', (k
     expect((await dumpLedger(stage.db)).includes('MARK')).toBe(false);
     do {
       await stage.db.query('update workspaces set wait_until = now()');
-      await stage.db.query('update quotas set wait_until = null');
+      await stage.db.query('update quotas set ask_at = now()');
     } while ((await turn(scene, id)).state !== 'finished');
     expect(await registered(stage)).toEqual(others);
     expect(await counts(scene, id)).toEqual({ rejected: 1, ...(rows > 1 ? { created: rows - 1 } : {}) });

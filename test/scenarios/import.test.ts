@@ -145,7 +145,7 @@ describe.each(kinds)('an import on %s', (kind) => {
     const waiting = await stage(scene, rowsOf(...people(1400)));
     expect(await turn(scene, cancelled)).toMatchObject({ state: 'waiting', reason: 'quota' });
     await set.db.query('update workspaces set wait_until = now()');
-    await set.db.query('update quotas set wait_until = null');
+    await set.db.query('update quotas set ask_at = now()');
     expect(await turn(scene, waiting)).toMatchObject({ state: 'waiting', reason: 'otherImport' });
 
     expect(await requestCancellation(scene.ledger, cancelled, 'Ann')).toBe(true);

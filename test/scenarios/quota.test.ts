@@ -2,8 +2,6 @@ import { performance } from 'node:perf_hooks';
 import { kinds } from '../kit/scenario-kinds.js';
 import { act } from '../../operations/act.js';
 import { viewQuotas } from '../../operations/status-view.js';
-import { ServiceGate } from '../../work/requests/service-gate.js';
-import { forecastNeeds } from '../../reading/demand.js';
 import type { Priority } from '../../work/requests/quota.js';
 import { requestPermission, waitWorkspace } from '../../ledger/workspaces.js';
 import { attendee, rating, session } from '../kit/items.js';
@@ -13,8 +11,6 @@ import { type Stage, useStages } from '../kit/stage.js';
 import { starterOf } from '../kit/starter-of.js';
 import { statusOf } from '../kit/status-of.js';
 import { type WatchedClient, watchedClient } from '../kit/watched-client.js';
-import type { PigeonholeClient } from '../../pigeonhole/client.js';
-import { until } from '../until.js';
 
 const stages = useStages();
 const sessions = 8;
@@ -68,9 +64,8 @@ async function readOn(scene: Scene, pigeonholeId = 101): Promise<'waiting' | 're
 async function nextWindow(stage: Stage): Promise<void> {
   await stage.control('DELETE', 'quota');
   await stage.db.query(
-    `update quotas set window_from = window_from - interval '1 hour', 
-       reset_at = case when reset_at is not null then now() end,
-       wait_until = case when wait_until is not null then now() end`,
+    `update quotas set reset_at = case when reset_at is not null then now() end,
+       ask_at = case when ask_at is not null then now() end`,
   );
   await stage.db.query('update workspaces set wait_until = now() where wait_until is not null');
 }
@@ -154,7 +149,7 @@ describe.each(kinds)('a quota that the service no longer reports, on %s', (kind)
 });
 
 describe.each(kinds)('a quota without a reset header, on %s', (kind) => {
-  it('is probed with single requests at growing intervals, and reading continues when a probe succeeds', async () => {
+  it('is asked by single requests at growing intervals, and reading continues when one of them succeeds', async () => {
     const stage = await busyStage(kind, 60);
     const limits = { limit: 40, windowSeconds: 3600, headers: 'no-reset' };
     await stage.control('PATCH', 'knobs', { quota: limits });
@@ -163,7 +158,7 @@ describe.each(kinds)('a quota without a reset header, on %s', (kind) => {
     expect(await waitMs(stage)).toBeLessThanOrEqual(60_000); // not 24 hours
     expect((await spent(stage)).total).toBe(40);
     const waits: number[] = [];
-    for (let probes = 0; probes < 4; probes += 1) {
+    for (let asks = 0; asks < 4; asks += 1) {
       await waitIsOver(stage);
       expect(await readOn(scene)).toBe('waiting');
       waits.push(await waitMs(stage));
@@ -181,90 +176,62 @@ describe.each(kinds)('a quota without a reset header, on %s', (kind) => {
   });
 
   it.each<Priority>(['live', 'idle'])(
-    'is also probed by %s polls if the rest is reserved for imports',
+    'is also asked by %s polls if the rest is reserved for imports',
     async (polls) => {
       const stage = await stages.open(kind);
       await stage.control('PATCH', 'knobs', { quota: { limit: 40, windowSeconds: 3600, headers: 'no-reset' } });
       const scene = await stage.scene({ sinks, quota: '{ reserve: 50% }' });
-      let now = 0;
-      const gate = new ServiceGate(scene.ledger, scene.deps.log, forecastNeeds, { now: () => now });
-      const asking = async (priority: Priority, times: number): Promise<string[]> =>
-        await makeRequests({ ...scene, deps: { ...scene.deps, gate } }, times, priority);
-      expect((await asking(polls, 22)).slice(-3)).toEqual(['made', 'kept-for-imports', 'kept-for-imports']);
-      now += 60_000;
-      expect(await asking(polls, 2)).toEqual(['made', 'kept-for-imports']);
-      now += 60_000;
-      expect(await asking(polls, 1)).toEqual(['kept-for-imports']); // the second wait lasts two minutes
-      expect(await asking('import', 1)).toEqual(['made']);
+      expect((await makeRequests(scene, 22, polls)).slice(-3)).toEqual([
+        'made',
+        'kept-for-imports',
+        'kept-for-imports',
+      ]);
+      expect(await waitMs(stage)).toBeLessThanOrEqual(60_000);
+      await waitIsOver(stage);
+      expect(await makeRequests(scene, 2, polls)).toEqual(['made', 'kept-for-imports']);
+      expect(await waitMs(stage)).toBeGreaterThan(60_000); // the second wait lasts two minutes
+      expect(await makeRequests(scene, 1)).toEqual(['made']); // an import
+      expect(await makeRequests(scene, 1, polls)).toEqual(['kept-for-imports']);
       await stage.control('DELETE', 'quota'); // the next window, which no header announces
-      now += 60_000;
-      expect(await asking(polls, 3)).toEqual(['made', 'made', 'made']);
+      await waitIsOver(stage);
+      expect(await makeRequests(scene, 3, polls)).toEqual(['made', 'made', 'made']);
     },
   );
-
-  it('is also probed by idle polls if live polls will need the rest', async () => {
-    const stage = await busyStage(kind, 16);
-    await stage.control('PATCH', 'knobs', { quota: { limit: 1000, windowSeconds: 36_000, headers: 'no-reset' } });
-    const scene = await stage.scene({ sinks });
-    await scene.settle();
-    await stage.db.query(`update quotas set remaining = 600, used = 400, used_idle = 50, window_ms = 36000000`);
-    let now = 0;
-    const gate = new ServiceGate(scene.ledger, scene.deps.log, forecastNeeds, { now: () => now });
-    const idle = async (times: number): Promise<string[]> =>
-      await makeRequests({ ...scene, deps: { ...scene.deps, gate } }, times, 'idle');
-    expect(await idle(2)).toEqual(['kept-for-others', 'kept-for-others']);
-    await stage.control('DELETE', 'quota'); // the next window, which no header announces
-    now += 60_000;
-    expect(await idle(3)).toEqual(['made', 'made', 'made']);
-  });
 });
 
-/** Returns the time for which no request is sent with the key. */
+/** Returns the time until one request asks whether there is room again. */
 async function waitMs(stage: Stage): Promise<number> {
   const [row] = await stage.db.query<{ ms: number }>(
-    `select (extract(epoch from wait_until - now()) * 1000)::float8 as ms from quotas where wait_until is not null`,
+    `select (extract(epoch from ask_at - now()) * 1000)::float8 as ms from quotas where ask_at is not null`,
   );
   return row!.ms;
 }
 
 /** Lets time pass until the wait ends, but not until the window ends. */
 async function waitIsOver(stage: Stage): Promise<void> {
-  await stage.db.query('update quotas set wait_until = now() where wait_until is not null');
+  await stage.db.query('update quotas set ask_at = now() where ask_at is not null');
   await stage.db.query('update workspaces set wait_until = now() where wait_until is not null');
 }
 
 describe.each(kinds)('a quota without headers, on %s', (kind) => {
-  it('is learned from refusals: after the first one in a window, no request is sent until the wait is over', async () => {
+  it('is used until it is refused; then nothing is sent until one request asks, and all of it is read', async () => {
     const stage = await busyStage(kind, 350);
     await stage.control('PATCH', 'knobs', { quota: { limit: 100, windowSeconds: 3600, headers: false } });
-    const { scene, client } = await watchedScene(stage);
+    const { scene } = await watchedScene(stage);
 
-    for (const window of [1, 2]) {
-      expect(await readOn(scene)).toBe('waiting');
-      const [first] = client.refusedAt;
-      expect(first).toBeDefined();
-      expect([window, client.startedAt.filter((at) => at > first!)]).toEqual([window, []]);
+    for (let windows = 1; ; windows += 1) {
+      const end = await readOn(scene);
       const { codes } = await spent(stage);
-      expect(codes['200']).toBe(100);
-      expect(codes['8000']).toBeLessThanOrEqual(4); // the concurrent requests
+      expect(codes['8000'] ?? 0).toBeLessThanOrEqual(8); // at most the requests in progress
+      if (end === 'read') break;
+      expect([windows, codes['200']]).toEqual([windows, 100]);
       expect(await readOn(scene)).toBe('waiting');
       expect((await spent(stage)).total).toBe(0);
-      client.refusedAt.length = 0;
+      await waitIsOver(stage); // but the window is not over
+      expect(await readOn(scene)).toBe('waiting');
+      expect(await spent(stage)).toEqual({ total: 1, codes: { 8000: 1 } });
       await nextWindow(stage);
     }
-
-    // The third window uses the size learned in the second: imports get their reserve, and the service refuses nothing.
-    expect(await readOn(scene)).toBe('waiting');
-    expect(await spent(stage)).toEqual({ total: 90, codes: { 200: 90 } });
-    expect(await makeRequests(scene, 10)).toEqual(Array<string>(10).fill('made'));
-    expect(await spent(stage)).toEqual({ total: 10, codes: { 200: 10 } });
-
-    await stage.control('PATCH', 'knobs', { quota: null });
-    await stage.db.query(
-      "update quotas set window_from = now() - 8 * window_ms * interval '1 millisecond', limit_until = now()",
-    );
-    await nextWindow(stage);
-    expect(await readOn(scene)).toBe('read');
     expect(await ratingsRead(stage)).toBe(350);
     expect(await failed(stage)).toEqual([]);
   });
@@ -291,7 +258,7 @@ describe.each(kinds)('a key that two processes use, on %s', (kind) => {
     // The other process has learned it from the ledger.
     expect(await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)])).toEqual(['waiting', 'waiting']);
     expect((await spent(stage)).total).toBe(0);
-    for (let window = 0; window < 8; window += 1) {
+    for (let window = 0; window < 12; window += 1) {
       await nextWindow(stage);
       const ends = await Promise.all([readOn(one.scene, 101), readOn(other.scene, 102)]);
       if (ends.every((end) => end === 'read')) break;
@@ -493,24 +460,12 @@ describe.each(kinds)('a quota that grows, on %s', (kind) => {
 });
 
 describe.each(kinds)('a quota that is nearly used up, on %s', (kind) => {
-  it('is used by one request at a time', async () => {
+  it('is used up by concurrent requests, none of which the service refuses', async () => {
     const stage = await busyStage(kind, 400);
     await stage.control('PATCH', 'knobs', { latencyMs: 5, quota: { limit: 60, windowSeconds: 3600, headers: true } });
-    const client = watchedClient(stage.sandbox.baseUrl);
-    let asked = 0;
-    // Holds the first list back until a second one is read at the same time.
-    const page: PigeonholeClient['page'] = async (list, options) => {
-      if (list.list === 'answer_ratings' && (asked += 1) === 1) await until('a second list is read', () => asked > 1);
-      return await client.page(list, options);
-    };
-    const options = { client: { ...client, page }, sinks, quota: '{ reserve: 0% }' };
-    const scene = await stage.scene(options);
+    const scene = await stage.scene({ sinks, quota: '{ reserve: 0% }' });
     expect(await readOn(scene)).toBe('waiting');
-    const { requests } = (await stage.control('GET', 'requests?last=1000')) as {
-      requests: { inFlight: number; code: number | null }[];
-    };
-    expect(requests).toHaveLength(60);
-    expect(requests.slice(-4).map(({ inFlight }) => inFlight)).toEqual([1, 1, 1, 1]);
+    expect(await spent(stage)).toEqual({ total: 60, codes: { 200: 60 } });
   });
 
   it('serves live polls before idle ones, and those before sweeps, except for a minimum share', async () => {

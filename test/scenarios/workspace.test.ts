@@ -27,7 +27,7 @@ const event = (id: number, more: object = {}) => ({
 });
 
 const waitIsOver = `update workspaces set wait_until = now() where wait_until > now()`;
-const quotaWaitIsOver = `update quotas set wait_until = now() where wait_until > now()`;
+const quotaWaitIsOver = `update quotas set ask_at = now() where ask_at > now()`;
 
 describe.each(kinds)('a workspace, on %s', (kind) => {
   it('waits as a whole when its quota is used up, sends no requests, and continues automatically', async () => {

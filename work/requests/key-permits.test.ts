@@ -4,19 +4,15 @@ import { updatesQuota } from './key-permits.js';
 
 const known: QuotaState = {
   limit: 1000,
-  limitReported: true,
   remaining: 400,
   used: 600,
   usedImports: 0,
   usedIdle: 0,
   usedSweeps: 0,
   window: 1,
-  planInMs: 60_000,
   resetInMs: 60_000,
-  resetReported: true,
-  refusals: 0,
-  waitMs: 0,
-  exclusiveMs: 0,
+  askInMs: null,
+  asks: 0,
 };
 const reported = (more: Partial<Quota>): Quota => ({
   limit: 1000,
@@ -35,21 +31,20 @@ describe('a quota reported by the service', () => {
     ['contains nothing new if the reset differs by 1 s', {}, reported({ resetInMs: 51_000 }), false],
     ['is stored if fewer requests remain', {}, reported({ remaining: 399 }), true],
     ['is stored if the limit changed', {}, reported({ limit: 2000 }), true],
-    ['is stored if the known limit was an estimate', { limitReported: false }, reported({}), true],
     ['is stored if a new window started', {}, reported({ resetInMs: 86_000_000 }), true],
     [
       'contains nothing new if slightly more requests remain than counted and no reset is reported',
-      { resetReported: false },
+      { resetInMs: null },
       reported({ remaining: 450, resetInMs: null }),
       false,
     ],
     [
       'is stored if many more requests remain than counted and no reset is reported',
-      { resetReported: false },
+      { resetInMs: null },
       reported({ remaining: 600, resetInMs: null }),
       true,
     ],
-    ['is stored if no reset was known', { resetReported: false }, reported({}), true],
+    ['is stored if no reset was known', { resetInMs: null }, reported({}), true],
     ['is stored if nothing was known', { limit: null, remaining: null }, reported({}), true],
   ])('%s', (_, more, quota, expected) => {
     expect(updatesQuota({ ...known, ...more }, age, quota)).toBe(expected);

@@ -1,10 +1,10 @@
 import type { Priority, QuotaState } from './quota.js';
 import {
-  exclusiveBelow,
   lastsMs,
   minRemaining,
   leftForReading,
   type Needs,
+  type Refusal,
   refusalOf,
   needsUntil,
   stretchFor,
@@ -14,7 +14,6 @@ import {
 
 const quota = (more: Partial<QuotaState> = {}): QuotaState => ({
   limit: 1000,
-  limitReported: true,
   remaining: 500,
   used: 500,
   usedImports: 0,
@@ -22,11 +21,8 @@ const quota = (more: Partial<QuotaState> = {}): QuotaState => ({
   usedSweeps: 50,
   window: 1,
   resetInMs: 3_600_000,
-  planInMs: 3_600_000,
-  resetReported: true,
-  refusals: 0,
-  waitMs: 0,
-  exclusiveMs: 0,
+  askInMs: null,
+  asks: 0,
   ...more,
 });
 const needs: Needs = { live: 200, idle: 30, sweep: 400 };
@@ -48,89 +44,65 @@ describe('the minimum that must remain', () => {
   });
 });
 
-describe('near the end of a quota', () => {
-  it.each([
-    [null, 0],
-    [10, 5],
-    [1000, 20],
-    [100_000, 50],
-  ])('of %p requests, one is in progress at a time when %i are left', (limit, expected) => {
-    expect(exclusiveBelow(limit)).toBe(expected);
-  });
-});
-
 describe('a refused permit', () => {
-  it.each<[string, Priority, Partial<QuotaState>, number, ReturnType<typeof refusalOf>]>([
+  const silent = { resetInMs: null };
+  it.each<[string, Priority, Partial<QuotaState>, number, Partial<Refusal> | null]>([
     ['does not occur while enough requests remain', 'live', {}, 100, null],
-    [
-      'after a refusal by the service applies to every request',
-      'import',
-      { waitMs: 7000 },
-      0,
-      { scope: 'key', reason: 'used-up', waitMs: 7000 },
-    ],
     [
       'lasts until the reset when no request remains',
       'import',
       { remaining: 0 },
       0,
-      { scope: 'key', reason: 'used-up', waitMs: 3_600_000 },
+      { scope: 'key', reason: 'used-up', waitMs: 3_600_000, plansAsk: false },
+    ],
+    [
+      'after a refusal by the service lasts until one request may ask, if the reset is later',
+      'import',
+      { remaining: 0, askInMs: 7000, asks: 1 },
+      0,
+      { scope: 'key', reason: 'used-up', waitMs: 7000, plansAsk: false },
     ],
     [
       'for a live poll at the reserve applies to all reading',
       'live',
       { remaining: 100 },
       100,
-      { scope: 'key', reason: 'kept-for-imports', waitMs: 3_600_000 },
+      { scope: 'key', reason: 'kept-for-imports', waitMs: 3_600_000, plansAsk: false },
     ],
     [
-      'in a window without a reported reset is probed after 1 min',
+      'without a reported reset lasts until one request asks, after 1 min',
       'live',
-      { remaining: 0, resetReported: false, resetInMs: 86_400_000 },
+      { ...silent, remaining: 0 },
       100,
-      { scope: 'key', reason: 'used-up', waitMs: minute, probes: true },
+      { scope: 'key', reason: 'used-up', waitMs: minute, plansAsk: true },
     ],
     [
-      'in such a window is probed at growing intervals',
+      'without a reported reset lasts longer after each request that asked in vain',
       'sweep',
-      { remaining: 0, resetReported: false, resetInMs: 86_400_000, refusals: 7 },
+      { ...silent, remaining: 0, asks: 7 },
       100,
-      { scope: 'key', reason: 'used-up', waitMs: 15 * minute, probes: true },
+      { scope: 'key', reason: 'used-up', waitMs: 15 * minute, plansAsk: true },
     ],
     [
-      'at the reserve is also probed if no reset is reported',
+      'does not plan a second request that asks',
       'live',
-      { remaining: 100, resetReported: false, resetInMs: 86_400_000 },
+      { ...silent, remaining: 0, asks: 2, askInMs: 90_000 },
       100,
-      { scope: 'key', reason: 'kept-for-imports', waitMs: minute, probes: true },
+      { scope: 'key', reason: 'used-up', waitMs: 90_000, plansAsk: false },
     ],
     [
-      'at the reserve of a learnt limit lasts until the window ends, because no response reports what remains',
-      'live',
-      { remaining: 100, limitReported: false, resetReported: false, resetInMs: 80_000 },
-      100,
-      { scope: 'key', reason: 'kept-for-imports', waitMs: 80_000 },
-    ],
-    [
-      'for an idle poll at the reserve applies to all reading and is probed as well',
+      'at the reserve also lasts until one request asks if no reset is reported',
       'idle',
-      { remaining: 100, resetReported: false, resetInMs: 86_400_000 },
+      { ...silent, remaining: 100 },
       330,
-      { scope: 'key', reason: 'kept-for-imports', waitMs: minute, probes: true },
+      { scope: 'key', reason: 'kept-for-imports', waitMs: minute, plansAsk: true },
     ],
     [
       'for a sweep applies only to that request, which is tried again after 1 min',
       'sweep',
       { remaining: 101 },
       330,
-      { scope: 'request', reason: 'kept-for-others', waitMs: minute },
-    ],
-    [
-      'for a sweep is probed at growing intervals if no reset is reported',
-      'sweep',
-      { remaining: 101, resetReported: false, resetInMs: 86_400_000, refusals: 1 },
-      330,
-      { scope: 'request', reason: 'kept-for-others', waitMs: 2 * minute, probes: true },
+      { scope: 'request', reason: 'kept-for-others', waitMs: minute, plansAsk: false },
     ],
     [
       'for an idle poll lasts no longer than the window',
@@ -139,46 +111,29 @@ describe('a refused permit', () => {
       300,
       { scope: 'request', reason: 'kept-for-others', waitMs: 900 },
     ],
-    [
-      'during an exclusive request lasts 250 ms',
-      'import',
-      { remaining: 3, exclusiveMs: 30_000 },
-      0,
-      { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
-    ],
-    [
-      'during a probe lasts 250 ms',
-      'live',
-      { limit: null, remaining: null, refusals: 1, exclusiveMs: 30_000 },
-      0,
-      { scope: 'request', reason: 'one-at-a-time', waitMs: 250 },
-    ],
-    ['does not occur if a new window has started meanwhile', 'live', { remaining: 0, resetInMs: 0 }, 100, null],
-    ['does not occur while the limit is not known', 'sweep', { limit: null, remaining: null }, 0, null],
+    ['lasts at least 250 ms', 'live', { remaining: 0, resetInMs: 1 }, 100, { waitMs: 250 }],
+    ['does not occur when it is time to ask', 'live', { ...silent, remaining: 0, askInMs: 0, asks: 1 }, 100, null],
+    ['does not occur while no response of the window has reported what remains', 'sweep', { remaining: null }, 0, null],
   ])('%s', (_, priority, more, mustRemain, expected) => {
     const reserved = priority === 'import' ? 0 : 100;
-    expect(refusalOf(quota(more), { mustRemain, reserved })).toEqual(expected);
+    const refusal = refusalOf(quota(more), { mustRemain, reserved });
+    if (expected === null) expect(refusal).toBeNull();
+    else expect(refusal).toMatchObject(expected);
   });
 });
 
 describe('the wait after a refusal', () => {
-  it.each<[string, number | null, number | undefined, number, number]>([
-    ['lasts until the reported reset', 90_000, undefined, 5, 90_000],
-    ['lasts as long as Retry-After says', 90_000, 30_000, 0, 30_000],
-    ['is at least 1 s', 0, undefined, 0, 1000],
-    [
-      'doubles like an unknown one if the service refuses again after the reset it reported',
-      0,
-      undefined,
-      3,
-      4 * minute,
-    ],
-    ['doubles in the same way if the service requests no wait, and refuses again', null, 0, 2, 2 * minute],
-    ['is 1 min at first if the service reports nothing', null, undefined, 0, minute],
-    ['then doubles with each refusal', null, undefined, 2, 4 * minute],
-    ['is then at most 15 min', null, undefined, 60, 15 * minute],
-  ])('%s', (_, resetInMs, retryAfterMs, refusals, expected) => {
-    expect(waitAfterRefusal({ resetInMs, retryAfterMs }, refusals)).toBe(expected);
+  it.each<[string, number | null, number | undefined, number, number, boolean]>([
+    ['lasts until the reported reset', 90_000, undefined, 5, 90_000, true],
+    ['lasts as long as Retry-After says, after which one request asks', 90_000, 30_000, 0, 30_000, false],
+    ['is at least 1 s', 0, undefined, 0, 1000, false],
+    ['doubles if the service refuses again after the reset it reported', 0, undefined, 3, 8 * minute, false],
+    ['doubles in the same way if the service requests no wait, and refuses again', null, 0, 2, 4 * minute, false],
+    ['is 1 min at first if the service reports nothing', null, undefined, 0, minute, false],
+    ['then doubles with each refusal', null, undefined, 2, 4 * minute, false],
+    ['is then at most 15 min', null, undefined, 60, 15 * minute, false],
+  ])('%s', (_, resetInMs, retryAfterMs, asks, waitMs, untilReset) => {
+    expect(waitAfterRefusal({ resetInMs, retryAfterMs }, asks)).toEqual({ waitMs, untilReset });
   });
 });
 

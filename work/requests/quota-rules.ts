@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
-import type { Priority, QuotaState } from './quota.js';
+import { firstAskMs, longestAskMs, type Priority, type QuotaState } from './quota.js';
 
 /** The number of requests that reading needs, by priority. */
 export interface Needs {
@@ -35,11 +35,6 @@ export const unstretched: Stretch = { live: 1, idle: 1, sweep: 1, untilMs: 0 };
  * neither ever stops.
  */
 const floorShare = 0.05;
-/**
- * If at most this share of the limit remains (bounded to 5 to 50 requests), requests are made one at a time, so that
- * the count is exact.
- */
-const exclusiveShare = 0.02;
 /** Maximum factor for an interval, so that every list is still read now and then. */
 const longestStretch = 100;
 
@@ -79,11 +74,6 @@ export function minRemaining(
   }
 }
 
-/** Returns the number of remaining requests at or below which requests are made one at a time. Pure. */
-export function exclusiveBelow(limit: number | null): number {
-  return limit === null ? 0 : Math.min(50, Math.max(5, Math.ceil(limit * exclusiveShare)));
-}
-
 /**
  * Returns the part of a forecast that falls before the reset. A forecast is made once a minute and may span more than
  * the rest of a short window. Pure.
@@ -98,13 +88,13 @@ export function needsUntil(forecast: { readonly needs: Needs; readonly spanMs: n
 export interface Refusal {
   /** `key`: no reading request with this key may pass; `request`: only this one has to wait. */
   readonly scope: 'key' | 'request';
-  readonly reason: 'used-up' | 'kept-for-imports' | 'kept-for-others' | 'one-at-a-time';
+  readonly reason: 'used-up' | 'kept-for-imports' | 'kept-for-others';
   readonly waitMs: number;
-  /** After the wait, one request (a probe) finds out whether a new window started, since the service reports no reset. */
-  readonly probes?: true;
+  /** True if a request that asks has to be planned after this wait, because nothing else ends it. */
+  readonly plansAsk: boolean;
 }
 
-/** Maximum time for which a request is postponed without a probe. */
+/** Maximum time for which a request is postponed whose share others need, because their needs may change. */
 const putOffMs = 60_000;
 const shortestWaitMs = 250;
 
@@ -112,61 +102,40 @@ const shortestWaitMs = 250;
  * Returns why a request gets no permit; null if nothing prevents it any longer, so that the caller can try again
  * immediately. Pure.
  * @param atLeast.mustRemain from `minRemaining`; atLeast.reserved the same for a live poll: below it, nothing is read
- * @param probes consecutive probes or refusals so far; each doubles the wait before the next probe
  */
 export function refusalOf(
-  quota: Pick<
-    QuotaState,
-    'limit' | 'limitReported' | 'remaining' | 'resetInMs' | 'resetReported' | 'refusals' | 'waitMs' | 'exclusiveMs'
-  >,
+  { remaining: left, resetInMs, askInMs, asks }: Pick<QuotaState, 'remaining' | 'resetInMs' | 'askInMs' | 'asks'>,
   { mustRemain, reserved }: { readonly mustRemain: number; readonly reserved: number },
-  probes = quota.refusals,
 ): Refusal | null {
-  const untilReset = Math.max(shortestWaitMs, Math.ceil(quota.resetInMs));
-  if (quota.waitMs > 0) return { scope: 'key', reason: 'used-up', waitMs: Math.max(shortestWaitMs, quota.waitMs) };
-  const left = quota.resetInMs > 0 && quota.limit !== null ? quota.remaining : null;
-  if (left !== null && left <= mustRemain) {
-    const untilProbe = { waitMs: Math.min(untilReset, probeWait(probes)), probes: true } as const;
-    if (left <= 0) {
-      return { scope: 'key', reason: 'used-up', ...(quota.resetReported ? { waitMs: untilReset } : untilProbe) };
-    }
-    // If the limit was learnt from a refusal, responses do not report what remains, so a probe would show nothing.
-    const isProbed = quota.limitReported && !quota.resetReported;
-    if (left <= reserved) {
-      return { scope: 'key', reason: 'kept-for-imports', ...(isProbed ? untilProbe : { waitMs: untilReset }) };
-    }
-    const waits = isProbed ? untilProbe : { waitMs: Math.min(untilReset, putOffMs) };
-    return { scope: 'request', reason: 'kept-for-others', ...waits };
-  }
-  const isExclusive = quota.refusals > 0 || (left !== null && left <= exclusiveBelow(quota.limit));
-  if (isExclusive && quota.exclusiveMs > 0)
-    return { scope: 'request', reason: 'one-at-a-time', waitMs: shortestWaitMs };
-  return null;
+  if (left === null || left > mustRemain || askInMs === 0) return null;
+  const plansAsk = resetInMs === null && askInMs === null;
+  const ends = [resetInMs, askInMs].filter((ms) => ms !== null);
+  const waitMs = Math.max(shortestWaitMs, Math.ceil(plansAsk ? askWait(asks) : Math.min(...ends)));
+  if (left <= 0) return { scope: 'key', reason: 'used-up', waitMs, plansAsk };
+  if (left <= reserved) return { scope: 'key', reason: 'kept-for-imports', waitMs, plansAsk };
+  return { scope: 'request', reason: 'kept-for-others', waitMs: Math.min(waitMs, putOffMs), plansAsk };
 }
 
-const minuteMs = 60_000;
-const longestProbeMs = 15 * minuteMs;
-
 /**
- * Returns the ms for which no request is made after a refusal. If the service reports neither a reset nor a wait,
- * single requests probe it at doubling intervals. The same applies if the reported time has passed and the service
- * refuses again. Pure.
+ * Returns the ms for which no request is made after a refusal: what `Retry-After` says, or else until the reported
+ * reset. If the service reports neither, or refuses again although that time has passed, one request asks after a wait
+ * that doubles. Pure.
  * @param reported reset from the quota headers, and wait from `Retry-After`, which takes precedence
- * @param refusals consecutive refusals before this one
+ * @param asks consecutive refusals and asking requests before this one
  */
 export function waitAfterRefusal(
   reported: { readonly resetInMs: number | null; readonly retryAfterMs: number | undefined },
-  refusals: number,
-): number {
+  asks: number,
+): { readonly waitMs: number; readonly untilReset: boolean } {
   const reportedMs = reported.retryAfterMs ?? reported.resetInMs;
-  if (reportedMs === null || reportedMs === undefined) return probeWait(refusals);
-  if (reportedMs > 0 || refusals === 0) return Math.max(1000, Math.ceil(reportedMs));
-  return probeWait(refusals - 1);
+  if (reportedMs === null || (reportedMs <= 0 && asks > 0)) return { waitMs: askWait(asks), untilReset: false };
+  const waitMs = Math.max(1000, Math.ceil(reportedMs));
+  return { waitMs, untilReset: reported.retryAfterMs === undefined && reportedMs > 0 };
 }
 
-/** Returns the wait before the next probe: 1, 2, 4, 8, then 15 min. Pure. */
-function probeWait(probes: number): number {
-  return Math.min(minuteMs * 2 ** Math.min(probes, 10), longestProbeMs);
+/** Returns the wait before the next request that asks: 1, 2, 4, 8, then 15 min. Pure. */
+function askWait(asks: number): number {
+  return Math.min(firstAskMs * 2 ** Math.min(asks, 10), longestAskMs);
 }
 
 /**
@@ -229,7 +198,6 @@ const reasons: Readonly<Record<Refusal['reason'], string>> = {
   'used-up': 'the request quota of this key is used up',
   'kept-for-imports': 'the rest of the request quota is reserved for imports',
   'kept-for-others': 'the rest of the request quota is needed for requests of higher priority',
-  'one-at-a-time': 'the request quota is nearly used up, and another request is in progress',
 };
 
 /**
@@ -242,7 +210,7 @@ export class PermitRefusal extends Error {
   readonly reason: Refusal['reason'];
   readonly waitMs: number;
 
-  constructor({ scope, reason, waitMs }: Refusal) {
+  constructor({ scope, reason, waitMs }: Omit<Refusal, 'plansAsk'>) {
     super(`${reasons[reason]}: waiting ${Math.ceil(waitMs / 1000)} s`);
     this.scope = scope;
     this.reason = reason;

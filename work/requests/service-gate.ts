@@ -3,14 +3,13 @@ import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
 import {
-  forgetReportedLimit,
   noteAnswer,
-  notePassed,
   noteRefusal,
-  noteUsedUp,
+  planAsk,
   type Priority,
   type QuotaState,
   readQuota,
+  returnPermits,
   type SpentPermit,
   spendPermits,
 } from './quota.js';
@@ -22,27 +21,15 @@ import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response.js';
 import type { Collaborators, Log } from '../collaborators.js';
-import {
-  updatesQuota,
-  hasGrown,
-  hold,
-  type Held,
-  type Key,
-  learn,
-  Permits,
-  unknownKey,
-  wasCounted,
-} from './key-permits.js';
+import { hasGrown, isCurrent, isUncounted, type Key, learn, Permits, unknownKey, updatesQuota } from './key-permits.js';
 import { Outages, storedOutages } from './outages.js';
 import {
   PermitRefusal,
-  exclusiveBelow,
   minRemaining,
   leftForReading,
   needsUntil,
   type Forecast,
   type Needs,
-  type Refusal,
   refusalOf,
   reserveOf,
   type Stretch,
@@ -66,12 +53,7 @@ const shortestForecastMs = 1000;
  * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit although the
  * quota, read afterwards, shows no reason.
  */
-const maxAttempts = 5;
-
-/**
- * After this many consecutive successes without quota headers, the last limit that the service reported is dropped.
- */
-const maxSilentResponses = 3;
+const maxAttempts = 3;
 
 /** Deadline of the request with which `watch` checks the service. Shorter than that of other requests. */
 const witnessTimeoutMs = 10_000;
@@ -150,17 +132,19 @@ export class ServiceGate {
       throw new LedgerError('configuration', `workspace ${workspace} is not in this process's configuration`);
     }
     const key = this.#keyOf(access.config, workspace);
-    const held = permits?.take(key, priority) ?? (await this.#take(access, key, workspace, priority));
-    try {
-      const result = await this.#call(access, key, held, { workspace, call: () => call(client) });
+    const permit = permits?.take(key, priority) ?? (await this.#take(access, key, { workspace, priority }));
+    const send = async (): Promise<T> => {
+      const result = await this.#call(access, key, permit, { workspace, call: () => call(client) });
       await this.outages.answered(workspace);
-      const reported = quotaOf?.(result) ?? null;
-      await this.#answered(access, key, held, reported);
-      if (quotaOf !== undefined) await this.#noteSilence(access, key, reported);
+      await this.#answered(access, key, permit, quotaOf?.(result) ?? null);
       return result;
-    } finally {
-      held.release();
+    };
+    const sent = send();
+    if (permit.isAsking) {
+      const end = (): void => void (key.asking = undefined);
+      key.asking = sent.then(end, end);
     }
+    return await sent;
   }
 
   /**
@@ -186,40 +170,16 @@ export class ServiceGate {
     count: number,
   ): Promise<Permits> {
     const key = this.#keyOf(access.config, workspace);
-    const { refused } = key;
-    const giveBack = (spent: SpentPermit, requests: number): Promise<void> =>
-      notePassed(this.ledger, key.fingerprint, spent, false, requests);
-    const spent = count < 2 || key.unnoted > 0 ? null : await this.#spend(access, key, { workspace, priority, count });
-    if (spent === null) return new Permits(key, noPermit, refused, 0, giveBack);
-    const { window } = learn(key, spent.state);
-    return new Permits(key, { priority, window, probe: false, exclusive: false }, refused, spent.granted, giveBack);
-  }
-
-  async #spend(
-    access: Access,
-    key: Key,
-    { workspace, priority, count }: { readonly workspace: string; readonly priority: Priority; readonly count: number },
-  ): Promise<{ readonly granted: number; readonly state: QuotaState } | null> {
-    const known = await this.#stateOf(key);
-    const needs = await this.#needsOf(access, key, known);
-    const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
-    const terms = { count, limit: known.limit, mustRemain, exclusiveBelow: exclusiveBelow(known.limit) };
-    return await spendPermits(this.ledger, key.fingerprint, priority, terms);
-  }
-
-  /** Counts consecutive responses without a quota; after enough of them, drops the limit that was reported before. */
-  async #noteSilence(access: Access, key: Key, reported: Quota | null): Promise<void> {
-    key.silent = reported === null ? key.silent + 1 : 0;
-    const { state } = key;
-    if (key.silent < maxSilentResponses || state === undefined || state.limit === null || !state.limitReported) return;
-    learn(key, await forgetReportedLimit(this.ledger, key.fingerprint));
-    await this.#replan(access, key);
+    const giveBack = (permit: SpentPermit, unused: number): Promise<void> =>
+      returnPermits(this.ledger, key.fingerprint, permit, unused);
+    const spent = count < 2 ? null : await this.#spend(access, key, { workspace, priority, count });
+    return new Permits(key, spent?.permit ?? noPermit, spent?.granted ?? 0, giveBack);
   }
 
   async #call<T>(
     access: Access,
     key: Key,
-    held: Held,
+    permit: SpentPermit,
     { workspace, call }: { readonly workspace: string; readonly call: () => Promise<T> },
   ): Promise<T> {
     const startedAt = this.now();
@@ -233,9 +193,9 @@ export class ServiceGate {
       if (error instanceof ApiError) {
         if (error.kind === 'transient') await this.outages.failed(workspace, error, startedAt);
         else if (error.kind !== 'aborted') await this.outages.answered(workspace);
-        await this.#failed(access, key, held, error);
+        await this.#failed(access, key, permit, error);
       } else if (isNotConfirmed(error)) {
-        await notePassed(this.ledger, key.fingerprint, held, false);
+        await returnPermits(this.ledger, key.fingerprint, permit, 1);
       }
       throw error;
     }
@@ -246,79 +206,52 @@ export class ServiceGate {
     const key = this.#keyOf(access.config, workspace);
     const state = await this.#stateOf(key);
     const left = leftForReading(state, reserveOf(access.config, workspace));
-    if (left === null) return unstretched;
-    return stretchFor(await this.#needsOf(access, key, state), left, state.planInMs);
+    if (left === null || state.resetInMs === null) return unstretched;
+    return stretchFor(await this.#needsOf(access, key, state), left, state.resetInMs);
   }
 
-  async #take(access: Access, key: Key, workspace: string, priority: Priority): Promise<Held> {
-    const reserve = reserveOf(access.config, workspace);
-    for (let attempts = 0; attempts < maxAttempts;) {
-      const known = await this.#stateOf(key);
-      const { refused } = key;
-      const needs = await this.#needsOf(access, key, known);
-      const mustRemain = minRemaining(priority, known, reserve, needs);
-      const isProbe = priority !== 'import' && key.probeAt !== null && key.probeAt <= this.now();
-      if (isProbe) key.probeAt = null; // before the statement, so that concurrent requests make only one probe
-      const terms = {
-        count: 1,
-        limit: known.limit,
-        mustRemain: isProbe ? 0 : mustRemain,
-        exclusiveBelow: exclusiveBelow(known.limit),
-      };
-      const spent = (await spendPermits(this.ledger, key.fingerprint, priority, terms))?.state ?? null;
-      if (spent !== null) {
-        if (priority !== 'import' && (spent.remaining ?? -1) >= mustRemain) [key.probes, key.probeAt] = [0, null];
-        return await this.#confirm(key, refused, hold(key, priority, learn(key, spent)));
-      }
+  /** @throws {PermitRefusal} if the quota does not allow the request now */
+  async #take(access: Access, key: Key, request: Pick<Permit, 'workspace' | 'priority'>): Promise<SpentPermit> {
+    for (let attempts = 0; attempts < maxAttempts; attempts += 1) {
+      const spent = await this.#spend(access, key, { ...request, count: 1 });
+      if (spent !== null && isCurrent(key, spent.permit)) return spent.permit;
       const now = learn(key, await readQuota(this.ledger, key.fingerprint));
-      const least = (of: Priority): number => minRemaining(of, now, reserve, needs);
-      const atLeast = { mustRemain: least(priority), reserved: least('live') };
-      const refusal = await this.#untilProbe(key, refusalOf(now, atLeast, Math.max(now.refusals, key.probes)));
-      if (refusal?.reason === 'one-at-a-time' && key.exclusive !== undefined) {
-        await key.exclusive; // waits for a request of this process, at most until its deadline
-      } else if (refusal !== null) {
-        throw new PermitRefusal(refusal);
-      } else {
-        attempts += 1; // another process has changed the quota meanwhile: try again
+      const reserve = reserveOf(access.config, request.workspace);
+      const needs = await this.#needsOf(access, key, now);
+      const refusal = refusalOf(now, {
+        mustRemain: minRemaining(request.priority, now, reserve, needs),
+        reserved: minRemaining('live', now, reserve, needs),
+      });
+      if (refusal === null) continue; // another process has changed the quota meanwhile: try again
+      if (key.asking !== undefined) {
+        await key.asking; // at most until its deadline; then there may be room
+        continue;
       }
+      if (refusal.plansAsk) learn(key, await planAsk(this.ledger, key.fingerprint, refusal.waitMs));
+      throw new PermitRefusal(refusal);
     }
-    throw new PermitRefusal({ scope: 'request', reason: 'one-at-a-time', waitMs: 250 });
+    throw new PermitRefusal({ scope: 'request', reason: 'kept-for-others', waitMs: 250 });
   }
 
-  /**
-   * If the refusal calls for a probe, schedules it for the end of the wait. A probe is one request that tests whether
-   * the quota has room again. If the quota is used up, the ledger stores the probe, because all processes wait for it.
-   * If requests are left for others only, each process makes a probe of its own.
-   */
-  async #untilProbe(key: Key, refusal: Refusal | null): Promise<Refusal | null> {
-    if (refusal?.probes !== true) return refusal;
-    if (refusal.reason === 'used-up') {
-      learn(key, await noteUsedUp(this.ledger, key.fingerprint, refusal.waitMs));
-    } else if (key.probeAt === null) {
-      key.probes += 1;
-      key.probeAt = this.now() + refusal.waitMs;
-    } else {
-      return { ...refusal, waitMs: Math.max(1, Math.ceil(key.probeAt - this.now())) };
-    }
-    return refusal;
+  async #spend(
+    access: Access,
+    key: Key,
+    { workspace, priority, count }: { readonly workspace: string; readonly priority: Priority; readonly count: number },
+  ): Promise<{ readonly granted: number; readonly permit: SpentPermit } | null> {
+    const known = await this.#stateOf(key);
+    const needs = await this.#needsOf(access, key, known);
+    const mustRemain = minRemaining(priority, known, reserveOf(access.config, workspace), needs);
+    const spent = await spendPermits(this.ledger, key.fingerprint, priority, { count, mustRemain });
+    if (spent !== null) learn(key, spent.state);
+    return spent;
   }
 
-  /** @throws {PermitRefusal} if the service refused another request while this one waited for its permit */
-  async #confirm(key: Key, refused: number, held: Held): Promise<Held> {
-    if (key.refused === refused && key.unnoted === 0) return held;
-    try {
-      await notePassed(this.ledger, key.fingerprint, held, false);
-    } finally {
-      held.release();
-    }
-    throw new PermitRefusal({ scope: 'key', reason: 'used-up', waitMs: 1000 });
-  }
-
-  async #answered(access: Access, key: Key, held: Held, quota: Quota | null): Promise<void> {
+  async #answered(access: Access, key: Key, permit: SpentPermit, quota: Quota | null): Promise<void> {
     const before = key.state;
-    if (!held.exclusive && !held.probe && !updatesQuota(before, performance.now() - key.stateAt, quota)) return;
-    const after = learn(key, await noteAnswer(this.ledger, key.fingerprint, held, quota ?? nothingReported));
-    if (held.probe || hasGrown(before, after)) await this.#replan(access, key);
+    const endsAsking = permit.isAsking || (before !== undefined && before.asks > 0 && permit.asks === before.asks);
+    if (!endsAsking && !updatesQuota(before, performance.now() - key.stateAt, quota)) return;
+    const after = learn(key, await noteAnswer(this.ledger, key.fingerprint, permit, quota ?? nothingReported));
+    if (permit.isAsking || hasGrown(before, after)) await this.#replan(access, key);
   }
 
   /**
@@ -333,41 +266,31 @@ export class ServiceGate {
     }
   }
 
-  async #failed(access: Access, key: Key, held: Held, error: ApiError): Promise<void> {
+  async #failed(access: Access, key: Key, permit: SpentPermit, error: ApiError): Promise<void> {
     if (error.kind === 'quota') {
-      const reported = error.quota ?? nothingReported;
-      const waitMs = waitAfterRefusal(
-        { resetInMs: reported.resetInMs, retryAfterMs: error.retryAfterMs },
-        held.refusals,
-      );
-      key.refused += 1; // before the ledger is written, so that no request starts meanwhile
-      key.unnoted += 1;
-      try {
-        learn(key, await noteRefusal(this.ledger, key.fingerprint, held, { ...reported, waitMs }));
-      } finally {
-        key.unnoted -= 1;
-      }
-      return;
+      const { limit, resetInMs } = error.quota ?? nothingReported;
+      const wait = waitAfterRefusal({ resetInMs, retryAfterMs: error.retryAfterMs }, permit.asks);
+      learn(key, await noteRefusal(this.ledger, key.fingerprint, permit, { limit, ...wait }));
+    } else if (isUncounted(error)) {
+      await returnPermits(this.ledger, key.fingerprint, permit, 1);
+    } else if (error.code !== null) {
+      await this.#answered(access, key, permit, error.quota);
     }
-    if (error.code !== null && error.kind !== 'credential') {
-      return await this.#answered(access, key, held, error.quota);
-    }
-    await notePassed(this.ledger, key.fingerprint, held, wasCounted(error));
   }
 
   async #stateOf(key: Key): Promise<QuotaState> {
     return key.state ?? learn(key, await readQuota(this.ledger, key.fingerprint));
   }
 
-  /** Returns the requests that reading needs until the reset; zero if no limit is known. */
+  /** Returns the requests that reading needs until the reset; zero if limit or reset are not known. */
   async #needsOf(access: Access, key: Key, state: QuotaState): Promise<Needs> {
-    if (state.limit === null) return noNeeds;
+    const { resetInMs } = state;
+    if (state.limit === null || resetInMs === null) return noNeeds;
     const now = performance.now();
-    const { planInMs } = state;
     key.forecastSince ??= now;
     const validMs = Math.min(forecastMs, Math.max(shortestForecastMs, (key.needs?.at ?? now) - key.forecastSince));
-    if (key.needs === undefined || now - key.needs.at > validMs || planInMs > 2 * key.needs.spanMs) {
-      const spanMs = Math.max(planInMs, forecastMs);
+    if (key.needs === undefined || now - key.needs.at > validMs || resetInMs > 2 * key.needs.spanMs) {
+      const spanMs = Math.max(resetInMs, forecastMs);
       const value = this.forecast(
         { ledger: this.ledger, config: access.config },
         this.#sharing(access.config, key.fingerprint),
@@ -380,7 +303,7 @@ export class ServiceGate {
       });
     }
     const { spanMs, value } = key.needs;
-    return needsUntil({ needs: await value, spanMs }, planInMs);
+    return needsUntil({ needs: await value, spanMs }, resetInMs);
   }
 
   /** Returns the workspaces that use this key. */
@@ -399,6 +322,6 @@ export class ServiceGate {
   }
 }
 
-const noPermit: SpentPermit = { priority: 'sweep', window: 0, probe: false, exclusive: false };
+const noPermit: SpentPermit = { priority: 'sweep', window: 0, isAsking: false, asks: 0 };
 const nothingReported = { limit: null, remaining: null, resetInMs: null };
 const noNeeds: Needs = { live: 0, idle: 0, sweep: 0 };
