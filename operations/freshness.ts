@@ -5,7 +5,7 @@ import { z } from '@hono/zod-openapi';
 import { instant } from '../base/printable.js';
 import { readableAt, type ReadingWait } from '../base/reading-words.js';
 import { latenessMs, type ListReading, type Obstacles, shortestGraceMs } from './lateness.js';
-import { checkIntervalMs } from '../work/requests/service-watch.js';
+import { askBackEveryMs } from '../work/requests/outages.js';
 import type { PigeonholeName } from '../work/cycle-results.js';
 import { type WorkspaceStatus } from './ledger-status.js';
 import { formatSpan } from '../base/words.js';
@@ -107,8 +107,7 @@ export function readingWait({ waitReason, waitUntil, unansweredSince }: RequestS
   const until = waitUntil !== null && waitUntil > now ? waitUntil.toISOString() : null;
   if (waitReason === 'quota' && until !== null) return { for: 'quota', until, everySeconds: null };
   if (unansweredSince !== null) {
-    const everySeconds = checkIntervalMs(now.getTime() - unansweredSince.getTime()) / 1000;
-    return { for: 'service', until: null, everySeconds };
+    return { for: 'service', until: null, everySeconds: askBackEveryMs / 1000 };
   }
   if (waitReason === null) return null;
   return { for: waitReason === 'quota' ? 'quota' : 'service', until, everySeconds: null };

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../work/requests/service-gate.js';
 import { forecastNeeds } from '../reading/demand.js';
-import { watchEveryMs } from '../work/requests/service-watch.js';
+import { askBackEveryMs } from '../work/requests/outages.js';
 import { wakeWorkspace } from '../operations/act.js';
 import { ProcessMeters } from '../api/metrics/serve-metrics.js';
 import { linkWith, PageCodes } from '../api/sign-in.js';
@@ -217,8 +217,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
       log.warn({ workspace, error: messageOf(error) }, 'could not wake the workflows that read the workspace'),
     );
   if (works) {
-    const watchService = (): Promise<void> => editions.use((deps) => deps.gate.watch(deps));
-    closers.push(repeat(watchEveryMs, watchService, 'could not check whether the service answers', log));
+    const askBack = (): Promise<void> => editions.use((deps) => deps.gate.askBack(deps));
+    closers.push(repeat(askBackEveryMs, askBack, 'could not check whether the service answers', log));
   }
 
   const reconcileNow = (): Promise<number> =>

@@ -260,7 +260,7 @@ suite('a service that hangs', () => {
     for (const waiting of ['#/', '#/sync/acme/101', '#/workspace/acme']) {
       await go(waiting);
       await problem.waitFor();
-      await shows('waits for the service, tried every 5 s');
+      await shows('waits for the service, tried every 10 s');
       const promised = page.getByText(/^next (now|in \d+ s)$/);
       await until('no list has a time of its next read', async () => (await promised.count()) === 0);
       expect(await page.getByRole('cell', { name: /^(now|in \d+ s)$/ }).count()).toBe(0);

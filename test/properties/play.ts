@@ -231,7 +231,7 @@ class Life {
   ): Promise<boolean> {
     this.#turns += 1;
     const { deps } = this.scene;
-    // With a shared gate, an exclusive request could wait for the one that is held here until the end.
+    // With a shared gate, a request could wait for one that asks and is held here until the end.
     const gate = new ServiceGate(deps.ledger, deps.log, forecastNeeds);
     const attempt: Collaborators = { ...deps, gate, ledger: { ...deps.ledger, db }, owner: randomUUID(), stopping };
     try {

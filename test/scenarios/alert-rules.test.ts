@@ -3,12 +3,13 @@ import { createApp } from '../../api/create-app.js';
 import { ProcessMeters } from '../../api/metrics/serve-metrics.js';
 import { tryNow } from '../../operations/act.js';
 import { viewQuotas } from '../../operations/status-view.js';
+import { isUnanswered } from '../../ledger/workspaces.js';
 import { attendee, pollVote, question, session } from '../kit/items.js';
+import { HandTimers } from '../kit/hand-timers.js';
 import { PrometheusRules } from '../kit/prometheus-rules.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
 import { everyone, pigeonhole, type Stage, useStages } from '../kit/stage.js';
-import { watchEveryMs } from '../../work/requests/service-watch.js';
 import { until } from '../until.js';
 
 /*
@@ -36,7 +37,7 @@ class EventDay {
     readonly stage: Stage,
     readonly scene: Scene,
     private readonly meters: ProcessMeters,
-    private readonly clock: { passedMs: number },
+    private readonly clock: { passedMs: number; readonly timers: HandTimers },
   ) {}
 
   /** A live pigeonhole: one session runs, a poll has ended filling its lists, two sessions come later. */
@@ -57,12 +58,12 @@ class EventDay {
     await stage.put('attendees', ...Array.from({ length: 20 }, (_, index) => attendee(index + 1)));
     await stage.put('poll-mcq-votes', pollVote(51, { id: 1, anonymous: false }, 2));
     const meters = new ProcessMeters({ withNode: false });
-    const clock = { passedMs: 0 };
+    const clock = { passedMs: 0, timers: new HandTimers() };
     const scene = await stage.webhookScene(undefined, {
       meters,
       sinks,
       environment: { CRM_TOKEN: 'pat-token' },
-      gate: { now: () => performance.now() + clock.passedMs },
+      gate: { now: () => performance.now() + clock.passedMs, after: clock.timers.after },
     });
     if (isFilled) await scene.settle();
     return new EventDay(stage, scene, meters, clock);
@@ -107,7 +108,8 @@ class EventDay {
       const { deps } = this.scene;
       reading ??= this.scene.read({ workspace: 'acme', pigeonholeId: pigeonhole }, givesUp.signal).catch(() => null);
       await until('a request waits', async () => (await this.#waitingRequests()) > 0);
-      for (let tick = 0; tick < minuteMs / watchEveryMs; tick += 1) await deps.gate.watch(deps);
+      this.clock.timers.pass(minuteMs);
+      await until('the outage is known', async () => await isUnanswered(deps.ledger, 'acme'));
       await this.scene.deliver('hooks');
     };
     const fired = await this.expectAlert(alert, minutes, { work });

@@ -3,10 +3,11 @@ import type { Ledger } from '../../ledger/ledger.js';
 import { isUnanswered, markUnanswered } from '../../ledger/workspaces.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
-import { watchEveryMs } from '../../work/requests/service-watch.js';
+import { silentAfterMs } from '../../work/requests/outages.js';
 import { HindranceMemory } from '../../operations/lateness.js';
 import { ApiError } from '../../pigeonhole/api-error.js';
 import type { PigeonholeClient } from '../../pigeonhole/client.js';
+import { HandTimers } from '../kit/hand-timers.js';
 import { attendee, session } from '../kit/items.js';
 import { kinds } from '../kit/scenario-kinds.js';
 import type { Scene } from '../kit/scene.js';
@@ -38,12 +39,8 @@ async function ask({ deps }: Scene): Promise<void> {
   );
 }
 
-async function watchFor({ deps }: Scene, seconds: number): Promise<void> {
-  for (let left = (seconds * 1000) / watchEveryMs; left > 0; left -= 1) await deps.gate.watch(deps);
-}
-
 describe.each(kinds)('a service that stops answering, on %s', (kind) => {
-  it('is a problem in the status after 3 s and until it answers, when failed reads become due', async () => {
+  it('is a problem in the status after 5 s and until it answers, when failed reads become due', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     await stage.put('attendees', attendee(1));
@@ -56,9 +53,10 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
       return await client.page(list, options);
     };
     const back: string[] = [];
+    const timers = new HandTimers();
     const scene = await stage.scene({
       client: { ...client, page },
-      gate: { onDue: (workspace) => void back.push(workspace) },
+      gate: { after: timers.after, onDue: (workspace) => void back.push(workspace) },
     });
     await scene.settle();
     let release = (): void => undefined;
@@ -69,10 +67,10 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     const before = requests;
     const reading = scene.read(place);
     await until('a list is asked for', () => requests > before);
-    await watchFor(scene, 2.5);
+    timers.pass(silentAfterMs - 1);
     expect(await shown(scene)).toEqual([]);
-    await until('a witness was sent', () => requests > before + 1);
-    await watchFor(scene, 2);
+    timers.pass(1);
+    await until('the outage is known', async () => (await shown(scene)).length > 0);
     expect(await shown(scene)).toEqual([
       expect.stringMatching(/^The service has not answered workspace acme since T; \d+ lists wait$/),
     ]);
@@ -143,15 +141,15 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
       await failed;
       throw noAnswer();
     };
-    const scene = await stage.scene({ client: { ...client, page } });
+    const timers = new HandTimers();
+    const scene = await stage.scene({ client: { ...client, page }, gate: { after: timers.after } });
     await scene.settle();
     isDown = true;
     await stage.pollsAreDue();
     const reading = scene.read(place);
     await until('a list is asked for', () => hanging > 0);
-    await watchFor(scene, 2.5);
-    await until('a witness was sent', () => hanging > 1);
-    await watchFor(scene, 2);
+    timers.pass(silentAfterMs);
+    await until('the outage is known', async () => (await shown(scene)).length > 0);
     expect(await shown(scene)).toEqual([expect.stringContaining('The service has not answered')]);
 
     isDown = false;
@@ -182,26 +180,48 @@ describe.each(kinds)('a service that stops answering, on %s', (kind) => {
     expect(await isUnanswered(ledger, 'acme')).toBe(false);
   });
 
-  it('is a problem after three refused connections over at least 3 s, but not if all three fail at the same moment', async () => {
+  it('is a problem after three refused connections in a row, but not if all are refused at the same moment', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1));
     let passedMs = 0;
     const scene = await stage.scene({ gate: { now: () => passedMs } });
     await scene.settle();
     await stage.fault({ kind: 'dropBefore' });
-    await stage.pollsAreDue();
-    await scene.read(place);
-    const failed = await stage.db.query('select 1 from streams where failures > 0');
-    expect(failed.length).toBeGreaterThan(1);
-    expect(await shown(scene)).toEqual([]); // in particular, no list is blamed
-    passedMs = 3000;
-    await stage.pollsAreDue();
-    await scene.read(place);
-    expect(await shown(scene)).toEqual([
-      expect.stringContaining('The service has not answered workspace acme since T'),
-    ]);
+    for (const isKnown of [false, false, true]) {
+      passedMs += 1500;
+      await stage.pollsAreDue();
+      await scene.read(place);
+      const failed = await stage.db.query('select 1 from streams where failures > 0');
+      expect(failed.length).toBeGreaterThan(1);
+      const sentence = expect.stringContaining('The service has not answered workspace acme since T');
+      expect(await shown(scene)).toEqual(isKnown ? [sentence] : []); // in particular, no list is blamed
+    }
     const [row] = await stage.db.query<{ reason: string }>('select unanswered_reason as reason from workspaces');
     expect(row!.reason).toMatch(/^the connection failed with \w+$/);
+  });
+
+  it('is asked whether it answers again by one request, although its lists wait for minutes', async () => {
+    const stage = await stages.open(kind);
+    await stage.put('sessions', session(1));
+    let passedMs = 0;
+    const scene = await stage.scene({ gate: { now: () => passedMs } });
+    await scene.settle();
+    await scene.deps.gate.askBack(scene.deps);
+    await stage.requests();
+    await stage.fault({ kind: 'dropBefore' });
+    for (let n = 0; n < 3; n += 1) {
+      passedMs += 1500;
+      await stage.pollsAreDue();
+      await scene.read(place);
+    }
+    expect(await shown(scene)).toEqual([expect.stringContaining('The service has not answered')]);
+    await scene.deps.gate.askBack(scene.deps);
+    expect(await shown(scene)).toHaveLength(1);
+    await stage.control('DELETE', 'faults');
+    await stage.requests();
+    await scene.deps.gate.askBack(scene.deps);
+    expect((await stage.requests()).map(({ path }) => path)).toEqual(['/v2/pigeonholes']);
+    expect(await shown(scene)).toEqual([]);
   });
 });
 

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../../config/config.js';
 import type { Ledger } from '../../ledger/ledger.js';
 import { LedgerError } from '../../ledger/ledger-error.js';
@@ -22,7 +23,7 @@ import type { PigeonholeClient } from '../../pigeonhole/client.js';
 import type { Quota } from '../../pigeonhole/response.js';
 import type { Collaborators, Log } from '../collaborators.js';
 import { hasGrown, isCurrent, isUncounted, type Key, learn, Permits, unknownKey, updatesQuota } from './key-permits.js';
-import { Outages, storedOutages } from './outages.js';
+import { afterMs, askBackEveryMs, type OutageClock, Outages, storedOutages } from './outages.js';
 import {
   PermitRefusal,
   minRemaining,
@@ -37,7 +38,6 @@ import {
   unstretched,
   waitAfterRefusal,
 } from './quota-rules.js';
-import { ServiceWatch } from './service-watch.js';
 import { SlowLists } from './slow-lists.js';
 
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
@@ -54,12 +54,10 @@ const shortestForecastMs = 1000;
  * quota, read afterwards, shows no reason.
  */
 const maxAttempts = 3;
+/** Maximum time for which a request waits for the response to the one that asks. */
+const maxAskingMs = 5000;
 
-/** Deadline of the request with which `watch` checks the service. Shorter than that of other requests. */
-const witnessTimeoutMs = 10_000;
-
-export interface GateOptions {
-  readonly now?: () => number;
+export interface GateOptions extends Partial<Pick<OutageClock, 'now' | 'after'>> {
   readonly onDue?: (workspace: string) => void;
 }
 
@@ -79,39 +77,41 @@ export interface Permit {
 export class ServiceGate {
   readonly outages: Outages;
   readonly slowLists: SlowLists;
-  readonly #watch: ServiceWatch;
   private readonly now: () => number;
   private readonly onDue: (workspace: string) => void;
   readonly #keys = new Map<string, Key>();
 
   /**
    * @param forecast returns the number of requests needed for reading, computed from the intervals of the streams
-   * @param options.now monotonic clock, ms; options.onDue called when lists of a workspace become due earlier than
-   * planned, because the service responds again or reports a larger quota
+   * @param options.now monotonic clock, ms; options.after sets a timer; options.onDue called when lists of a workspace
+   * become due earlier than planned, because the service responds again or reports a larger quota
    */
   constructor(
     private readonly ledger: Ledger,
     log: Log,
     private readonly forecast: Forecast,
-    { now = () => performance.now(), onDue = () => undefined }: GateOptions = {},
+    { now = () => performance.now(), after = afterMs, onDue = () => undefined }: GateOptions = {},
   ) {
     this.now = now;
     this.onDue = onDue;
-    this.outages = new Outages(log, storedOutages(ledger, onDue), now, () => ledger.clock.nowMs());
+    this.outages = new Outages(log, storedOutages(ledger, onDue), { now, after, wallNow: () => ledger.clock.nowMs() });
     this.slowLists = new SlowLists(now);
-    this.#watch = new ServiceWatch(this.outages, now);
   }
 
-  /** Checks whether the service responds. The process calls it every `watchEveryMs`. */
-  async watch(access: Access): Promise<void> {
-    await this.#watch.tick(async (workspace) => {
+  /**
+   * Sends one cheap request to each service that is down, to find out whether it answers again: lists that have failed
+   * for long are retried after minutes. The process calls it every `askBackEveryMs`.
+   */
+  async askBack(access: Access): Promise<void> {
+    const asked = this.outages.down().map(async (workspace) => {
       if (!access.clients.has(workspace)) return;
       if ((await pausesOf(this.ledger, [{ scope: 'workspace', name: workspace }])).length > 0) return;
-      const signal = AbortSignal.timeout(witnessTimeoutMs);
+      const signal = AbortSignal.timeout(askBackEveryMs);
       await this.request(access, { workspace, priority: 'live' }, (client) =>
         client.page({ list: 'pigeonholes' }, { count: 1, signal }),
       );
     });
+    await Promise.allSettled(asked); // `request` notes each outcome
   }
 
   /**
@@ -183,13 +183,13 @@ export class ServiceGate {
     { workspace, call }: { readonly workspace: string; readonly call: () => Promise<T> },
   ): Promise<T> {
     const startedAt = this.now();
-    const ended = this.#watch.sent(workspace);
+    const ended = this.outages.sent(workspace);
     try {
       const result = await call();
-      ended(true);
+      ended();
       return result;
     } catch (error) {
-      ended(error instanceof ApiError && error.kind !== 'transient' && error.kind !== 'aborted');
+      ended();
       if (error instanceof ApiError) {
         if (error.kind === 'transient') await this.outages.failed(workspace, error, startedAt);
         else if (error.kind !== 'aborted') await this.outages.answered(workspace);
@@ -224,7 +224,8 @@ export class ServiceGate {
       });
       if (refusal === null) continue; // another process has changed the quota meanwhile: try again
       if (key.asking !== undefined) {
-        await key.asking; // at most until its deadline; then there may be room
+        // Afterwards there may be room. The request in progress may itself wait for the work that waits here.
+        await Promise.race([key.asking, delay(maxAskingMs, undefined, { ref: false })]);
         continue;
       }
       if (refusal.plansAsk) learn(key, await planAsk(this.ledger, key.fingerprint, refusal.waitMs));
