@@ -12,6 +12,7 @@ import type { OpenReplay } from '../delivering/replays.js';
 import { allNeeds, forecastNeeds } from '../reading/demand.js';
 import {
   askedWith,
+  type Forecast,
   lastsMs,
   leftForReading,
   type Needs,
@@ -284,7 +285,12 @@ export type Status = z.infer<typeof statusSchema>;
 const hourMs = 3_600_000;
 
 /** Returns the quota of each workspace's key and the requests that reading will need; only for keys in use. */
-export async function viewQuotas(config: Config, ledger: Ledger, now: number): Promise<Map<string, QuotaView>> {
+export async function viewQuotas(
+  config: Config,
+  ledger: Ledger,
+  now: number,
+  forecast: Forecast = forecastNeeds,
+): Promise<Map<string, QuotaView>> {
   const sharing = groupBy(Object.keys(config.workspaces), (name) =>
     ledger.hash.fingerprint(config.workspaces[name]!.apiKey.reveal()),
   );
@@ -293,7 +299,7 @@ export async function viewQuotas(config: Config, ledger: Ledger, now: number): P
   const views = [...sharing].map(async ([key, names]) => {
     const state = states.get(key);
     if (state === undefined) return [];
-    const [hour, window] = await forecastNeeds({ ledger, config }, names, [hourMs, state.resetInMs ?? 0], now);
+    const [hour, window] = await forecast({ ledger, config }, names, [hourMs, state.resetInMs ?? 0], now);
     const needs = { hour: hour!, window: window! };
     return names.map((name) => [name, viewQuota(state, config.workspaces[name]!.quota.reserve, needs, now)] as const);
   });

@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks';
 import { ServiceGate } from '../work/requests/service-gate.js';
 import { forecastNeeds } from '../reading/demand.js';
 import { askBackEveryMs } from '../work/requests/outages.js';
+import { rememberForecast } from '../work/requests/remembered-forecast.js';
 import { wakeWorkspace } from '../operations/act.js';
 import { ProcessMeters } from '../api/metrics/serve-metrics.js';
 import { linkWith, PageCodes } from '../api/sign-in.js';
@@ -303,7 +304,8 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const readySinceMs = performance.now();
   const upMs = () => performance.now() - readySinceMs;
   const hindrances = new HindranceMemory(() => performance.now());
-  const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs());
+  const forecast = rememberForecast(forecastNeeds);
+  const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs(), forecast);
   const alerts = new AlertDesk({
     sources: () => ({
       ledger,

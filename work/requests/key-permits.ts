@@ -1,7 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { type Priority, type QuotaState, refilled, sameWindowMs, type SpentPermit } from './quota.js';
 import type { ApiError } from '../../pigeonhole/api-error.js';
-import type { Needs } from './quota-rules.js';
 import type { Quota } from '../../pigeonhole/response.js';
 
 /** This process's knowledge about an API key. */
@@ -12,14 +11,10 @@ export interface Key {
   stateAt: number;
   /** Resolves when this process's request that asks has ended; undefined if there is none. */
   asking: Promise<void> | undefined;
-  /** Instant of the first forecast, by the monotonic clock; undefined before it. */
-  forecastSince: number | undefined;
-  /** Number of requests needed for reading within `spanMs` from `at`. */
-  needs: { readonly at: number; readonly spanMs: number; readonly value: Promise<Needs> } | undefined;
 }
 
 export function unknownKey(fingerprint: string): Key {
-  return { fingerprint, state: undefined, stateAt: 0, asking: undefined, forecastSince: undefined, needs: undefined };
+  return { fingerprint, state: undefined, stateAt: 0, asking: undefined };
 }
 
 /**

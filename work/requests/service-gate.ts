@@ -38,17 +38,14 @@ import {
   unstretched,
   waitAfterRefusal,
 } from './quota-rules.js';
+import { rememberForecast } from './remembered-forecast.js';
 import { SlowLists } from './slow-lists.js';
 
 /** The collaborators a request needs, passed with each request because the configuration can be replaced in between. */
 type Access = Pick<Collaborators, 'clients' | 'config'>;
 
-/**
- * Maximum time for which a forecast of the requests needed for reading is reused. A process that has just started
- * forecasts more often, because the first forecast may know none of the streams yet.
- */
-const forecastMs = 60_000;
-const shortestForecastMs = 1000;
+/** Minimum span of a forecast, so that it can be remembered while a short window passes. */
+const shortestSpanMs = 60_000;
 /**
  * Maximum number of attempts to take a permit. An attempt is repeated if the store refuses the permit although the
  * quota, read afterwards, shows no reason.
@@ -79,6 +76,7 @@ export class ServiceGate {
   readonly slowLists: SlowLists;
   private readonly now: () => number;
   private readonly onDue: (workspace: string) => void;
+  readonly #forecast: Forecast;
   readonly #keys = new Map<string, Key>();
 
   /**
@@ -89,9 +87,10 @@ export class ServiceGate {
   constructor(
     private readonly ledger: Ledger,
     log: Log,
-    private readonly forecast: Forecast,
+    forecast: Forecast,
     { now = () => performance.now(), after = afterMs, onDue = () => undefined }: GateOptions = {},
   ) {
+    this.#forecast = rememberForecast(forecast);
     this.now = now;
     this.onDue = onDue;
     this.outages = new Outages(log, storedOutages(ledger, onDue), { now, after, wallNow: () => ledger.clock.nowMs() });
@@ -287,24 +286,14 @@ export class ServiceGate {
   async #needsOf(access: Access, key: Key, state: QuotaState): Promise<Needs> {
     const { resetInMs } = state;
     if (state.limit === null || resetInMs === null) return noNeeds;
-    const now = performance.now();
-    key.forecastSince ??= now;
-    const validMs = Math.min(forecastMs, Math.max(shortestForecastMs, (key.needs?.at ?? now) - key.forecastSince));
-    if (key.needs === undefined || now - key.needs.at > validMs || resetInMs > 2 * key.needs.spanMs) {
-      const spanMs = Math.max(resetInMs, forecastMs);
-      const value = this.forecast(
-        { ledger: this.ledger, config: access.config },
-        this.#sharing(access.config, key.fingerprint),
-        [spanMs],
-        this.ledger.clock.nowMs(),
-      );
-      key.needs = { at: now, spanMs, value: value.then(([needs]) => needs!) };
-      key.needs.value.catch(() => {
-        key.needs = undefined; // the store failed: the callers get the error, the next call tries again
-      });
-    }
-    const { spanMs, value } = key.needs;
-    return needsUntil({ needs: await value, spanMs }, resetInMs);
+    const spanMs = Math.max(resetInMs, shortestSpanMs);
+    const [needs] = await this.#forecast(
+      { ledger: this.ledger, config: access.config },
+      this.#sharing(access.config, key.fingerprint),
+      [spanMs],
+      this.ledger.clock.nowMs(),
+    );
+    return needsUntil({ needs: needs!, spanMs }, resetInMs);
   }
 
   /** Returns the workspaces that use this key. */
