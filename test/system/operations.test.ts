@@ -484,7 +484,8 @@ describe('a service that stops answering', () => {
         await (await fetch(`http://127.0.0.1:${port}/metrics`, { headers: apiHeaders(folder) })).text(),
       ),
     );
-    expect(timesLogged() - loggedBefore).toBe(1); // only one line, even if many streams notice it
+    // Only one line, even if many streams notice it; none within ten minutes of an earlier one.
+    expect(timesLogged()).toBe(Math.max(1, loggedBefore));
 
     await control('DELETE');
     expect((await run('try-now', 'workspace:acme')).out).toBe('workspace acme is retried now\n');
