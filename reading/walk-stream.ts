@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readingRules } from '../ledger/item-form.js';
 import { type KnownPage, knownPages, walksInCircle } from '../ledger/pages.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
@@ -52,9 +53,16 @@ interface Arrived {
   readonly digest: Buffer | null;
 }
 
+/** A page that was requested. */
+interface Requested {
+  readonly page: Promise<Page>;
+  /** The page with its items hashed, which happens while the page before it is stored. */
+  readonly arrived: Promise<Arrived>;
+}
+
 /**
- * Continues a walk page by page: request, check, hash, compare, write, next. The next page is on its way while the
- * current one is checked and stored. Each page commits together with the walk's position and only under the stream's
+ * Continues a walk page by page: request, hash, check, compare, write, next. The next page is requested and hashed
+ * while the current one is stored. Each page commits together with the walk's position and only under the stream's
  * current lease, so a walk can be interrupted anywhere and continues after its last stored page.
  * @throws {ApiError} when a request fails; pages read before it are stored
  * @throws {PermitRefusal} when the quota has no permit for a request
@@ -65,16 +73,24 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   let walk = from;
   reading.cursor = from.cursor;
   reading.walk = { kind: from.kind, advanced: false };
-  let next = requests.page(walk.cursor);
+  const read = (cursor: string | null, ordinal: number): Requested => {
+    const page = requests.page(cursor);
+    // The page after this one can be requested before the items of this one are hashed, which blocks the thread.
+    const arrived = page.then(async (received) => {
+      await nextTurn();
+      return checkPage(reading, from.kind, received, known.get(ordinal));
+    });
+    arrived.catch(() => undefined); // awaited later; until then, Node.js must not report a rejection as unhandled
+    return { page, arrived };
+  };
+  let next = read(walk.cursor, walk.pages);
   try {
     for (;;) {
-      const page = await next;
+      const page = await next.page;
       const continues = page.hasMore && requests.hasRoomFor(walk.pages + 1);
       // A poll from the newest item ends where a page reaches a known one, so its next page may not be needed.
-      const ahead = continues && walk.untilId === null ? requests.page(page.nextCursor) : undefined;
-      ahead?.catch(() => undefined); // awaited later; until then, Node.js must not report a rejection as unhandled
-      const checked = checkPage(reading, from.kind, page, known.get(walk.pages));
-      const arrived = await withoutStrangers(reading, checked);
+      const ahead = continues && walk.untilId === null ? read(page.nextCursor, walk.pages + 1) : undefined;
+      const arrived = await withoutStrangers(reading, await next.arrived);
       reading.deps.onPage();
       await discardSuspect(reading);
       if (arrived === 'held') return arrived;
@@ -83,10 +99,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       reading.cycle.pages += 1;
       const { summary } = arrived;
       const ends = !page.hasMore || (walk.kind === 'poll' && reachesKnown(walk.untilId, summary));
-      if (!ends && continues) {
-        next = ahead ?? requests.page(after.cursor);
-        next.catch(() => undefined);
-      }
+      if (!ends && continues) next = ahead ?? read(after.cursor, after.pages);
       const isDetection = budget.detects && (walk.kind === 'poll' || showsNewItem(reading, summary));
       // `stretch` (how much longer the intervals are while the quota is short) is computed again, because a response
       // may have changed the known quota since this cycle started.
