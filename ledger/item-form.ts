@@ -3,7 +3,7 @@ import { canonicalJson } from './canonical-json.js';
 import { withoutIdentity, effective, type Visibility } from './visibility.js';
 import type { KeyedHash } from './keyed-hash.js';
 import type { Ledger } from './ledger.js';
-import type { DifferingItem } from './compare-items.js';
+import type { DifferingItem } from './items/compare-items.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import type { Queryable } from './drivers/database.js';
 import { type StreamLease, stale } from './streams.js';
-import type { PageScope, PageWrite } from './write-changes.js';
+import type { PageScope, PageWrite } from './items/write-changes.js';
 import { existsAgain } from './streams-gone.js';
 
 /** A page of a stream that is being written under the stream's lease, which `lockPigeonhole` has checked. */

@@ -164,3 +164,12 @@ export async function keySequence(tx: Queryable, streamId: number, pages: number
 export async function dropPagesFrom(tx: Queryable, streamId: number, ordinal: number): Promise<void> {
   await tx.query('delete from pages where stream_id = $1 and ordinal >= $2', [streamId, ordinal]);
 }
+
+/** Clears the digests of all pages of these workspaces, so that each page is compared row by row again. */
+export async function forgetDigestsOf(tx: Queryable, workspaces: readonly string[]): Promise<void> {
+  await tx.query(
+    `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
+     where g.stream_id = s.id and p.workspace = any($1::text[])`,
+    [workspaces],
+  );
+}

@@ -274,3 +274,47 @@ export async function markPlaceGone(tx: Queryable, ref: number, isGone: boolean)
     [ref, isGone],
   );
 }
+
+/** Stores which sequence a pigeonhole assigns next. The caller holds the lock on its row. */
+export async function storeNextSequence(tx: Queryable, ref: number, next: number): Promise<void> {
+  await tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [ref, next]);
+}
+
+/** Starts a rehearsal, or moves the end of the one in progress. */
+export async function startRehearsal(
+  ledger: Ledger,
+  ref: number,
+  { forSeconds, by }: { readonly forSeconds: number; readonly by: string | null },
+): Promise<void> {
+  await ledger.db.query(
+    `update pigeonholes set rehearsal_until = clock_timestamp() + $2 * interval '1 second', rehearsal_by = $3,
+       rehearsal_since = case when rehearsal_until > clock_timestamp() then rehearsal_since else clock_timestamp() end
+     where ref = $1`,
+    [ref, forSeconds, by],
+  );
+}
+
+/**
+ * Ends the rehearsal in progress. A second call changes nothing.
+ * @returns false if no rehearsal was in progress
+ */
+export async function endRehearsal(ledger: Ledger, ref: number): Promise<boolean> {
+  const ended = await ledger.db.query(
+    `update pigeonholes set rehearsal_until = clock_timestamp()
+     where ref = $1 and rehearsal_until > clock_timestamp() returning ref`,
+    [ref],
+  );
+  return ended.length > 0;
+}
+
+/** Adds the pigeonholes that the ledger does not know. */
+export async function ensurePlaces(
+  tx: Queryable,
+  places: readonly { readonly workspace: string; readonly pigeonholeId: number }[],
+): Promise<void> {
+  await tx.query(
+    `insert into pigeonholes (workspace, pigeonhole_id) select distinct * from unnest($1::text[], $2::int8[]) as n
+     on conflict (workspace, pigeonhole_id) do nothing`,
+    [places.map(({ workspace }) => workspace), places.map(({ pigeonholeId }) => pigeonholeId)],
+  );
+}

@@ -6,9 +6,9 @@ import { isKnownSince, loadJudge, type Visibility } from './visibility.js';
 import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import { sweepStreams } from './streams-due.js';
-import type { DifferingItem } from './compare-items.js';
+import type { DifferingItem } from './items/compare-items.js';
 import { wakeSinks } from './sinks.js';
-import { type PageScope, writeChanges } from './write-changes.js';
+import { type PageScope, writeChanges } from './items/write-changes.js';
 
 /** Maximum number of items that one transaction revises. A session with more items is revised in slices. */
 const sliceSize = 500;

@@ -3,7 +3,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
 import type { LinkedAttendee } from './registrant-item.js';
-import type { PageScope } from './write-changes.js';
+import type { PageScope } from './items/write-changes.js';
 
 /** Maximum number of attendees' changes that one call processes. */
 const changesAtOnce = 200;

@@ -1,9 +1,10 @@
+import { storeErased, unlinkTombstonesOf } from './items/remove-items.js';
 import { questionLists } from '../base/list-names.js';
 import type { Queryable } from './drivers/database.js';
 import { hashedForm, type Fields } from './item-form.js';
 import type { Ledger } from './ledger.js';
-import type { DifferingItem } from './compare-items.js';
-import type { PageScope } from './write-changes.js';
+import type { DifferingItem } from './items/compare-items.js';
+import type { PageScope } from './items/write-changes.js';
 
 type PagePlace = Pick<PageScope, 'workspace' | 'ref' | 'list' | 'streamId'>;
 
@@ -117,12 +118,7 @@ async function storeQuestionKeys(
   if (questions.length === 0) return;
   const keys = questions.map(({ key }) => key);
   const subjects = questions.map(({ subject }) => subject);
-  await tx.query(
-    `insert into items (ref, list, key, stream_id, subject, revision, content_hash, rules, seen_at, last_sequence, erased)
-     select $1, $2, n.key, $4, n.subject, 0, '', '', clock_timestamp(), 0, true
-     from unnest($3::text[], $5::bytea[]) as n (key, subject) on conflict (ref, list, key) do nothing`,
-    [ref, list, keys, streamId, subjects],
-  );
+  await storeErased(tx, { ref, list, streamId }, questions);
   await tx.query(
     `update erasures set ended_at = null where number in (select f.erasure from forgotten f
        join pigeonholes p on p.workspace = f.workspace where p.ref = $1 and f.subject = any($2::bytea[]))
@@ -132,12 +128,7 @@ async function storeQuestionKeys(
     [ref, subjects, keys, listsWithQuestions],
   );
   // An erasure that is not finished needs the subject to find the question; a finished one removes it (`endErasure`).
-  await tx.query(
-    `update items set subject = null
-     where ref = $1 and list = $2 and key = any($3::text[]) and erased and subject in (
-       select f.subject from forgotten f join erasures e on e.number = f.erasure and e.ended_at is not null)`,
-    [ref, list, keys],
-  );
+  await unlinkTombstonesOf(tx, { ref, list }, keys);
 }
 
 /** Returns the ids of those questions that are erased in the pigeonhole. */

@@ -4,7 +4,7 @@ import { storedDetail } from '../ledger/kept-answer.js';
 import { approveSink, isApproved } from '../ledger/approvals.js';
 import { openErasures } from '../people/erasures.js';
 import { runningImports } from '../importing/read-import.js';
-import { selectedPigeonholes, refOf } from '../ledger/pigeonholes.js';
+import { endRehearsal, startRehearsal, selectedPigeonholes, refOf } from '../ledger/pigeonholes.js';
 import { discovering, forgetting, importing, type WorkflowStarter } from './orchestration.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { pausesOf, resume, pause, placeName } from '../ledger/pauses.js';
@@ -245,31 +245,4 @@ export async function handleRequest(ledger: Ledger, scope: WorkScope, request: O
       }
       return true;
   }
-}
-
-/** Starts a rehearsal, or moves the end of the one in progress. */
-async function startRehearsal(
-  ledger: Ledger,
-  ref: number,
-  { forSeconds, by }: { readonly forSeconds: number; readonly by: string | null },
-): Promise<void> {
-  await ledger.db.query(
-    `update pigeonholes set rehearsal_until = clock_timestamp() + $2 * interval '1 second', rehearsal_by = $3,
-       rehearsal_since = case when rehearsal_until > clock_timestamp() then rehearsal_since else clock_timestamp() end
-     where ref = $1`,
-    [ref, forSeconds, by],
-  );
-}
-
-/**
- * Ends the rehearsal in progress. A second call changes nothing.
- * @returns false if no rehearsal was in progress
- */
-async function endRehearsal(ledger: Ledger, ref: number): Promise<boolean> {
-  const ended = await ledger.db.query(
-    `update pigeonholes set rehearsal_until = clock_timestamp()
-     where ref = $1 and rehearsal_until > clock_timestamp() returning ref`,
-    [ref],
-  );
-  return ended.length > 0;
 }

@@ -1,10 +1,11 @@
 import { canonicalJson } from '../ledger/canonical-json.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { hashedForm, type Fields } from '../ledger/item-form.js';
-import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
+import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/items/next-changes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { rewriteSnapshots } from '../ledger/snapshots.js';
+import { storeWithoutCopies } from '../ledger/items/remove-items.js';
+import { rewriteSnapshots } from '../ledger/items/snapshots.js';
 import { wakeAllSinks } from '../ledger/sinks.js';
 import { sequencesOf } from './erase-items.js';
 import { recordHolders } from './held-items.js';
@@ -64,22 +65,7 @@ export async function eraseCopies(
       return { ...row, stored: canonicalJson(fields), copiesHash };
     });
     const history = await sequencesOf(tx, ref, rows);
-    await tx.query(
-      `update items i set payload = n.payload, copies_hash = n.copies_hash, revision = n.revision,
-         last_sequence = n.sequence
-       from unnest($2::text[], $3::text[], $4::json[], $5::bytea[], $6::int4[], $7::int8[])
-         as n (list, key, payload, copies_hash, revision, sequence)
-       where i.ref = $1 and i.list = n.list and i.key = n.key`,
-      [
-        ref,
-        changed.map(({ list }) => list),
-        changed.map(({ key }) => key),
-        changed.map(({ stored }) => stored),
-        changed.map(({ copiesHash }) => copiesHash),
-        changed.map(({ revision }) => revision),
-        changed.map(({ sequence }) => sequence),
-      ],
-    );
+    await storeWithoutCopies(tx, ref, changed);
     // Keeps the erasure open until the sinks that received the text have received the revision without it.
     await recordHolders(tx, { erasure, ref, history, removals: changed });
     await reopenLaneReceipts(tx, { erasure, ref });

@@ -1,11 +1,7 @@
+import { eraseItemData } from '../ledger/items/remove-items.js';
+import { dropSnapshots } from '../ledger/items/snapshots.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import {
-  insertNextChanges,
-  type NextChange,
-  nextChanges,
-  type StoredItem,
-  storedItemColumns,
-} from '../ledger/next-changes.js';
+import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/items/next-changes.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
@@ -108,11 +104,8 @@ export async function eraseItems(
     await reopenLaneReceipts(tx, { erasure, ref });
     const sequences = history.map(({ sequence }) => sequence);
     await supersedeErased(tx, ref, sequences);
-    await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
-      ref,
-      sequences,
-    ]);
-    await emptyItems(tx, ref, removals);
+    await dropSnapshots(tx, ref, sequences);
+    await eraseItemData(tx, ref, removals);
     await insertNextChanges(tx, ref, removals);
     await tx.query(
       `delete from missing m using unnest($2::text[], $3::text[]) as n (list, key)
@@ -138,22 +131,5 @@ export async function sequencesOf(
        where c.previous_sequence is not null)
      select list, key, sequence from own`,
     [ref, rows.map(({ list }) => list), rows.map(({ key }) => key), rows.map(({ lastSequence }) => lastSequence)],
-  );
-}
-
-/** Removes the data of items, and stores their new revisions and sequences. */
-async function emptyItems(tx: Queryable, ref: number, removals: readonly NextChange[]): Promise<void> {
-  await tx.query(
-    `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null, origin = null,
-       revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
-     from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
-     where i.ref = $1 and i.list = n.list and i.key = n.key`,
-    [
-      ref,
-      removals.map(({ list }) => list),
-      removals.map(({ key }) => key),
-      removals.map(({ revision }) => revision),
-      removals.map(({ sequence }) => sequence),
-    ],
   );
 }

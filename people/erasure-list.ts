@@ -1,3 +1,4 @@
+import { ensurePlaces } from '../ledger/pigeonholes.js';
 import type { Database, Queryable } from '../ledger/drivers/database.js';
 import { LedgerError } from '../ledger/ledger-error.js';
 import type { ErasureNames } from './erasures.js';
@@ -95,11 +96,7 @@ export async function takeOverErasures(db: Database, { ledger, erasures }: Erasu
     const codes = erasures.flatMap(({ id, codes: all }) => all.map((each) => ({ id, ...each })));
     // A pigeonhole that is missing in the backup will be read again. Its row must exist now, because the forgotten
     // codes below refer to it.
-    await tx.query(
-      `insert into pigeonholes (workspace, pigeonhole_id) select distinct * from unnest($1::text[], $2::int8[]) as n
-       on conflict (workspace, pigeonhole_id) do nothing`,
-      [codes.map(({ workspace }) => workspace), codes.map(({ pigeonholeId }) => pigeonholeId)],
-    );
+    await ensurePlaces(tx, codes);
     const keptCodes = await tx.query<{ erasure: number }>(
       `insert into forgotten_codes (erasure, ref, code_hash)
        select e.number, p.ref, decode(n.code, 'hex')

@@ -1,3 +1,5 @@
+import { unlinkTombstones } from '../ledger/items/remove-items.js';
+import { forgetDigestsOf } from '../ledger/pages.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { Receipt, ErasureNames } from './erasures.js';
@@ -67,11 +69,7 @@ export async function endErasure(ledger: Ledger, erasure: number): Promise<void>
     );
     if (ended.length === 0) return;
     await dropHolders(tx, erasure);
-    await tx.query(
-      `update items set subject = null
-       where erased and subject = any(array(select subject from forgotten where erasure = $1))`,
-      [erasure],
-    );
+    await unlinkTombstones(tx, erasure);
   });
 }
 
@@ -107,11 +105,7 @@ export async function liftErasure(ledger: Ledger, erasure: number): Promise<bool
     );
     // Clears the digests of the workspaces' pages. Otherwise, reading would skip pages that have not changed, and with
     // them the person's items.
-    await tx.query(
-      `update pages g set digest = null from streams s join pigeonholes p on p.ref = s.ref
-       where g.stream_id = s.id and p.workspace = any($1::text[])`,
-      [[...new Set(people.map(({ workspace }) => workspace))]],
-    );
+    await forgetDigestsOf(tx, [...new Set(people.map(({ workspace }) => workspace))]);
     const codes = await tx.query('delete from forgotten_codes where erasure = $1 returning code_hash', [erasure]);
     return people.length + codes.length > 0;
   });

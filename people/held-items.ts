@@ -1,6 +1,6 @@
 import type { Queryable } from '../ledger/drivers/database.js';
 import { listNotWanted } from '../ledger/lanes.js';
-import type { NextChange } from '../ledger/next-changes.js';
+import type { NextChange } from '../ledger/items/next-changes.js';
 import { dropObjects } from '../ledger/sink-objects.js';
 
 /* Owner of the table `erasing`: every statement that writes it. A row is an item that a sink has to remove. */

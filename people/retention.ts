@@ -3,11 +3,12 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import { groupBy } from '../base/grouping.js';
 import { deliveriesOf, dropDeliveries } from '../ledger/deliveries-condensed.js';
 import { expireDeliveries } from '../ledger/deliveries.js';
-import { dropChanges, historiesOf } from '../ledger/items-condensed.js';
+import { dropChanges, historiesOf } from '../ledger/items/condensed-changes.js';
 import { condense } from './condense-history.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPlace, lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { expiredPayload } from '../ledger/compare-items.js';
+import { expireItems } from '../ledger/items/remove-items.js';
+import { dropSnapshots, dropSnapshotsOf } from '../ledger/items/snapshots.js';
 import { type AttendeeRow, keepCodes } from '../ledger/sign-ins.js';
 
 /** Maximum time that one cycle of a workspace spends on retention; the next cycle continues. */
@@ -108,15 +109,8 @@ export async function expireSlice(
     );
     const keys = rows.map(({ key }) => key);
     if (list === 'attendees') await keepCodesOf(ledger, tx, ref, keys);
-    await tx.query(
-      `update items set payload = $4::json, expired = true
-       where ref = $1 and list = $2 and key = any($3::text[]) and payload is not null and not expired`,
-      [ref, list, keys, expiredPayload],
-    );
-    await tx.query(
-      `update changes set snapshot = null where ref = $1 and list = $2 and key = any($3::text[]) and snapshot is not null`,
-      [ref, list, keys],
-    );
+    await expireItems(tx, { ref, list }, keys);
+    await dropSnapshotsOf(tx, { ref, list }, keys);
     const next = rows.length < rowsAtOnce ? null : keys.at(-1)!;
     if (next === null && list === 'registrants') await expireImports(tx, ref);
     await tx.query(
@@ -191,10 +185,7 @@ async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): 
     );
     const sequences = rows.filter(({ isOld }) => isOld).map(({ sequence }) => sequence);
     if (sequences.length === 0) return false;
-    await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [
-      ref,
-      sequences,
-    ]);
+    await dropSnapshots(tx, ref, sequences);
     await expireDeliveries(tx, ref, sequences);
     return sequences.length === rowsAtOnce;
   });

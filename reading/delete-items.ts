@@ -1,12 +1,13 @@
 import { chunksOf } from '../base/grouping.js';
 import type { Queryable } from '../ledger/drivers/database.js';
-import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/next-changes.js';
+import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } from '../ledger/items/next-changes.js';
 import { forgetDigests } from '../ledger/pages.js';
-import { seenLater } from '../ledger/compare-items.js';
+import { seenLater } from '../ledger/items/compare-items.js';
 import { markSessionsGone } from '../ledger/streams-gone.js';
 import { decidesAnonymity } from './stream-reading.js';
-import { keepSnapshotSql } from '../ledger/snapshots.js';
-import type { PageScope } from '../ledger/write-changes.js';
+import { storeTombstones } from '../ledger/items/remove-items.js';
+import { keepSnapshots } from '../ledger/items/snapshots.js';
+import type { PageScope } from '../ledger/items/write-changes.js';
 
 /**
  * Turns items into tombstones. A tombstone keeps the key and the revision number, so that numbering continues if the
@@ -39,24 +40,13 @@ async function deleteSlice(tx: Queryable, scope: PageScope, keys: readonly strin
   const gone = rows.map(({ key }) => key);
   const values = gone.map(Number);
   await Promise.all([
-    tx.query(keepSnapshotSql, [scope.ref, scope.list, gone, rows.map(({ lastSequence }) => lastSequence)]),
-    tx.query(
-      `insert into items (ref, list, key, stream_id, content_hash, rules, seen_at, revision, last_sequence)
-       select $1, $2, n.key, i.stream_id, i.content_hash, i.rules, least($3, clock_timestamp()), n.revision, n.sequence
-       from unnest($4::text[], $5::int4[], $6::int8[]) as n (key, revision, sequence)
-         cross join lateral (select stream_id, content_hash, rules from items
-           where ref = $1 and list = $2 and key = n.key limit 1) i
-       on conflict (ref, list, key) do update set payload = null, expired = false, copies_hash = null,
-         revision = excluded.revision, last_sequence = excluded.last_sequence, seen_at = excluded.seen_at`,
-      [
-        scope.ref,
-        scope.list,
-        at,
-        gone,
-        deletions.map(({ revision }) => revision),
-        deletions.map(({ sequence }) => sequence),
-      ],
+    keepSnapshots(
+      tx,
+      scope,
+      gone,
+      rows.map(({ lastSequence }) => lastSequence),
     ),
+    storeTombstones(tx, scope, deletions, at),
     insertNextChanges(tx, scope.ref, deletions),
     tx.query('delete from missing where ref = $1 and list = $2 and key = any($3::text[])', [
       scope.ref,

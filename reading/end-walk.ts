@@ -1,4 +1,4 @@
-import type { DifferingItem } from '../ledger/compare-items.js';
+import type { DifferingItem } from '../ledger/items/compare-items.js';
 import type { Queryable } from '../ledger/drivers/database.js';
 import { dropPagesFrom, forgetDigests, keySequence, savePage } from '../ledger/pages.js';
 import type { StreamWrite } from '../ledger/lock-pigeonhole.js';

@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from '../ledger/missing-evidence.js';
 import { deleteItems } from './delete-items.js';
 import { wakeSinks } from '../ledger/sinks.js';
-import type { PageScope } from '../ledger/write-changes.js';
+import type { PageScope } from '../ledger/items/write-changes.js';
 
 /** Period in which the deletions of a list are added up and compared with its limits. */
 const countedForMs = 60 * 60_000;

@@ -118,7 +118,7 @@ export async function forgetFound(tx: Queryable, lease: StreamLease, walk: OpenW
 /**
  * SQL condition: the item was last seen before the walk's first request. A `seen_at` in the future was stored while a
  * clock was wrong. It counts as past, because it would otherwise protect the row until that instant (as in `seenLater`
- * of ledger/compare-items.ts).
+ * of ledger/items/compare-items.ts).
  */
 const seenBefore = '(i.seen_at < $5 or i.seen_at > clock_timestamp())';
 

@@ -1,4 +1,4 @@
-import { compareItems, type DifferingItem, type KnownRow } from '../ledger/compare-items.js';
+import { compareItems, type DifferingItem, type KnownRow } from '../ledger/items/compare-items.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import { isKnownPage, type SweptPage } from '../ledger/pages.js';
@@ -8,7 +8,7 @@ import { wakeSinks } from '../ledger/sinks.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { withoutForgotten } from '../ledger/without-forgotten.js';
-import { type Source, writeChanges } from '../ledger/write-changes.js';
+import { type Source, writeChanges } from '../ledger/items/write-changes.js';
 import { type DoubtfulPage, settleDoubt } from './doubt.js';
 import { endIfLast, rememberPage, type WalkEnd } from './end-walk.js';
 import { decidesAnonymity } from './stream-reading.js';

@@ -13,10 +13,10 @@ import { readableJson } from '../ledger/sql-expressions.js';
 import { readingRules } from '../ledger/item-form.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { wakeSinks } from '../ledger/sinks.js';
-import { type PageWrite, writeChanges } from '../ledger/write-changes.js';
+import { type PageWrite, writeChanges } from '../ledger/items/write-changes.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import { deleteItems } from './delete-items.js';
-import { compareItems } from '../ledger/compare-items.js';
+import { compareItems } from '../ledger/items/compare-items.js';
 
 /** Maximum number of changes, and of attendees, in one transaction. */
 const changesAtOnce = 200;

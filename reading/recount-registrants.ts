@@ -13,7 +13,7 @@ import { type Recount, storeDerived, type StoredRow } from './recount-engagement
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
 import { wakeSinks } from '../ledger/sinks.js';
-import type { PageWrite } from '../ledger/write-changes.js';
+import type { PageWrite } from '../ledger/items/write-changes.js';
 import { codeStatus } from '../ledger/sql-expressions.js';
 
 /**

@@ -1,8 +1,8 @@
-import type { Queryable } from './drivers/database.js';
-import type { Ledger } from './ledger.js';
-import { type HashedForm, hashedForm, shownForm, type Fields, droppedBy, withoutFields } from './item-form.js';
-import type { SeenItem } from './seen-item.js';
-import { isKnownSince, loadJudge, type Visibility } from './visibility.js';
+import type { Queryable } from '../drivers/database.js';
+import type { Ledger } from '../ledger.js';
+import { type HashedForm, hashedForm, shownForm, type Fields, droppedBy, withoutFields } from '../item-form.js';
+import type { SeenItem } from '../seen-item.js';
+import { isKnownSince, loadJudge, type Visibility } from '../visibility.js';
 import type { PageScope } from './write-changes.js';
 
 type PagePlace = Pick<PageScope, 'ref' | 'list' | 'streamId'>;

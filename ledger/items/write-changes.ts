@@ -1,9 +1,10 @@
+import { storeNextSequence } from '../pigeonholes.js';
 import type { DifferingItem } from './compare-items.js';
-import type { Queryable } from './drivers/database.js';
-import { withoutIdentity, effective } from './visibility.js';
-import { droppedBy, storedForm, withoutFields } from './item-form.js';
-import type { Ledger } from './ledger.js';
-import { idOfChange } from './keyed-hash.js';
+import type { Queryable } from '../drivers/database.js';
+import { withoutIdentity, effective } from '../visibility.js';
+import { droppedBy, storedForm, withoutFields } from '../item-form.js';
+import type { Ledger } from '../ledger.js';
+import { idOfChange } from '../keyed-hash.js';
 import { keepSnapshots, rewriteSnapshots } from './snapshots.js';
 
 /** The list of a pigeonhole that a transaction writes. The transaction holds the lock on the pigeonhole's row. */
@@ -83,8 +84,7 @@ export async function writeChanges(
     keepSnapshots(tx, scope, keysOf(replaced), lastSequencesOf(replaced)),
     insertChanges(tx, scope, changes, source),
     storeItems({ ledger, tx, scope }, items, source?.requestedAt ?? null),
-    changes.length > 0 &&
-      tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [scope.ref, scope.nextSequence]),
+    changes.length > 0 && storeNextSequence(tx, scope.ref, scope.nextSequence),
   ]);
   await rewriteSnapshots(tx, scope, keysOf(hidden), withoutIdentity);
   await rewriteSnapshots(tx, scope, keysOf(underOtherRules), (fields) => withoutFields(fields, dropped));

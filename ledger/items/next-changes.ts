@@ -1,7 +1,8 @@
-import type { Queryable } from './drivers/database.js';
-import type { LockedPlace } from './lock-order.js';
-import { idOfChange } from './keyed-hash.js';
-import { effective, type Visibility } from './visibility.js';
+import { storeNextSequence } from '../pigeonholes.js';
+import type { Queryable } from '../drivers/database.js';
+import type { LockedPlace } from '../lock-order.js';
+import { idOfChange } from '../keyed-hash.js';
+import { effective, type Visibility } from '../visibility.js';
 
 /*
  * The next changes of stored items that were not read from the service: a deletion, an erasure, or the removal of a
@@ -67,6 +68,6 @@ export async function insertNextChanges(tx: Queryable, ref: number, changes: rea
         changes.map(({ lastSequence }) => lastSequence),
       ],
     ),
-    tx.query('update pigeonholes set next_sequence = $2 where ref = $1', [ref, changes.at(-1)!.sequence + 1]),
+    storeNextSequence(tx, ref, changes.at(-1)!.sequence + 1),
   ]);
 }

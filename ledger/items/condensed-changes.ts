@@ -1,4 +1,4 @@
-import type { Queryable } from './drivers/database.js';
+import type { Queryable } from '../drivers/database.js';
 
 /** Maximum number of an item's earlier changes that one pass reads. The next change of the item reads on. */
 const maxHistory = 50;

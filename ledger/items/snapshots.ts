@@ -1,6 +1,6 @@
-import { canonicalJson } from './canonical-json.js';
-import type { Queryable } from './drivers/database.js';
-import type { Fields } from './item-form.js';
+import { canonicalJson } from '../canonical-json.js';
+import type { Queryable } from '../drivers/database.js';
+import type { Fields } from '../item-form.js';
 
 /**
  * For each row of `n (key, sequence)`: copies the payload of the item with this key in list `$2` into the change with
@@ -57,5 +57,22 @@ export async function rewriteSnapshots(
       rows.map(({ sequence }) => sequence),
       rows.map(({ snapshot }) => canonicalJson(rewrite(JSON.parse(snapshot) as Fields))),
     ],
+  );
+}
+
+/** Deletes the snapshots of changes. */
+export async function dropSnapshots(tx: Queryable, ref: number, sequences: readonly number[]): Promise<void> {
+  await tx.query('update changes set snapshot = null where ref = $1 and sequence = any($2::int8[])', [ref, sequences]);
+}
+
+/** Deletes the snapshots of all changes of these items. */
+export async function dropSnapshotsOf(
+  tx: Queryable,
+  { ref, list }: { readonly ref: number; readonly list: string },
+  keys: readonly string[],
+): Promise<void> {
+  await tx.query(
+    `update changes set snapshot = null where ref = $1 and list = $2 and key = any($3::text[]) and snapshot is not null`,
+    [ref, list, keys],
   );
 }
