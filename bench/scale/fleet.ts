@@ -88,7 +88,7 @@ export class Fleet {
     fleet.#api = api;
     stage.onClose(() => api.stop());
     await api.lineLike(/^ready: serving/, 120_000);
-    for (let n = 0; n < options.workers; n += 1) await fleet.startWorker();
+    await Promise.all(Array.from({ length: options.workers }, () => fleet.startWorker()));
     return fleet;
   }
 
@@ -108,7 +108,7 @@ export class Fleet {
   /** Starts one more worker. Resolves when it is ready. */
   async startWorker(): Promise<Program> {
     const address = `127.0.0.1:${await freePort()}`;
-    const worker = this.#run(`worker-${Date.now()}`, ['worker', '--listen', address]);
+    const worker = this.#run(`worker-${address.split(':')[1]}`, ['worker', '--listen', address]);
     this.#workers.push(worker);
     await waitUntil(`${address} is ready`, () => answersReady(address), 120_000);
     return worker;

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import { loadavg } from 'node:os';
+import { startGuardedChild } from '../../worker/guarded-child.js';
 import { type BenchOptions, type BenchReport, median } from '../report.js';
 import type { Fleet } from './fleet.js';
 import { pollsPerSecond, type ScaleTask, startPolling, withLivePigeonholes } from './polling.js';
@@ -41,7 +41,7 @@ export async function restartUnderLoad(task: ScaleTask, options: BenchOptions, r
       });
       report.figure({ what: 'worst 10 s after the restart / before', value: Math.min(...after) / before });
     } finally {
-      stopBurning();
+      await stopBurning();
     }
   });
 }
@@ -57,12 +57,10 @@ async function restartOneWorker(fleet: Fleet): Promise<void> {
   await fleet.startWorker();
 }
 
-/** @returns a function that ends the programs */
-function burn(count: number): () => void {
+/** Starts programs that compute until the returned function, or the end of this process, ends them. */
+function burn(count: number): () => Promise<void> {
   const children = Array.from({ length: count }, () =>
-    spawn(process.execPath, ['-e', `const end = Date.now() + 600000; while (Date.now() < end);`], { stdio: 'ignore' }),
+    startGuardedChild({ command: process.execPath, args: ['-e', 'for (;;);'], env: {} }),
   );
-  return () => {
-    for (const child of children) child.kill('SIGKILL');
-  };
+  return async () => void (await Promise.all(children.map((child) => child.stop(0))));
 }
