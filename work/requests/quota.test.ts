@@ -109,6 +109,13 @@ describe.each(kinds)('the quota of a key, on %s', (kind) => {
     expect(await report(2000, 1009)).toMatchObject({ limit: 2000, remaining: 1009, window: 1 });
   });
 
+  it('counts no more requests than the service if a limit is reported for the first time', async () => {
+    for (let n = 0; n < 39; n += 1) await spend();
+    expect(await report(100, 90)).toMatchObject({ limit: 100, remaining: 90, used: 10 });
+    expect(await noteAnswer(ledger, key, await spend(), { ...nothing, remaining: 80 })).toMatchObject({ used: 11 });
+    expect(await noteAnswer(ledger, key, await spend(), { ...nothing, limit: 5 })).toMatchObject({ used: 5 });
+  });
+
   it('counts no negative number of requests if more remain than the limit allows', async () => {
     await report(6, 3, hour);
     expect(await report(6, 8, 2 * hour)).toMatchObject({ used: 0, remaining: 8, window: 2 });

@@ -166,7 +166,10 @@ export async function noteAnswer(
        remaining = case when ${isAnother} or $3::boolean or remaining is null then $5::int
          when $4::int <> request_limit is true then coalesce($5::int, least(remaining, $4::int))
          else least(remaining, $5::int) end,
-       used = case when ${isAnother} then greatest(0, coalesce($4::int - $5::int, 1)) else used end,
+       used = case when ${isAnother} then greatest(0, coalesce($4::int - $5::int, 1))
+         -- requests of earlier windows, which no reset separated from this one
+         when $4::int <> coalesce(request_limit, -1) then least(used, greatest(0, $4::int - coalesce($5::int, 0)))
+         else used end,
        ${restart('used_imports')}, ${restart('used_idle')}, ${restart('used_sweeps')},
        window_number = window_number + (case when ${isAnother} then 1 else 0 end),
        window_ms = greatest(window_ms, ceil($6::float8)::int8),
