@@ -37,7 +37,22 @@ export interface ServiceAnswer {
    * anyone who has it can test guesses of the body against it.
    */
   readonly digest: string;
+  /** SHA-256 of the whole body of a 200, if the caller knows pages. */
+  readonly bodyHash?: string;
+  /** The known page with the same body: `body` is then parsed only if it is used. */
+  readonly frame?: PageFrame;
 }
+
+/** The parts of a page apart from its items. */
+export interface PageFrame {
+  readonly nextCursor: string | null;
+  readonly hasMore: boolean;
+  readonly perPage: number;
+  readonly digest: string;
+}
+
+/** Pages that were received before, by the SHA-256 of their bodies. */
+export type KnownFrames = Map<string, PageFrame>;
 
 /**
  * The result of parsing a body. `unreadable` is declared as JSON or has no media type, but does not parse; `other` is
@@ -53,9 +68,33 @@ type Body =
  * Distinguishes success from failure, and classifies the failure. The code in the body decides. The HTTP status decides
  * only if the body has no code, because the specification does not say which status goes with which code. Even a 2xx
  * answer can be an error. Source: docs/service-contract.md, "Errors".
+ * @param known a body with one of these pages is not parsed before it is used, because it was parsed before
  * @throws {ApiError} for everything except a 2xx response without an error code
  */
-export function readAnswer(call: Call, raw: RawAnswer): ServiceAnswer {
+export function readAnswer(call: Call, raw: RawAnswer, known?: KnownFrames): ServiceAnswer {
+  if (known === undefined || raw.status !== 200) return readWhole(call, raw);
+  const bodyHash = hash('sha256', raw.body, 'base64');
+  const frame = known.get(bodyHash);
+  if (frame === undefined) return { ...readWhole(call, raw), bodyHash };
+  const { status, headers, requestedAt, answeredAt } = raw;
+  let whole: ServiceAnswer | undefined;
+  return {
+    status,
+    get body() {
+      whole ??= readWhole(call, raw);
+      return whole.body;
+    },
+    requestId: requestIdOf(headers),
+    requestedAt,
+    quota: readQuota(headers, answeredAt),
+    bytes: raw.body.byteLength,
+    digest: frame.digest,
+    bodyHash,
+    frame,
+  };
+}
+
+function readWhole(call: Call, raw: RawAnswer): ServiceAnswer {
   const { status } = raw;
   const isSuccess = status >= 200 && status <= 299;
   const requestId = requestIdOf(raw.headers);

@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { createHash } from 'node:crypto';
+import type { KnownFrames } from './answer.js';
 import { createPigeonholeClient, type PigeonholeClient } from './client.js';
 import type { ClientOptions, ResponseFacts } from './connections.js';
 import { answerJson, collection, startService, type Respond, type TestService } from './service.test-kit.js';
@@ -34,6 +35,38 @@ describe('an answer of the service', () => {
     client = createPigeonholeClient({ baseUrl: service.baseUrl, apiKey: 'k' });
     expect((await client.page({ list: 'subscriptions' })).items).toEqual([{ id: 1 }]);
     expect(service.requests[0]?.headers['accept-encoding']).toBe('identity');
+  });
+});
+
+describe('a page that the caller has received before', () => {
+  it('is not parsed until its items are used, and is the same page', async () => {
+    const rows = [{ id: 7, Name: 'Ann' }, 'no object'];
+    await start((_, response) => answerJson(response, 200, collection(rows, 'next')));
+    const known: KnownFrames = new Map();
+    const list = { list: 'attendees', pigeonholeId: 101 } as const;
+    const first = await client.page(list, { known });
+    const parse = jest.spyOn(JSON, 'parse');
+    const second = await client.page(list, { known });
+    const { digest, nextCursor, hasMore, perPage } = second;
+    expect({ digest, nextCursor, hasMore, perPage }).toEqual({
+      digest: first.digest,
+      nextCursor: 'next',
+      hasMore: true,
+      perPage: 300,
+    });
+    expect(parse).not.toHaveBeenCalled();
+    expect([second.items, second.irregular]).toEqual([first.items, first.irregular]);
+    expect(parse).toHaveBeenCalledTimes(1);
+    parse.mockRestore();
+    expect(known.size).toBe(1);
+  });
+
+  it('is refused if its cursor leads back to it', async () => {
+    await start((_, response) => answerJson(response, 200, collection([{ id: 7 }], 'next')));
+    const known: KnownFrames = new Map();
+    await client.page({ list: 'attendees', pigeonholeId: 101 }, { known });
+    const again = client.page({ list: 'attendees', pigeonholeId: 101 }, { known, cursor: 'next' });
+    await expect(again).rejects.toMatchObject({ kind: 'protocol' });
   });
 });
 

@@ -1,4 +1,4 @@
-import { factsOf, fieldErrorsIn, memberOf, type ServiceAnswer } from './answer.js';
+import { factsOf, fieldErrorsIn, type KnownFrames, memberOf, type ServiceAnswer } from './answer.js';
 import { ApiError, type Call } from './api-error.js';
 import type { ClientOptions } from './connections.js';
 import { openExchange, type Exchange } from './exchange.js';
@@ -16,6 +16,11 @@ export interface PageOptions extends CallOptions {
   readonly cursor?: string | null | undefined;
   /** Page size, 1 to 300; default 300. */
   readonly count?: number | undefined;
+  /**
+   * Pages of this list that the caller received before. A body that equals one of theirs is not parsed until the page's
+   * items are used. The client adds the pages that it returns.
+   */
+  readonly known?: KnownFrames | undefined;
 }
 
 interface WalkOptions extends CallOptions {
@@ -109,11 +114,21 @@ export function createPigeonholeClient(options: ClientOptions): PigeonholeClient
   };
 }
 
-async function fetchPage(exchange: Exchange, list: ListRef, { cursor, count, signal }: PageOptions): Promise<Page> {
+async function fetchPage(
+  exchange: Exchange,
+  list: ListRef,
+  { cursor, count, signal, known }: PageOptions,
+): Promise<Page> {
   const call: Call = { method: 'GET', path: listPath(list) };
   const query = listQuery(list, cursor ?? null, count ?? defaultCount);
-  const answer = await exchange.send({ ...call, query, signal });
-  return readPage(call, list.list, cursor ?? null, answer);
+  const answer = await exchange.send({ ...call, query, signal, known });
+  const page = readPage(call, list.list, cursor ?? null, answer);
+  const { bodyHash, frame } = answer;
+  if (known !== undefined && bodyHash !== undefined && frame === undefined) {
+    const { nextCursor, hasMore, perPage, digest } = page;
+    known.set(bodyHash, { nextCursor, hasMore, perPage, digest });
+  }
+  return page;
 }
 
 /**

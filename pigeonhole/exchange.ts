@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { isNotConfirmed, onlyWhileHeld } from '../base/lease.js';
-import { type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
+import { type KnownFrames, type RawAnswer, type ServiceAnswer, readAnswer } from './answer.js';
 import { ApiError, type Call, ClientOptionsError } from './api-error.js';
 import { decodedBody } from '../base/decoded-body.js';
 import { maxAnswerBytes, openConnections, readBaseUrl, type ClientOptions } from './connections.js';
@@ -13,6 +13,8 @@ interface ServiceRequest extends Call {
   /** The request body: serialized JSON. */
   readonly json?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Pages that need not be parsed again (`readAnswer`). */
+  readonly known?: KnownFrames | undefined;
 }
 
 /** The HTTP connections to the service. */
@@ -109,8 +111,9 @@ export function openExchange(options: ClientOptions) {
       try {
         const raw = await fetchAnswer(request);
         durationMs = performance.now() - startedAt;
-        const answer = readAnswer(call, raw);
-        report({ ...answer, code: null }, null);
+        const answer = readAnswer(call, raw, request.known);
+        const { status, requestId, quota } = answer;
+        report({ status, requestId, quota, code: null }, null);
         return answer;
       } catch (error) {
         if (error instanceof ApiError) report(error, error.kind);

@@ -53,6 +53,29 @@ const envelopeSchema = z.object({
  * items, no cursor, a cursor that is not text, or the cursor of this request; kind `transient` if the body is missing
  */
 export function readPage(call: Call, list: ServiceListName, cursor: string | null, answer: ServiceAnswer): Page {
+  const { frame, requestId, requestedAt, quota, bytes } = answer;
+  // A cursor that leads to its own page is refused below.
+  if (frame === undefined || (frame.hasMore && frame.nextCursor === cursor))
+    return readWholePage(call, list, cursor, answer);
+  let whole: Page | undefined;
+  const read = (): Page => (whole ??= readWholePage(call, list, cursor, answer));
+  return {
+    get items() {
+      return read().items;
+    },
+    get irregular() {
+      return read().irregular;
+    },
+    cursor,
+    ...frame,
+    requestId,
+    requestedAt,
+    quota,
+    bytes,
+  };
+}
+
+function readWholePage(call: Call, list: ServiceListName, cursor: string | null, answer: ServiceAnswer): Page {
   const broken = (problem: string, kind: ApiErrorKind = 'protocol'): ApiError =>
     new ApiError(call, { kind, problem, ...factsOf(answer), mayHaveTakenEffect: false });
 
