@@ -120,7 +120,7 @@ async function walkEnded(client: Client): Promise<Date> {
     async () => {
       const { rows } = await client.query<{ swept_at: Date | null }>(
         `select swept_at from streams s where list = 'attendees' and sweep_due_at <= now()
-           and not exists (select 1 from walks w where w.stream_id = s.id)`,
+           and not exists (select 1 from walks w where w.stream_id = s.id and (w.kind = 'poll' or w.number > s.sweeps))`,
       );
       return rows[0]?.swept_at ?? undefined;
     },

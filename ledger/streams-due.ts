@@ -7,7 +7,8 @@ import type { StreamLease } from './streams.js';
  * Makes streams due for a reason that is not their own last read: a request of an operator, the end of a failure, a
  * larger quota, or what another stream showed. The ends of reads are in `streams.ts`. A request from outside also raises
  * `asked` of the pigeonhole, which its reader notices. It raises it first, because a transaction that stores a page holds
- * the lock on the pigeonhole's row and may then update the same streams.
+ * the lock on the pigeonhole's row and may then update the same streams. A stream that is due already gets the present
+ * instant as well: by it, `writeProgress` recognizes a request that is later than the read.
  */
 
 /** Factors by which the quota lengthens polling intervals, and the ms after which it lengthens none (`Stretch`). */
@@ -61,7 +62,7 @@ const isPlannedLate = `s.wanted and s.gone_at is null and s.failures = 0 and s.d
 export async function pollNow(ledger: Ledger, ref: number): Promise<void> {
   await ledger.db.transaction(async (tx) => {
     await raiseAsked(tx, [ref]);
-    await tx.query('update streams set due_at = now() where ref = $1 and wanted and due_at > now()', [ref]);
+    await tx.query('update streams set due_at = now() where ref = $1 and wanted', [ref]);
   });
 }
 
@@ -75,7 +76,7 @@ export async function sweepNow(ledger: Ledger, ref: number, list: string | null)
   return await ledger.db.transaction(async (tx) => {
     await raiseAsked(tx, [ref]);
     const rows = await tx.query(
-      `update streams set sweep_due_at = now(), due_at = least(due_at, now())
+      `update streams set sweep_due_at = now(), due_at = now()
        where ref = $1 and wanted and ($2::text is null or list = $2) returning id`,
       [ref, list],
     );
@@ -88,7 +89,7 @@ export async function pollWorkspaceNow(ledger: Ledger, name: string): Promise<vo
   await updateWorkspace(
     ledger,
     name,
-    `update streams set due_at = now() where wanted and due_at > now()
+    `update streams set due_at = now() where wanted
        and ref in (select ref from pigeonholes where workspace = $1)`,
   );
 }
@@ -98,7 +99,7 @@ export async function sweepWorkspaceNow(ledger: Ledger, name: string, list: stri
   await updateWorkspace(
     ledger,
     name,
-    `update streams set sweep_due_at = now(), due_at = least(due_at, now()) where wanted
+    `update streams set sweep_due_at = now(), due_at = now() where wanted
        and ($2::text is null or list = $2) and ref in (select ref from pigeonholes where workspace = $1)`,
     [list],
   );
@@ -120,7 +121,7 @@ async function updateWorkspace(
 /** Makes every stream of these pigeonholes due immediately. The caller's transaction holds the lock on their rows. */
 export async function pollPlaces(tx: Queryable, refs: readonly number[]): Promise<void> {
   await raiseAsked(tx, refs);
-  await tx.query('update streams set due_at = now() where ref = any($1::int4[]) and due_at > now()', [refs]);
+  await tx.query('update streams set due_at = now() where ref = any($1::int4[])', [refs]);
 }
 
 /** Makes those streams of a workspace due immediately that wait after a failure. */
@@ -128,7 +129,7 @@ export async function retryFailed(ledger: Ledger, workspace: string): Promise<vo
   await updateWorkspace(
     ledger,
     workspace,
-    `update streams set due_at = now() where wanted and failures > 0 and due_at > now()
+    `update streams set due_at = now() where wanted and failures > 0
        and ref in (select ref from pigeonholes where workspace = $1)`,
   );
 }
@@ -141,7 +142,7 @@ export async function forgetFailures(ledger: Ledger, workspace: string): Promise
   await updateWorkspace(
     ledger,
     workspace,
-    `update streams set due_at = least(due_at, now()), failures = case when gone_count = 0 then 0 else failures end,
+    `update streams set due_at = now(), failures = case when gone_count = 0 then 0 else failures end,
        failure = case when gone_count = 0 then null else failure end
      where wanted and failures > 0 and ref in (select ref from pigeonholes where workspace = $1)`,
   );
@@ -163,7 +164,7 @@ export async function sweepAgain(tx: Queryable, streamId: number, inMs: number):
 /** Makes a sweep of a pigeonhole's sessions due immediately, unless one started after `since` or they cannot be read. */
 export async function sweepSessions(tx: Queryable, ref: number, since: Date): Promise<void> {
   await tx.query(
-    `update streams set due_at = least(due_at, now()), sweep_due_at = now()
+    `update streams set due_at = now(), sweep_due_at = now()
      where ref = $1 and list = 'sessions' and wanted and failures = 0
        and (swept_from is null or swept_from <= $2)`,
     [ref, since],
@@ -177,7 +178,7 @@ export async function sweepSessions(tx: Queryable, ref: number, since: Date): Pr
  */
 export async function sweepOtherLists(tx: Queryable, lease: StreamLease): Promise<void> {
   await tx.query(
-    `update streams s set due_at = least(due_at, now()), sweep_due_at = now()
+    `update streams s set due_at = now(), sweep_due_at = now()
      from (select count(*) as lost, min(evident_at) as evident_at from missing
        where stream_id = $2 and state = 'open') m
      where s.ref = $1 and s.list <> $3 and wanted and gone_at is null and failures = 0 and foreign_rows = 0
@@ -194,7 +195,7 @@ export async function sweepOtherLists(tx: Queryable, lease: StreamLease): Promis
 export async function sweepOtherStreams(tx: Queryable, lease: StreamLease, since: Date): Promise<void> {
   await tx.query(
     `update streams set sweep_due_at = now(),
-       due_at = case when failures = 0 and foreign_rows = 0 and set_aside = 0 then least(due_at, now()) else due_at end
+       due_at = case when failures = 0 and foreign_rows = 0 and set_aside = 0 then now() else due_at end
      where ref = $1 and list = $2 and wanted and gone_at is null and id <> $3
        and (swept_from is null or swept_from <= $4)`,
     [lease.ref, lease.list, lease.streamId, since],

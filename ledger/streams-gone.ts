@@ -64,7 +64,7 @@ async function markPigeonhole(tx: Queryable, { ref, streamId }: StreamLease): Pr
   );
   if (lost.length > 0) await markPlaceGone(tx, ref, true);
   await tx.query(
-    `update streams o set due_at = least(o.due_at, now()) from streams s
+    `update streams o set due_at = now() from streams s
      where s.id = $2 and ${isReportedGone} and o.ref = $1 and o.id <> s.id and ${isAnswered}
        and (s.gone_count = ${goneAfter.times} or o.polled_at is null or o.polled_at < s.gone_since)`,
     [ref, streamId],
@@ -87,7 +87,7 @@ export async function existsAgain(
   if (wasGone.pigeonhole) await markPlaceGone(tx, lease.ref, false);
   if (wasGone.stream || wasGone.pigeonhole) {
     await tx.query(
-      `update streams set due_at = least(due_at, now()), gone_count = case when $3::boolean then 0 else gone_count end,
+      `update streams set due_at = now(), gone_count = case when $3::boolean then 0 else gone_count end,
          gone_since = case when $3::boolean then null else gone_since end,
          gone_at = case when $3::boolean then null else gone_at end
        where ref = $2 and id <> $1 and wanted and gone_at is not null`,

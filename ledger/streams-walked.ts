@@ -35,6 +35,26 @@ export async function storePageEffects(
   );
 }
 
+/**
+ * Stores what a walk that has advanced only in memory changes in its stream, apart from its position.
+ * @param polledAt end of a poll that showed nothing new; null: there was none
+ * @param sweepStartedAt null: no sweep is in progress
+ */
+export async function storeQuietStart(
+  tx: Queryable,
+  streamId: number,
+  { polledAt, sweepStartedAt }: { readonly polledAt: Date | null; readonly sweepStartedAt: Date | null },
+): Promise<void> {
+  await tx.query(
+    `update streams set polled_at = coalesce($2, polled_at),
+       -- as in the first page of a sweep
+       sweep_due_at = case when $3::timestamptz is not null and (sweep_due_at <= $3 or sweep_due_at > clock_timestamp())
+         then null else sweep_due_at end
+     where id = $1`,
+    [streamId, polledAt, sweepStartedAt],
+  );
+}
+
 /** Records that rows were written which the sweep in progress, or the last one, has not seen. */
 export async function markDiffering(tx: Queryable, streamId: number): Promise<void> {
   await tx.query('update streams set differs = true where id = $1', [streamId]);

@@ -2,6 +2,7 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 import { isInFuture } from './database-clock.js';
+import { isCurrentStay, type ReaderFence } from './streams-progress.js';
 import { dropWalk, dropWalks, openWalks } from './walks.js';
 import type { ItemOrder, OpenWalk, WalkKind } from './walk.js';
 
@@ -17,6 +18,11 @@ export interface DueStream extends StreamName {
   readonly walking: boolean;
   /** True if no read of the stream has finished yet. */
   readonly isNew: boolean;
+}
+
+/** A stream that is read, and the milliseconds until it is due. */
+export interface WantedStream extends DueStream {
+  readonly inMs: number;
 }
 
 /** A reader's lease of a stream, with the state of the stream. */
@@ -65,7 +71,12 @@ export interface StreamLease extends StreamName {
   readonly cursorsDiscarded: number;
   /** True if rows of this stream were written since the last sweep started, other than by that sweep. */
   readonly differs: boolean;
-  /** Time at which the lease was acquired, by the database's clock. */
+  readonly dueAt: Date;
+  /** Null: a sweep is in progress, and no other was requested since it started. */
+  readonly sweepDueAt: Date | null;
+  /** True if nothing of the stream is open: no failure, no missing item, no doubt, no review (`isSettled`). */
+  readonly isSettled: boolean;
+  /** Start of the present read, by the database's clock. */
   readonly takenAt: Date;
   /** The poll that an earlier attempt left unfinished; null if there is none. */
   readonly poll: OpenWalk | null;
@@ -92,7 +103,7 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
     );
     await tx.query(
       `update streams s set wanted = not s.wanted,
-         due_at = case when s.wanted then s.due_at else least(s.due_at, now()) end,
+         due_at = case when s.wanted then s.due_at else now() end,
          gone_count = case when s.wanted then s.gone_count else 0 end,
          gone_since = case when s.wanted then s.gone_since end, gone_at = case when s.wanted then s.gone_at end
        where s.ref = $1 and s.wanted <> exists
@@ -105,56 +116,96 @@ export async function ensureStreams(ledger: Ledger, ref: number, wanted: readonl
 
 const isSweepDue = `(coalesce(sweep_due_at <= now(), false) or ${isInFuture('swept_at')})`;
 
-/**
- * If more streams become due within this time after the next one, the next cycle starts later and reads all of them.
- */
-const togetherMs = 100;
-
-/**
- * Returns the streams that are due, and the milliseconds until the next cycle is worthwhile, by the database's clock.
- * If that clock was set back since a stream was read, the stream is due.
- */
-export async function dueStreams(
-  ledger: Ledger,
-  ref: number,
-): Promise<{ due: DueStream[]; nextDueInMs: number | null }> {
-  const rows = await ledger.db.query<DueStream & { in_ms: number }>(
+/** Returns the streams that are read in a pigeonhole, and when they are due, by the database's clock. */
+export async function wantedStreams(ledger: Ledger, ref: number): Promise<WantedStream[]> {
+  return await ledger.db.query<WantedStream>(
     `select id, list, session_id as "sessionId", swept_at is null or ${isSweepDue} as walking, polled_at is null as "isNew",
-       case when ${isInFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as in_ms
-     from streams where ref = $1 and wanted order by in_ms, id`,
+       case when ${isInFuture('polled_at')} then 0 else (extract(epoch from due_at - now()) * 1000)::float8 end as "inMs"
+     from streams where ref = $1 and wanted order by "inMs", id`,
     [ref],
   );
-  const due = rows.filter((row) => row.in_ms <= 0);
-  const next = rows.find((row) => row.in_ms > 0);
-  const last = rows.findLast((row) => next !== undefined && row.in_ms <= next.in_ms + togetherMs);
-  return {
-    due,
-    nextDueInMs: next === undefined || last === undefined ? null : Math.ceil(last.in_ms),
-  };
 }
 
-/** Acquires the lease of a stream immediately. The next commit of the previous holder is refused. */
-export async function acquireStream(ledger: Ledger, streamId: number, owner: string): Promise<StreamLease> {
+/**
+ * SQL condition: nothing of the stream is open, so that a page which equals the one of the last sweep or poll has no
+ * consequence (reading/remembered-stream.ts).
+ */
+const isSettled = `failures = 0 and sweep_failures = 0 and cursors_discarded = 0 and gone_count = 0 and gone_at is null
+  and doubt_since is null and not differs and set_aside = 0 and foreign_rows = 0
+  and not exists (select 1 from missing m where m.stream_id = streams.id)
+  and not exists (select 1 from pigeonholes p where p.ref = streams.ref and p.gone_at is not null)
+  and not exists (select 1 from visibility_reviews r where r.ref = streams.ref)`;
+
+/** The columns of a lease, apart from its walks. */
+const leaseColumns = `id as "streamId", ref, list, session_id as "sessionId", epoch, item_order as "order",
+  clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
+  ${isSweepDue} as "sweepDue", failures, checkpoint, checkpoint_key as "checkpointKey", head_id as "headId",
+  per_page as "perPage", highest_id as "highestId", sweeps, page_count as "pageCount", swept_at as "sweptAt",
+  item_count as "itemCount", doubt_since as "doubtSince", doubt_keys as "doubtKeys",
+  changed_at as "changedAt", quiet_reads as "quietReads", sweep_failures as "sweepFailures",
+  cursors_discarded as "cursorsDiscarded", differs, due_at as "dueAt", sweep_due_at as "sweepDueAt",
+  ${isSettled} as "isSettled", clock_timestamp() as "takenAt"`;
+
+type LeaseRow = Omit<StreamLease, 'poll' | 'sweep'>;
+
+/**
+ * Acquires the leases of streams immediately. The next commit of their previous holders is refused.
+ * @param fence the stay for which they are acquired; null: none
+ * @throws {LedgerError} kind `stale` if a stream is no longer in the ledger, or another stay has taken the group
+ */
+export async function acquireStreams(
+  ledger: Ledger,
+  ids: readonly number[],
+  { owner, fence }: { readonly owner: string; readonly fence: ReaderFence | null },
+): Promise<StreamLease[]> {
   const askedAt = ledger.clock.monotonic();
-  const [stream] = await ledger.db.query<Omit<StreamLease, 'poll' | 'sweep'>>(
-    `update streams set epoch = epoch + 1, owner = $2,
+  const rows = await ledger.db.query<LeaseRow>(
+    `with places as materialized ( -- locked before the streams, as everywhere
+       select ref as place from pigeonholes where ref in (select ref from streams where id = any($1::int8[]))
+       order by ref for no key update)
+     update streams set epoch = epoch + 1, owner = $2,
        due_at = case when ${isInFuture('polled_at')} then clock_timestamp() else due_at end,
        polled_at = case when ${isInFuture('polled_at')} then clock_timestamp() else polled_at end
-     where id = $1
-     returning id as "streamId", ref, list, session_id as "sessionId", epoch, item_order as "order",
-       clean_walks as "cleanWalks", clean_direction as "cleanDirection", promote_at as "promoteAt",
-       ${isSweepDue} as "sweepDue", failures, checkpoint, checkpoint_key as "checkpointKey", head_id as "headId",
-       per_page as "perPage", highest_id as "highestId", sweeps, page_count as "pageCount", swept_at as "sweptAt",
-       item_count as "itemCount", doubt_since as "doubtSince", doubt_keys as "doubtKeys",
-       changed_at as "changedAt", quiet_reads as "quietReads", sweep_failures as "sweepFailures",
-       cursors_discarded as "cursorsDiscarded", differs, clock_timestamp() as "takenAt"`,
-    [streamId, owner],
+     from places where ref = place and id = any($1::int8[]) and ${isCurrentStay('$3', '$4')}
+     returning ${leaseColumns}`,
+    [ids, owner, fence?.number ?? null, fence?.epoch ?? null],
   );
-  if (stream === undefined) throw new LedgerError('stale', `stream ${streamId} is no longer in the ledger`);
-  ledger.clock.adjust(stream.takenAt, askedAt);
-  const walks = await openWalks(ledger.db, streamId);
-  const walk = (kind: WalkKind): OpenWalk | null => walks.find((each) => each.kind === kind) ?? null;
-  return { ...stream, poll: walk('poll'), sweep: walk('sweep') };
+  return await withWalks(ledger, ids, { rows, askedAt });
+}
+
+/**
+ * Reads streams again whose leases the caller holds.
+ * @throws {LedgerError} kind `stale` if a stream has a newer reader
+ */
+export async function heldStreams(
+  ledger: Ledger,
+  held: readonly Pick<StreamLease, 'streamId' | 'epoch'>[],
+): Promise<StreamLease[]> {
+  const askedAt = ledger.clock.monotonic();
+  const ids = held.map(({ streamId }) => streamId);
+  const rows = await ledger.db.query<LeaseRow>(
+    `select ${leaseColumns} from streams where (id, epoch) in (select * from unnest($1::int8[], $2::int8[]))`,
+    [ids, held.map(({ epoch }) => epoch)],
+  );
+  return await withWalks(ledger, ids, { rows, askedAt });
+}
+
+async function withWalks(
+  ledger: Ledger,
+  ids: readonly number[],
+  { rows, askedAt }: { readonly rows: readonly LeaseRow[]; readonly askedAt: number },
+): Promise<StreamLease[]> {
+  if (rows[0] !== undefined) ledger.clock.adjust(rows[0].takenAt, askedAt);
+  const missing = ids.find((id) => rows.every(({ streamId }) => streamId !== id));
+  if (missing !== undefined) throw stale({ streamId: missing });
+  const walks = await openWalks(ledger.db, ids);
+  return rows.map((row) => {
+    const walk = (kind: WalkKind): OpenWalk | null =>
+      walks.find((each) => each.streamId === row.streamId && each.kind === kind) ?? null;
+    const sweep = walk('sweep');
+    // The end of a sweep that showed nothing new leaves its position (`writeProgress`).
+    return { ...row, poll: walk('poll'), sweep: sweep !== null && sweep.number > row.sweeps ? sweep : null };
+  });
 }
 
 /**

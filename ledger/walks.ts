@@ -1,15 +1,18 @@
 import type { Queryable } from './drivers/database.js';
 import type { OpenWalk, WalkKind } from './walk.js';
 
-/** Returns the walks of a stream that are in progress: at most one of each kind. */
-export async function openWalks(tx: Queryable, streamId: number): Promise<OpenWalk[]> {
-  return await tx.query<OpenWalk>(
-    `select kind, number, started_at as "startedAt", first_at as "firstAt", cursor, checkpoint,
+/** Returns the stored walks of streams: at most one of each kind. */
+export async function openWalks(
+  tx: Queryable,
+  streamIds: readonly number[],
+): Promise<(OpenWalk & { readonly streamId: number })[]> {
+  return await tx.query<OpenWalk & { readonly streamId: number }>(
+    `select stream_id as "streamId", kind, number, started_at as "startedAt", first_at as "firstAt", cursor, checkpoint,
        check_key as "checkpointKey", direction, page_first as "pageFirst", page_last as "pageLast", through,
        until_id as "untilId", top_id as "topId", differs, pages, items, set_aside as "setAside",
        foreign_rows as "foreign"
-     from walks where stream_id = $1`,
-    [streamId],
+     from walks where stream_id = any($1::int8[])`,
+    [streamIds],
   );
 }
 

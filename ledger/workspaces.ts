@@ -3,7 +3,7 @@ import { forgetFailures, retryFailed } from './streams-due.js';
 
 export type WaitReason = 'quota' | 'throttled' | 'credential';
 
-type Permission =
+export type Permission =
   | {
       readonly kind: 'ask';
       /**

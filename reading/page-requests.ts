@@ -45,11 +45,17 @@ export class PageRequests {
    * @throws {ApiError} kind `protocol` if this walk has used the cursor before, and as `requestPage`
    */
   async page(cursor: string | null): Promise<Page> {
-    const { deps, place, lease } = this.reading;
+    const { deps, place, lease, requests, readLimits, stream } = this.reading;
     if (cursor !== null && this.#usedCursors.has(cursor)) throw circleError(this.reading);
     if (cursor !== null) this.#usedCursors.add(cursor);
-    const permit = { workspace: place.workspace, priority: this.budget.priority };
-    return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), { cursor, signal: this.#signal });
+    const { priority } = this.budget;
+    requests.set(priority, (requests.get(priority) ?? 0) + 1);
+    const permit = { workspace: place.workspace, priority, permits: readLimits.permits?.get(priority) };
+    return await requestPage(deps, permit, listRef(place.pigeonholeId, lease), {
+      cursor,
+      signal: this.#signal,
+      known: stream.frames(),
+    });
   }
 
   /** Whether the cycle's limits allow the page with this ordinal (position in the walk, from 0). */

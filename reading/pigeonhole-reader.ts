@@ -3,17 +3,25 @@ import { continueReview } from '../ledger/review-visibility.js';
 import { pausesOf, placeName, resume } from '../ledger/pauses.js';
 import { ensureLanes } from '../ledger/lanes.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
-import { type DueStream, dueStreams, ensureStreams } from '../ledger/streams.js';
+import type { DueStream } from '../ledger/streams.js';
 import type { ReaderFence, StreamProgress } from '../ledger/streams-progress.js';
-import { requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
+import { type Permission, requestPermission, workspaceAnswers } from '../ledger/workspaces.js';
 import type { Collaborators } from '../work/collaborators.js';
-import { type ReadingPlan, planReading, streamsOf, syncsOf } from '../work/reading-plan.js';
+import { type ReadingPlan, planReading, syncsOf } from '../work/reading-plan.js';
 import type { DerivedListName } from '../base/list-names.js';
 import { type DecidingList, DecidingLists } from './deciding-lists.js';
 import { readStream } from './read-stream.js';
-import { type CycleLimits, decidesAnonymity, type StreamPlace } from './stream-reading.js';
+import {
+  type CycleLimits,
+  decidesAnonymity,
+  foundNews,
+  type PermitsByPriority,
+  type StreamPlace,
+} from './stream-reading.js';
 import { requireCurrentConfiguration } from '../ledger/configurations.js';
-import { readSchedules } from './stream-facts.js';
+import { PigeonholeMemory } from './pigeonhole-memory.js';
+import type { RememberedStream } from './remembered-stream.js';
+import type { Priority } from '../work/requests/quota.js';
 import type { CycleResult, PigeonholeName, ReadingResult } from '../work/cycle-results.js';
 import { ReadsBeside } from './reads-beside.js';
 import { engagementList } from '../ledger/engagement.js';
@@ -55,19 +63,41 @@ const longestSleepMs = 10 * 60_000;
 
 const idle = { pages: 0, created: 0, updated: 0, deleted: 0 };
 
+/** Interval of updating the derived lists if nothing has changed in the pigeonhole: imports change them, too. */
+const deriveEveryMs = 15_000;
+
+/** The work on a pigeonhole that the configuration and the operators allow. */
+interface Task {
+  readonly ref: number;
+  readonly plan: ReadingPlan;
+}
+
 /**
- * Reads one pigeonhole, cycle by cycle, for as long as an activity stays with it (decision 0088). Another reader of the
+ * Reads one pigeonhole, cycle by cycle, for as long as an activity stays with it (decision 0088). Remembers what the
+ * ledger holds, so that a cycle that finds nothing sends no statement but that for its permits. Another reader of the
  * same pigeonhole may be open, also in another process: the ledger refuses what the older one wants to store.
  */
 export class PigeonholeReader {
+  readonly #memory: PigeonholeMemory;
+  /** Undefined: not known. A result: why there is nothing to read. */
+  #task: Task | CycleResult | undefined;
+  #beside: ReadsBeside;
+  /** Instant by `performance.now()` of the last update of derived lists; null: an update is due. */
+  #derivedAt: number | null = null;
+
   /**
    * @param fence the stay whose epoch has to be the newest one of its number; null: a single cycle, which needs none
+   * @param permission whether the workspace may send requests now; by default from the ledger
    */
   constructor(
     private readonly deps: Collaborators,
     private readonly name: PigeonholeName,
-    _fence: ReaderFence | null,
-  ) {}
+    private readonly fence: ReaderFence | null,
+    private readonly permission = async (): Promise<Permission> => await requestPermission(deps.ledger, name.workspace),
+  ) {
+    this.#memory = new PigeonholeMemory(deps.ledger, deps.owner, fence);
+    this.#beside = new ReadsBeside(name.workspace, deps.gate.slowLists);
+  }
 
   /**
    * Runs one cycle: reads every due stream, but only a part of a stream whose walk is long. If the service answers some
@@ -75,45 +105,233 @@ export class PigeonholeReader {
    * time until the next cycle. Do not call it again before it has ended.
    */
   async round(signal: AbortSignal): Promise<ReadingResult> {
-    return await runCycle(this.deps, this.name, signal);
+    const { deps, name } = this;
+    const stop = new AbortController(); // ends slow reads when a round fails
+    const onAbort = (): void => stop.abort(signal.reason);
+    // Not AbortSignal.any: in Node.js 20, each use leaks memory on a long-lived signal.
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    const beside = new ReadsBeside(name.workspace, deps.gate.slowLists);
+    this.#beside = beside;
+    const deciding = new DecidingLists(deps.ledger);
+    const cycle = { ...idle };
+    const until = performance.now() + startsSlowForMs;
+    try {
+      for (;;) {
+        const round = { cycle, beside, deciding, startsSlow: performance.now() < until, signal: stop.signal };
+        const result = await this.#runRound(round);
+        const isLast = result.state !== 'working' || deps.stopping.aborted || signal.aborted;
+        if (isLast) await beside.all();
+        beside.throwFailure();
+        if (isLast || beside.isEmpty) return { ...result, ...cycle };
+        await beside.next(Math.min(result.nextDueInMs, longestRoundWaitMs));
+        if (this.fence === null) this.forget(); // without a stay, nobody says when something outside has changed
+      }
+    } catch (error) {
+      stop.abort();
+      await beside.all();
+      this.forget();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
   }
 
-  /** Returns the progress of the streams that were read since the last call and have not changed, for `writeProgress`. */
+  /**
+   * Returns the progress of the streams that were read since the last call and showed nothing new, for
+   * `writeProgress`. It is not returned again, unless a later read adds to it.
+   */
   takeProgress(): readonly StreamProgress[] {
-    return [];
+    return this.#memory.takeProgress();
   }
 
-  /** Hears that the progress of these streams was refused, because something else has changed them. */
-  progressRefused(_streamIds: readonly number[]): void {}
+  /**
+   * Hears that the progress of these streams was refused, because something else has changed them. They may belong to
+   * other pigeonholes.
+   */
+  progressRefused(streamIds: readonly number[]): void {
+    if (streamIds.some((id) => this.#memory.find(id) !== undefined)) this.forget();
+  }
 
-  /** Discards what the reader remembers, because something outside has changed the pigeonhole. */
-  forget(): void {}
+  /** Discards what the reader remembers, because others have changed the pigeonhole. The next cycle loads it again. */
+  forget(): void {
+    this.#task = undefined;
+    this.#derivedAt = null;
+    this.#memory.forget();
+  }
 
   /** Stores what is not stored yet. Call it after the last cycle. */
-  async close(): Promise<void> {}
-}
+  async close(): Promise<void> {
+    await this.#memory.save(() => false);
+  }
 
-async function runCycle(deps: Collaborators, name: PigeonholeName, signal: AbortSignal): Promise<ReadingResult> {
-  const stop = new AbortController(); // ends slow reads when a round fails
-  const beside = new ReadsBeside(name.workspace, deps.gate.slowLists);
-  const deciding = new DecidingLists(deps.ledger);
-  const cycle = { ...idle };
-  const until = performance.now() + startsSlowForMs;
-  const stopSignal = AbortSignal.any([signal, stop.signal]);
-  try {
-    for (;;) {
-      const round = { cycle, beside, deciding, startsSlow: performance.now() < until, signal: stopSignal };
-      const result = await runRound(deps, name, round);
-      const isLast = result.state !== 'working' || deps.stopping.aborted || signal.aborted;
-      if (isLast) await beside.all();
-      beside.throwFailure();
-      if (isLast || beside.isEmpty) return { ...result, ...cycle };
-      await beside.next(Math.min(result.nextDueInMs, longestRoundWaitMs));
+  async #runRound(round: Round): Promise<CycleResult> {
+    const { deps, name } = this;
+    const { cycle } = round;
+    this.#task ??= await this.#findTask();
+    const task = this.#task;
+    if (!('plan' in task)) return task;
+    const permission = await this.permission();
+    if (permission.kind === 'wait') {
+      return { nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
     }
-  } catch (error) {
-    stop.abort();
-    await beside.all();
-    throw error;
+    const { workspaceWait } = permission;
+    const before = cycle.created + cycle.updated + cycle.deleted;
+    const waits = await this.#readDue({ ...name, ...task, workspaceWait }, round);
+    if (!waits && workspaceWait !== null && cycle.pages > 0) await endWait(deps, name.workspace);
+    const hasNews = cycle.created + cycle.updated + cycle.deleted > before;
+    const derivesMore = await this.#derive(task, hasNews, round.signal);
+    await this.#refresh(task);
+    const { due, nextDueInMs } = this.#memory.due();
+    const isMoreDue = due.some((stream) => isReadable(stream, round));
+    const waitMs = due.length > 0 ? 1000 : longestSleepMs; // a stream that this round had to skip is due
+    const dueInMs = waits ? 1000 : isMoreDue || derivesMore ? 0 : Math.min(nextDueInMs ?? longestSleepMs, waitMs);
+    return { nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
+  }
+
+  /** Finds out what to read. Returns a result if there is nothing to read now. */
+  async #findTask(): Promise<Task | CycleResult> {
+    const { deps, name } = this;
+    await requireCurrentConfiguration(deps);
+    const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
+    const plan = await planOf(deps, name, ref);
+    if (plan === undefined) return { nextDueInMs: 0, state: 'finished' };
+    const blocked = await whyBlocked(deps, name);
+    if (blocked !== undefined) return blocked;
+    await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
+    return { ref, plan };
+  }
+
+  async #refresh({ ref, plan }: Task): Promise<void> {
+    await this.#memory.refresh(ref, plan, (id) => this.#beside.isReading(id));
+  }
+
+  /**
+   * Reads the due streams in stages.
+   * @returns whether the workspace has to wait
+   */
+  async #readDue(place: PigeonholeScope, round: Round): Promise<boolean> {
+    const { deps } = this;
+    const memory = this.#memory;
+    const until = performance.now() + walkSliceMs;
+    const isFresh = !memory.isCurrent;
+    const permits = await this.#permits(place, round);
+    try {
+      for (const { name, takes } of stages) {
+        await this.#refresh(place);
+        const now = deps.ledger.clock.nowMs();
+        const streams = memory
+          .due()
+          .due.filter(takes)
+          .filter((stream) => isReadable(stream, round));
+        if (streams.length === 0 && (name !== 'deciding' || (!isFresh && memory.isCurrent))) continue;
+        await memory.hold(streams);
+        const full = { ...place, schedule: memory.schedule };
+        const pages = name === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
+        const latest = performance.now() + longestStageMs;
+        const slice = { until, minPages: pages, latest, signal: round.signal, permits };
+        // Short reads first: a long walk must not delay live streams.
+        const queue = streams.toSorted((a, b) => Number(a.isWalking(now)) - Number(b.isWalking(now)));
+        const result = await this.#readAll(full, queue, { round, slice });
+        if (result.workspaceWaits) return true;
+        // At the end also if an earlier cycle left reviews, or made some that needed the lists that were just read.
+        const mayBeDue = name === 'deciding' ? isFresh || !memory.isCurrent : result.reviewsLeft;
+        if (mayBeDue) await this.#finishReviews(place);
+      }
+    } finally {
+      for (const each of permits.values()) await each.end();
+    }
+    return false;
+  }
+
+  /** Takes the permits that the due streams need if they show nothing new, with one statement a priority. */
+  async #permits({ workspace }: PigeonholeName, round: Round): Promise<PermitsByPriority> {
+    const { deps } = this;
+    const counts = new Map<Priority, number>();
+    for (const stream of this.#memory.due().due.filter((each) => isReadable(each, round))) {
+      for (const [priority, count] of stream.requests) counts.set(priority, (counts.get(priority) ?? 0) + count);
+    }
+    const taken = [...counts].map(
+      async ([priority, count]) => [priority, await deps.gate.permits(deps, { workspace, priority }, count)] as const,
+    );
+    return new Map(await Promise.all(taken));
+  }
+
+  async #readAll(
+    place: StreamPlace,
+    queue: RememberedStream[],
+    { round, slice }: { readonly round: Round; readonly slice: Omit<CycleLimits, 'halted'> },
+  ): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
+    const { cycle, beside, deciding } = round;
+    const deps = this.deps;
+    const memory = this.#memory;
+    const result = { reviewsLeft: false, workspaceWaits: false };
+    const halted = (): boolean => result.workspaceWaits;
+    const readOne = async (stream: RememberedStream, limits: CycleLimits): Promise<void> => {
+      const run = async (onProgress: () => void): Promise<void> => {
+        const onPage = (): void => {
+          onProgress();
+          deps.onPage();
+        };
+        let end = { isQuiet: false, hasNews: true }; // if it fails
+        try {
+          await memory.hold([stream]);
+          const done = await readStream({ ...deps, onPage }, place, stream, limits);
+          cycle.pages += done.pages;
+          cycle.created += done.created;
+          cycle.updated += done.updated;
+          cycle.deleted += done.deleted;
+          result.reviewsLeft ||= done.reviewsLeft;
+          result.workspaceWaits ||= done.workspaceWaits;
+          end = { isQuiet: done.isQuiet, hasNews: foundNews(done) || done.reviewsLeft };
+        } finally {
+          memory.ended(stream, end);
+        }
+      };
+      await beside.run({ streamId: stream.id, isNew: stream.isNew, run });
+    };
+    deciding.use(place.ref, async (id, whole) => {
+      const stream = memory.find(id);
+      if (stream !== undefined && isReadable(stream, round)) await readOne(stream, { ...slice, halted, whole });
+    });
+    const limits = { ...slice, halted, readSettings: deciding.readFor.bind(deciding) };
+    // After the workspace had to wait, streams are read one at a time until the end of the first stage in which a page
+    // arrives.
+    const atOnce = place.workspaceWait === null || cycle.pages > 0 ? streamsAtOnce : 1;
+    const work = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        if (result.workspaceWaits || deps.stopping.aborted || limits.signal.aborted) return;
+        const stream = next;
+        // Only one read of a deciding list at a time: a page of another list may be waiting for one.
+        if (isDeciding(stream)) await deciding.alone(stream.list as DecidingList, () => readOne(stream, limits));
+        else await readOne(stream, limits);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work));
+    return result;
+  }
+
+  async #finishReviews({ ref, plan }: Task): Promise<void> {
+    const { deps } = this;
+    const sinkIds = sinkIdsOf(deps, plan);
+    for (let more = true; more && !deps.stopping.aborted;) {
+      const slice = await continueReview(deps.ledger, ref, sinkIds);
+      if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
+      more = slice.more;
+      if (more) this.#memory.changed({ hasNews: true });
+    }
+  }
+
+  /**
+   * Updates the derived lists if something has changed, and every few seconds.
+   * @returns whether there is more to do
+   */
+  async #derive(task: Task, hasNews: boolean, signal: AbortSignal): Promise<boolean> {
+    const now = performance.now();
+    if (!hasNews && this.#derivedAt !== null && now - this.#derivedAt < deriveEveryMs) return false;
+    const more = await deriveLists(this.deps, task, signal);
+    this.#derivedAt = more ? null : now;
+    return more;
   }
 }
 
@@ -126,30 +344,6 @@ interface Round {
   /** Whether lists that are known to be slow may be read. */
   readonly startsSlow: boolean;
   readonly signal: AbortSignal;
-}
-
-async function runRound(deps: Collaborators, name: PigeonholeName, round: Round): Promise<CycleResult> {
-  const { cycle, signal } = round;
-  await requireCurrentConfiguration(deps);
-  const ref = await refOf(deps.ledger, name.workspace, name.pigeonholeId);
-  const plan = await planOf(deps, name, ref);
-  if (plan === undefined) return { nextDueInMs: 0, state: 'finished' };
-  const blocked = await whyBlocked(deps, name);
-  if (blocked !== undefined) return blocked;
-
-  const permission = await requestPermission(deps.ledger, name.workspace);
-  if (permission.kind === 'wait') {
-    return { nextDueInMs: permission.remainingMs, state: 'waiting', reason: permission.reason };
-  }
-  await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
-  const waits = await readDue(deps, { ...name, ref, plan, workspaceWait: permission.workspaceWait }, round);
-  if (!waits && permission.workspaceWait !== null && cycle.pages > 0) await endWait(deps, name.workspace);
-  const derivesMore = await deriveLists(deps, { ref, plan }, signal);
-  const { due, nextDueInMs } = await dueStreams(deps.ledger, ref);
-  const isMoreDue = due.some((stream) => isReadable(stream, round));
-  const waitMs = due.length > 0 ? 1000 : longestSleepMs; // a stream that this round had to skip is due
-  const dueInMs = waits ? 1000 : isMoreDue || derivesMore ? 0 : Math.min(nextDueInMs ?? longestSleepMs, waitMs);
-  return { nextDueInMs: Math.min(dueInMs, longestSleepMs), state: 'working' };
 }
 
 /** Returns the reading plan; undefined if no configured sync selects the pigeonhole. */
@@ -188,7 +382,7 @@ type PigeonholeScope = Omit<StreamPlace, 'schedule'>;
 /** A part of a round: the due streams that it reads. */
 interface Stage {
   readonly name: string;
-  readonly takes: (stream: DueStream) => boolean;
+  readonly takes: (stream: Pick<DueStream, 'list' | 'isNew'>) => boolean;
 }
 
 const isDeciding = ({ list }: Pick<DueStream, 'list'>): boolean => decidesAnonymity.has(list);
@@ -207,34 +401,6 @@ const stages: readonly Stage[] = [
   { name: 'deciding', takes: isDeciding },
 ];
 
-/**
- * Reads the due streams in stages.
- * @returns whether the workspace has to wait
- */
-async function readDue(deps: Collaborators, place: PigeonholeScope, round: Round): Promise<boolean> {
-  const until = performance.now() + walkSliceMs;
-  const before = { ...round.cycle };
-  for (const { name, takes } of stages) {
-    // A session that was just read adds streams.
-    if (name === 'sessions' || name === 'rest') await ensureAllStreams(deps, place);
-    const { due } = await dueStreams(deps.ledger, place.ref);
-    const streams = due.filter(takes).filter((stream) => isReadable(stream, round));
-    if (streams.length === 0 && name !== 'deciding') continue;
-    const full = { ...place, schedule: await scheduleOf(deps, place.ref) };
-    const pages = name === 'attendees' && streams.some(({ isNew }) => isNew) ? minPagesOfNewAttendees : minPages;
-    const latest = performance.now() + longestStageMs;
-    const slice = { until, minPages: pages, latest, signal: round.signal };
-    const result = await readAll(deps, full, streams, { round, slice });
-    if (result.workspaceWaits) return true;
-    // At the end also if an earlier cycle left reviews, or made some that needed the lists that were just read.
-    if (name === 'deciding' || result.reviewsLeft) await finishReviews(deps, place);
-  }
-  // The sessions that were just read may have added streams, which are due immediately.
-  const { created, updated } = round.cycle;
-  if (created + updated > before.created + before.updated) await ensureAllStreams(deps, place);
-  return false;
-}
-
 /** Whether this round may read a due stream. */
 function isReadable({ id }: Pick<DueStream, 'id'>, { beside, startsSlow }: Round): boolean {
   return !beside.skips(id) && (startsSlow || !beside.isSlow(id));
@@ -242,71 +408,6 @@ function isReadable({ id }: Pick<DueStream, 'id'>, { beside, startsSlow }: Round
 
 function sinkIdsOf(deps: Collaborators, plan: ReadingPlan): number[] {
   return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => deps.sinks.get(name)?.id ?? []);
-}
-
-async function scheduleOf(deps: Collaborators, ref: number): Promise<StreamPlace['schedule']> {
-  return (await readSchedules(deps.ledger, [ref])).get(ref)!;
-}
-
-async function ensureAllStreams(deps: Collaborators, { ref, plan }: PigeonholeScope): Promise<void> {
-  const { sessions } = await scheduleOf(deps, ref);
-  await ensureStreams(deps.ledger, ref, streamsOf(plan, [...sessions.keys()]));
-}
-
-async function readAll(
-  deps: Collaborators,
-  place: StreamPlace,
-  streams: readonly DueStream[],
-  { round, slice }: { readonly round: Round; readonly slice: Omit<CycleLimits, 'halted'> },
-): Promise<{ reviewsLeft: boolean; workspaceWaits: boolean }> {
-  const { cycle, beside, deciding } = round;
-  // Short reads first: a long walk must not delay live streams.
-  const queue = streams.toSorted((a, b) => Number(a.walking) - Number(b.walking));
-  const result = { reviewsLeft: false, workspaceWaits: false };
-  const halted = (): boolean => result.workspaceWaits;
-  const readOne = async ({ id, isNew }: Pick<DueStream, 'id' | 'isNew'>, limits: CycleLimits): Promise<void> => {
-    const run = async (onProgress: () => void): Promise<void> => {
-      const onPage = (): void => {
-        onProgress();
-        deps.onPage();
-      };
-      const done = await readStream({ ...deps, onPage }, place, id, limits);
-      cycle.pages += done.pages;
-      cycle.created += done.created;
-      cycle.updated += done.updated;
-      cycle.deleted += done.deleted;
-      result.reviewsLeft ||= done.reviewsLeft;
-      result.workspaceWaits ||= done.workspaceWaits;
-    };
-    await beside.run({ streamId: id, isNew, run });
-  };
-  deciding.use(place.ref, async (id, whole) => {
-    if (isReadable({ id }, round)) await readOne({ id, isNew: false }, { ...slice, halted, whole });
-  });
-  const limits = { ...slice, halted, readSettings: deciding.readFor.bind(deciding) };
-  // After the workspace had to wait, streams are read one at a time until the end of the first stage in which a page
-  // arrives.
-  const atOnce = place.workspaceWait === null || cycle.pages > 0 ? streamsAtOnce : 1;
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      if (result.workspaceWaits || deps.stopping.aborted || limits.signal.aborted) return;
-      const stream = next;
-      // Only one read of a deciding list at a time: a page of another list may be waiting for one.
-      if (isDeciding(stream)) await deciding.alone(stream.list as DecidingList, () => readOne(stream, limits));
-      else await readOne(stream, limits);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, queue.length) }, work));
-  return result;
-}
-
-async function finishReviews(deps: Collaborators, place: PigeonholeScope): Promise<void> {
-  const sinkIds = sinkIdsOf(deps, place.plan);
-  for (let more = true; more && !deps.stopping.aborted;) {
-    const slice = await continueReview(deps.ledger, place.ref, sinkIds);
-    if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
-    more = slice.more;
-  }
 }
 
 /**

@@ -7,7 +7,6 @@ import {
   postponeStream,
   scheduleStream,
   type StreamLease,
-  acquireStream,
   abandonWalks,
   failStream,
 } from '../ledger/streams.js';
@@ -29,11 +28,13 @@ import { factsOf } from './stream-facts.js';
 import {
   streamLogFields,
   foundNews,
+  leaveQuiet,
   type StreamPlace,
   type StreamReading,
   type StreamCycle,
   type CycleLimits,
 } from './stream-reading.js';
+import type { RememberedStream } from './remembered-stream.js';
 import { walkStream } from './walk-stream.js';
 import type { WalkEnd } from './page-requests.js';
 import { walkStart } from './walk-progress.js';
@@ -50,16 +51,16 @@ const sweepAgainMs = 3_600_000;
  * Runs one cycle of a stream. If the list is known to be in order, a poll finds new items: it reads from the checkpoint
  * onwards (ascending), or from the newest item down to a known one (descending). A sweep finds edits, deletions and
  * items that polls miss: it reads a few pages after each poll, or as many as the cycle allows when a full sweep is due.
- * Safe to run twice, also concurrently: a page commits together with the walk's position, and only under the newest
+ * A page commits together with the walk's position, and only under the newest
  * lease. If a request fails, stores when the stream or the workspace is read again. Throws only if the store fails.
  */
 export async function readStream(
   deps: Collaborators,
   place: StreamPlace,
-  streamId: number,
+  stream: RememberedStream,
   limits: CycleLimits,
-): Promise<StreamCycle> {
-  const lease = await acquireStream(deps.ledger, streamId, deps.owner);
+): Promise<StreamCycle & { readonly isQuiet: boolean }> {
+  const lease = stream.startRead(deps.ledger.clock.now());
   const cycle: StreamCycle = {
     pages: 0,
     created: 0,
@@ -74,6 +75,9 @@ export async function readStream(
     place,
     readLimits: limits,
     cycle,
+    stream,
+    requests: new Map(),
+    isQuiet: stream.isSettled && limits.whole === undefined && place.workspaceWait === null,
     outagesBefore: deps.gate.outages.endedOf(place.workspace),
     lease,
     stretch,
@@ -87,6 +91,7 @@ export async function readStream(
     acceptsNewItems: false,
     nextPollInMs: null,
   };
+  if (!reading.isQuiet) await leaveQuiet(reading);
   if (limits.whole !== undefined) reading.lease = { ...reading.lease, isForOthers: true };
   // A sweep in progress does not show what its first pages are like now.
   if (limits.whole === true && lease.sweep !== null) reading.lease = { ...reading.lease, sweep: null, differs: true };
@@ -96,13 +101,15 @@ export async function readStream(
       if (ending !== 'distrusted') {
         if (isEndWorthLogging(lease.failures, deps.gate.outages.wasDownLately(place.workspace)))
           deps.log.info({ ...streamLogFields(reading), failures: lease.failures }, 'stream can be read again');
-        return cycle;
+        if (reading.isQuiet) stream.keep(reading.lease, reading.requests);
+        return { ...cycle, isQuiet: reading.isQuiet };
       }
     } catch (error) {
       if (!isRequestFailure(error)) throw error;
+      if (reading.isQuiet) await leaveQuiet(reading);
       const verdict = await settleFailure(reading, error);
       cycle.workspaceWaits = verdict.affects === 'workspace';
-      if (verdict.affects !== 'cursor') return cycle;
+      if (verdict.affects !== 'cursor') return { ...cycle, isQuiet: false };
       reading.suspect = reading.walk.kind;
     }
     deps.log.info(streamLogFields(reading), 'walk starts again at the first page');
@@ -140,14 +147,16 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
   const detects = live && !polls && !restarts;
   try {
     const ending = await walkStream(reading, walk, { maxPages: pages, priority, detects, planNextReads: next });
-    if (ending === 'finished') {
+    if (ending === 'finished' && !reading.isQuiet) {
       await examineMissing(reading);
       await confirmMissing(deps.ledger, reading.lease, { walksAgain: isReadWhole(lease, cadence) });
     } else if (ending === 'more' && !through) {
       const continued = nextReads(reading, { restMs: 0, swept: false });
-      await scheduleStream(deps.ledger.db, reading.lease, continued, foundNews(cycle));
+      if (reading.isQuiet) reading.lease = reading.stream.endRead(reading.lease, continued, deps.ledger.clock.now());
+      else await scheduleStream(deps.ledger.db, reading.lease, continued, foundNews(cycle));
     }
   } catch (error) {
+    if (reading.isQuiet) await leaveQuiet(reading);
     if (!polls) throw error;
     // Only the sweep has to wait: the failure does not delay the next poll.
     const waiting = nextReads(reading, { restMs: 0, swept: true });

@@ -36,6 +36,11 @@ export class ReadsBeside {
     return this.#open.size === 0;
   }
 
+  /** Whether a stream is being read. */
+  isReading(streamId: number): boolean {
+    return this.#open.has(streamId);
+  }
+
   /** Whether a stream has to be left alone in this round: it is being read, or too many slow lists are. */
   skips(streamId: number): boolean {
     if (this.#open.has(streamId)) return true;

@@ -7,7 +7,7 @@ import type { SeenItem } from '../ledger/seen-item.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
 import { refOf } from '../ledger/pigeonholes.js';
 import { type PageRecord, recordPage } from './record-page.js';
-import { dueStreams, ensureStreams, type StreamLease, acquireStream } from '../ledger/streams.js';
+import { wantedStreams, ensureStreams, type StreamLease, acquireStreams } from '../ledger/streams.js';
 
 const databases = useBothDatabases();
 
@@ -24,8 +24,8 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
   beforeEach(async () => {
     const ref = await refOf(ledger, 'acme', (pigeonholeId += 1));
     await ensureStreams(ledger, ref, [{ list: 'attendees', sessionId: 0 }]);
-    const [stream] = (await dueStreams(ledger, ref)).due;
-    lease = await acquireStream(ledger, stream!.id, 'test');
+    const [stream] = await wantedStreams(ledger, ref);
+    lease = (await acquireStreams(ledger, [stream!.id], { owner: 'test', fence: null }))[0]!;
   });
 
   const record = async (ids: readonly number[], more: Partial<PageRecord> = {}) =>
@@ -72,7 +72,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
   });
 
   it('is refused if another reader has taken over the stream', async () => {
-    await acquireStream(ledger, lease.streamId, 'a newer reader');
+    await acquireStreams(ledger, [lease.streamId], { owner: 'a newer reader', fence: null });
     await expect(record([2])).rejects.toMatchObject({ kind: 'stale' });
   });
 
@@ -80,7 +80,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
     await record([5, 9]);
     await record([7]);
     await record([8], { highestId: null });
-    expect((await acquireStream(ledger, lease.streamId, 'test')).highestId).toBe(9);
+    expect((await acquireStreams(ledger, [lease.streamId], { owner: 'test', fence: null }))[0]!.highestId).toBe(9);
   });
 });
 

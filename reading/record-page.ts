@@ -53,6 +53,8 @@ export interface PageResult {
    * True if the page affects the visibility of more items than one transaction may change: the rest are reviewed later.
    */
   readonly reviewsLeft: boolean;
+  /** True if a later request has already seen one of the rows, so that the ledger is newer than the page. */
+  readonly isOutdated: boolean;
 }
 
 /**
@@ -130,7 +132,8 @@ async function storePage(
       const changes = created + updated + reviewed.changed;
       const deleted = await endIfLast(write, page, changes > 0);
       const woken = changes + deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
-      return { created, updated: updated + reviewed.changed, deleted, woken, reviewsLeft: reviewed.left };
+      const counts = { created, updated: updated + reviewed.changed, deleted };
+      return { ...counts, woken, reviewsLeft: reviewed.left, isOutdated: outdated };
     },
     { beginsByLocking: true },
   );

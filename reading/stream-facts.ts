@@ -219,7 +219,7 @@ export async function streamStates(
        s.due_at as "dueAt", s.polled_at as "polledAt", s.every_ms as "everyMs", s.every_reason as reason, s.wanted_ms as "wantedMs", s.sweep_due_at as "sweepDueAt", s.swept_at as "sweptAt",
        s.item_count as items, s.page_count as pages, s.changed_at as "changedAt", s.quiet_reads as "quietReads",
        s.set_aside as "setAside", s.foreign_rows as "foreignRows", s.failures, s.failure, s.gone_at as "goneAt", w.pages as "sweepPages"
-     from streams s left join walks w on w.stream_id = s.id and w.kind = 'sweep'
+     from streams s left join walks w on w.stream_id = s.id and w.kind = 'sweep' and w.number > s.sweeps
      where s.ref = $1 and ($2::text is null or (s.list, s.session_id) > ($2, $3::int8))
      order by s.list, s.session_id limit $4`,
     [ref, after?.list ?? null, after?.sessionId ?? null, limit],

@@ -5,12 +5,15 @@ import type { WaitReason } from '../ledger/workspaces.js';
 import { judgedLists } from '../ledger/visibility.js';
 import { questionLists, type ServiceListName } from '../base/list-names.js';
 import type { Collaborators } from '../work/collaborators.js';
+import type { Priority } from '../work/requests/quota.js';
+import type { Permits } from '../work/requests/key-permits.js';
 import type { Stretch } from '../work/requests/quota-rules.js';
 import type { ReadingPlan } from '../work/reading-plan.js';
 import { ApiError } from '../pigeonhole/api-error.js';
 import { type ListRef, listPath } from '../pigeonhole/lists.js';
 import type { Page } from '../pigeonhole/page.js';
 import type { PageResult } from './record-page.js';
+import type { RememberedStream } from './remembered-stream.js';
 import type { Schedule } from './stream-facts.js';
 import type { PageItems } from './to-items.js';
 import type { KnownOrder } from './walk-progress.js';
@@ -38,6 +41,8 @@ export interface StreamCycle {
   workspaceWaits: boolean;
 }
 
+export type PermitsByPriority = ReadonlyMap<Priority, Permits>;
+
 export interface CycleLimits {
   /** Instant by `performance.now()`. After it, a stream that has read `minPages` requests no more pages in this cycle. */
   readonly until: number;
@@ -51,6 +56,8 @@ export interface CycleLimits {
   readonly readSettings?: ((list: string, pages: number) => Promise<void>) | undefined;
   /** True: reads the whole list, whatever is due. */
   readonly whole?: boolean | undefined;
+  /** Permits of the cycle's polls (`ServiceGate.permits`). */
+  readonly permits?: PermitsByPriority | undefined;
   /** Whether another stream's request showed that the workspace has to wait. */
   readonly halted: () => boolean;
 }
@@ -61,6 +68,12 @@ export interface StreamReading {
   readonly place: StreamPlace;
   readonly readLimits: CycleLimits;
   readonly cycle: StreamCycle;
+  /** The reader's memory of the stream. */
+  readonly stream: RememberedStream;
+  /** True as long as the read has found nothing that has to be stored (`RememberedStream`). */
+  isQuiet: boolean;
+  /** Number of requests of this read by priority. */
+  readonly requests: Map<Priority, number>;
   /** Number of outages of the service that had ended when the cycle started. */
   readonly outagesBefore: number;
   /** Replaced when this cycle changes a value that the lease holds, for example when the order is distrusted. */
@@ -88,6 +101,12 @@ export interface StreamReading {
   readonly sessions: Set<number> | null;
   /** True if a page that showed only new items was accepted in this cycle (`doubt.ts`), so that no other is doubted. */
   acceptsNewItems: boolean;
+}
+
+/** Ends the quiet part of a read, before anything is stored: stores what is only in memory. */
+export async function leaveQuiet(reading: StreamReading): Promise<void> {
+  reading.isQuiet = false;
+  await reading.stream.save(reading.deps.ledger, reading.lease);
 }
 
 /** Lists whose items decide whether authors in other lists are anonymous. */
@@ -146,6 +165,7 @@ export function streamLogFields({ place, lease }: Pick<StreamReading, 'place' | 
 
 /** Discards the stream's checkpoint and open poll. Polls resume only after a sweep has finished. */
 export async function distrust(reading: StreamReading, order: KnownOrder): Promise<'distrusted'> {
+  await leaveQuiet(reading);
   await distrustStream(reading.deps.ledger, reading.lease, order);
   reading.lease = { ...reading.lease, ...order, checkpoint: null, checkpointKey: null, headId: null, poll: null };
   return 'distrusted';

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { readingRules } from '../ledger/item-form.js';
-import { type KnownPage, knownPages, walksInCircle } from '../ledger/pages.js';
+import { type KnownPage, walksInCircle } from '../ledger/pages.js';
 import type { OpenWalk, PageSummary } from '../ledger/walk.js';
 import { defaultCount } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
@@ -8,6 +8,7 @@ import type { Page } from '../pigeonhole/page.js';
 import { PageRequests, type WalkBudget } from './page-requests.js';
 import { endDoubt } from '../ledger/streams.js';
 import { ownSessions, settleDoubt } from './doubt.js';
+import { endsAsBefore } from './remembered-stream.js';
 import { type PageRecord, type PageResult, recordPage } from './record-page.js';
 import {
   circleError,
@@ -15,6 +16,7 @@ import {
   discardSuspect,
   distrust,
   foundNews,
+  leaveQuiet,
   measureAge,
   reportPage,
   settingsReader,
@@ -34,9 +36,6 @@ import {
   summarizePage,
 } from './walk-progress.js';
 
-/** Page digests loaded per cycle. Pages beyond this number are compared item by item. */
-const maxKnownPages = 2000;
-
 /**
  * `distrusted`: the list's order, its filter or the stored checkpoint cannot be relied on, so only a sweep from the
  * first page can read it. `held`: the next page is doubtful (`doubt.ts`); the stream is due again.
@@ -47,10 +46,9 @@ type WalkEnding = 'finished' | 'more' | 'distrusted' | 'held';
 interface Arrived {
   readonly page: Page;
   readonly summary: PageSummary;
-  /** Null when the digest shows that the page is unchanged since the last sweep. */
+  /** Null when the digest shows that the page is unchanged since the last sweep, or since the last poll. */
   readonly seen: PageItems | null;
-  /** Null for the page of a poll. */
-  readonly digest: Buffer | null;
+  readonly digest: Buffer;
 }
 
 /** A page that was requested. */
@@ -78,7 +76,7 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
     // The page after this one can be requested before the items of this one are hashed, which blocks the thread.
     const arrived = page.then(async (received) => {
       await nextTurn();
-      return checkPage(reading, from.kind, received, known.get(ordinal));
+      return checkPage(reading, from.kind, received, known.at(ordinal, cursor));
     });
     arrived.catch(() => undefined); // awaited later; until then, Node.js must not report a rejection as unhandled
     return { page, arrived };
@@ -90,7 +88,9 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       const continues = page.hasMore && requests.hasRoomFor(walk.pages + 1);
       // A poll from the newest item ends where a page reaches a known one, so its next page may not be needed.
       const ahead = continues && walk.untilId === null ? read(page.nextCursor, walk.pages + 1) : undefined;
-      const arrived = await withoutStrangers(reading, await next.arrived);
+      const checked = await next.arrived;
+      if (checked.seen !== null && reading.isQuiet) await leaveQuiet(reading);
+      const arrived = await withoutStrangers(reading, checked);
       reading.deps.onPage();
       await discardSuspect(reading);
       if (arrived === 'held') return arrived;
@@ -105,14 +105,18 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
       // may have changed the known quota since this cycle started.
       if (ends) reading.stretch = await reading.deps.gate.stretchOf(reading.deps, reading.place.workspace);
       const planNextReads = ends ? budget.planNextReads : undefined;
-      const result = await storePage(reading, arrived, after, planNextReads);
-      if (result === 'doubtful') return 'held';
-      await trustAgain(reading, summary);
-      if (isDetection && result.created > 0) measureAge(reading, summary);
-      await reportPage(reading, page, arrived.seen, result);
-      // The poll wrote rows that the last sweep has not seen. If one is deleted before a sweep in the same cycle reads
-      // its page, that page equals the one of the last sweep: the sweep must search for missing items nevertheless.
-      if (walk.kind === 'poll' && foundNews(result)) reading.lease = { ...reading.lease, differs: true };
+      if (!passQuietly(reading, arrived, after, planNextReads)) {
+        if (reading.isQuiet) await leaveQuiet(reading);
+        const result = await storePage(reading, arrived, after, planNextReads);
+        if (result === 'doubtful') return 'held';
+        await trustAgain(reading, summary);
+        if (isDetection && result.created > 0) measureAge(reading, summary);
+        await reportPage(reading, page, arrived.seen, result);
+        if (walk.kind === 'poll' && !result.isOutdated) reading.stream.rememberPoll(page.cursor, arrived);
+        // The poll wrote rows that the last sweep has not seen. If one is deleted before a sweep in the same cycle reads
+        // its page, that page equals the one of the last sweep: the sweep must search for missing items nevertheless.
+        if (walk.kind === 'poll' && foundNews(result)) reading.lease = { ...reading.lease, differs: true };
+      }
       walk = after;
       reading.cursor = walk.cursor;
       reading.walk = { kind: walk.kind, advanced: true };
@@ -124,21 +128,53 @@ export async function walkStream(reading: StreamReading, from: OpenWalk, budget:
   }
 }
 
-async function pagesKnown(reading: StreamReading, walk: OpenWalk): Promise<Map<number, KnownPage>> {
-  const { deps, lease } = reading;
-  if (walk.kind === 'poll') return new Map();
-  const { pages, cursor } = walk;
-  const isInCircle =
-    cursor !== null && (await walksInCircle(deps.ledger, lease, { pages, cursor, hasIds: hasIds(listOf(reading)) }));
-  if (isInCircle) throw circleError(reading);
-  return await knownPages(deps.ledger, lease, walk.pages, maxKnownPages);
+async function pagesKnown(
+  reading: StreamReading,
+  walk: OpenWalk,
+): Promise<{ at(ordinal: number, cursor: string | null): KnownPage | undefined }> {
+  const { deps, lease, stream } = reading;
+  const known = await stream.pagesFor(deps.ledger, walk);
+  const { kind, pages, cursor } = walk;
+  // A walk that has shown only pages of the last sweep, and is still among them, is in no circle.
+  if (kind === 'poll' || cursor === null || (!walk.differs && known.at(pages, cursor) !== undefined)) return known;
+  const list = { pages, cursor, hasIds: hasIds(listOf(reading)) };
+  if (await walksInCircle(deps.ledger, lease, list)) throw circleError(reading);
+  return known;
+}
+
+/**
+ * Passes a page of a quiet read: advances the walk, or ends it, in memory. If the walk ends differently from the one
+ * before, the page takes the ordinary way.
+ * @param planNextReads undefined if the walk continues after this page
+ * @returns false if the page has to be stored
+ */
+function passQuietly(
+  reading: StreamReading,
+  { seen }: Arrived,
+  walk: OpenWalk,
+  planNextReads: WalkBudget['planNextReads'] | undefined,
+): boolean {
+  const { deps, lease, stream } = reading;
+  if (!reading.isQuiet || seen !== null || walk.differs || walk.setAside + walk.foreign > 0) return false;
+  if (planNextReads === undefined) {
+    reading.lease = stream.advance(lease, walk);
+    return true;
+  }
+  if (!endsAsBefore(lease, walk)) return false;
+  const next = planNextReads?.({ order: lease.order, checkpoint: walk.checkpoint, pages: walk.pages }) ?? null;
+  const now = deps.ledger.clock.now();
+  if (walk.kind === 'poll') reading.lease = stream.endPoll(lease, now);
+  else reading.lease = stream.endSweep(lease, walk, { now, sweepInMs: next?.afterNothing.sweepInMs ?? 0 });
+  if (next !== null) reading.lease = stream.endRead(reading.lease, next, now);
+  return true;
 }
 
 /** Recognizes a page that is unchanged since the last sweep, and converts the items of any other page. */
 function checkPage(reading: StreamReading, kind: OpenWalk['kind'], page: Page, known: KnownPage | undefined): Arrived {
-  if (kind === 'poll') return checkItems(reading, page, null);
+  if (kind === 'poll' && !reading.isQuiet) known = undefined; // nothing that the ledger stores shows what it was like
   // The cursor is left out of the digest, because it is opaque and may differ on every request.
   const digestParts = [defaultCount, page.perPage, rulesOf(reading), page.digest];
+  if (kind === 'poll') digestParts.push('poll', reading.lease.checkpointKey ?? '');
   const digest = reading.deps.ledger.hash.content(digestParts.join('\n'));
   if (known?.digest.equals(digest) !== true) return checkItems(reading, page, digest);
   // Its rows of unknown sessions may belong to sessions that the pigeonhole has got since.
@@ -146,7 +182,7 @@ function checkPage(reading: StreamReading, kind: OpenWalk['kind'], page: Page, k
   return { page, summary: known.summary, seen: null, digest };
 }
 
-function checkItems(reading: StreamReading, page: Page, digest: Buffer | null): Arrived & { readonly seen: PageItems } {
+function checkItems(reading: StreamReading, page: Page, digest: Buffer): Arrived & { readonly seen: PageItems } {
   const { deps, place, lease } = reading;
   const list = listOf(reading);
   const drop = place.plan.drop[list] ?? [];
@@ -178,12 +214,15 @@ async function checkProgress(
   { page, summary, seen }: Arrived,
 ): Promise<OpenWalk | 'distrusted'> {
   const { lease } = reading;
-  const keys = seen?.items.map(({ key }) => key) ?? [];
   const resumed = walk.kind === 'poll' && walk.pages === 0 && lease.order === 'ascending';
-  if (resumed && !checkpointHolds(lease, { perPage: page.perPage, keys })) return await distrust(reading, lease);
+  const keys = seen?.items.map(({ key }) => key);
+  // A page that an earlier poll showed was checked by that poll, with the same checkpoint.
+  if (resumed && keys !== undefined && !checkpointHolds(lease, { perPage: page.perPage, keys }))
+    return await distrust(reading, lease);
   const isRepeated = walk.kind === 'poll' && repeatsPage(walk, summary, { hasIds: hasIds(listOf(reading)) });
   if (isRepeated && page.hasMore) return await distrust(reading, lease);
-  const progress = advanceWalk(walk, { ...page, summary });
+  const { cursor, nextCursor, hasMore, requestedAt } = page; // not its items, which a known page has not parsed
+  const progress = advanceWalk(walk, { cursor, nextCursor, hasMore, requestedAt, summary });
   // Rows of other sessions mean that the service ignored the filter, so the order of the list can no longer be trusted.
   const ignoresFilter = walk.kind === 'poll' && summary.foreign > 0;
   if (ignoresFilter || breaksOrder(lease.order, progress.direction)) {
@@ -286,12 +325,13 @@ async function storePage(
       rules: rulesOf(reading),
       highestId,
       readSettings: settingsReader(reading, 1),
-      swept: digest === null ? null : { ordinal: walk.pages - 1, cursor: page.cursor, digest, summary },
+      swept: walk.kind === 'poll' ? null : { ordinal: walk.pages - 1, cursor: page.cursor, digest, summary },
       doubtIfNew: items === null ? null : doubtIfNew(reading, walk, items, page.hasMore),
     });
     if (result === 'differs') return await record(checkItems(reading, page, digest));
     if (highestId !== null) reading.highestId = Math.max(reading.highestId ?? highestId, highestId);
     return result;
   };
-  return await record(arrived);
+  // Only a sweep stores pages, so the rows of a poll are compared.
+  return await record(walk.kind === 'poll' && arrived.seen === null ? checkItems(reading, page, digest) : arrived);
 }

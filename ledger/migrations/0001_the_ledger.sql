@@ -131,7 +131,7 @@ create table pauses (
 -- ---- reading
 
 -- A list of a pigeonhole or of one of its sessions, which is read separately from others. session_id 0: of the pigeonhole.
--- A poll that finds nothing writes only the columns from `epoch` to `every_ms`. They are next to each other, because
+-- A poll that finds nothing writes only the columns from `due_at` to `every_ms`. They are next to each other, because
 -- PostgreSQL logs the bytes from the first to the last that changed. None of them has an index, and the fill factor leaves
 -- room for the new version of a row on its page, so such an update writes no index entry.
 create table streams (
@@ -146,6 +146,10 @@ create table streams (
   -- the last read, and the plan for the next
   due_at            timestamptz not null default now(),
   polled_at         timestamptz, -- end of the last walk, whether poll or sweep
+  swept_from        timestamptz, -- time of the last sweep's first request
+  swept_at          timestamptz, -- end of the last sweep
+  sweep_due_at      timestamptz default now(), -- null: a sweep is in progress, and no other was requested since it started
+  sweeps            integer not null default 0, -- number of finished sweeps
   quiet_reads       integer not null default 0, -- number of consecutive reads that found nothing
   failures          integer not null default 0,
   wanted_ms         bigint,      -- the interval before the quota lengthens it
@@ -165,10 +169,6 @@ create table streams (
   checkpoint_key    text,
   per_page          integer, -- items per page; with another number the checkpoint is useless, because items move to other pages
   -- sweeps
-  sweep_due_at      timestamptz default now(), -- null: a sweep is in progress, and no other was requested since it started
-  swept_from        timestamptz, -- time of the last sweep's first request
-  swept_at          timestamptz, -- end of the last sweep
-  sweeps            integer not null default 0, -- number of finished sweeps
   page_count        integer,     -- number of pages of the last sweep
   item_count        integer,     -- number of items at the end of the last sweep
   set_aside         integer not null default 0, -- rows of the last sweep that have nothing to identify them by

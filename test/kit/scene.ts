@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { type Collaborators, type Log, type OpenSink, noTracer, noMeters } from '../../work/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
-import { readPigeonhole } from '../../reading/read-pigeonhole.js';
+import type { readPigeonhole } from '../../reading/read-pigeonhole.js';
+import { KeptReaders } from './kept-readers.js';
 import { type GateOptions, ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import type { PigeonholeName } from '../../work/cycle-results.js';
@@ -39,6 +40,8 @@ export interface Scene {
   historyText(): string;
   read(pigeonhole: PigeonholeName, signal?: AbortSignal): ReturnType<typeof readPigeonhole>;
   discover(): ReturnType<typeof discoverWorkspace>;
+  /** Stores what the readers have only in memory, as at the end of a stay. */
+  save(): Promise<void>;
   deliver(sink: string): ReturnType<typeof deliverToSink>;
   /** Runs cycles until everything due now is read and delivered. */
   settle(): Promise<void>;
@@ -122,13 +125,15 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     results.push(JSON.stringify(result));
     return result;
   };
+  const readers = new KeptReaders(deps);
   const scene: Scene = {
     deps,
     folder,
     ledger,
     logText: () => lines.join('\n'),
     historyText: () => results.join('\n'),
-    read: (pigeonhole, signal = never) => kept(readPigeonhole(deps, pigeonhole, signal)),
+    read: (pigeonhole, signal = never) => kept(readers.read(pigeonhole, signal)),
+    save: () => readers.save(),
     discover: () => kept(discoverWorkspace(deps, 'acme', never)),
     deliver: (sink) => kept(deliverToSink(deps, sink, never)),
     settle: () => settle(scene),

@@ -70,6 +70,7 @@ describe.each(kinds)('sweeps between polls, on %s', (kind) => {
       // simulates the cycles of a real minute
       await stage.db.query(`update walks set started_at = started_at - interval '1 minute'`);
       await scene.read({ workspace: 'acme', pigeonholeId: pigeonhole });
+      await scene.save();
     }
     const [row] = await stage.db.query<{ in_s: number; pages: number }>(
       `select extract(epoch from due_at - clock_timestamp())::float8 as in_s, w.pages
