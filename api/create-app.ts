@@ -54,7 +54,7 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
   documentApi(app, sources);
   serveSignIn(app, sources);
   servePage(app, sources);
-  app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app));
+  app.use('/api/*', onlyCallers(sources, guard, authenticate), onlyItsMethods(app), forgetStatusAfterWrites(sources));
   app.use('/metrics', onlyCallers(sources, guard, authenticateForMetrics));
   serveMetrics(app, sources);
   serveStatus(app, sources);
@@ -92,6 +92,14 @@ export function createApp(sources: ApiSources, places = createPlaces()): ApiApp 
     return problemResponse(refused, c.get('requestId'));
   });
   return app;
+}
+
+/** Lets callers see what they have changed: the status is shared for up to a second. */
+function forgetStatusAfterWrites({ memory }: Pick<ApiSources, 'memory'>) {
+  return createMiddleware<ApiEnvironment>(async (c, next) => {
+    await next();
+    if (c.req.method !== 'GET' && c.req.method !== 'HEAD') memory?.forget();
+  });
 }
 
 /** Creates the app with `/healthz`, `/readyz` and `/metrics` only, with the same guards as in the API. */

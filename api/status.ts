@@ -1,5 +1,5 @@
 import { createRoute, z } from '@hono/zod-openapi';
-import { countStored } from '../operations/ledger-status.js';
+import { storedItemCounts } from '../operations/ledger-status.js';
 import { statusSchema, quotaViewSchema, type Status } from '../operations/status-view.js';
 import type { ApiApp } from './api-app.js';
 import { answers, needs } from './route-parts.js';
@@ -74,7 +74,7 @@ export const statusRoute = createRoute({
         .string()
         .optional()
         .describe(
-          '`items`: also counts items by list. Any other value: also counts deliveries by list and sink. Both read the whole ledger.',
+          '`items`: also the number of items by list. Any other value: also the number of deliveries by list, sink and state.',
         ),
     }),
   },
@@ -87,7 +87,7 @@ export function serveStatus(app: ApiApp, sources: StatusSources): void {
     const { counts } = c.req.valid('query');
     const status = await readStatus(sources, counts !== undefined && counts !== 'items', workspace);
     if (counts !== 'items') return c.json(status, 200);
-    const items = own(await countStored(sources.ledger), workspace);
+    const items = own(await storedItemCounts(sources.ledger), workspace);
     return c.json({ ...status, counts: { items, deliveries: [] } }, 200);
   });
 }

@@ -3,6 +3,7 @@ import type { Config } from '../config/config.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { behindCount, byOrder, maxCountedBehind, oldestOpen, openCount } from '../ledger/sql-expressions.js';
 import type { Consent } from '../ledger/seen-item.js';
+import type { Backlogs, BehindLane } from './backlogs.js';
 import { isSent, sentByValue } from './lane-plans.js';
 
 /**
@@ -39,6 +40,72 @@ export interface LaneState {
   readonly failure: string | null;
   readonly failingSince: Date | null;
   readonly retryAt: Date | null;
+}
+
+/**
+ * Returns the lanes on which something is left to do or fails, of all sinks that are not archived, without
+ * `waitsFor` (`readWaitsFor`). Costs the same for any number of deliveries: the store keeps the number of open ones.
+ */
+export async function unsettledLanes(ledger: Ledger, backlogs: Backlogs): Promise<LaneState[]> {
+  type Row = Omit<LaneState, 'behind' | 'undeliveredSince' | 'waitsSince' | 'waitsFor'> &
+    BehindLane & { readonly openSince: Date | null; readonly isFilling: boolean; readonly progressAt: Date | null };
+  const rows = await ledger.db.query<Row>(
+    `with open as materialized (
+       select sink_id, ref, sum(changes)::int as n from delivery_counts
+       where state in ('waiting', 'sending', 'retry') and changes > 0 group by sink_id, ref),
+     progress as materialized (
+       select sink_id, max(greatest(filling_at, delivered_at)) as at from lanes group by sink_id)
+     select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", l.watermark,
+       p.next_sequence - 1 as newest, l.lists, coalesce(o.n, 0) as open, l.delivered, l.delivered_at as "deliveredAt",
+       case when o.n > 0 then (select c.found_at from changes c
+         where c.ref = l.ref and c.sequence = ${oldestOpen('l.sink_id', 'l.ref')}) end as "openSince",
+       l.filling_at is not null as "isFilling", progress.at as "progressAt", l.failure,
+       l.failing_since as "failingSince", l.retry_at as "retryAt"
+     from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
+       join progress on progress.sink_id = l.sink_id left join open o on o.sink_id = l.sink_id and o.ref = l.ref
+     where p.next_sequence - 1 > l.watermark or o.n > 0 or l.failure is not null or l.failing_since is not null
+     order by k.name, p.workspace, p.pigeonhole_id`,
+  );
+  const found = await backlogs.of(ledger, rows);
+  return rows.map(({ sinkId: _, ref: __, lists: ___, openSince, isFilling, progressAt, ...lane }, index) => {
+    const { behind, since } = found[index]!;
+    const undeliveredSince = earliest(openSince, since);
+    const waitsSince =
+      undeliveredSince === null || !isFilling
+        ? undeliveredSince
+        : latest(undeliveredSince, lane.failingSince ?? progressAt);
+    return { ...lane, behind, undeliveredSince, waitsSince, waitsFor: null };
+  });
+}
+
+function earliest(one: Date | null, other: Date | null): Date | null {
+  return one === null || (other !== null && other < one) ? other : one;
+}
+
+function latest(one: Date, other: Date | null): Date {
+  return other !== null && other > one ? other : one;
+}
+
+/** Returns the details of the oldest open deliveries of these lanes that have one, by index. */
+export async function readWaitsFor(
+  ledger: Ledger,
+  lanes: readonly Pick<LaneState, 'sink' | 'workspace' | 'pigeonholeId'>[],
+): Promise<(string | null)[]> {
+  if (lanes.length === 0) return [];
+  const rows = await ledger.db.query<{ detail: string | null }>(
+    `select (select ${ourSentence('d.detail')} from deliveries d where d.sink_id = k.id and d.ref = p.ref
+        and d.sequence = ${oldestOpen('k.id', 'p.ref')} order by d.replay limit 1) as detail
+     from unnest($1::text[], $2::text[], $3::int8[]) with ordinality as n (sink, workspace, pigeonhole_id, n)
+       join sinks k on k.name = n.sink
+       join pigeonholes p on p.workspace = n.workspace and p.pigeonhole_id = n.pigeonhole_id
+     order by n.n`,
+    [
+      lanes.map(({ sink }) => sink),
+      lanes.map(({ workspace }) => workspace),
+      lanes.map(({ pigeonholeId }) => pigeonholeId),
+    ],
+  );
+  return rows.map(({ detail }) => detail);
 }
 
 export interface LanePosition {
@@ -126,14 +193,7 @@ export async function outcomeCounts(
   },
 ): Promise<OutcomeCount[]> {
   return await ledger.db.query<OutcomeCount>(
-    `with counted as materialized (
-       select l.ref, d.list, d.state, count(*) as n
-       from sinks s join lanes l on l.sink_id = s.id cross join lateral (
-         (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state in ('waiting', 'retry'))
-         union all
-         (select list, state from deliveries o where ${byOrder('o', 'l.sink_id', 'l.ref')} and o.state = 'sending')) d
-       where s.name = $1 group by 1, 2, 3),
-     behind_lanes as materialized (
+    `with behind_lanes as materialized (
        select l.ref, l.watermark, l.lists, p.next_sequence - 1 - l.watermark as n
        from sinks s join lanes l on l.sink_id = s.id join pigeonholes p on p.ref = l.ref where s.name = $1 and $4),
      behind as (
@@ -144,10 +204,9 @@ export async function outcomeCounts(
        union all
        select ref, '', 'waiting', null, n from behind_lanes where lists = '' or n > ${maxCountedBehind})
      select c.list, c.state, c.reason, sum(c.n)::int as changes
-     from (select ref, list, state, null::text as reason, n from counted
-         union all select * from behind where n > 0
-         union all select c.ref, c.list, c.state, c.reason, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
-           where s.name = $1 and c.state in ('withheld', 'dead') and c.changes > 0) c
+     from (select * from behind where n > 0
+         union all select c.ref, c.list, c.state, case when c.state in ('withheld', 'dead') then c.reason end, c.changes from sinks s join delivery_counts c on c.sink_id = s.id
+           where s.name = $1 and c.state not in ('delivered', 'superseded') and c.changes > 0) c (ref, list, state, reason, n)
        join pigeonholes p on p.ref = c.ref
      where ($2::text is null or p.workspace = $2) and ${isSent('(select id from sinks where name = $1), c.ref', '$3')}
      group by 1, 2, 3 order by changes desc, 1, 2, 3`,

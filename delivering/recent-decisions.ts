@@ -140,6 +140,9 @@ const lacking: ReadonlySet<string> = new Set([
   'no-value',
 ]);
 
+/** The reasons for which `isLacking` is true. */
+export const lackingReasons: readonly string[] = [...lacking];
+
 /**
  * Returns true if the mapping produced nothing because a value was missing although the identity was visible. A missing
  * value of a person whose identity is hidden is no fault of the mapping.

@@ -14,7 +14,7 @@ import type { Queryable } from './drivers/database.js';
  * @param json an SQL expression of type `json`; it appears more than once in the result
  */
 export function readableJson(json: string): string {
-  return `(case when ${json}::text ~ '\\\\u(0000|[dD][89a-fA-F])'
+  return `(case when position('\\u' in ${json}::text) > 0 and ${json}::text ~ '\\\\u(0000|[dD][89a-fA-F])'
     then regexp_replace(${json}::text, '(?<!\\\\)((?:\\\\\\\\)*)\\\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2})', '\\1\\\\ufffd', 'g')::json
     else ${json} end)`;
 }
@@ -85,10 +85,10 @@ export async function useIndexOrder(tx: Queryable): Promise<void> {
   await tx.query(`select set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true)`);
 }
 
-/** SQL expression for the number of deliveries of a lane that are not settled. */
+/** SQL expression for the number of deliveries of a lane that are not settled, which the store keeps. */
 export function openCount(sinkId: string, ref: string): string {
-  return `((select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry'))
-    + (select count(*) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))::int`;
+  return `(select coalesce(sum(o.changes), 0)::int from delivery_counts o where o.sink_id = ${sinkId} and o.ref = ${ref}
+    and o.state in ('waiting', 'sending', 'retry'))`;
 }
 
 /**

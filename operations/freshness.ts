@@ -1,4 +1,3 @@
-import { placeName } from '../ledger/pauses.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type CadenceReason, isLiveReason, cadenceReasons } from '../reading/cadence.js';
 import { z } from '@hono/zod-openapi';
@@ -6,7 +5,6 @@ import { instant } from '../base/printable.js';
 import { readableAt, type ReadingWait } from '../base/reading-words.js';
 import { latenessMs, type ListReading, type Obstacles, shortestGraceMs } from './lateness.js';
 import { askBackEveryMs } from '../work/requests/outages.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
 import { type WorkspaceStatus } from './ledger-status.js';
 import { formatSpan } from '../base/words.js';
 
@@ -209,39 +207,60 @@ export interface AllFreshness {
   readonly byPlace: ReadonlyMap<string, FreshnessFacts>;
 }
 
-/** Reads a group for each reason of each pigeonhole, and, one by one, only the lists that may be late. */
-export async function readFreshness(ledger: Ledger): Promise<AllFreshness> {
-  const [groups, late] = await Promise.all([
-    ledger.db.query<CadenceGroup & PigeonholeName & { at: Date }>(
-      `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.every_reason as reason, count(*)::int as lists,
-         min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", min(s.wanted_ms) as "shortestWantedMs",
-         max(s.wanted_ms) as "wantedMs", min(s.polled_at) as "readAt",
-         (array_agg(s.due_at order by s.polled_at, s.due_at))[1] as "nextAt", clock_timestamp() as at
-       from streams s join pigeonholes p on p.ref = s.ref
-       where s.wanted and s.gone_at is null group by p.ref, s.every_reason order by p.ref, min(s.every_ms) nulls first`,
-    ),
-    ledger.db.query<ListReading & PigeonholeName>(
-      `select p.workspace, p.pigeonhole_id as "pigeonholeId", s.list, nullif(s.session_id, 0) as "sessionId",
-         s.every_reason as reason, s.every_ms as "everyMs", s.wanted_ms as "wantedMs", s.polled_at as "readAt",
-         s.due_at as "dueAt"
-       from streams s join pigeonholes p on p.ref = s.ref
-       where s.wanted and s.gone_at is null
-         and coalesce(s.polled_at + s.every_ms * interval '1 millisecond', s.due_at)
-           < clock_timestamp() - $1 * interval '1 millisecond'
-       order by p.ref, s.polled_at nulls first, s.id`,
-      [shortestGraceMs],
-    ),
-  ]);
-  const byPlace = new Map<string, { groups: CadenceGroup[]; maybeLate: ListReading[] }>();
-  const factsOf = (place: PigeonholeName) => {
-    const known = byPlace.get(placeName(place)) ?? { groups: [], maybeLate: [] };
-    byPlace.set(placeName(place), known);
-    return known;
-  };
-  for (const { at: _at, workspace, pigeonholeId, ...group } of groups)
-    factsOf({ workspace, pigeonholeId }).groups.push(group);
-  for (const { workspace, pigeonholeId, ...list } of late) factsOf({ workspace, pigeonholeId }).maybeLate.push(list);
-  return { at: groups[0]?.at ?? new Date(), byPlace };
+/** The wanted streams of a pigeonhole that share a reason, added up. */
+export interface StreamGroup extends CadenceGroup {
+  readonly ref: number;
+  /** Whether the service no longer knows these streams. They count only in `lists` and in the numbers of rows. */
+  readonly isGone: boolean;
+  /** Streams whose first sweep has not ended. */
+  readonly backfilling: number;
+  /** Streams that fail although the service answers other requests. */
+  readonly failing: number;
+  /** Streams whose last request failed, for whatever reason. */
+  readonly unread: number;
+  /** Streams that fail or are due. */
+  readonly waiting: number;
+  /** One of the failures; null when nothing fails. */
+  readonly failure: string | null;
+  readonly setAside: number;
+  readonly foreignRows: number;
+  readonly strangerRows: number;
+  /** End of the last sweep of the stream that was swept longest ago; null: none was swept. */
+  readonly sweptAt: Date | null;
+}
+
+/** Returns the groups of all pigeonholes with the instant at which the database read them. */
+export async function streamGroups(ledger: Ledger): Promise<{ at: Date; groups: StreamGroup[] }> {
+  const rows = await ledger.db.query<StreamGroup & { at: Date }>(
+    `select s.ref, s.every_reason as reason, s.gone_at is not null as "isGone", count(*)::int as lists,
+       min(s.every_ms) as "everyMs", max(s.every_ms) as "longestEveryMs", min(s.wanted_ms) as "shortestWantedMs",
+       max(s.wanted_ms) as "wantedMs", min(s.polled_at) as "readAt", min(s.swept_at) as "sweptAt",
+       (array_agg(s.due_at order by s.polled_at, s.due_at))[1] as "nextAt", clock_timestamp() as at,
+       (count(*) filter (where s.swept_at is null and s.gone_at is null))::int as backfilling,
+       (count(*) filter (where s.failures > 0 and s.failure is not null and s.gone_at is null))::int as failing,
+       (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as unread,
+       (count(*) filter (where (s.failures > 0 or s.due_at <= now()) and s.gone_at is null))::int as waiting,
+       max(s.failure) as failure, coalesce(sum(s.set_aside), 0)::int as "setAside",
+       coalesce(sum(s.foreign_rows) filter (where s.session_id <> 0), 0)::int as "foreignRows",
+       coalesce(sum(s.foreign_rows) filter (where s.session_id = 0), 0)::int as "strangerRows"
+     from streams s where s.wanted
+     group by s.ref, s.every_reason, s.gone_at is not null order by s.ref, min(s.every_ms) nulls first`,
+  );
+  return { at: rows[0]?.at ?? new Date(), groups: rows };
+}
+
+/** Returns only the lists that may be late, each with its pigeonhole's `ref`. */
+export async function maybeLateLists(ledger: Ledger): Promise<(ListReading & { readonly ref: number })[]> {
+  return await ledger.db.query<ListReading & { ref: number }>(
+    `select s.ref, s.list, nullif(s.session_id, 0) as "sessionId", s.every_reason as reason, s.every_ms as "everyMs",
+       s.wanted_ms as "wantedMs", s.polled_at as "readAt", s.due_at as "dueAt"
+     from streams s
+     where s.wanted and s.gone_at is null
+       and coalesce(s.polled_at + s.every_ms * interval '1 millisecond', s.due_at)
+         < clock_timestamp() - $1 * interval '1 millisecond'
+     order by s.ref, s.polled_at nulls first, s.id`,
+    [shortestGraceMs],
+  );
 }
 
 /** The interval in force of a list or of several, with its reason. */

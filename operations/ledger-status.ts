@@ -1,18 +1,43 @@
-import { placeName } from '../ledger/pauses.js';
-import type { Ledger } from '../ledger/ledger.js';
-import type { PigeonholeName } from '../work/cycle-results.js';
-import { behindCount, openCount, readableJson } from '../ledger/sql-expressions.js';
 import { groupBy } from '../base/grouping.js';
+import { WorkSlices } from '../base/work-slices.js';
 import type { Config } from '../config/config.js';
-import type { LaneState } from '../delivering/read-lanes.js';
+import type { Backlogs } from '../delivering/backlogs.js';
+import { isSent, sentByValue } from '../delivering/lane-plans.js';
+import { type LaneState, readWaitsFor, unsettledLanes } from '../delivering/read-lanes.js';
+import type { Ledger } from '../ledger/ledger.js';
+import { placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
+import { readableJson } from '../ledger/sql-expressions.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
+import { type AllFreshness, type CadenceGroup, maybeLateLists, type StreamGroup, streamGroups } from './freshness.js';
+import type { ListReading } from './lateness.js';
 import type { PigeonholeView } from './status-view.js';
 
-/** State of the work, in numbers that are cheap for a ledger of any size. */
+/** State of the work, in numbers that are cheap for a ledger of any size: the store keeps them (decision 0095). */
 export interface LedgerStatus {
   readonly workspaces: readonly WorkspaceStatus[];
   readonly pigeonholes: readonly PigeonholeStatus[];
-  readonly lanes: readonly LaneStatus[];
+  /** The sinks in each workspace, without the lanes to which the configuration no longer sends. */
+  readonly sinks: readonly SinkTotals[];
+  readonly outcomes: readonly SinkOutcome[];
+  /** Lanes on which something is left to do or fails. */
+  readonly lanes: readonly LaneState[];
+}
+
+/** The lanes of a sink in one workspace, added up. */
+export interface SinkTotals {
+  readonly sink: string;
+  readonly workspace: string;
+  /** Number of lanes of pigeonholes with changes. */
+  readonly lanes: number;
+  readonly delivered: number;
+  readonly deliveredAt: Date | null;
+}
+
+/** The withheld changes and dead letters of a sink in one workspace, added up. */
+export interface SinkOutcome extends OutcomeCount {
+  readonly sink: string;
+  readonly workspace: string;
 }
 
 export interface WorkspaceStatus {
@@ -52,23 +77,6 @@ export interface PigeonholeStatus
   readonly goneAt: Date | null;
 }
 
-export interface LaneStatus extends Pick<
-  LaneState,
-  'sink' | 'workspace' | 'pigeonholeId' | 'open' | 'delivered' | 'failure' | 'deliveredAt'
-> {
-  /**
-   * Number of changes whose delivery has not started, of lists that the sink accepts. If there are more than 5,000, the
-   * number includes all lists.
-   */
-  readonly behind: number;
-  /** By list, state and reason. */
-  readonly outcomes: readonly OutcomeCount[];
-  /** JSON with the latest decisions by list. */
-  readonly recent: string;
-  /** Fingerprint of the sink's settings under which the lane decides; null: not recorded. */
-  readonly settings: string | null;
-}
-
 /**
  * Definition of the delivery counts of a sink. The page, `status`, the API, the metrics and `why` show these numbers
  * (docs/operations.md, "What is counted"); the ledger keeps them with each delivery (decision 0061).
@@ -86,61 +94,169 @@ export interface OutcomeCount {
   readonly changes: number;
 }
 
-export async function ledgerStatus(ledger: Ledger): Promise<LedgerStatus> {
-  const [workspaces, pigeonholes, lanes, counts] = await Promise.all([
+/** Everything that the status, the page, the metrics and the alerts show of the work, read at one moment. */
+export interface LedgerFacts {
+  readonly status: LedgerStatus;
+  readonly freshness: AllFreshness;
+  readonly sweeps: readonly SweepState[];
+}
+
+/**
+ * Reads the state of the work. All statements are sent at the same time: the embedded store runs one statement at a
+ * time, so if each were sent after the previous one, each would wait for a page or a batch that is being stored.
+ * @param backlogs what this process remembers of earlier calls
+ */
+export async function ledgerFacts(
+  ledger: Ledger,
+  config: Pick<Config, 'syncs'>,
+  backlogs: Backlogs,
+): Promise<LedgerFacts> {
+  const sentBy = sentByValue(config);
+  const [workspaces, places, streams, late, lanes, sinks, outcomes] = await Promise.all([
     ledger.db.query<WorkspaceStatus>(
       `select name, wait_reason as "waitReason", wait_until as "waitUntil", discovered_at is not null as discovered,
          unanswered_since as "unansweredSince", unanswered_reason as "unansweredReason"
        from workspaces order by name`,
     ),
-    ledger.db.query<Omit<PigeonholeStatus, 'syncs'> & { syncs: string | null }>(
-      `select p.workspace, p.pigeonhole_id as "pigeonholeId",
-         (select ${readableJson('i.payload')} ->> 'name' from pigeonholes r join items i on i.ref = r.ref
-          where r.workspace = p.workspace and r.pigeonhole_id = 0 and i.list = 'pigeonholes'
-            and i.key = p.pigeonhole_id::text and p.pigeonhole_id <> 0) as name,
-         p.status, p.next_sequence - 1 as changes, count(s.id)::int as streams,
-         (count(*) filter (where s.swept_at is null and s.gone_at is null))::int as backfilling, -- a pigeonhole without streams counts as one
-         (count(*) filter (where s.failures > 0 and s.failure is not null and s.gone_at is null))::int as failing,
-         (count(*) filter (where s.failures > 0 and s.gone_at is null))::int as unread,
-         (count(*) filter (where (s.failures > 0 or s.due_at <= now()) and s.gone_at is null))::int as waiting,
-         max(s.failure) filter (where s.gone_at is null) as failure,
-         p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",
-         case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as "rehearsalUntil",
-         coalesce(sum(s.set_aside), 0)::int as "setAside", coalesce(sum(s.foreign_rows) filter (where s.session_id <> 0), 0)::int as "foreignRows",
-         coalesce(sum(s.foreign_rows) filter (where s.session_id = 0), 0)::int as "strangerRows",
-         p.gone_at as "goneAt",
-         (select count(*)::int from missing m where m.ref = p.ref and m.state = 'held') as "heldDeletions",
-         (select string_agg(n.sync, ' ' order by n.sync) from selections n where n.ref = p.ref and n.archived_at is null)
-           as syncs
-       from pigeonholes p left join streams s on s.ref = p.ref and s.wanted
-       where p.pigeonhole_id = 0 or exists (select 1 from selections n where n.ref = p.ref and n.archived_at is null
-         and not exists (select 1 from syncs y where y.name = n.sync and y.archived_at is not null)) group by p.ref order by p.workspace, p.pigeonhole_id`,
-    ),
-    ledger.db.query<Omit<LaneStatus, 'outcomes'> & LaneKey>(
-      `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId",
-         ${behindCount} as behind,
-         ${openCount('l.sink_id', 'l.ref')} as open,
-         l.delivered, l.recent, l.settings, l.failure, l.delivered_at as "deliveredAt"
+    readPlaces(ledger),
+    streamGroups(ledger),
+    maybeLateLists(ledger),
+    unsettledLanes(ledger, backlogs),
+    ledger.db.query<SinkTotals>(
+      `select k.name as sink, p.workspace, (count(*) filter (where p.next_sequence > 1))::int as lanes,
+         sum(l.delivered)::int8 as delivered, max(l.delivered_at) as "deliveredAt"
        from lanes l join sinks k on k.id = l.sink_id and k.archived_at is null join pigeonholes p on p.ref = l.ref
-       order by k.name, p.workspace, p.pigeonhole_id`,
+       where ${isSent('l.sink_id, l.ref', '$1')} group by k.name, p.workspace`,
+      [sentBy],
     ),
-    ledger.db.query<OutcomeCount & LaneKey>(
-      'select sink_id as "sinkId", ref, list, state, reason, changes from delivery_counts where changes > 0',
+    ledger.db.query<SinkOutcome>(
+      // Lanes that are not sent are few, so they are excluded from the sums, which is faster than a join with all others.
+      `with unsent as materialized (select l.sink_id, l.ref from lanes l where not ${isSent('l.sink_id, l.ref', '$1')})
+       select k.name as sink, c.workspace, c.list, c.state, c.reason, c.changes
+       from (select c.sink_id, p.workspace, c.list, c.state, c.reason, sum(c.changes)::int8 as changes
+         from delivery_counts c join pigeonholes p on p.ref = c.ref
+         where c.changes > 0 and c.state in ('withheld', 'dead')
+           and (c.sink_id, c.ref) not in (select sink_id, ref from unsent)
+         group by c.sink_id, p.workspace, c.list, c.state, c.reason) c
+       join sinks k on k.id = c.sink_id and k.archived_at is null
+       order by k.name, c.workspace, c.list, c.state, c.reason`,
+      [sentBy],
     ),
   ]);
-  const laneOf = ({ sinkId, ref }: LaneKey): string => `${sinkId} ${ref}`;
-  const outcomes = groupBy(counts, laneOf);
+  const slices = new WorkSlices();
+  const groups = groupBy(streams.groups, ({ ref }) => ref);
+  const lists = groupBy(late, ({ ref }) => ref);
+  const byPlace = new Map<string, { groups: readonly CadenceGroup[]; maybeLate: readonly ListReading[] }>();
+  const pigeonholes: PigeonholeStatus[] = [];
+  const sweeps: SweepState[] = [];
+  for (const place of places) {
+    await slices.pause();
+    const own = groups.get(place.ref) ?? [];
+    const maybeLate = lists.get(place.ref) ?? [];
+    byPlace.set(placeName(place), { groups: own.filter(({ isGone }) => !isGone).map(toCadenceGroup), maybeLate });
+    sweeps.push(...sweepOf(place, own));
+    if (place.isRead) pigeonholes.push(toPigeonholeStatus(place, own));
+  }
+  const sent = await withWaitsFor(ledger, sentLanes(config, lanes, pigeonholes));
+  const all = { workspaces, pigeonholes, sinks, outcomes, lanes: sent };
+  return { status: all, freshness: { at: streams.at, byPlace }, sweeps };
+}
+
+/** Adds `waitsFor` to the lane of each sink in each workspace that has waited longest. Problems name no other. */
+async function withWaitsFor(ledger: Ledger, lanes: readonly LaneState[]): Promise<LaneState[]> {
+  const longest = [...groupBy(lanes, ({ sink, workspace }) => `${sink} ${workspace}`).values()].flatMap((own) =>
+    own.reduce<LaneState[]>((oldest, lane) => {
+      if (lane.waitsSince === null || lane.open === 0) return oldest;
+      const order = oldest.length === 0 ? -1 : lane.waitsSince.getTime() - oldest[0]!.waitsSince!.getTime();
+      return order < 0 ? [lane] : order === 0 && oldest.length < maxEqual ? [...oldest, lane] : oldest;
+    }, []),
+  );
+  const details = new Map((await readWaitsFor(ledger, longest)).map((detail, index) => [longest[index]!, detail]));
+  return lanes.map((lane) => ({ ...lane, waitsFor: details.get(lane) ?? null }));
+}
+
+/** Lanes that wait since the same instant probably wait for the same cause. */
+const maxEqual = 20;
+
+/** A pigeonhole without the facts of its streams. */
+interface PlaceRow
+  extends
+    NamedPigeonhole,
+    Pick<
+      PigeonholeStatus,
+      'status' | 'changes' | 'heldDeletions' | 'goneAt' | 'rehearsalSince' | 'rehearsalUntil' | 'rehearsalBy'
+    > {
+  readonly ref: number;
+  /** Whether a configured sync reads it. */
+  readonly isRead: boolean;
+}
+
+async function readPlaces(ledger: Ledger): Promise<PlaceRow[]> {
+  const [rows, names] = await Promise.all([
+    ledger.db.query<Omit<PlaceRow, 'syncs' | 'name'> & { syncs: string | null }>(
+      `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.status, p.next_sequence - 1 as changes,
+         p.rehearsal_since as "rehearsalSince", p.rehearsal_by as "rehearsalBy",
+         case when p.rehearsal_until > clock_timestamp() then p.rehearsal_until end as "rehearsalUntil",
+         p.gone_at as "goneAt", coalesce(m.held, 0) as "heldDeletions", n.syncs,
+         p.pigeonhole_id = 0 or coalesce(n.is_read, false) as "isRead"
+       from pigeonholes p
+         left join (select ref, count(*)::int as held from missing where state = 'held' group by ref) m on m.ref = p.ref
+         left join (select n.ref, string_agg(n.sync, ' ' order by n.sync) as syncs, bool_or(y.archived_at is null) as is_read
+           from selections n left join syncs y on y.name = n.sync where n.archived_at is null group by n.ref) n
+           on n.ref = p.ref
+       order by p.workspace, p.pigeonhole_id`,
+    ),
+    // A join with the pigeonholes would compare each of them with each name, because the planner expects one name.
+    ledger.db.query<{ workspace: string; key: string; name: string | null }>(
+      `select w.workspace, i.key, ${readableJson('i.payload')} ->> 'name' as name
+       from pigeonholes w join items i on i.ref = w.ref and i.list = 'pigeonholes'
+       where w.pigeonhole_id = 0 and i.payload is not null`,
+    ),
+  ]);
+  const nameOf = new Map(names.map(({ workspace, key, name }) => [`${workspace}/${key}`, name]));
+  return rows.map(({ syncs, ...row }) => ({
+    ...row,
+    name: row.pigeonholeId === 0 ? null : (nameOf.get(placeName(row)) ?? null),
+    syncs: syncs?.split(' ') ?? [],
+  }));
+}
+
+function toPigeonholeStatus(
+  { ref: _, isRead: __, ...place }: PlaceRow,
+  groups: readonly StreamGroup[],
+): PigeonholeStatus {
+  const sum = (pick: (group: StreamGroup) => number): number => groups.reduce((n, group) => n + pick(group), 0);
   return {
-    workspaces,
-    pigeonholes: pigeonholes.map(({ syncs, ...row }) => ({ ...row, syncs: syncs?.split(' ') ?? [] })),
-    lanes: lanes.map((lane) => ({ ...lane, outcomes: outcomes.get(laneOf(lane)) ?? [] })),
+    ...place,
+    streams: sum(({ lists }) => lists),
+    backfilling: groups.length === 0 ? 1 : sum(({ backfilling }) => backfilling), // without streams, the first read has not started
+    failing: sum(({ failing }) => failing),
+    unread: sum(({ unread }) => unread),
+    waiting: sum(({ waiting }) => waiting),
+    failure:
+      groups
+        .flatMap(({ isGone, failure }) => (isGone || failure === null ? [] : [failure]))
+        .toSorted()
+        .at(-1) ?? null,
+    setAside: sum(({ setAside }) => setAside),
+    foreignRows: sum(({ foreignRows }) => foreignRows),
+    strangerRows: sum(({ strangerRows }) => strangerRows),
   };
 }
 
-/** The columns that identify a lane in the ledger. */
-interface LaneKey {
-  readonly sinkId: number;
-  readonly ref: number;
+function toCadenceGroup(group: StreamGroup): CadenceGroup {
+  const { reason, lists, everyMs, longestEveryMs, shortestWantedMs, wantedMs, readAt, nextAt } = group;
+  return { reason, lists, everyMs, longestEveryMs, shortestWantedMs, wantedMs, readAt, nextAt };
+}
+
+/** Returns the sweep state of a live pigeonhole; empty for another, or if no list of it is swept. */
+function sweepOf({ workspace, pigeonholeId, status, goneAt }: PlaceRow, groups: readonly StreamGroup[]): SweepState[] {
+  // An `unfilled` list is swept every few hours on purpose: nothing fills it.
+  const swept = groups.filter(({ isGone, reason }) => !isGone && reason !== 'unfilled');
+  if (status !== 'live' || goneAt !== null || swept.length === 0) return [];
+  const isUnswept = swept.some(({ backfilling }) => backfilling > 0);
+  const first = swept.flatMap(({ sweptAt }) => sweptAt ?? []).toSorted((a, b) => a.getTime() - b.getTime())[0];
+  return [{ workspace, pigeonholeId, oldestSweptAt: isUnswept ? null : (first ?? null) }];
 }
 
 interface ListCount extends PigeonholeName {
@@ -148,34 +264,30 @@ interface ListCount extends PigeonholeName {
   readonly items: number;
 }
 
-interface DeliveryCount extends ListCount {
+interface DeliveryCount extends PigeonholeName {
+  readonly list: string;
   readonly sink: string;
-  /** State of the items' last change at this sink. */
   readonly state: string;
+  /** Number of changes. A replay of a change counts only while it is open, and as a dead letter. */
+  readonly changes: number;
 }
 
-/**
- * Counts items by list, and the state of each item's last change at each sink. Reads the whole ledger, so it runs only
- * on request. `lateral` with a limit makes it one look-up each: a plain join would compare every row with every other
- * while the tables have no statistics.
- */
-export async function countItems(ledger: Ledger): Promise<{ items: ListCount[]; deliveries: DeliveryCount[] }> {
-  const items = await countStored(ledger);
-  const deliveries = await ledger.db.query<DeliveryCount>(
-    `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, d.state, count(*)::int as items
-     from items i join pigeonholes p on p.ref = i.ref cross join sinks k
-       cross join lateral (select state from deliveries where sink_id = k.id and ref = i.ref
-         and sequence = i.last_sequence and replay = 0 limit 1) d
-     where i.payload is not null group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5`,
-  );
-  return { items, deliveries };
-}
-
-/** Counts the items with a payload, by list. Reads the whole ledger. */
-export async function countStored(ledger: Ledger): Promise<ListCount[]> {
+/** Returns the kept numbers of items with a payload, by list. */
+export async function storedItemCounts(ledger: Ledger): Promise<ListCount[]> {
   return await ledger.db.query<ListCount>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId", i.list, count(*)::int as items
-     from items i join pigeonholes p on p.ref = i.ref where i.payload is not null group by 1, 2, 3 order by 1, 2, 3`,
+    `select p.workspace, p.pigeonhole_id as "pigeonholeId", c.list, c.items
+     from item_counts c join pigeonholes p on p.ref = c.ref where c.items > 0 order by 1, 2, 3`,
+  );
+}
+
+/** Returns the kept numbers of deliveries to sinks that are not archived, by list and state. */
+export async function deliveryCounts(ledger: Ledger): Promise<DeliveryCount[]> {
+  return await ledger.db.query<DeliveryCount>(
+    `select k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId", c.list, c.state, c.changes
+     from (select sink_id, ref, list, state, sum(changes)::int8 as changes from delivery_counts
+         where changes > 0 group by sink_id, ref, list, state) c
+       join sinks k on k.id = c.sink_id and k.archived_at is null join pigeonholes p on p.ref = c.ref
+     order by 1, 2, 3, 4, 5`,
   );
 }
 
@@ -232,25 +344,13 @@ export function sentLanes<Lane extends PigeonholeName & { readonly sink: string 
   });
 }
 
-/** Sweep state of the streams of a pigeonhole. */
+/**
+ * Sweep state of the streams of a live pigeonhole. Others are swept rarely, and no longer at all a few days after the
+ * event.
+ */
 export interface SweepState extends PigeonholeName {
   /** End of the last sweep of the stream that was swept longest ago; null: a stream was never swept. */
   readonly oldestSweptAt: Date | null;
-}
-
-/**
- * Returns the sweep states of live pigeonholes. Others are swept rarely, and no longer at all a few days after the
- * event.
- */
-export async function sweepStates(ledger: Ledger): Promise<SweepState[]> {
-  return await ledger.db.query<SweepState>(
-    `select p.workspace, p.pigeonhole_id as "pigeonholeId",
-       case when bool_and(s.swept_at is not null) then min(s.swept_at) end as "oldestSweptAt"
-     from streams s join pigeonholes p on p.ref = s.ref
-     where s.wanted and s.gone_at is null and p.gone_at is null and p.status = 'live'
-       and s.every_reason is distinct from 'unfilled' -- swept every few hours on purpose: nothing fills it
-     group by p.ref`,
-  );
 }
 
 export interface ImportFigures {

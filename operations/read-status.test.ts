@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.js';
 import type { Pause } from '../ledger/pauses.js';
-import type { LaneStatus, LedgerStatus } from './ledger-status.js';
+import type { LedgerStatus, SinkTotals } from './ledger-status.js';
 import { HindranceMemory, type ListReading } from './lateness.js';
 import { listReading } from './list-reading.test-kit.js';
 import { viewStatus } from './read-status.js';
+import { laneOf } from './snapshot.test-kit.js';
 
 const config = {
   workspaces: { acme: {}, spare: {} },
@@ -41,20 +42,14 @@ const pigeonhole = {
   rehearsalUntil: null,
   rehearsalBy: null,
 };
-const lane: LaneStatus = {
-  sink: 'hooks',
-  workspace: 'acme',
-  pigeonholeId: 101,
-  behind: 0,
-  open: 0,
-  delivered: 5,
+const totals: SinkTotals = { sink: 'hooks', workspace: 'acme', lanes: 1, delivered: 5, deliveredAt: null };
+const done: LedgerStatus = {
+  workspaces: [workspace],
+  pigeonholes: [pigeonhole],
+  sinks: [totals],
   outcomes: [],
-  recent: '{}',
-  settings: null,
-  failure: null,
-  deliveredAt: null,
+  lanes: [],
 };
-const done: LedgerStatus = { workspaces: [workspace], pigeonholes: [pigeonhole], lanes: [lane] };
 
 const sink = {
   type: 'webhook',
@@ -83,8 +78,8 @@ function statusOf(given: Partial<Parameters<typeof viewStatus>[0]>) {
   });
 }
 
-function isSettled(status: Partial<LedgerStatus>, pauses: readonly Pause[] = []): boolean {
-  return statusOf({ status: { ...done, ...status }, pauses }).settled;
+async function isSettled(status: Partial<LedgerStatus>, pauses: readonly Pause[] = []): Promise<boolean> {
+  return (await statusOf({ status: { ...done, ...status }, pauses })).settled;
 }
 
 /** Returns the freshness of a pigeonhole with a list that was last read an hour ago. */
@@ -94,8 +89,8 @@ function lateIn(name: string): { at: Date; byPlace: Map<string, { groups: never[
 }
 
 /** @param late the pigeonhole with a list that was last read an hour ago @param upMs time since the process started */
-function isSettledWithLate(late: string, upMs: number, status: Partial<LedgerStatus> = {}): boolean {
-  return statusOf({ status: { ...done, ...status }, freshness: lateIn(late), upMs }).settled;
+async function isSettledWithLate(late: string, upMs: number, status: Partial<LedgerStatus> = {}): Promise<boolean> {
+  return (await statusOf({ status: { ...done, ...status }, freshness: lateIn(late), upMs })).settled;
 }
 
 function pauseOf(scope: Pause['scope'], name: string): Pause {
@@ -112,83 +107,83 @@ function pauseOf(scope: Pause['scope'], name: string): Pause {
 }
 
 describe('a status', () => {
-  it('is settled when everything is read and delivered', () => {
-    expect(isSettled({})).toBe(true);
+  it('is settled when everything is read and delivered', async () => {
+    expect(await isSettled({})).toBe(true);
   });
 
   it.each<[string, Partial<LedgerStatus>]>([
     ['a workspace was not discovered yet', { workspaces: [{ ...workspace, discovered: false }] }],
     ['a list was not read completely yet', { pigeonholes: [{ ...pigeonhole, backfilling: 1 }] }],
     ['a list cannot be read', { pigeonholes: [{ ...pigeonhole, unread: 1 }] }],
-    ['a sink is behind', { lanes: [{ ...lane, behind: 1 }] }],
-    ['a delivery is open', { lanes: [{ ...lane, open: 1 }] }],
-    ['a sink has no lane for a pigeonhole yet', { lanes: [] }],
-    ['a sink fails', { lanes: [{ ...lane, failure: 'refused', open: 1 }] }],
+    ['a sink is behind', { lanes: [laneOf({ behind: 1 })] }],
+    ['a delivery is open', { lanes: [laneOf({ open: 1 })] }],
+    ['a sink has no lane for a pigeonhole yet', { sinks: [] }],
+    ['a sink fails', { lanes: [laneOf({ failure: 'refused', open: 1 })] }],
     ['the workspace waits', { workspaces: [{ ...workspace, waitReason: 'quota', waitUntil: new Date() }] }],
-  ])('is not settled while %s', (_, status) => {
-    expect(isSettled(status)).toBe(false);
+  ])('is not settled while %s', async (_, status) => {
+    expect(await isSettled(status)).toBe(false);
   });
 
   it.each([
     ['workspace', 'acme'],
     ['pigeonhole', 'acme/101'],
     ['sink', 'hooks'],
-  ] as const)('is not settled while the %s %s is paused', (scope, name) => {
-    expect(isSettled({}, [pauseOf(scope, name)])).toBe(false);
+  ] as const)('is not settled while the %s %s is paused', async (scope, name) => {
+    expect(await isSettled({}, [pauseOf(scope, name)])).toBe(false);
   });
 
-  it('shows the workspace and its pigeonholes as waiting while the service does not answer, even if reads failed because of that', () => {
+  it('shows the workspace and its pigeonholes as waiting while the service does not answer, even if reads failed because of that', async () => {
     const unanswered = { ...workspace, unansweredSince: new Date(0), unansweredReason: 'timeout' };
     const status = {
       ...done,
       workspaces: [unanswered],
       pigeonholes: [{ ...pigeonhole, failing: 3, failure: 'timeout' }],
     };
-    const [acme] = statusOf({ status }).workspaces;
+    const [acme] = (await statusOf({ status })).workspaces;
     expect([acme!.state, ...acme!.pigeonholes.map(({ state }) => state)]).toEqual(['waiting', 'waiting']);
     expect(acme!.pigeonholes[0]!.freshness.waits).toMatchObject({ for: 'service', until: null });
   });
 
-  it('is not settled while a list is late, or overdue right after a start', () => {
-    expect(isSettledWithLate('acme/101', 3_600_000)).toBe(false);
-    expect(isSettledWithLate('acme/101', 60_000)).toBe(false);
+  it('is not settled while a list is late, or overdue right after a start', async () => {
+    expect(await isSettledWithLate('acme/101', 3_600_000)).toBe(false);
+    expect(await isSettledWithLate('acme/101', 60_000)).toBe(false);
   });
 
-  it('is settled even if a list is overdue that is not read, because its pigeonhole is gone or no sync uses its workspace', () => {
+  it('is settled even if a list is overdue that is not read, because its pigeonhole is gone or no sync uses its workspace', async () => {
     const gone = { ...pigeonhole, goneAt: new Date(0) };
-    expect(isSettledWithLate('acme/101', 3_600_000, { pigeonholes: [gone] })).toBe(true);
+    expect(await isSettledWithLate('acme/101', 3_600_000, { pigeonholes: [gone] })).toBe(true);
     const spare = { ...pigeonhole, workspace: 'spare', pigeonholeId: 0, syncs: [], changes: 0 };
-    expect(isSettledWithLate('spare/0', 3_600_000, { pigeonholes: [pigeonhole, spare] })).toBe(true);
+    expect(await isSettledWithLate('spare/0', 3_600_000, { pigeonholes: [pigeonhole, spare] })).toBe(true);
   });
 
-  it('is settled if a lane failed but has no open delivery', () => {
-    expect(isSettled({ lanes: [{ ...lane, failure: 'refused' }] })).toBe(true);
+  it('is settled if a lane failed but has no open delivery', async () => {
+    expect(await isSettled({ lanes: [laneOf({ failure: 'refused' })] })).toBe(true);
   });
 
-  it('is settled even if a workspace or sink that no sync uses is paused', () => {
-    expect(isSettled({}, [pauseOf('workspace', 'spare'), pauseOf('sink', 'unused')])).toBe(true);
+  it('is settled even if a workspace or sink that no sync uses is paused', async () => {
+    expect(await isSettled({}, [pauseOf('workspace', 'spare'), pauseOf('sink', 'unused')])).toBe(true);
   });
 
-  it('is not settled while the process cannot work', () => {
-    expect(statusOf({ trouble: 'the store is full' }).settled).toBe(false);
+  it('is not settled while the process cannot work', async () => {
+    expect((await statusOf({ trouble: 'the store is full' })).settled).toBe(false);
   });
 });
 
 describe('lists after a pause of the workspace', () => {
-  it('are late only two minutes after the pause has ended', () => {
+  it('are late only two minutes after the pause has ended', async () => {
     let nowMs = 0;
     const hindrances = new HindranceMemory(() => nowMs);
-    const lateLists = (pauses: readonly Pause[]): number | undefined =>
-      statusOf({ freshness: lateIn('acme/101'), hindrances, pauses }).workspaces[0]?.pigeonholes[0]?.freshness
+    const lateLists = async (pauses: readonly Pause[]): Promise<number | undefined> =>
+      (await statusOf({ freshness: lateIn('acme/101'), hindrances, pauses })).workspaces[0]?.pigeonholes[0]?.freshness
         .lateLists;
 
     const paused = [pauseOf('workspace', 'acme')];
-    lateLists(paused);
+    await lateLists(paused);
     nowMs = 30 * 60_000;
-    expect(lateLists(paused)).toBe(0);
+    expect(await lateLists(paused)).toBe(0);
     nowMs += 5000;
-    expect(lateLists([])).toBe(0);
+    expect(await lateLists([])).toBe(0);
     nowMs += 120_000;
-    expect(lateLists([])).toBe(1);
+    expect(await lateLists([])).toBe(1);
   });
 });

@@ -1,42 +1,45 @@
 import { isObserving } from '../base/delivery-words.js';
+import { groupBy } from '../base/grouping.js';
+import type { ReadingWait } from '../base/reading-words.js';
+import { WorkSlices } from '../base/work-slices.js';
 import type { Config } from '../config/config.js';
-import type { UnusableFile } from './configuration-file.js';
+import type { LaneState } from '../delivering/read-lanes.js';
+import { openReplays } from '../delivering/replays.js';
 import type { UnreadableFolder } from '../importing/drop-folders/drop-folders.js';
 import type { Ledger } from '../ledger/ledger.js';
-import { allApprovals } from '../ledger/approvals.js';
-import { observedLanes } from '../ledger/observations.js';
-import { allPauses, type Pause, placeName } from '../ledger/pauses.js';
+import { type Pause, placeName } from '../ledger/pauses.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
-import { type LaneState, laneStates } from '../delivering/read-lanes.js';
-import { laneReplays, openReplays } from '../delivering/replays.js';
+import type { UnusableFile } from './configuration-file.js';
+import { behindMsOf, viewProblems } from './find-problems.js';
+import { type AllFreshness, judgeFreshness, readingWait } from './freshness.js';
+import type { HindranceMemory } from './lateness.js';
 import {
-  countItems,
-  type LaneStatus,
+  byReason,
+  deliveryCounts,
+  isSentTo,
   type LedgerStatus,
   type PigeonholeStatus,
-  ledgerStatus,
-  byReason,
-  isSentTo,
   sentLanes,
+  storedItemCounts,
+  type SinkOutcome,
+  type SweepState,
 } from './ledger-status.js';
-import { type AllFreshness, judgeFreshness, readFreshness, readingWait } from './freshness.js';
-import type { HindranceMemory } from './lateness.js';
-import type { ReadingWait } from '../base/reading-words.js';
-import { findObservedWithholding, findWithholding } from './withholding.js';
+import { serviceDownTitle } from './problems.js';
+import { StatusMemory } from './status-memory.js';
 import {
-  operatedSink,
-  type SinkOperations,
-  viewPause,
   type OperatedSink,
+  operatedSink,
   type PauseView,
   type PigeonholeView,
   type QuotaView,
+  type SinkOperations,
   type SinkView,
   type Status,
+  viewPause,
   type WorkspaceView,
 } from './status-view.js';
-import { behindMsOf, viewProblems } from './find-problems.js';
-import { serviceDownTitle } from './problems.js';
+import { findObservedWithholding, findWithholding } from './withholding.js';
+import { readWorkFacts, type WorkFacts } from './work-facts.js';
 
 /** The configuration as far as it concerns one workspace. */
 export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sinks'>>(
@@ -57,10 +60,12 @@ export function configOf<Part extends Pick<Config, 'workspaces' | 'syncs' | 'sin
 }
 
 /** The status with the facts that its problems and further views need, read at one moment. */
-interface StatusSnapshot {
+export interface StatusSnapshot {
   readonly status: Status;
+  /** Lanes on which something is left to do or fails. */
   readonly lanes: readonly LaneState[];
   readonly places: readonly NamedPigeonhole[];
+  readonly sweeps: readonly SweepState[];
   readonly now: Date;
 }
 
@@ -79,6 +84,8 @@ export interface StatusSources {
   readonly unreadableFolders?: () => readonly UnreadableFolder[];
   /** The mistake in the file of this process; absent: not watched. */
   readonly unusableFile?: () => UnusableFile | null;
+  /** Shared by the readers of the status in this process; absent: each reads for itself. */
+  readonly memory?: StatusMemory;
 }
 
 /** @param workspace null: all of them */
@@ -89,46 +96,67 @@ export async function readStatus(
 ): Promise<Status> {
   const { status } = await readSnapshot(sources, workspace);
   if (!withCounts) return status;
-  const { items, deliveries } = await countItems(sources.ledger);
+  const [items, deliveries] = await Promise.all([storedItemCounts(sources.ledger), deliveryCounts(sources.ledger)]);
   return { ...status, counts: { items: own(items, workspace), deliveries: own(deliveries, workspace) } };
 }
 
-/** @param workspace null: all of them */
+/**
+ * Returns the status with the facts behind it. Callers in a process with a `memory` share it.
+ * @param workspace null: all of them
+ * @param options.withQuotas false: leaves out the quotas, whose forecast is the most expensive part
+ */
 export async function readSnapshot(
-  { ledger, config, configuration, trouble, quotas, upMs, hindrances, unreadableFolders, unusableFile }: StatusSources,
+  sources: StatusSources,
   workspace: string | null,
+  { withQuotas = true } = {},
 ): Promise<StatusSnapshot> {
-  // All statements are sent at the same time. The embedded store runs one statement at a time, so if each were sent after
-  // the previous one, each would wait for a page or a batch that is being stored.
-  const [all, allLanes, freshness, pauses, observed, approvals, replays, quota] = await Promise.all([
-    ledgerStatus(ledger),
-    laneStates(ledger, { sink: null, workspace, after: null, limit: null }),
-    readFreshness(ledger),
-    allPauses(ledger),
-    observedLanes(ledger),
-    allApprovals(ledger),
-    laneReplays(ledger),
-    quotas(),
+  const { memory = new StatusMemory(), configuration } = sources;
+  const [facts, quotas] = await Promise.all([
+    memory.facts(configuration, () => readWorkFacts(sources, memory.backlogs)),
+    withQuotas ? memory.quotas(configuration, sources.quotas) : new Map<string, QuotaView>(),
   ]);
+  const name = JSON.stringify([workspace, withQuotas]);
+  return await memory.snapshot(facts, name, () => viewSnapshot(sources, { facts, quotas, workspace }));
+}
+
+async function viewSnapshot(
+  { ledger, config, configuration, trouble, upMs, hindrances, unreadableFolders, unusableFile }: StatusSources,
+  {
+    facts,
+    quotas,
+    workspace,
+  }: {
+    readonly facts: WorkFacts;
+    readonly quotas: ReadonlyMap<string, QuotaView>;
+    readonly workspace: string | null;
+  },
+): Promise<StatusSnapshot> {
+  const { status: all, freshness, sweeps, pauses, observed, approvals, replays } = facts;
   const now = new Date(ledger.clock.nowMs());
-  const lanes = sentLanes(config, allLanes, all.pigeonholes);
   const ownConfig = configOf(config, workspace);
   const pigeonholes = own(all.pigeonholes, workspace);
-  const ledgerLanes = sentLanes(ownConfig, all.lanes, pigeonholes);
+  const lanes = own(all.lanes, workspace);
+  const status: LedgerStatus = {
+    workspaces: all.workspaces,
+    pigeonholes,
+    sinks: own(all.sinks, workspace),
+    outcomes: own(all.outcomes, workspace),
+    lanes,
+  };
   // A replay in a pigeonhole that the sink no longer receives continues only when the sink receives it again.
   const sentReplays = openReplays(sentLanes(ownConfig, replays, pigeonholes));
   const operations = { observed: own(observed, workspace), approvals, replays: sentReplays };
-  const view = viewStatus({
+  const view = await viewStatus({
     config: ownConfig,
     configuration,
     trouble: trouble(),
-    status: { workspaces: all.workspaces, pigeonholes, lanes: ledgerLanes },
+    status,
     freshness,
     upMs: upMs?.(),
     hindrances,
     pauses,
-    sinks: await configuredSinks(ledger, ownConfig, configuration, ledgerLanes, operations),
-    quotas: quota,
+    sinks: await configuredSinks(ledger, { config: ownConfig, configuration, workspace }, status.outcomes, operations),
+    quotas,
   });
   const folders = unreadableFolders?.() ?? [];
   const problems = viewProblems(
@@ -137,7 +165,7 @@ export async function readSnapshot(
       behindMs: behindMsOf(config),
     },
   );
-  return { status: { ...view, problems }, lanes, places: pigeonholes, now };
+  return { status: { ...view, problems }, lanes, places: pigeonholes, sweeps: own(sweeps, workspace), now };
 }
 
 /** A sink without the state of its lanes. */
@@ -145,12 +173,15 @@ type ConfiguredSink = OperatedSink & Pick<SinkView, 'name' | 'type' | 'withholdi
 
 async function configuredSinks(
   ledger: Ledger,
-  config: Config,
-  configuration: number,
-  lanes: readonly LaneStatus[],
+  {
+    config,
+    configuration,
+    workspace,
+  }: { readonly config: Config; readonly configuration: number; readonly workspace: string | null },
+  outcomes: readonly SinkOutcome[],
   operations: SinkOperations,
 ): Promise<ConfiguredSink[]> {
-  const found = await findWithholding(ledger, config, lanes);
+  const found = await findWithholding(ledger, config, outcomes, workspace);
   return await Promise.all(
     Object.entries(config.sinks).map(async ([name, { type, mode }]) => {
       const sink = operatedSink(name, mode, operations);
@@ -185,11 +216,16 @@ interface StatusFacts {
   readonly quotas: ReadonlyMap<string, QuotaView>;
 }
 
-/** Its only side effect is on `hindrances`. */
-export function viewStatus(facts: StatusFacts): Omit<Status, 'problems'> {
-  const { config, configuration, trouble, status, pauses } = facts;
-  const workspaces = Object.keys(config.workspaces).map((name) => workspaceView(name, facts));
-  const sinks = facts.sinks.map((sink) => sinkView(sink, status.lanes, pauses));
+/** Divided into slices, because there may be thousands of pigeonholes. Its only side effect is on `hindrances`. */
+export async function viewStatus(facts: StatusFacts): Promise<Omit<Status, 'problems'>> {
+  const { config, configuration, trouble, status } = facts;
+  const slices = new WorkSlices();
+  const rows = groupBy(status.pigeonholes, (pigeonhole) => pigeonhole.workspace);
+  const workspaces: WorkspaceView[] = [];
+  for (const name of Object.keys(config.workspaces)) {
+    workspaces.push(await workspaceView(name, rows.get(name) ?? [], facts, slices));
+  }
+  const sinks = facts.sinks.map((sink) => sinkView(sink, facts));
   const settled = trouble === null && isSettled(config, status, { workspaces, sinks });
   return { configuration, trouble, settled, workspaces, sinks };
 }
@@ -199,11 +235,15 @@ function pauseOf(pauses: readonly Pause[], scope: Pause['scope'], name: string):
   return pause === undefined ? null : viewPause(pause);
 }
 
-function workspaceView(name: string, facts: StatusFacts): WorkspaceView {
+async function workspaceView(
+  name: string,
+  rows: readonly PigeonholeStatus[],
+  facts: StatusFacts,
+  slices: WorkSlices,
+): Promise<WorkspaceView> {
   const { status, pauses, quotas, freshness } = facts;
   const row = status.workspaces.find((workspace) => workspace.name === name);
   const pause = pauseOf(pauses, 'workspace', name);
-  const rows = status.pigeonholes.filter((pigeonhole) => pigeonhole.workspace === name);
   const waitReason = row?.waitReason ?? null;
   const waitingLists = rows.reduce((sum, { waiting }) => sum + waiting, 0);
   const unanswered =
@@ -216,7 +256,11 @@ function workspaceView(name: string, facts: StatusFacts): WorkspaceView {
     isPaused: pause !== null,
     since: [pause?.since, unanswered?.since],
   };
-  const pigeonholes = rows.map((pigeonhole) => pigeonholeView(pigeonhole, facts, hold));
+  const pigeonholes: PigeonholeView[] = [];
+  for (const pigeonhole of rows) {
+    pigeonholes.push(pigeonholeView(pigeonhole, facts, hold));
+    await slices.pause();
+  }
   const failing = pigeonholes.find(({ state }) => state === 'failing');
   return {
     name,
@@ -308,19 +352,20 @@ function pigeonholeView(
   };
 }
 
-function sinkView(sink: ConfiguredSink, all: readonly LaneStatus[], pauses: readonly Pause[]): SinkView {
-  const lanes = all.filter((lane) => lane.sink === sink.name);
+function sinkView(sink: ConfiguredSink, { status, pauses }: StatusFacts): SinkView {
+  const lanes = status.lanes.filter((lane) => lane.sink === sink.name);
+  const totals = status.sinks.filter((total) => total.sink === sink.name);
+  const outcomes = status.outcomes.filter((outcome) => outcome.sink === sink.name);
   const pause = pauseOf(pauses, 'sink', sink.name);
   // The failed change may have been superseded or withheld since. Then no change is left, and the failure is over.
   const failing = lanes.find(({ failure, behind, open }) => failure !== null && behind + open > 0);
-  const latest = Math.max(...lanes.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
-  const outcomes = lanes.flatMap((lane) => lane.outcomes);
+  const latest = Math.max(...totals.map(({ deliveredAt }) => deliveredAt?.getTime() ?? 0), 0);
   return {
     ...sink,
     state: pause ? 'paused' : failing ? 'failing' : 'working',
     reason: pause?.reason ?? failing?.failure ?? null,
     pause,
-    delivered: lanes.reduce((sum, lane) => sum + lane.delivered, 0),
+    delivered: totals.reduce((sum, total) => sum + total.delivered, 0),
     backlog: isObserving(sink)
       ? sink.observation.behind
       : lanes.reduce((sum, lane) => sum + lane.behind + lane.open, 0),
@@ -347,11 +392,10 @@ function isSettled(
   const used = new Set(syncs.flatMap((sync) => sync.sinks));
   // A lane exists only after pigeonpost first planned the pigeonhole for the sink. Before that, an empty backlog proves nothing.
   const changed = status.pigeonholes.filter(({ changes }) => changes > 0);
-  const haveLanes = [...used].every((sink) =>
-    changed
-      .filter((place) => isSentTo(config, sink, place))
-      .every((place) => status.lanes.some((lane) => lane.sink === sink && placeName(lane) === placeName(place))),
-  );
+  const haveLanes = [...used].every((sink) => {
+    const lanes = status.sinks.reduce((sum, total) => sum + (total.sink === sink ? total.lanes : 0), 0);
+    return lanes >= changed.filter((place) => isSentTo(config, sink, place)).length;
+  });
   const isRunning =
     workspaces.every(
       (workspace) => !syncs.some((sync) => sync.workspace === workspace.name) || !isStopped(workspace),

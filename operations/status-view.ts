@@ -253,7 +253,7 @@ export const sinkViewSchema = operatedSinkSchema
   .openapi('SinkStatus');
 export type SinkView = z.infer<typeof sinkViewSchema>;
 
-const listCount = { workspace: z.string(), pigeonholeId: z.int(), list: z.string(), items: z.int() };
+const listOf = { workspace: z.string(), pigeonholeId: z.int(), list: z.string() };
 
 /** Everything `pigeonpost status` shows: each workspace, pigeonhole and sink with its state and the reason. */
 export const statusSchema = z
@@ -273,11 +273,16 @@ export const statusSchema = z
     problems: z.array(troubleSchema).readonly().describe('Problems for an operator, errors first.'),
     counts: z
       .object({
-        items: z.array(z.object(listCount)).readonly(),
-        deliveries: z.array(z.object({ ...listCount, sink: z.string(), state: z.string() })).readonly(),
+        items: z.array(z.object({ ...listOf, items: z.int() })).readonly(),
+        deliveries: z
+          .array(z.object({ ...listOf, sink: z.string(), state: z.string(), changes: z.int() }))
+          .readonly()
+          .describe(
+            'Number of changes by state. A replay of a change counts only while it is in flight, and as a dead letter.',
+          ),
       })
       .optional()
-      .describe('Only on request, because counting them reads the whole ledger.'),
+      .describe('Only on request.'),
   })
   .openapi('Status');
 export type Status = z.infer<typeof statusSchema>;

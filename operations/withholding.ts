@@ -1,9 +1,19 @@
 import { reasonWhileHidden } from '../base/delivery-words.js';
 import { grouped } from '../base/words.js';
-import type { OutcomeCount, LaneStatus } from './ledger-status.js';
+import type { OutcomeCount, SinkOutcome } from './ledger-status.js';
 import type { SinkView } from './status-view.js';
 import { groupBy } from '../base/grouping.js';
+import { WorkSlices } from '../base/work-slices.js';
 import { mayStillSend } from '../delivering/lane-plans.js';
+import {
+  deliveredLists,
+  hasOtherSettings,
+  recentDecisions,
+  type SentLanes,
+  silentLanes,
+} from '../delivering/withheld-lanes.js';
+import { placeName } from '../ledger/pauses.js';
+import type { PigeonholeName } from '../work/cycle-results.js';
 import { isLacking, minUsual, type Recent, type RecentByList } from '../delivering/recent-decisions.js';
 import type { Config, SinkConfig } from '../config/config.js';
 import { fingerprintOf } from '../work/open-connections.js';
@@ -18,6 +28,11 @@ export interface ListOutcomes {
   readonly counts: readonly Pick<OutcomeCount, 'state' | 'reason' | 'changes'>[];
   /** The recent decisions of each lane. A lane without new changes, such as that of an ended event, keeps its own. */
   readonly recent: readonly Recent[];
+}
+
+/** The outcomes of one lane. */
+export interface LaneOutcomes extends PigeonholeName {
+  readonly outcomes: readonly OutcomeCount[];
 }
 
 /** A list that a sink withholds and should probably send. */
@@ -126,7 +141,7 @@ export function judgeList(outcomes: ListOutcomes): Withholding | null {
  * other events have. This is for information: the event may not ask for the field. Pure.
  */
 export function judgeEvent(
-  { workspace, pigeonholeId, outcomes }: Pick<LaneStatus, 'workspace' | 'pigeonholeId' | 'outcomes'>,
+  { workspace, pigeonholeId, outcomes }: LaneOutcomes,
   { list, counts }: Pick<ListOutcomes, 'list' | 'counts'>,
 ): Withholding | null {
   const own = outcomes.filter((each) => each.list === list);
@@ -292,34 +307,44 @@ function isMatched(settings: unknown, key: string): boolean {
 /** A list as the status shows it. */
 type SinkWithholding = SinkView['withholding'][number];
 
-type Lane = Pick<LaneStatus, 'sink' | 'workspace' | 'pigeonholeId' | 'outcomes' | 'recent' | 'settings'>;
-
 /**
  * Returns the lists that sinks withhold and should probably send, by sink. Sinks without such a list are left out.
- * Reads the stored fields only if there is such a list, and at most twice a minute.
- * @param lanes the lanes on which sinks still receive changes
+ * Reads the lanes of a sink only if it lacks values, and the stored fields only if there is such a list, at most twice a
+ * minute.
+ * @param totals the withheld changes and dead letters on the lanes on which sinks still receive changes, added up
+ * @param workspace null: all of them
  */
 export async function findWithholding(
   ledger: Ledger,
   config: Pick<Config, 'syncs' | 'sinks'>,
-  lanes: readonly Lane[],
+  totals: readonly SinkOutcome[],
+  workspace: string | null,
 ): Promise<ReadonlyMap<string, readonly SinkWithholding[]>> {
   const found = new Map<string, SinkWithholding[]>();
+  const bySink = groupBy(totals, ({ sink }) => sink);
   for (const sink of Object.keys(config.sinks)) {
-    for (const outcomes of byList(lanes.filter((lane) => lane.sink === sink))) {
+    const lists = groupBy(bySink.get(sink) ?? [], ({ list }) => list);
+    const judged = [...lists].flatMap(([list, counts]) => (counts.some(mayBeMistake) ? [list] : []));
+    if (judged.length === 0) continue;
+    const lacks = [...lists.values()].flat().some(({ state, reason }) => state === 'withheld' && isLacking(reason));
+    const query = { sink, workspace, sentBy: config };
+    const delivered = await deliveredLists(ledger, query, judged);
+    const recent = lacks ? await recentByList(ledger, query) : new Map<string, Recent[]>();
+    const silent = lacks ? lanesOf(await silentLanes(ledger, query)) : [];
+    for (const list of judged) {
+      const counts = [...lists.get(list)!, ...(delivered.has(list) ? [someDelivered] : [])];
+      const outcomes = { list, counts, recent: recent.get(list) ?? [] };
       const withholding = judgeList(outcomes);
-      const own = lanes.filter((lane) => lane.sink === sink);
-      const events = withholding === null ? own.flatMap((lane) => judgeEvent(lane, outcomes) ?? []) : [];
+      const events = withholding === null ? silent.flatMap((lane) => judgeEvent(lane, outcomes) ?? []) : [];
       if (withholding === null && events.length === 0) continue;
       // While a lane still has the decisions of earlier settings, these say nothing about the mapping that is applied.
-      const settings = fingerprintOf(config, ledger, sink);
-      if (own.some((lane) => lane.settings !== null && lane.settings !== settings)) continue;
+      if (await hasOtherSettings(ledger, query, fingerprintOf(config, ledger, sink))) continue;
       if (withholding === null) {
         const views = await Promise.all(events.map((event) => viewWithholding(ledger, config, sink, event)));
         found.set(sink, [...(found.get(sink) ?? []), ...views.flat()]);
         continue;
       }
-      const { list, kind, changes } = withholding;
+      const { kind, changes } = withholding;
       // During a first load or an outage, the sink may send some of what waits. If fewer changes wait than were withheld,
       // as during a live event, the problem remains.
       if (kind === 'all' && (await mayStillSend(ledger, sink, list, changes))) continue;
@@ -327,6 +352,36 @@ export async function findWithholding(
     }
   }
   return found;
+}
+
+/** Whether changes were withheld for a reason that may be a mistake in the settings. */
+function mayBeMistake({ state, reason }: Pick<OutcomeCount, 'state' | 'reason'>): boolean {
+  return state === 'withheld' && (isLacking(reason) || reason === 'condition' || reasonWhileHidden(reason) !== null);
+}
+
+/** Represents any number of delivered changes: only whether there are some is judged. */
+const someDelivered = { state: 'delivered', reason: '', changes: 1 } as const;
+
+function lanesOf(counts: readonly (OutcomeCount & PigeonholeName)[]): LaneOutcomes[] {
+  return [...groupBy(counts, placeName).values()].map((outcomes) => {
+    const { workspace, pigeonholeId } = outcomes[0]!;
+    return { workspace, pigeonholeId, outcomes };
+  });
+}
+
+/** Returns the recent decisions of the lanes of a sink, by list. */
+async function recentByList(ledger: Ledger, query: SentLanes): Promise<ReadonlyMap<string, Recent[]>> {
+  const slices = new WorkSlices();
+  const recent = new Map<string, Recent[]>();
+  for (const text of await recentDecisions(ledger, query)) {
+    for (const [list, each] of Object.entries(JSON.parse(text) as RecentByList)) {
+      const own = recent.get(list);
+      if (own === undefined) recent.set(list, [each]);
+      else own.push(each);
+    }
+    await slices.pause();
+  }
+  return recent;
 }
 
 /**
@@ -368,16 +423,4 @@ async function viewWithholding(
     texts.set(name, { at: performance.now(), text });
   }
   return text === null ? [] : [{ list: withholding.list, kind: withholding.kind, text }];
-}
-
-/** Adds up the outcomes of a sink's lanes by list. Pure. */
-function byList(lanes: readonly Lane[]): ListOutcomes[] {
-  const recent = lanes.flatMap((lane) => Object.entries(JSON.parse(lane.recent) as RecentByList));
-  const counts = groupBy(
-    lanes.flatMap(({ outcomes }) => outcomes),
-    ({ list }) => list,
-  );
-  return [...counts].map(([list, own]) => {
-    return { list, counts: own, recent: recent.flatMap(([name, each]) => (name === list ? [each] : [])) };
-  });
 }

@@ -46,6 +46,7 @@ import { Wakes } from '../work/wakes.js';
 import { CycleFailures } from '../operations/find-problems.js';
 import { createConfigurationSwitch } from './switch-configuration.js';
 import { HindranceMemory } from '../operations/lateness.js';
+import { StatusMemory } from '../operations/status-memory.js';
 import { viewQuotas } from '../operations/status-view.js';
 
 /** Rounds of pigeonholes that run at the same time. Each makes a few concurrent requests, and all share one store. */
@@ -306,8 +307,10 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   const hindrances = new HindranceMemory(() => performance.now());
   const forecast = rememberForecast(forecastNeeds);
   const quotas = () => viewQuotas(editions.current.config, ledger, ledger.clock.nowMs(), forecast);
+  const memory = new StatusMemory();
   const alerts = new AlertDesk({
     sources: () => ({
+      memory,
       ledger,
       config: editions.current.config,
       configuration: editions.current.configuration,
@@ -326,6 +329,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
 
   const pageCodes = new PageCodes(ledger.clock.nowMs);
   const common: CommonSources = {
+    memory,
     ledger,
     localToken,
     version: packageVersion(),

@@ -1,6 +1,6 @@
 import type { ProbeSources, ApiApp, ApiContext, ApiEnvironment } from '../api-app.js';
 import type { MiddlewareHandler } from 'hono';
-import { alertFigures, importFigures, sweepStates } from '../../operations/ledger-status.js';
+import { alertFigures, importFigures } from '../../operations/ledger-status.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
 import { readSnapshot } from '../../operations/read-status.js';
@@ -131,9 +131,8 @@ function storeUp(value: 0 | 1): Figure {
 
 async function readLedgerText(sources: ProbeSources): Promise<string> {
   const { ledger, config, version } = sources;
-  const [{ status, lanes, places, now }, sweeps, imports, alerts] = await Promise.all([
+  const [{ status, lanes, places, sweeps, now }, imports, alerts] = await Promise.all([
     readSnapshot(sources, null),
-    sweepStates(ledger),
     importFigures(ledger),
     alertFigures(ledger),
   ]);

@@ -25,7 +25,7 @@ export function addStatus(program: CliCommand): void {
     .command('status')
     .description('Show problems, events and sinks of the running pigeonpost')
     .json()
-    .option('--counts', 'also count the items by list and sink; reads the whole ledger', false)
+    .option('--counts', 'also show the number of deliveries by sink, list and state', false)
     .option('--watch', 'refresh every 2 s until Ctrl-C', false)
     .examples('status', 'status --watch', 'status --json')
     .runs(status);
@@ -59,8 +59,8 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
   const { columns, colours, terminal } = out;
   const sheet = { now: new Date(), columns: terminal ? columns : Infinity, colours, page };
   for (const line of formatStatus(moment, sheet)) out.line(line);
-  for (const { sink, pigeonholeId, list, state, items } of moment.status.counts?.deliveries ?? []) {
-    printLine(out, `  ${sink} ${pigeonholeId} ${list}: ${items} ${state}`);
+  for (const { sink, pigeonholeId, list, state, changes } of moment.status.counts?.deliveries ?? []) {
+    printLine(out, `  ${sink} ${pigeonholeId} ${list}: ${changes} ${state}`);
   }
   return ExitCode.Done;
 }

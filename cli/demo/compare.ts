@@ -150,10 +150,10 @@ async function countSource(sandboxUrl: string): Promise<Map<string, number>> {
 
 function withheldCounts({ counts }: Status): Map<string, Map<string, number>> {
   const withheld = new Map<string, Map<string, number>>();
-  for (const { sink, list, state, items } of counts?.deliveries ?? []) {
+  for (const { sink, list, state, changes } of counts?.deliveries ?? []) {
     if (state !== 'withheld') continue;
     const lists = withheld.get(sink) ?? new Map<string, number>();
-    withheld.set(sink, lists.set(list, (lists.get(list) ?? 0) + items));
+    withheld.set(sink, lists.set(list, (lists.get(list) ?? 0) + changes));
   }
   return withheld;
 }

@@ -263,6 +263,42 @@ create index items_by_session on items (ref, session_id, list, key) where visibi
 create index items_of_attendee on items (ref, attendee_id) where visibility = 'named' and list <> 'attendees';
 create index items_erased on items (ref, list, key) where erased;
 
+-- The number of items with a payload of each pigeonhole, by list (decision 0095). Rows of 0 stay.
+create table item_counts (
+  ref   integer not null,
+  list  text not null,
+  items bigint not null,
+  primary key (ref, list)
+);
+
+create function count_items() returns trigger language plpgsql as $$
+begin
+  if tg_op = 'INSERT' then
+    insert into item_counts as c (ref, list, items)
+      select n.ref, n.list, count(*) from new_rows n where n.payload is not null group by 1, 2 order by 1, 2
+      on conflict (ref, list) do update set items = c.items + excluded.items;
+  elsif tg_op = 'UPDATE' then
+    insert into item_counts as c (ref, list, items)
+      select d.ref, d.list, sum(d.n) from (
+        select n.ref, n.list, 1 as n from new_rows n where n.payload is not null
+        union all select o.ref, o.list, -1 from old_rows o where o.payload is not null) d
+      group by 1, 2 having sum(d.n) <> 0 order by 1, 2
+      on conflict (ref, list) do update set items = c.items + excluded.items;
+  else
+    insert into item_counts as c (ref, list, items)
+      select o.ref, o.list, -count(*) from old_rows o where o.payload is not null group by 1, 2 order by 1, 2
+      on conflict (ref, list) do update set items = c.items + excluded.items;
+  end if;
+  return null;
+end $$;
+
+create trigger items_are_counted_in after insert on items
+  referencing new table as new_rows for each statement execute function count_items();
+create trigger items_are_counted_again after update on items
+  referencing old table as old_rows new table as new_rows for each statement execute function count_items();
+create trigger items_are_counted_out after delete on items
+  referencing old table as old_rows for each statement execute function count_items();
+
 create table changes (
   ref               integer not null,
   sequence          bigint not null,
@@ -474,41 +510,45 @@ create index deliveries_told_settled on deliveries ((sink_id + 0), ref, list, ke
   where list in ('attendees', 'engagement', 'registrants') and identity is not null and state <> 'sending';
 create index deliveries_parked on deliveries (sink_id, ref, list, state, reason) where state in ('withheld', 'dead');
 
--- The number of deliveries that are delivered, withheld or dead letters (decision 0061).
+-- The number of deliveries of each lane by list, state and reason (decisions 0061 and 0095). Rows of 0 stay.
 create table delivery_counts (
   sink_id integer not null,
   ref     integer not null,
   list    text not null,
-  state   text not null check (state in ('delivered', 'withheld', 'dead')),
-  reason  text not null, -- the reason for withheld and dead; empty for delivered
-  changes bigint not null, -- including those that retention has dropped
+  state   text not null,
+  reason  text not null, -- the reason for withheld and dead; empty for other states
+  changes bigint not null, -- including delivered ones that retention has dropped
   dropped bigint not null default 0, -- the number of those
   primary key (sink_id, ref, list, state, reason)
 );
 
--- A delivery by a replay counts only as a dead letter, because the change itself has its own delivery (decision 0015).
+-- A delivery by a replay counts only while it is open, and as a dead letter, because the change itself has its own delivery
+-- (decision 0015).
 create function count_deliveries() returns trigger language plpgsql as $$
 begin
   if tg_op = 'INSERT' then
     insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select n.sink_id, n.ref, n.list, n.state, case when n.state = 'delivered' then '' else coalesce(n.reason, '') end, count(*)
-      from new_rows n where n.state = 'dead' or (n.state in ('delivered', 'withheld') and n.replay = 0)
+      select n.sink_id, n.ref, n.list, n.state, case when n.state in ('withheld', 'dead') then coalesce(n.reason, '') else '' end, count(*)
+      from new_rows n where n.replay = 0 or n.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
       on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
   elsif tg_op = 'UPDATE' then
     insert into delivery_counts as c (sink_id, ref, list, state, reason, changes)
-      select d.sink_id, d.ref, d.list, d.state, case when d.state = 'delivered' then '' else coalesce(d.reason, '') end, sum(d.n)
+      select d.sink_id, d.ref, d.list, d.state, case when d.state in ('withheld', 'dead') then coalesce(d.reason, '') else '' end, sum(d.n)
       from (select n.sink_id, n.ref, n.list, n.state, n.reason, n.replay, 1 as n from new_rows n
         union all select o.sink_id, o.ref, o.list, o.state, o.reason, o.replay, -1 from old_rows o) d
-      where d.state = 'dead' or (d.state in ('delivered', 'withheld') and d.replay = 0)
+      where d.replay = 0 or d.state not in ('delivered', 'withheld', 'superseded')
       group by 1, 2, 3, 4, 5 having sum(d.n) <> 0 order by 1, 2, 3, 4, 5
       on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes;
   else
-    -- Only retention deletes deliveries. Their changes remain delivered.
-    update delivery_counts c set dropped = c.dropped + o.n
-      from (select sink_id, ref, list, count(*) as n from old_rows where state = 'delivered' and replay = 0
-        group by 1, 2, 3 order by 1, 2, 3) o
-      where c.sink_id = o.sink_id and c.ref = o.ref and c.list = o.list and c.state = 'delivered' and c.reason = '';
+    -- Retention deletes deliveries. Those that were delivered remain counted.
+    insert into delivery_counts as c (sink_id, ref, list, state, reason, changes, dropped)
+      select o.sink_id, o.ref, o.list, o.state, case when o.state in ('withheld', 'dead') then coalesce(o.reason, '') else '' end,
+        case when o.state = 'delivered' then 0 else -count(*) end, case when o.state = 'delivered' then count(*) else 0 end
+      from old_rows o where o.replay = 0 or o.state not in ('delivered', 'withheld', 'superseded')
+      group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5
+      on conflict (sink_id, ref, list, state, reason) do update set changes = c.changes + excluded.changes,
+        dropped = c.dropped + excluded.dropped;
   end if;
   return null;
 end $$;

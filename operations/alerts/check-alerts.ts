@@ -74,8 +74,7 @@ export async function checkAlerts(
 
 async function presentConditions(sources: StatusSources, { when }: AlertsConfig): Promise<Condition[]> {
   // The quota forecast is expensive, so it is left out if no alert uses it.
-  const needed = when.quotaShort ? sources : { ...sources, quotas: async () => new Map() };
-  const { status, lanes, now } = await readSnapshot(needed, null);
+  const { status, lanes, now } = await readSnapshot(sources, null, { withQuotas: when.quotaShort });
   return findConditions({ ...status, lanes, folders: [], file: null, now }, when);
 }
 

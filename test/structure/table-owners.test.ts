@@ -16,7 +16,7 @@ const owners = {
   changes: 'ledger/items',
   configurations: 'ledger/configurations',
   deliveries: 'ledger/deliveries',
-  delivery_counts: 'a trigger of the table deliveries',
+  delivery_counts: 'ledger/kept-counts', // and triggers of the table deliveries
   dropped_files: 'importing/drop-folders/dropped-file-states',
   engagement_counts: 'reading/recount-engagement',
   engagement_prompts: 'reading/recount-engagement',
@@ -30,6 +30,7 @@ const owners = {
   import_mappings: 'nothing: no statement writes it any more',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
+  item_counts: 'ledger/kept-counts', // and triggers of the table items
   items: 'ledger/items',
   kept_credentials: 'ledger/kept-credentials',
   lanes: 'ledger/lanes',
