@@ -528,11 +528,19 @@ export async function refreshShown(
   );
 }
 
+/**
+ * SQL query for the places of all deliveries of these changes: $1 is the pigeonhole, $2 the sequences. Uses one look-up
+ * in the primary key for each, whatever the statistics (decision 0038).
+ */
+const placesOf = `select d.place from unnest($2::int8[]) as n (sequence) cross join sinks s
+  cross join lateral (select ctid as place from deliveries where sink_id = s.id and ref = $1 and sequence = n.sequence
+    offset 0) d`;
+
 /** Ends withheld deliveries and dead letters of changes whose data retention has removed. */
 export async function expireDeliveries(tx: Queryable, ref: number, sequences: readonly number[]): Promise<void> {
   await tx.query(
-    `update deliveries d set state = 'superseded', reason = 'expired' from sinks s
-     where d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[]) and d.state in ('withheld', 'dead')`,
+    `update deliveries d set state = 'superseded', reason = 'expired'
+     where d.ctid = any(array(${placesOf})) and d.state in ('withheld', 'dead')`,
     [ref, sequences],
   );
 }
@@ -546,7 +554,7 @@ export async function supersedeErased(tx: Queryable, ref: number, sequences: rea
     `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,
        reason = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then null else d.reason end,
        state = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else d.state end
-     from sinks s where d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[])`,
+     where d.ctid = any(array(${placesOf}))`,
     [ref, sequences],
   );
 }

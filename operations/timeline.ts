@@ -70,10 +70,12 @@ export async function findItems(
        case when i.list = 'attendees' or i.visibility = 'named' then ${consentBehind} end as consent,
        i.last_sequence as "lastSequence", i.seen_at as "seenAt", s.polled_at as "polledAt", s.swept_at as "sweptAt",
        s.failure, m.since as "missingSince"
-     from items i join pigeonholes p on p.ref = i.ref left join streams s on s.id = i.stream_id
+     from pigeonholes p
+       cross join lateral (select * from items where ref = p.ref and list = $1 and key = $2 limit 1) i
+       left join streams s on s.id = i.stream_id
        left join items a on a.ref = i.ref and a.list = 'attendees' and a.key = i.attendee_id::text
        left join missing m on m.ref = i.ref and m.list = i.list and m.key = i.key
-     where i.list = $1 and i.key = $2 and ($3::text is null or p.workspace || '/' || p.pigeonhole_id = $3
+     where ($3::text is null or p.workspace || '/' || p.pigeonhole_id = $3
        or p.pigeonhole_id::text = $3)
      order by p.workspace, p.pigeonhole_id`,
     [list, key, pigeonhole],
@@ -89,17 +91,20 @@ export async function timelineOf(
     `with recursive own (sequence) as (
        select $2::int8
        union all
-       select c.previous_sequence from own o join changes c on c.ref = $1 and c.sequence = o.sequence
-       where c.previous_sequence is not null)
+       select c.previous_sequence from own o cross join lateral (select previous_sequence from changes
+         where ref = $1 and sequence = o.sequence and previous_sequence is not null limit 1) c)
      select c.sequence, c.revision, c.kind, c.found_at as "foundAt", c.visibility, c.request_id as "requestId",
        c.read_as as "readAs"
-     from own o join changes c on c.ref = $1 and c.sequence = o.sequence order by c.sequence`,
+     from own o cross join lateral (select * from changes where ref = $1 and sequence = o.sequence limit 1) c
+     order by c.sequence`,
     [ref, lastSequence],
   );
   const deliveries = await ledger.db.query<KnownDelivery>(
     `select d.sequence, s.name as sink, d.state, d.reason, d.detail, d.attempts, d.due_at as "dueAt", d.identity,
        d.configuration, d.updated_at as "updatedAt", r.id as replay
-     from sinks s join deliveries d on d.sink_id = s.id and d.ref = $1 and d.sequence = any($2::int8[])
+     from unnest($2::int8[]) as n (sequence) cross join sinks s
+       cross join lateral (select * from deliveries where sink_id = s.id and ref = $1 and sequence = n.sequence
+         offset 0) d
        left join replays r on r.number = d.replay
      order by d.sequence, s.name, d.replay`,
     [ref, changes.map(({ sequence }) => sequence)],

@@ -24,26 +24,17 @@ interface ErasableItem {
 /**
  * Returns the items that an erasure still has to erase. Finds a person's named and anonymous items by their subject (a
  * keyed hash of the attendee id). Registrants who have not signed in have no subject, and are found by the hash of
- * their code. Includes tombstones, because sinks may still hold the data of a deleted item. Reads all items once, in a
- * statement for each pigeonhole, so that no statement grows with the whole ledger.
+ * their code. Includes tombstones, because sinks may still hold the data of a deleted item. Reads only these items:
+ * `lateral` forces one look-up in the index `items_of_subject` for each subject.
  */
 export async function itemsToErase(ledger: Ledger, erasure: number): Promise<ErasableItem[]> {
-  const places = await ledger.db.query<{ ref: number }>(
-    `select distinct p.ref from forgotten f join pigeonholes p on p.workspace = f.workspace
-     where f.erasure = $1 order by p.ref`,
+  const own = await ledger.db.query<ErasableItem>(
+    `select i.ref, i.list, i.key from forgotten f
+       cross join lateral (select ref, list, key from items where subject = f.subject and not erased offset 0) i
+       join pigeonholes p on p.ref = i.ref and p.workspace = f.workspace
+     where f.erasure = $1 order by i.ref, i.list, i.key`,
     [erasure],
   );
-  const own: ErasableItem[] = [];
-  for (const { ref } of places) {
-    own.push(
-      ...(await ledger.db.query<ErasableItem>(
-        `select ref, list, key from items
-         where ref = $2 and subject = any(array(select subject from forgotten where erasure = $1)) and not erased
-         order by list, key`,
-        [erasure, ref],
-      )),
-    );
-  }
   const codes = await ledger.db.query<{ ref: number; code_hash: Buffer }>(
     'select ref, code_hash from forgotten_codes where erasure = $1',
     [erasure],
@@ -126,9 +117,8 @@ export async function sequencesOf(
     `with recursive own (list, key, sequence) as (
        select * from unnest($2::text[], $3::text[], $4::int8[]) as n (list, key, sequence)
        union all
-       select o.list, o.key, c.previous_sequence from own o
-         join changes c on c.ref = $1 and c.sequence = o.sequence
-       where c.previous_sequence is not null)
+       select o.list, o.key, c.previous_sequence from own o cross join lateral (select previous_sequence from changes
+         where ref = $1 and sequence = o.sequence and previous_sequence is not null limit 1) c)
      select list, key, sequence from own`,
     [ref, rows.map(({ list }) => list), rows.map(({ key }) => key), rows.map(({ lastSequence }) => lastSequence)],
   );

@@ -95,7 +95,8 @@ async function addAttendee(ledger: Ledger, { text, workspace }: PersonName, plac
 }
 
 /**
- * Adds people by code or e-mail address. The statement only searches the records as texts, because PostgreSQL cannot
+ * Adds people by code or e-mail address. The statement reads the attendees of each pigeonhole by the primary key, which
+ * leaves out the items that they created, and only searches the records as texts, because PostgreSQL cannot
  * read the members of a JSON text that contains NUL. This process then compares the fields of the records found.
  */
 async function addHolders(ledger: Ledger, name: PersonName, places: Places): Promise<void> {
@@ -103,11 +104,15 @@ async function addHolders(ledger: Ledger, name: PersonName, places: Places): Pro
   const rows = await ledger.db.query<FoundRow>(
     `select p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", f.text, f.key
      from (
-       select ref, payload::text as text, key from items
-       where list = 'attendees' and payload is not null and position(lower($1) in lower(payload::text)) > 0
+       select g.ref, i.text, i.key from pigeonholes g cross join lateral (
+         select payload::text as text, key from items
+         where ref = g.ref and list = 'attendees' and payload is not null
+           and position(lower($1) in lower(payload::text)) > 0 offset 0) i
        union all
-       select c.ref, c.snapshot::text, c.key from changes c
-       where c.list = 'attendees' and c.snapshot is not null and position(lower($1) in lower(c.snapshot::text)) > 0
+       select g.ref, c.text, c.key from pigeonholes g cross join lateral (
+         select snapshot::text as text, key from changes
+         where ref = g.ref and list = 'attendees' and snapshot is not null
+           and position(lower($1) in lower(snapshot::text)) > 0 offset 0) c
        union all
        select ref, profile::text, null from registrants where position(lower($1) in lower(profile::text)) > 0
        union all

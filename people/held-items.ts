@@ -37,11 +37,13 @@ export async function recordHolders(
        select distinct d.sink_id, h.list, h.key
        from unnest($3::text[], $4::text[], $5::int8[]) as h (list, key, sequence)
          cross join sinks s
-         join deliveries d on d.sink_id = s.id and d.ref = $2 and d.sequence = h.sequence
+         cross join lateral (select * from deliveries where sink_id = s.id and ref = $2 and sequence = h.sequence
+           offset 0) d
        where d.state in ('delivered', 'sending') or d.attempts > 0
        union
        select o.sink_id, o.list, o.key from unnest($6::text[], $7::text[]) as n (list, key) cross join sinks s
-         join sink_objects o on o.sink_id = s.id and o.ref = $2 and o.list = n.list and o.key = n.key
+         cross join lateral (select * from sink_objects where sink_id = s.id and ref = $2 and list = n.list
+           and key = n.key limit 1) o
      ) t join unnest($6::text[], $7::text[], $8::int8[]) as r (list, key, sequence) on r.list = t.list and r.key = t.key
      on conflict (sink_id, ref, list, key) do update set sequence = excluded.sequence, erasure = excluded.erasure`,
     [

@@ -39,6 +39,8 @@ export async function keepRetention(
 
 /** Maximum number of rows in one transaction and in one statement. */
 const rowsAtOnce = 500;
+/** Maximum number of sequences in which one statement looks for expired content. */
+const rangeAtOnce = 2000;
 /** Interval after which the same list gets another retention pass, because new items may have been read since. */
 const passIntervalMs = 24 * 60 * 60_000;
 const changesPassIntervalMs = 60 * 60_000;
@@ -180,14 +182,17 @@ async function expireSnapshots(ledger: Ledger, ref: number, changesMs: number): 
     await lockPlaceWithLanes(tx, ref);
     const rows = await tx.query<{ sequence: number; isOld: boolean }>(
       `select sequence, found_at < now() - $2::float8 * interval '1 millisecond' as "isOld" from changes
-       where ref = $1 and snapshot is not null order by sequence limit ${rowsAtOnce}`,
+       where ref = $1 and snapshot is not null
+         and sequence < ${rangeAtOnce} + (select sequence from changes where ref = $1 and snapshot is not null
+           order by sequence limit 1)
+       order by sequence limit ${rowsAtOnce}`,
       [ref, changesMs],
     );
     const sequences = rows.filter(({ isOld }) => isOld).map(({ sequence }) => sequence);
     if (sequences.length === 0) return false;
     await dropSnapshots(tx, ref, sequences);
     await expireDeliveries(tx, ref, sequences);
-    return sequences.length === rowsAtOnce;
+    return true;
   });
 }
 

@@ -45,7 +45,8 @@ export async function eraseItemData(tx: Queryable, ref: number, removals: readon
     `update items i set erased = true, expired = false, payload = null, copies_hash = null, attendee_id = null, consent = null, origin = null,
        revision = n.revision, last_sequence = n.sequence, seen_at = clock_timestamp()
      from unnest($2::text[], $3::text[], $4::int4[], $5::int8[]) as n (list, key, revision, sequence)
-     where i.ref = $1 and i.list = n.list and i.key = n.key`,
+       cross join lateral (select ctid as place from items where ref = $1 and list = n.list and key = n.key limit 1) k
+     where i.ctid = k.place`,
     [
       ref,
       removals.map(({ list }) => list),
@@ -70,7 +71,8 @@ export async function storeWithoutCopies(tx: Queryable, ref: number, changed: re
        last_sequence = n.sequence
      from unnest($2::text[], $3::text[], $4::json[], $5::bytea[], $6::int4[], $7::int8[])
        as n (list, key, payload, copies_hash, revision, sequence)
-     where i.ref = $1 and i.list = n.list and i.key = n.key`,
+       cross join lateral (select ctid as place from items where ref = $1 and list = n.list and key = n.key limit 1) k
+     where i.ctid = k.place`,
     [
       ref,
       changed.map(({ list }) => list),

@@ -261,6 +261,8 @@ create table items (
 create index items_by_session on items (ref, session_id, list, key) where visibility is not null and session_id is not null;
 -- Finds the items of an attendee whose identity is visible: to count them, and to send them again when consent changes.
 create index items_of_attendee on items (ref, attendee_id) where visibility = 'named' and list <> 'attendees';
+-- Finds what belongs to a person who has to be forgotten, in all pigeonholes.
+create index items_of_subject on items (subject) where subject is not null and not erased;
 create index items_erased on items (ref, list, key) where erased;
 
 -- The number of items with a payload of each pigeonhole, by list (decision 0095). Rows of 0 stay.

@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import { newChanges } from '../../delivering/candidates.js';
+import { kinds, useBothDatabases } from '../../ledger/drivers/both-databases.test-kit.js';
+import type { Database } from '../../ledger/drivers/database.js';
+import { type Ledger, openLedger } from '../../ledger/ledger.js';
+import { testKey } from '../../ledger/ledger-key.test-kit.js';
+import { findItems, timelineOf } from '../../operations/timeline.js';
+import { eraseItems, itemsToErase } from '../../people/erase-items.js';
+import { expireSlice } from '../../people/retention.js';
+import { formatPlan, type Weighed, weighedDatabase } from '../kit/weighed-database.js';
+
+const databases = useBothDatabases();
+const stored = 60_000;
+const attendees = 1000;
+const day = 86_400_000;
+/** Each of these steps is about one person or at most 500 rows, with a few look-ups for each. */
+const most = { rows: 8000, pages: 15_000 };
+const large = new Set(['items', 'changes', 'deliveries', 'missing', 'pages']);
+
+/**
+ * The tables have 60,000 rows. A statement that reads all of them exceeds the limits by far, and would take seconds in
+ * a ledger with millions. The server's statistics say that the tables have ten million rows, as after years; the
+ * embedded store has none.
+ */
+describe.each(kinds)('in a ledger that has grown, on %s,', (kind) => {
+  const heavy: Weighed[] = [];
+  let ledger: Ledger;
+  let ref: number;
+  let sinkId: number;
+
+  beforeAll(async () => {
+    const db = databases.of(kind);
+    const weighed = weighedDatabase(db, (one) => {
+      if (one.rows > most.rows || one.pages > most.pages || one.scanned.some((table) => large.has(table)))
+        heavy.push(one);
+    });
+    const opened = await openLedger(db, testKey);
+    ({ ref, sinkId } = await fill(db, opened));
+    if (kind === 'postgres') await pretendMillions(db);
+    ledger = { ...opened, db: weighed };
+  }, 120_000);
+  afterEach(() => {
+    const found = heavy.splice(0);
+    expect(
+      found.map(({ sql, rows, pages, plan }) => `${rows} rows, ${pages} pages:\n${sql}\n${formatPlan(plan)}`),
+    ).toEqual([]);
+  });
+
+  it('the next changes of a lane are found', async () => {
+    const found = await ledger.db.transaction((tx) =>
+      newChanges(
+        tx,
+        { sinkId, ref, lists: ['votes'], after: stored - 20, newest: stored, historyUntil: 0, historySince: null },
+        200,
+      ),
+    );
+    expect(found.rows).toHaveLength(20);
+  });
+
+  it('an item and its history are found by list and key', async () => {
+    const [item] = await findItems(ledger, { list: 'votes', key: '2007', pigeonhole: null });
+    const { changes, deliveries } = await timelineOf(ledger, item!);
+    expect([changes.length, deliveries.length]).toEqual([1, 1]);
+  });
+
+  it('the content of earlier revisions expires, and histories are condensed', async () => {
+    const list = { ref, list: 'changes', after_key: '' };
+    expect(await expireSlice(ledger, list, { changesMs: 30 * day })).toBe('');
+    expect(await ledger.db.query(`select position::int from retention_passes where ref = $1`, [ref])).toEqual([
+      { position: 500 },
+    ]);
+  });
+
+  it("a person's items are found and erased", async () => {
+    const [{ number }] = (await ledger.db.query<{ number: number }>(
+      `insert into erasures (id, asked_hash) values ($1, '\\x00') returning number`,
+      [randomUUID()],
+    )) as [{ number: number }];
+    await ledger.db.query(
+      `insert into forgotten (workspace, subject, erasure) select 'acme', s, $1 from unnest($2::bytea[]) s`,
+      [number, ['named', 'anonymous'].map((form) => ledger.hash.subject('acme', 7, form as 'named'))],
+    );
+    const own = await itemsToErase(ledger, number);
+    expect(own).toHaveLength(stored / attendees);
+    await eraseItems(ledger, number, own);
+    expect(await itemsToErase(ledger, number)).toEqual([]);
+  });
+});
+
+/** Stores attendees and their votes, which a sink received long ago. */
+async function fill(db: Database, { hash }: Ledger): Promise<{ ref: number; sinkId: number }> {
+  const [place] = await db.query<{ ref: number }>(
+    `insert into pigeonholes (workspace, pigeonhole_id, next_sequence) values ('acme', 101, ${stored + 1}) returning ref`,
+  );
+  const [sink] = await db.query<{ id: number }>(
+    `insert into sinks (name, type) values ('archive', 'file') returning id`,
+  );
+  const [ref, sinkId] = [place!.ref, sink!.id];
+  await db.query(`insert into lanes (sink_id, ref, history_until, watermark) values ($1, $2, 0, ${stored - 20})`, [
+    sinkId,
+    ref,
+  ]);
+  await db.script(`
+    insert into items (ref, list, key, stream_id, session_id, revision, content_hash, payload, rules, visibility,
+        attendee_id, subject, seen_at, last_sequence)
+      select ${ref}, case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1, 1, 1, '\\x00', '{}', '',
+        'named', n % ${attendees}, sha256((n % ${attendees})::text::bytea), now(), n from generate_series(1, ${stored}) n;
+    insert into changes (ref, sequence, id, list, key, revision, kind, found_at, snapshot)
+      select ${ref}, n, gen_random_uuid(), case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1,
+        'created', now() - interval '90 days', case when n > ${stored / 2} then '{}'::json end
+      from generate_series(1, ${stored}) n;
+    update changes set found_at = now() where sequence > ${stored / 2};
+    insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
+      select ${sinkId}, ${ref}, n, case when n <= ${attendees} then 'attendees' else 'votes' end, n::text, 1,
+        'delivered', 1, true from generate_series(1, ${stored - 20}) n;
+  `);
+  await db.query(`update items set subject = $1 where attendee_id = 7`, [hash.subject('acme', 7, 'named')]);
+  return { ref, sinkId };
+}
+
+/** Analyzes the tables, and then tells the planner that each page holds 200 times as many rows. */
+async function pretendMillions(db: Database): Promise<void> {
+  await db.script(`
+    analyze items; analyze changes; analyze deliveries;
+    update pg_class set reltuples = reltuples * 200
+      where oid in ('items'::regclass, 'changes'::regclass, 'deliveries'::regclass)
+        or oid in (select indexrelid from pg_index where indrelid in ('items'::regclass, 'changes'::regclass, 'deliveries'::regclass))`);
+}
