@@ -15,6 +15,7 @@ import {
 import { coldLoad, memory } from './cold-load.js';
 import { detection, latency } from './latency.js';
 import { endToEnd } from './end-to-end.js';
+import { growth } from './growth.js';
 import { hubspotLimit } from './hubspot-limit.js';
 import { idle } from './idle.js';
 import { importRows } from './import.js';
@@ -39,6 +40,7 @@ const allBenches: readonly Bench[] = [
   memory,
   peers,
   hubspotLimit,
+  growth,
   registrantFile,
   importRows,
   scale,
