@@ -22,7 +22,7 @@ describe('the latest decisions about a list', () => {
   });
 
   it('do not include decisions that say nothing about the mapping', () => {
-    const before = { attendees: { sent: 1, lacking: 1 } };
+    const before = { attendees: { sent: 1, lacking: 1, usual: { sent: 0, lacking: 0 } } };
     const others = [...decided('retry', null, 3), ...decided('withheld', 'consent-refused', 3)];
     expect(addDecisions(before, others)).toBe(before);
   });
@@ -45,7 +45,7 @@ describe('the latest decisions about a list, after the settings of the sink chan
     expect(withReleased(withNewSettings(faulty, change))).toEqual({
       attendees: { sent: 10, lacking: 30, usual, decidedTo: 500 },
     });
-    const always = { attendees: { sent: 10, lacking: 30 } };
+    const always = { attendees: { sent: 10, lacking: 30, usual: { sent: 0, lacking: 0 } } };
     expect(withReleased(withNewSettings(always, change))).toEqual({
       attendees: { sent: 0, lacking: 0, usual: { sent: 0, lacking: 0 } },
     });
@@ -61,7 +61,7 @@ describe('the latest decisions about a list, after the settings of the sink chan
   });
 
   it('are unchanged if the release of withheld changes starts again after a crash', () => {
-    const started = withNewSettings({ attendees: { sent: 10, lacking: 30 } }, change);
+    const started = withNewSettings({ attendees: { sent: 10, lacking: 30, usual: { sent: 0, lacking: 0 } } }, change);
     expect(started['attendees']!.isReleasing).toBe(true);
     expect(withNewSettings(started, change)).toEqual(started);
   });

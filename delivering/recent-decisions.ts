@@ -11,9 +11,9 @@ interface Decisions {
 export interface Recent extends Decisions {
   /**
    * The decisions that are no longer recent, as the measure of what is usual. While many recent decisions lack a value,
-   * none are added: otherwise, a lasting fault would soon count as usual. Absent on lanes of older versions.
+   * none are added: otherwise, a lasting fault would soon count as usual.
    */
-  readonly usual?: Decisions;
+  readonly usual: Decisions;
   /**
    * The sequence up to which changes were decided before the sink's settings changed. If such a change lacks a value
    * again, it is not counted, because nothing has become worse.
@@ -73,17 +73,17 @@ export function withNewSettings(
 ): RecentByList {
   const after: Record<string, Recent> = { ...before };
   for (const list of new Set([...lists, ...Object.keys(before)])) {
-    const old: Recent = before[list] ?? none;
+    const old = before[list] ?? none;
     if (old.isReleasing) continue; // the process ended before it had released all changes
-    const usual = old.usual ?? none;
+    const { usual } = old;
     if (!isUnusual(old)) {
       const sum = { sent: rounded(usual.sent + old.sent), lacking: rounded(usual.lacking + old.lacking) };
-      after[list] = { ...none, usual: sum, decidedTo, isReleasing: true };
+      after[list] = { ...noDecisions, usual: sum, decidedTo, isReleasing: true };
     } else if (usual.sent + usual.lacking >= minUsual) {
       after[list] = { ...old, decidedTo, isReleasing: true };
     } else {
       // Nothing shows whether this is usual, so the changes that are decided again count too.
-      after[list] = { ...none, usual, isReleasing: true };
+      after[list] = { ...noDecisions, usual, isReleasing: true };
     }
   }
   return after;
@@ -94,7 +94,8 @@ export function withReleased(before: RecentByList): RecentByList {
   return Object.fromEntries(Object.entries(before).map(([list, { isReleasing: _, ...recent }]) => [list, recent]));
 }
 
-const none: Decisions = { sent: 0, lacking: 0 };
+const noDecisions: Decisions = { sent: 0, lacking: 0 };
+const none: Recent = { ...noDecisions, usual: noDecisions };
 
 function isUnusual({ sent, lacking }: Decisions): boolean {
   return lacking > 0 && lacking / (sent + lacking) >= unusualShare;
@@ -108,7 +109,7 @@ function withAdded(old: Recent, added: Decisions): Recent {
     sent: rounded(old.sent * kept + added.sent * scale),
     lacking: rounded(old.lacking * kept + added.lacking * scale),
   };
-  const usual = old.usual ?? none;
+  const { usual } = old;
   if (isUnusual(old) || isUnusual(recent)) return { ...old, ...recent, usual };
   return {
     ...old,

@@ -72,9 +72,9 @@ export interface OpenReplay {
   readonly reason: string | null;
   /**
    * Number of items to send, counted when the replay was requested. Fewer are sent if items change or are deleted in the
-   * meantime. Null if a previous version requested the replay.
+   * meantime.
    */
-  readonly total: number | null;
+  readonly total: number;
   /** Number of items that the destination accepted. */
   readonly sent: number;
   /** Number of items passed to the sink so far. `open` of them are not settled. */
@@ -124,13 +124,8 @@ export function openReplays(lanes: readonly LaneReplay[]): OpenReplay[] {
       const sum = (pick: (lane: LaneReplay) => number): number => own.reduce((total, lane) => total + pick(lane), 0);
       const { id, sink, requestedAt, requestedBy, reason } = own[0]!;
       const [sent, taken, open] = [sum((lane) => lane.sent), sum((lane) => lane.taken), sum((lane) => lane.open)];
-      const isCounted = own.every(({ total }) => total !== null);
-      const total = isCounted
-        ? Math.max(
-            sum((lane) => lane.total!),
-            sent + open,
-          )
-        : null;
+      const counted = sum((lane) => lane.total);
+      const total = Math.max(counted, sent + open);
       return { id, sink, requestedAt, requestedBy, reason, total, sent, taken, open };
     });
 }

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { syncFolder } from './drivers/embedded-folder.js';
 import { LedgerError } from './ledger-error.js';
 
-/** Length of each of the three keys that a ledger hashes with, and of the key from which they are derived, in bytes. */
+/** Length of the key, and of each of the three keys derived from it, with which a ledger hashes, in bytes. */
 const keyBytes = 32;
 
 /**
@@ -15,8 +15,7 @@ const keyBytes = 32;
  * the store can find the people behind anonymous items by trying all attendee ids. The key is therefore never in the
  * store or in a backup (decision 0048).
  *
- * Its text is base64 or base64url. It holds either 32 random bytes, from which the three keys are derived, or the 96
- * bytes of the three keys themselves, for a ledger that an earlier version created with its keys in the store.
+ * Its text is base64 or base64url of 32 random bytes.
  */
 export class LedgerKey {
   readonly #bytes: Buffer;
@@ -29,43 +28,29 @@ export class LedgerKey {
     return new LedgerKey(randomBytes(keyBytes));
   }
 
-  /** Returns the key of a ledger whose three keys were generated separately. */
-  static of({ hash, subject, fingerprint }: LedgerKeys): LedgerKey {
-    return new LedgerKey(Buffer.concat([hash, subject, fingerprint]));
-  }
-
   /** Parses the text of a key, ignoring white space around it. @returns undefined if the text is not a key */
   static parse(text: string): LedgerKey | undefined {
     const trimmed = text.trim();
     if (!/^[A-Za-z0-9+/_-]+={0,2}$/.test(trimmed)) return undefined;
     const bytes = Buffer.from(trimmed, 'base64'); // Node accepts both alphabets
-    return bytes.length === keyBytes || bytes.length === 3 * keyBytes ? new LedgerKey(bytes) : undefined;
+    return bytes.length === keyBytes ? new LedgerKey(bytes) : undefined;
   }
 
   get keys(): LedgerKeys {
-    const bytes = this.#bytes;
-    if (bytes.length === 3 * keyBytes) {
-      return {
-        hash: bytes.subarray(0, keyBytes),
-        subject: bytes.subarray(keyBytes, 2 * keyBytes),
-        fingerprint: bytes.subarray(2 * keyBytes),
-      };
-    }
-    const derive = (purpose: string): Buffer => createHmac('sha256', bytes).update(`ledger ${purpose}`).digest();
-    return { hash: derive('hash'), subject: derive('subject'), fingerprint: derive('fingerprint') };
+    return { hash: this.#derive('hash'), subject: this.#derive('subject'), fingerprint: this.#derive('fingerprint') };
   }
 
   /** A check value, which the ledger stores to recognize its key. It reveals nothing of the key. */
   get check(): Buffer {
-    const { hash, subject, fingerprint } = this.keys;
-    return createHmac('sha256', Buffer.concat([hash, subject, fingerprint]))
-      .update('ledger key check')
-      .digest();
+    return this.#derive('key check');
   }
 
-  /** Compares the three keys, so that the short and the long form of one key are equal. */
+  #derive(purpose: string): Buffer {
+    return createHmac('sha256', this.#bytes).update(`ledger ${purpose}`).digest();
+  }
+
   equals(other: LedgerKey): boolean {
-    return timingSafeEqual(this.check, other.check);
+    return timingSafeEqual(this.#bytes, other.#bytes);
   }
 
   /**
@@ -109,11 +94,6 @@ export interface KeyPlace {
   keep(key: LedgerKey): Promise<LedgerKey | undefined>;
   /** Whether `keep` could store a key there. Changes nothing. */
   mayKeep(): boolean;
-  /**
-   * True if the place lasts as long as the store. A key may then be removed from the store as soon as it is in this
-   * place.
-   */
-  readonly lastsAsStore: boolean;
 }
 
 /** Returns the place for a key from the configuration. */
@@ -123,23 +103,23 @@ export function givenKey(key: LedgerKey): KeyPlace {
     read: async () => key,
     keep: async () => key,
     mayKeep: () => true,
-    lastsAsStore: true, // the operator has it
   };
 }
 
-/** Returns the place for a key in a file that only its owner may read. The first start creates the file. */
-export function keyFile(file: string, { lastsAsStore }: { readonly lastsAsStore: boolean }): KeyPlace {
+/**
+ * Returns the place for a key in a file that only its owner may read. The first start creates the file.
+ * @param isBesideSources true if the folder may contain files under version control; git then ignores the folder
+ */
+export function keyFile(file: string, { isBesideSources }: { readonly isBesideSources: boolean }): KeyPlace {
   const read = async (): Promise<LedgerKey | undefined> => await readKeyFile(file);
   return {
     name: file,
-    lastsAsStore,
     read,
     mayKeep: () => whyNotWritable(dirname(file)) === undefined,
     async keep(key) {
       try {
         await writeKeyFile(file, key);
-        // Unlike the folder of an embedded store, this folder may contain files under version control.
-        if (!lastsAsStore) await writeFile(join(dirname(file), '.gitignore'), '*\n');
+        if (isBesideSources) await writeFile(join(dirname(file), '.gitignore'), '*\n');
       } catch (error) {
         const { code } = error as NodeJS.ErrnoException;
         if (typeof code !== 'string') throw error;

@@ -16,11 +16,6 @@ export interface Ledger {
   readonly clock: DatabaseClock;
 }
 
-interface OpenLedgerOptions extends Pick<MigrateOptions, 'onProgress'> {
-  /** Receives a sentence for the operator if the key has to stay in the store for now. */
-  readonly onNotice?: (sentence: string) => void;
-}
-
 /**
  * Migrates the schema to the newest version, and reads the ledger's identity or creates it. The key is read from its
  * place and is not stored in the ledger. The caller closes the database.
@@ -29,10 +24,10 @@ interface OpenLedgerOptions extends Pick<MigrateOptions, 'onProgress'> {
 export async function openLedger(
   db: Database,
   place: KeyPlace,
-  { onProgress, onNotice = () => undefined }: OpenLedgerOptions = {},
+  options: Pick<MigrateOptions, 'onProgress'> = {},
 ): Promise<Ledger> {
-  await migrate(db, { onProgress });
-  const { id, key } = await adoptKey(db, place, onNotice);
+  await migrate(db, options);
+  const { id, key } = await adoptKey(db, place);
   const clock = new DatabaseClock();
   // Asks three times in sequence, because the fastest answer gives the most accurate time.
   for (let n = 0; n < 3; n += 1) await clock.ask(db);

@@ -59,9 +59,8 @@ const replayViewSchema = z.object({
   since: instant(),
   total: z
     .int()
-    .nullable()
     .describe(
-      'Number of items to send, counted at the request; items that change or are deleted in the meantime are not sent again. Null for a replay that an earlier version of pigeonpost requested.',
+      'Number of items to send, counted at the request; items that change or are deleted in the meantime are not sent again.',
     ),
   sent: z.int().describe('Number of items that the destination accepted.'),
   taken: z.int().describe('Number of items passed to the sink so far.'),

@@ -15,7 +15,7 @@ import type { Config } from '../config/config.js';
 import type { SeenFields } from '../ledger/seen-fields.js';
 import { Expression } from '../sinks/mapping/expression.js';
 
-const none = { sent: 0, lacking: 0 };
+const none = { sent: 0, lacking: 0, usual: { sent: 0, lacking: 0 } };
 const withheld = (reason: string, changes: number): ListOutcomes['counts'][number] => ({
   state: 'withheld',
   reason,

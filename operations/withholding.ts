@@ -86,12 +86,12 @@ export function judgeWithholding({ list, counts, recent }: ListOutcomes): Withho
 function suddenShare({ sent, lacking, usual }: Recent): number {
   const decided = sent + lacking;
   if (decided < minRecent || lacking / decided < manyOfRecent) return 0;
-  if (usual === undefined || usual.sent + usual.lacking < minUsual) return 0;
+  if (usual.sent + usual.lacking < minUsual) return 0;
   return usual.lacking / (usual.sent + usual.lacking) >= fewBefore ? 0 : lacking / decided;
 }
 
 function knowsUsual({ usual }: Recent): boolean {
-  return usual !== undefined && usual.sent + usual.lacking >= minUsual;
+  return usual.sent + usual.lacking >= minUsual;
 }
 
 function sumOf(recent: readonly Recent[]): Recent {
@@ -99,8 +99,8 @@ function sumOf(recent: readonly Recent[]): Recent {
   for (const { sent, lacking, usual } of recent) {
     sum.sent += sent;
     sum.lacking += lacking;
-    sum.usual.sent += usual?.sent ?? 0;
-    sum.usual.lacking += usual?.lacking ?? 0;
+    sum.usual.sent += usual.sent;
+    sum.usual.lacking += usual.lacking;
   }
   return sum;
 }

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Config } from '../config/config.js';
 import type { Database } from '../ledger/drivers/database.js';
-import { openDatabase } from '../ledger/drivers/open-database.js';
 import { givenKey, keyFile, type KeyPlace, ledgerKeyFile, readKeyFile, LedgerKey } from '../ledger/ledger-key.js';
 import { LedgerError } from '../ledger/ledger-error.js';
-import { missingKey, otherKey, readStoredKey, type StoredKey, unwritableKey } from '../ledger/adopt-key.js';
+import { missingKey, otherKey, readIdentity, unwritableKey } from '../ledger/adopt-key.js';
 
 export { type LedgerKey, readKeyFile };
 
@@ -27,18 +25,17 @@ export function keyPlaceOf(config: KeyConfig): KeyPlace {
   const key = configuredKey(config);
   if (key !== undefined) return givenKey(key);
   return store.kind === 'embedded'
-    ? keyFile(join(store.folder, ledgerKeyFile), { lastsAsStore: true })
-    : keyFile(join(folder, '.pigeonpost', `${basename(file)}.${ledgerKeyFile}`), { lastsAsStore: false });
+    ? keyFile(join(store.folder, ledgerKeyFile), { isBesideSources: false })
+    : keyFile(join(folder, '.pigeonpost', `${basename(file)}.${ledgerKeyFile}`), { isBesideSources: true });
 }
 
 /**
- * Returns the ledger's key for an operator who backs it up: from its place, or from a database in which an earlier
- * version stored it.
- * @throws {LedgerError} kind `key` if there is none; {StoreError}
+ * Returns the ledger's key for an operator who backs it up.
+ * @throws {LedgerError} kind `key` if there is none
  */
 export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
   const place = keyPlaceOf(config);
-  const found = (await place.read()) ?? (await keyInStore(config));
+  const found = await place.read();
   if (found !== undefined) return found;
   throw new LedgerError(
     'key',
@@ -52,31 +49,15 @@ export async function findLedgerKey(config: KeyConfig): Promise<LedgerKey> {
  * @throws {LedgerError} kind `key` if the start could neither open nor create the ledger
  */
 export async function keyForStart(db: Database, config: KeyConfig): Promise<LedgerKey | undefined> {
-  const stored = await storedKeyOf(db);
+  const [table] = await db.query(`select 1 from pg_tables where tablename = 'ledger'`);
+  const identity = table === undefined ? undefined : await readIdentity(db);
   const place = keyPlaceOf(config);
   const key = await place.read();
-  if (stored === undefined) {
+  if (identity === undefined) {
     if (key === undefined && !place.mayKeep()) throw unwritableKey(place);
     return undefined;
   }
-  if (key === undefined && stored.kind === 'inside') return stored.key;
   if (key === undefined) throw missingKey(place);
-  if (!key.check.equals(stored.kind === 'inside' ? stored.key.check : stored.check)) throw otherKey(place);
+  if (!key.check.equals(identity.check)) throw otherKey(place);
   return key;
-}
-
-async function storedKeyOf(db: Database): Promise<StoredKey | undefined> {
-  const [table] = await db.query(`select 1 from pg_tables where tablename = 'ledger'`);
-  return table === undefined ? undefined : await readStoredKey(db);
-}
-
-async function keyInStore({ store }: Pick<Config, 'store'>): Promise<LedgerKey | undefined> {
-  if (store.kind === 'embedded' && !existsSync(join(store.folder, 'postgres'))) return undefined;
-  const db = await openDatabase(store.kind === 'embedded' ? store : { kind: 'postgres', url: store.url.reveal() });
-  try {
-    const stored = await storedKeyOf(db);
-    return stored?.kind === 'inside' ? stored.key : undefined;
-  } finally {
-    await db.close();
-  }
 }

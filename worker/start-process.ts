@@ -149,10 +149,7 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   options.onProgress(openingStore(config));
   const db = await openStore(options, closers);
   db.onFatal(fail);
-  const ledger = await openLedger(db, keyPlaceOf(config), {
-    onProgress: options.onProgress,
-    onNotice: (notice) => log.warn({ notice }, 'the key of the ledger'),
-  });
+  const ledger = await openLedger(db, keyPlaceOf(config), { onProgress: options.onProgress });
   const localToken = once(() => localTokenOf(config, log));
   if (serves) localToken(); // called early, so that commands find it, and a start that cannot store it fails immediately
   const embedded = config.store.kind === 'embedded';

@@ -42,7 +42,7 @@ export async function openFilled(db: Database, folder: string, { sinks }: Ledger
     BENCH_KEY: 'key',
     BENCH_SECRET: `whsec_${Buffer.alloc(24, 7).toString('base64')}`,
   });
-  const ledger = await openLedger(db, keyFile(join(folder, 'ledger.key'), { lastsAsStore: false }));
+  const ledger = await openLedger(db, keyFile(join(folder, 'ledger.key'), { isBesideSources: true }));
   const configuration = await useConfiguration(ledger, documentOf(config, ledger), true);
   await adoptSyncs(config, ledger);
   await registerOpenSinks(config, ledger, createSinks(config, sharedThroughLedger(ledger)));

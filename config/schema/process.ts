@@ -211,11 +211,8 @@ export const storeConnectionsSchema = wholeNumber({ min: 2, max: 500 })
     'The maximum number of connections of this process to PostgreSQL. While it migrates the schema, it opens one more. All processes and Temporal together must stay below `max_connections` of the server.',
   );
 
-/**
- * The text of a ledger's key, as ledger/ledger-key.ts reads it: 32 bytes, or 96 bytes for a ledger from an earlier
- * version, which kept the key in the store.
- */
-const keyText = /^\s*(?:[A-Za-z0-9+/_-]{43}=?|[A-Za-z0-9+/_-]{128})\s*$/;
+/** The text of a ledger's key, as ledger/ledger-key.ts reads it: 32 bytes. */
+const keyText = /^\s*[A-Za-z0-9+/_-]{43}=?\s*$/;
 
 export const ledgerKeySchema = secret()
   .refine((found) => !(found instanceof Secret) || keyText.test(found.reveal()), {

@@ -295,7 +295,7 @@ const words: Readonly<Partial<Record<StoredReportRow['outcome'], string>>> = {
   rejected: 'the service refused it without a reason',
 };
 
-/** A problem as stored with a staged row. Earlier versions stored other shapes, which the report leaves out. */
+/** A problem as stored with a staged row. */
 const storedProblemSchema = importProblemSchema.omit({ row: true });
 
 /** Returns a row of the report, with one line per problem. Pure. */
@@ -304,10 +304,9 @@ export function viewReportRow(
   { columns }: StoredColumns,
 ): ImportReportRow[] {
   if (outcome === 'invalid' && problems.length > 0) {
-    return problems.flatMap((stored) => {
-      const { data: problem } = storedProblemSchema.safeParse(stored);
-      if (problem === undefined) return [];
-      return [{ ...problem, row, outcome, optionalColumn: isOptional(problem.column, columns), requestId: null }];
+    return problems.map((stored) => {
+      const problem = storedProblemSchema.parse(stored);
+      return { ...problem, row, outcome, optionalColumn: isOptional(problem.column, columns), requestId: null };
     });
   }
   const property = field ?? (outcome === 'conflict' || outcome === 'invalid' ? codeProperty : null);

@@ -166,32 +166,26 @@ export async function saveMapping(
   },
 ): Promise<void> {
   await ledger.db.query(
-    `insert into workspace_mappings (workspace, name, columns, saved_by) values ($1, $2, $3, $4)
+    `insert into import_mappings (workspace, name, columns, saved_by) values ($1, $2, $3, $4)
      on conflict (workspace, name) do update set columns = excluded.columns, saved_at = now(), saved_by = excluded.saved_by`,
     [workspace, name, JSON.stringify(columns), by],
   );
 }
 
-/** Returns the workspace's mapping of that name, otherwise one saved before mappings had a workspace. */
+/** Returns the workspace's mapping of that name. */
 export async function findMapping(ledger: Ledger, workspace: string, name: string): Promise<StoredMapping | undefined> {
   const [row] = await ledger.db.query<Row>(
-    `select * from (
-       select workspace, name, columns, saved_at as "savedAt" from workspace_mappings where workspace = $1 and name = $2
-       union all select '', name, columns, saved_at as "savedAt" from import_mappings where name = $2
-     ) m order by workspace desc limit 1`,
+    `select workspace, name, columns, saved_at as "savedAt" from import_mappings where workspace = $1 and name = $2`,
     [workspace, name],
   );
   return row && stored(row);
 }
 
-/** Lists mappings by name. @param workspace null: all, including those without a workspace */
+/** Lists mappings by name. @param workspace null: those of all workspaces */
 export async function allMappings(ledger: Ledger, workspace: string | null): Promise<StoredMapping[]> {
   const rows = await ledger.db.query<Row>(
-    `select * from (
-       select workspace, name, columns, saved_at as "savedAt" from workspace_mappings where $1::text is null or workspace = $1
-       union all select '', m.name, m.columns, m.saved_at as "savedAt" from import_mappings m
-         where $1::text is null and not exists (select 1 from workspace_mappings w where w.name = m.name)
-     ) m order by name, workspace`,
+    `select workspace, name, columns, saved_at as "savedAt" from import_mappings
+     where $1::text is null or workspace = $1 order by name, workspace`,
     [workspace],
   );
   return rows.map(stored);

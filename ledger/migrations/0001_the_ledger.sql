@@ -10,18 +10,15 @@
 
 -- ---- the ledger, its configurations, and its workspaces
 
--- One row: the id of this ledger, and the Temporal cluster that may drive it. The keys of its hashes are stored outside the
--- database (decision 0048).
+-- One row: the id of this ledger, and the Temporal cluster that may drive it. The key of its hashes is outside the database
+-- (decision 0048).
 create table ledger (
-  singleton       boolean primary key default true check (singleton),
-  id              uuid not null,
-  hash_key        bytea,
-  subject_key     bytea,
-  fingerprint_key bytea,
-  cluster_id      text,           -- null until a Temporal cluster has driven this ledger
-  namespace       text,
-  created_at      timestamptz not null default now(),
-  key_check       bytea           -- identifies the key outside
+  singleton  boolean primary key default true check (singleton),
+  id         uuid not null,
+  key_check  bytea not null, -- identifies the key outside
+  cluster_id text,           -- null until a Temporal cluster has driven this ledger
+  namespace  text,
+  created_at timestamptz not null default now()
 );
 
 -- Every configuration that was ever current, with keyed fingerprints in place of secrets. The highest number is the current
@@ -608,7 +605,7 @@ create table replay_lanes (
   position bigint not null default 0, -- every change up to this sequence has its delivery or needs none
   emitted  integer not null default 0, -- number of deliveries created, including withheld ones
   done_at  timestamptz,               -- when every delivery was created; the deliveries themselves may not be settled yet
-  total    integer,                   -- number of items to send, counted when the replay is requested
+  total    integer not null,          -- number of items to send, counted when the replay is requested
   sent     integer not null default 0, -- number of items that the destination accepted
   primary key (replay, sink_id, ref)
 );
@@ -746,19 +743,11 @@ create table import_rows (
 );
 create index import_rows_waiting on import_rows (import, row_number) where outcome = 'waiting';
 
--- Mappings from the columns of a file to fields, saved under a name for later events. Every workspace can use them.
+-- A workspace's mappings from the columns of a file to fields, saved under a name for later events.
 create table import_mappings (
-  name     text primary key,
-  columns  json not null,       -- columns and their fields; null: the column is not sent
-  saved_at timestamptz not null default now(),
-  saved_by text
-);
-
--- Saved mappings that belong to one workspace.
-create table workspace_mappings (
   workspace text not null,
   name      text not null,
-  columns   json not null,
+  columns   json not null, -- columns and their fields; null: the column is not sent
   saved_at  timestamptz not null default now(),
   saved_by  text,
   primary key (workspace, name)

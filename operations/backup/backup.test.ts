@@ -244,29 +244,6 @@ describe('a backup of an embedded store', () => {
     ]);
   });
 
-  it('of a version that kept the key in the store moves the key to a file in the folder', async () => {
-    const inside = LedgerKey.of(LedgerKey.generate().keys);
-    const { hash, subject, fingerprint } = inside.keys;
-    const old = join(folder, 'old');
-    const db = await openEmbedded({ folder: old });
-    await db.query('insert into ledger (id, hash_key, subject_key, fingerprint_key) values ($1, $2, $3, $4)', [
-      randomUUID(),
-      hash,
-      subject,
-      fingerprint,
-    ]);
-    await db.close();
-    const archive = join(folder, 'old.tar.gz');
-    await packUnusedStore(old, (bytes) => writeBackup(archive, bytes));
-    await restoreEmbedded(archive, folderOf('from-old'), mark, noTerms);
-    expect(readFileSync(join(folder, 'from-old/ledger.key'), 'utf8')).toBe(inside.reveal());
-    const restored = await openEmbedded({ folder: join(folder, 'from-old') });
-    expect(await restored.query('select hash_key, subject_key, fingerprint_key from ledger')).toEqual([
-      { hash_key: null, subject_key: null, fingerprint_key: null },
-    ]);
-    await restored.close();
-  });
-
   it('contains nothing of a person who was erased before, not even in dead rows, old log or statistics', async () => {
     const erased = join(folder, 'erased');
     const db = await openEmbedded({ folder: erased });

@@ -9,7 +9,7 @@ import { ledgerKeyFile, readKeyFile, writeKeyFile, type LedgerKey } from '../../
 import { migrate, newestMigration } from '../../ledger/migrate.js';
 import { markRestored, type RestoredFrom } from './restore-store.js';
 import { type ErasureList, takeOverErasures, readErasureList } from '../../people/erasure-list.js';
-import { readStoredKey, removeStoredKey } from '../../ledger/adopt-key.js';
+import { readIdentity } from '../../ledger/adopt-key.js';
 import { decrypted } from './age.js';
 import { BackupError } from './backup-error.js';
 import { type BackupFacts, factsFile, readBackupFacts, runTar } from './backup-store.js';
@@ -48,8 +48,7 @@ export function requireBackupFile(file: string): void {
  * kept. Temporal's data is deleted: it is newer than the backup, and the ledger has everything that is needed. People
  * who were forgotten after the backup, according to the old store and the given list, are forgotten again.
  *
- * A backup does not contain the ledger's key. The key comes from the folder, the configuration or `key`. Only a backup
- * of a version before decision 0048 contains its key, which is then put into the folder.
+ * A backup does not contain the ledger's key. The key comes from the folder, the configuration or `key`.
  * @throws {BackupError}; {LedgerError} kind `otherLedger`; {StoreError} kind `locked` while a process uses the folder
  */
 export async function restoreEmbedded(
@@ -68,12 +67,11 @@ export async function restoreEmbedded(
     if (present !== undefined && !terms.otherLedger) refuseOther(file, facts, present);
     const lists = [present, terms.erasures].filter((list) => list != null);
     const own = lists.filter((list) => list === terms.erasures || list.ledger === facts.ledger);
-    const given = terms.key ?? terms.configuredKey;
-    const candidate = given ?? (await readKeyFile(join(folder, ledgerKeyFile)));
+    const candidate = terms.key ?? terms.configuredKey ?? (await readKeyFile(join(folder, ledgerKeyFile)));
     const { erasures, key } = await bringUpToDate(work, {
       mark: markRestored({ ...mark, madeAt: new Date(facts.madeAt) }),
       lists: own,
-      keyOf: async (db) => await keyOfBackup(db, file, { candidate, given }),
+      keyOf: async (db) => await keyOfBackup(db, file, candidate),
     });
     if (terms.configuredKey === undefined) await placeKey(folder, key);
     return { facts, replaced: await takePlace(work, folder), erasures: own.length === 0 ? null : erasures };
@@ -183,24 +181,15 @@ async function bringUpToDate(
 }
 
 /** @throws {BackupError} kind `key` if there is no key, or if it belongs to another ledger */
-async function keyOfBackup(
-  db: Database,
-  file: string,
-  { candidate, given }: { readonly candidate: LedgerKey | undefined; readonly given: LedgerKey | undefined },
-): Promise<LedgerKey> {
-  const stored = (await readStoredKey(db))!;
+async function keyOfBackup(db: Database, file: string, candidate: LedgerKey | undefined): Promise<LedgerKey> {
+  const { check } = (await readIdentity(db))!;
   const refuse = (why: string): BackupError =>
     new BackupError(
       'key',
       `${file} ${why}: give the key of its ledger by --key-file FILE, as it was kept apart from the backups`,
     );
-  if (stored.kind === 'inside') {
-    if (given !== undefined && !given.equals(stored.key)) throw refuse('belongs to a ledger with another key');
-    await removeStoredKey(db, stored.key);
-    return stored.key;
-  }
   if (candidate === undefined) throw refuse('cannot be used without the key of its ledger, which is in no backup');
-  if (!candidate.check.equals(stored.check)) throw refuse('belongs to a ledger with another key');
+  if (!candidate.check.equals(check)) throw refuse('belongs to a ledger with another key');
   return candidate;
 }
 

@@ -6,7 +6,7 @@ import { openDatabase } from '../../ledger/drivers/open-database.js';
 import { takeOverRestoredLanes } from '../../ledger/lanes.js';
 import type { LedgerKey } from '../../ledger/ledger-key.js';
 import { migrate } from '../../ledger/migrate.js';
-import { readStoredKey } from '../../ledger/adopt-key.js';
+import { readIdentity } from '../../ledger/adopt-key.js';
 import { type ErasureList, takeOverErasures } from '../../people/erasure-list.js';
 import { BackupError } from './backup-error.js';
 import { z } from '@hono/zod-openapi';
@@ -80,10 +80,10 @@ async function isInUse(db: Database): Promise<boolean> {
 
 /** Returns the key problem that would stop the next start, so that the operator sees it during the restore. */
 async function keyProblemOf(db: Database, key: LedgerKey | undefined): Promise<string | null> {
-  const stored = await readStoredKey(db);
-  if (stored === undefined || stored.kind === 'inside') return null;
+  const identity = await readIdentity(db);
+  if (identity === undefined) return null;
   if (key === undefined) return "the ledger's key is in no backup: set LEDGER_KEY before you start pigeonpost";
-  return key.check.equals(stored.check)
+  return key.check.equals(identity.check)
     ? null
     : 'LEDGER_KEY is not the key of the restored ledger: set that key before you start pigeonpost';
 }

@@ -97,7 +97,7 @@ describe('files of a forgotten person', () => {
     },
   );
 
-  it('can be written and erased after an earlier version removed the empty file with its folders and then ended', async () => {
+  it('can be written and erased after a person removed an empty file with its folders', async () => {
     const sink = sinkWith();
     const result = await sink.send(await operationsFor(sink, [theirs]), lane(), live);
     Object.assign(memory, result.memory, { [QUESTIONS]: 0, erasing: QUESTIONS });

@@ -110,7 +110,7 @@ export async function finishErasing(root: string, lane: Lane, access: FileAccess
   const place = join(root, path);
   // The new version is missing if only the lane's memory was not updated.
   await access.rename(newVersionOf(place), place).catch(unlessMissing);
-  // The folder is missing if an earlier version of pigeonpost removed the empty file together with its folders.
+  // The folder is missing if a person removed the empty file together with its folders.
   await syncFolder(dirname(place), access).catch(unlessMissing);
   await lane.remember({ [pendingKey]: null });
 }

@@ -169,13 +169,9 @@ export class Desk {
     Object.assign(this.#memory, other.#memory);
   }
 
-  /** Restores the state that an earlier version stored, without HubSpot's id of the event. */
+  /** Forgets what the lane knows of the event, like a lane of another ledger. */
   forgetEvent(): void {
-    for (const [key, value] of Object.entries(this.#memory)) this.#memory[key] = (value as { digest: string }).digest;
-    for (const [item, object] of this.#objects) {
-      const { eventId: _, ...made } = (object?.['marketing-event'] ?? {}) as Fields;
-      if (object !== null) this.#objects.set(item, { ...object, 'marketing-event': made });
-    }
+    for (const key of Object.keys(this.#memory)) delete this.#memory[key];
   }
 
   async close(): Promise<void> {

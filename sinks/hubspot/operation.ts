@@ -139,10 +139,7 @@ export interface RegistrationStep extends OfRecord {
    */
   readonly email: string | null;
   readonly contactId: string | null;
-  /**
-   * HubSpot's id of the marketing event for which the person is registered. Null if there was no registration, or an
-   * earlier version of pigeonpost made it and did not store the id.
-   */
+  /** HubSpot's id of the marketing event for which the person is registered; null if there was no registration. */
   readonly eventId: string | null;
   /** Unix time in ms. */
   readonly happenedAtMs: number;
@@ -217,7 +214,7 @@ export function removalOf(
   const { id, contactId, eventId, attendance, created, writtenAtMs, sinceMs } = fieldsOf(made);
   const lists = listIdsOf(made);
   if (objectType === 'marketing-event') {
-    if (typeof contactId !== 'string' || attendance === 'cancel') return undefined;
+    if (typeof contactId !== 'string' || typeof eventId !== 'string' || attendance === 'cancel') return undefined;
     return {
       kind: 'registration',
       record,
@@ -225,7 +222,7 @@ export function removalOf(
       attendance: 'cancel',
       email: null,
       contactId,
-      eventId: typeof eventId === 'string' ? eventId : null,
+      eventId,
       happenedAtMs: Date.parse(change.timestamp),
       presence: {},
       presenceDigest: null,

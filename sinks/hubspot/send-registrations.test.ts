@@ -94,7 +94,7 @@ describe('a marketing event that another app created', () => {
     expect(desk.paths().filter((path) => path.includes('externalAccountId'))).toEqual([]);
   });
 
-  it('is found by an account-wide look-up if the ledger has no objectId', async () => {
+  it('is found by an account-wide look-up if the lane does not know it', async () => {
     await registerByOldApp();
     desk.forgetEvent();
     await desk.deliver([attendee(2, { Email: 'bob@example.com', Name: 'Bob' })]);

@@ -35,19 +35,18 @@ export async function sendRegistrations(
       );
     }
   }
-  const eventIdOf = ({ event, eventId, attendance }: RegistrationStep): string | null => {
-    const { objectId } = knownOf(event);
+  const eventIdOf = ({ event, eventId, attendance }: RegistrationStep): string => {
+    const { objectId } = knownOf(event); // null only if no event had to be found or written for the step
     // A cancellation uses the event for which the person was registered. All other steps use the present event.
-    return attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId);
+    return (attendance === 'cancel' ? (eventId ?? objectId) : (objectId ?? eventId))!;
   };
   const open = pairs.filter(({ task, step }) => task.isOpen(step.record));
   const groups = groupBy(open, ({ step }) => JSON.stringify([eventIdOf(step), step.attendance, step.email === null]));
   for (const group of groups.values()) {
     const [{ step }] = group as [Registration];
     const eventId = eventIdOf(step);
-    if (eventId === null) for (const pair of group) nothingToCancel(pair);
     // If the event was deleted in HubSpot, the next attempt creates it again.
-    else if (await register(group, eventId, sending)) remembered[memoryKey(step.event)] = null;
+    if (await register(group, eventId, sending)) remembered[memoryKey(step.event)] = null;
   }
   return remembered;
 }
@@ -66,9 +65,6 @@ async function makeReady(
     const found = await findEvent(event, sending);
     if (found.kind === 'failed') return found.result;
     if (found.kind === 'found') objectId = found.all[0];
-    else if (event.details === null) {
-      return found.kind === 'unproven' ? cannotCancel : { objectId: null, digest: null };
-    }
   }
   const digest = event.details === null ? known.digest : digestOf(event);
   if (objectId !== null && digest === known.digest) return { objectId, digest };
@@ -207,9 +203,8 @@ function memoryKey({ externalAccountId, externalEventId }: MarketingEvent): stri
   return `marketing-event ${externalAccountId} ${externalEventId}`;
 }
 
-/** Reads the event from the lane's memory. An earlier version of pigeonpost stored only the digest. */
+/** Reads the event from the lane's memory. */
 function knownEvent(remembered: unknown): KnownEvent {
-  if (typeof remembered === 'string') return { objectId: null, digest: remembered };
   const { objectId, digest } = fieldsOf(remembered);
   return {
     objectId: typeof objectId === 'string' ? objectId : null,

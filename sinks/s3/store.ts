@@ -110,8 +110,7 @@ export async function findObject({ client }: Store, key: string, signal: AbortSi
   const answer = await client.call({ method: 'HEAD', key }, signal);
   if (answer.kind === 'answer' && answer.status === 200) {
     const { [digestHeader]: digest = '', [sizeHeader]: written, 'content-length': size } = answer.headers;
-    // Objects of earlier versions have no size in their metadata, and a gateway may omit the length.
-    const isWhole = written === undefined || size === undefined || written === size;
+    const isWhole = size === undefined || written === size; // a gateway may omit the length
     return { kind: 'found', digest, isWhole };
   }
   if (answer.kind === 'answer' && answer.status === 404) return { kind: 'absent' };

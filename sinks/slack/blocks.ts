@@ -69,15 +69,11 @@ export function redactedMessage(): MessageContent {
 
 /**
  * Returns a hash of everything that the message displays, except the votes. The hash ignores text beyond the limit,
- * because Slack does not display it. If the message displays only a text, the hash is that of the text alone, as in
- * earlier versions of pigeonpost.
+ * because Slack does not display it.
  */
 export function contentHash(item: ItemContent): string {
-  const body = bodyOf(item);
   const { mentions, links, buttons } = item;
-  const more = [namesOf(item), item.session === null, mentions, links, buttons];
-  const hasOnlyText = item.session === null && item.author === null && [mentions, links, buttons].flat().length === 0;
-  return shortHash(hasOnlyText ? body : JSON.stringify([body, ...more]));
+  return shortHash(JSON.stringify([bodyOf(item), namesOf(item), item.session === null, mentions, links, buttons]));
 }
 
 export function shortHash(text: string): string {

@@ -27,20 +27,16 @@ interface Grant {
   readonly refreshToken: string;
   /** Unix time in ms. */
   readonly expiresAtMs: number;
-  /**
-   * Time from issue to expiry. Pairs that an earlier version of pigeonpost stored lack it; their lifetime is 12 hours.
-   */
-  readonly lifetimeMs?: number;
+  /** Time from issue to expiry. */
+  readonly lifetimeMs: number;
 }
 
-/** The documented lifetime of an access token. */
-const USUAL_LIFETIME_MS = 12 * 3_600_000;
 /**
- * A token is renewed when a third of its lifetime is left, at most 4 hours. Slack accepts two access tokens of an
+ * A token is renewed when a third of its lifetime is left, at most 4 hours of the documented 12. Slack accepts two access tokens of an
  * installation at the same time, so the old token works until it expires. If the answer with the new token is lost,
  * calls therefore still pass for hours, in which an operator can act.
  */
-const MAX_RENEW_BEFORE_MS = USUAL_LIFETIME_MS / 3;
+const MAX_RENEW_BEFORE_MS = 4 * 3_600_000;
 /** A token is not used during this time before its expiry, because the call could arrive too late. */
 const TOO_LATE_MS = 60_000;
 /** Longer than an exchange can take, so that no second process starts an exchange while the first is in progress. */
@@ -114,7 +110,7 @@ export class RotatingTokens implements TokenSource {
   }
 
   #isDue(): boolean {
-    const { lifetimeMs = USUAL_LIFETIME_MS } = this.#known?.grant ?? {};
+    const lifetimeMs = this.#known?.grant.lifetimeMs ?? 0;
     return this.#leftMs() <= Math.min(lifetimeMs / 3, MAX_RENEW_BEFORE_MS);
   }
 

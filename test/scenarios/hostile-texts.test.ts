@@ -120,7 +120,7 @@ describe.each(kinds)('hostile texts from the service, on %s', (kind) => {
     expect(archived(scene, 'engagement').map(({ data }) => data?.['answered'])).toEqual([1, 1, 1, 1]);
   });
 
-  it('are read correctly if an earlier version stored them', async () => {
+  it('are read correctly from a payload of which only the rest is counted', async () => {
     const stage = await stages.open(kind);
     await stage.put('sessions', session(1, { anonymousResponses: false }));
     await stage.put('attendees', attendee(1));

@@ -170,7 +170,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     expect(records().toSorted()).toEqual(['101 1', '102 1', '102 2', '102 3']);
   });
 
-  it('removes the passcode that an earlier version stored, without reporting a change', async () => {
+  it('removes a stored field that the reading rules leave out now, without reporting a change', async () => {
     const stage = await stages.open(kind);
     await stage.put('pigeonholes', event(102));
     const scene = await stage.scene();
@@ -179,7 +179,7 @@ describe.each(kinds)('a workspace, on %s', (kind) => {
     await stage.pollsAreDue();
     await scene.settle();
     const before = archived(scene, 'pigeonholes').length;
-    // Stores the passcode in the payload, the hash and snapshots, as an earlier version did.
+    // Stores the passcode in the payload, the hash and snapshots, as under rules that keep it.
     const withIt = `json_build_object('passcode', 'MARK42')::jsonb`;
     await stage.db.query(
       `update items set rules = '[1]', content_hash = '\\x00', payload = (payload::jsonb || ${withIt})::json

@@ -138,7 +138,7 @@ describe.each(kinds)('a process whose clock is wrong by an hour, on %s', (kind) 
     }
   });
 
-  it('corrects an instant in the future that an earlier version stored', async () => {
+  it('corrects an instant in the future, which the database stored before its clock was set back', async () => {
     const stage = await stages.open(kind);
     await fill(stage);
     const scene = await stage.webhookScene();

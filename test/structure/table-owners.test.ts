@@ -27,7 +27,7 @@ const owners = {
   forgotten_codes: 'people/erasure-states',
   holds: 'reading/holds',
   import_chunks: 'ledger/imports',
-  import_mappings: 'nothing: no statement writes it any more',
+  import_mappings: 'importing/desk/open-registrants',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
   item_counts: 'ledger/kept-counts', // and triggers of the table items
@@ -62,7 +62,6 @@ const owners = {
   tokens: 'ledger/tokens',
   visibility_reviews: 'ledger/review-visibility',
   walks: 'ledger/walks',
-  workspace_mappings: 'importing/desk/open-registrants',
   workspaces: 'ledger/workspaces',
 } as const satisfies Record<string, string>;
 
