@@ -5,19 +5,19 @@ import type { Consent } from '../ledger/seen-item.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { type Candidate, type FoundChanges, newChanges, type ShownChange, toCandidates } from './candidates.js';
 import {
+  type DeliveryRow,
   settleReplayed,
   type Settled,
   supersedeDead,
+  supersedeErasedMeanwhile,
   supersedeWithheld,
-  writeDecided,
-  writeFirstDeliveries,
-  writeOutcomes,
+  writeDeliveries,
 } from '../ledger/deliveries.js';
 import { keepObjects } from '../ledger/sink-objects.js';
 import {
-  type BatchInFlight,
-  endBatchInFlight,
-  saveBatchInFlight,
+  endIntent,
+  type Intent,
+  keepIntent,
   type LaneLease,
   type LaneOutcome,
   type LockedLane,
@@ -28,8 +28,13 @@ import {
 import { peopleAmong, refreshInteractions, releaseEngagement } from './consent-changes.js';
 import { anyOpen, dueDeliveries } from './due-deliveries.js';
 import { nextReplayed, noteEmitted, noteReplayed } from './replays.js';
-import { type Decision, type Decided, toDecidedRow, toWaitingRow } from './delivery-states.js';
-import { firstDeliveries, isWrittenLater, toBatchInFlight } from './unwritten-batch.js';
+import type { Decision } from './decide-delivery.js';
+
+/** A candidate and what the lane decided on it. */
+interface Decided {
+  readonly candidate: Candidate;
+  readonly decision: Decision;
+}
 
 interface BatchRequest {
   readonly lists: readonly string[];
@@ -53,19 +58,22 @@ interface BatchRequest {
 }
 
 export interface Batch {
-  /** Changes to send, by sequence, already committed as `sending` or as the batch in flight. */
+  /** Changes to send, by sequence. The lane's intent names them. */
   readonly sending: readonly ShownChange[];
+  /** The number of them that have no delivery yet. */
+  readonly added: number;
   readonly withheld: number;
-  /** The batch, if its deliveries are not written yet: `finishBatch` writes them. */
-  readonly unwritten?: BatchInFlight;
+  /** The lane's watermark once the batch is settled. */
+  readonly reached: number;
   /** True if the lane has nothing left to do now. */
   readonly empty: boolean;
 }
 
 /**
- * Takes the next changes of a lane, decides on each, and commits the decisions with the new watermark. Each delivery is
- * then `sending`, `withheld`, `superseded`, `dead`, or `waiting` for an earlier change of its item. Replayed changes
- * are taken only after all new changes. They wait for unsettled deliveries of the same item, also those of this batch.
+ * Takes the next changes of a lane, decides on each, and commits the decisions: the intent to send the changes that the
+ * sink receives, and deliveries for the others, which are `withheld`, `superseded`, `dead`, or `waiting` for an earlier
+ * change of their item. The watermark moves when the batch is settled. Replayed changes are taken only after all new
+ * changes. They wait for unsettled deliveries of the same item, also those of this batch.
  */
 export async function startBatch(ledger: Ledger, lease: LaneLease, request: BatchRequest): Promise<Batch> {
   return await ledger.db.transaction(
@@ -77,11 +85,13 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       const judged = await toCandidates(tx, lease.ref, [...open, ...added.filter((row) => !row.blocked)]);
       const decisions = await request.decide(tx, judged);
       const decided = judged.map((candidate, index) => ({ candidate, decision: decisions[index]! }));
-      const sending = decided
-        .flatMap(({ candidate, decision }) =>
-          decision.kind === 'send' ? [{ candidate, identity: decision.identity }] : [],
-        )
-        .toSorted((a, b) => compareDeliveries(a.candidate, b.candidate));
+      const sending: ShownChange[] = [];
+      const others = blocked.map(toWaitingRow);
+      for (const { candidate, decision } of decided) {
+        if (decision.kind === 'send') sending.push({ candidate, identity: decision.identity });
+        else others.push(toRow(candidate, decision));
+      }
+      sending.sort((a, b) => compareDeliveries(a.candidate, b.candidate));
       const withheld = decided.filter(({ decision }) => decision.kind === 'withhold').length;
       const isWithheldReplay = ({ candidate, decision }: Decided): boolean =>
         candidate.replay > 0 && decision.kind === 'withhold';
@@ -92,18 +102,23 @@ export async function startBatch(ledger: Ledger, lease: LaneLease, request: Batc
       });
       const releases = !request.onlyLatest && request.lists.includes(engagementList);
       if (releases) await releaseEngagement(tx, lease, request.accepts, checked());
-      if (open.length === 0 && replayed.rows.length === 0 && isWrittenLater(request, fresh, decided)) {
-        const unwritten = toBatchInFlight(request.configuration, fresh, decided);
-        await saveBatchInFlight(tx, lease, unwritten);
-        return { sending, withheld, unwritten, empty: false };
-      }
+      const { reached } = fresh;
+      const { configuration } = request;
       await Promise.all([
-        writeDecided(tx, lease, request.configuration, [...blocked.map(toWaitingRow), ...decided.map(toDecidedRow)]),
+        writeDeliveries(tx, lease, configuration, others),
         request.onlyLatest && supersedeWithheld(tx, lease, added),
-        fresh.reached > lane.watermark && moveWatermark(tx, lease, fresh.reached),
+        sending.length > 0
+          ? keepIntent(tx, lease, toIntent(configuration, reached, sending))
+          : reached > lane.watermark && moveWatermark(tx, lease, reached),
       ]);
       if (request.onlyLatest) await refreshInteractions(tx, lease, request.accepts, checked());
-      return { sending, withheld, empty: isEmpty };
+      return {
+        sending,
+        added: decided.slice(open.length).filter(({ decision }) => decision.kind === 'send').length,
+        withheld,
+        reached,
+        empty: isEmpty,
+      };
     },
     { beginsByLocking: true },
   );
@@ -148,46 +163,76 @@ function firstOf({ rows, reached }: FoundChanges, room: number): FoundChanges {
   return rows.length <= room ? { rows, reached } : { rows: rows.slice(0, room), reached: rows[room - 1]!.sequence };
 }
 
-interface BatchOutcome extends LaneOutcome {
+function toIntent(configuration: number, reached: number, sending: readonly ShownChange[]): Intent {
+  const changes = sending.map(({ candidate: { sequence, replay }, identity }) => ({ sequence, replay, identity }));
+  return { configuration, reached, changes };
+}
+
+type Row = Pick<DeliveryRow, 'sequence' | 'replay' | 'list' | 'key' | 'revision' | 'attempts'>;
+
+/** Returns the delivery of a change that has to wait for an earlier one of its item. */
+function toWaitingRow({ sequence, replay, list, key, revision, attempts }: Row): DeliveryRow {
+  const row = { sequence, replay, list, key, revision, attempts, retryInMs: null };
+  return { ...row, state: 'waiting', reason: null, detail: null, identity: null };
+}
+
+/** Returns the delivery of a change that is not sent. */
+function toRow(candidate: Candidate, decision: Exclude<Decision, { kind: 'send' }>): DeliveryRow {
+  const row = toWaitingRow(candidate);
+  switch (decision.kind) {
+    case 'withhold':
+      return { ...row, state: 'withheld', reason: decision.reason };
+    case 'supersede':
+      return { ...row, state: 'superseded' };
+    case 'park':
+      return { ...row, state: 'dead', reason: decision.cause, detail: decision.detail };
+  }
+}
+
+/** Returns the delivery of a change with its outcome. */
+function toSettledRow({ candidate, identity }: ShownChange, settled: Settled): DeliveryRow {
+  const { sequence, replay, list, key, revision } = candidate;
+  const { state, reason, detail, attempts, retryInMs } = settled;
+  return { sequence, replay, list, key, revision, identity, state, reason, detail, attempts, retryInMs };
+}
+
+interface BatchOutcome extends Omit<LaneOutcome, 'reached'> {
+  /** One element for each change, in the same order. */
+  readonly settled: readonly Settled[];
   /**
    * True if the sink receives only the latest revision: a delivered revision then supersedes dead letters of older
    * ones.
    */
   readonly onlyLatest: boolean;
-  /** The batch, if its deliveries are not written yet. */
-  readonly unwritten?: BatchInFlight | undefined;
+  /** The batch whose intent is settled; null if changes were looked up that an earlier batch sent. */
+  readonly batch: { readonly configuration: number; readonly reached: number } | null;
 }
 
 /**
- * Commits the outcomes of a batch.
+ * Commits the outcomes of a batch, or of look-ups.
  * @throws {LedgerError} kind `stale` if another process took over the lane
  */
 export async function finishBatch(
   ledger: Ledger,
   lease: LaneLease,
-  settled: readonly Settled[],
-  lane: BatchOutcome,
+  changes: readonly ShownChange[],
+  { settled, batch, ...lane }: BatchOutcome,
 ): Promise<void> {
-  const delivered = settled.filter(({ state }) => state === 'delivered').map(({ sequence }) => sequence);
+  const rows = changes.map((change, index) => toSettledRow(change, settled[index]!));
   const objects = settled.flatMap(({ object, siblings = [] }) => (object === undefined ? [] : [...siblings, object]));
   await ledger.db.transaction(
     async (tx) => {
-      const { unwritten } = lane;
-      await lockLane(tx, lease); // before the row of the batch: an erasure locks them in this order too
-      const wasInFlight = unwritten !== undefined && (await endBatchInFlight(tx, lease));
-      // The statements are sent together, because none needs the result of another.
+      await lockLane(tx, lease); // before the row of the intent: an erasure locks them in this order too
+      const wasIntent = batch !== null && (await endIntent(tx, lease));
+      // The statements are sent together and run in this order. None needs the result of another.
       await Promise.all([
-        (wasInFlight
-          ? Promise.all([
-              writeFirstDeliveries(tx, lease, unwritten.configuration, firstDeliveries(unwritten, settled)),
-              moveWatermark(tx, lease, unwritten.reached),
-            ])
-          : writeOutcomes(tx, lease, settled)
-        ).then(() => settleReplayed(tx, lease, settled)),
-        noteReplayed(tx, lease, settled),
-        lane.onlyLatest && supersedeDead(tx, lease, delivered),
+        writeDeliveries(tx, lease, batch?.configuration ?? null, rows),
+        !wasIntent && supersedeErasedMeanwhile(tx, lease, rows),
+        settleReplayed(tx, lease, rows),
+        noteReplayed(tx, lease, rows),
+        lane.onlyLatest && supersedeDead(tx, lease, rows),
         keepObjects(tx, lease, objects),
-        noteOnLane(tx, lease, lane),
+        noteOnLane(tx, lease, { ...lane, reached: batch?.reached }),
       ]);
     },
     { beginsByLocking: true },

@@ -1,9 +1,15 @@
 import { engagementList } from '../ledger/engagement.js';
 import { personRuleOf } from '../ledger/visibility.js';
 import { withdrawalsHeld } from './dead-letters.js';
-import type { Decision } from './delivery-states.js';
 import type { Candidate } from './candidates.js';
 import { type Consent, consentStates } from '../ledger/seen-item.js';
+
+export type Decision =
+  | { readonly kind: 'send'; readonly identity: boolean }
+  | { readonly kind: 'withhold'; readonly reason: string }
+  | { readonly kind: 'supersede' }
+  /** Becomes a dead letter: an operator has to check it before it is sent. */
+  | { readonly kind: 'park'; readonly cause: string; readonly detail: string };
 
 /** The reason for withholding the record of a pigeonhole that none of the sink's syncs selected. */
 export const notSelected = 'not-selected';

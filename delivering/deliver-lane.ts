@@ -15,7 +15,7 @@ import { adoptConfiguration } from './adopt-configuration.js';
 import type { Candidate, ShownChange } from './candidates.js';
 import { withdrawalsLeft } from './consent-changes.js';
 import { consentReason, decideDelivery, isWithdrawn } from './decide-delivery.js';
-import type { Decision } from './delivery-states.js';
+import type { Decision } from './decide-delivery.js';
 import { LaneHold } from './lane-hold.js';
 import { planShown, withHiddenReason } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
@@ -189,7 +189,7 @@ class LaneSender {
         return await sendApart(operations, apart, sink.send.bind(sink));
       }),
     );
-    return await this.#commit(batch.sending, settlements, { unwritten: batch.unwritten });
+    return await this.#commit(batch.sending, settlements, batch);
   }
 
   /** Settles changes that an earlier attempt may have sent. */
@@ -201,7 +201,7 @@ class LaneSender {
       const settled = withHiddenReason(each, change);
       return unlessHidden(settled, change, sink.traits, () => this.#decide(change.candidate));
     });
-    return await this.#commit(changes, { ...found, settlements }, { isRecovery: true });
+    return await this.#commit(changes, { ...found, settlements }, null);
   }
 
   get #leasedLane(): LeasedLane {
@@ -236,26 +236,30 @@ class LaneSender {
     this.#withdrawalsLeft ??= await withdrawalsLeft(tx, this.#lease, this.settings.withdrawals);
   }
 
-  /** Decides what the outcomes mean for the deliveries, the lane and the sink, and commits them. */
+  /**
+   * Decides what the outcomes mean for the deliveries, the lane and the sink, and commits them.
+   * @param batch null if the changes were looked up
+   */
   async #commit(
     changes: readonly ShownChange[],
     { settlements, memory }: Settlements,
-    { unwritten, isRecovery = false }: { readonly unwritten?: Batch['unwritten']; readonly isRecovery?: boolean },
+    batch: Batch | null,
   ): Promise<LaneState> {
     const { ledger } = this.deps;
     const { breaker, result } = this.held;
     const { order, repeats, revisions } = this.settings.sink.sink.traits;
     const answered = changes.map(({ candidate }, index) => ({ candidate, outcome: settlements[index]! }));
+    const added = batch?.added ?? 0;
     const hasDelivered = this.work.hasDelivered || result.delivered > 0;
     const verdict = settleOutcomes(
       answered,
       {
         failingForMs: this.#failingForMs,
-        recordsAtFault: await areRecordsAtFault(ledger, this.#lease, this.#failingForMs, this.work),
-        fewLeft: hasDelivered && (await areFewLeft(ledger, this.#lease, settlements, unwritten)),
+        recordsAtFault: await areRecordsAtFault(ledger, this.#lease, this.#failingForMs, { ...this.work, added }),
+        fewLeft: hasDelivered && (await areFewLeft(ledger, this.#lease, settlements, added)),
         holdsAll: order === 'pigeonhole',
         needsLookUp: repeats === 'lookUp',
-        fromLookUp: repeats === 'lookUp' && isRecovery,
+        fromLookUp: repeats === 'lookUp' && batch === null,
       },
       Math.random(),
     );
@@ -265,13 +269,14 @@ class LaneSender {
       this.recent,
       verdict.settled.map((each, index) => ({ ...each, list: lists[index]! })),
     );
-    await finishBatch(ledger, this.#lease, verdict.settled, {
+    await finishBatch(ledger, this.#lease, changes, {
+      settled: verdict.settled,
+      batch: batch === null ? null : { configuration: this.deps.configuration, reached: batch.reached },
       memory: memory === undefined ? undefined : this.#lane.memory,
       failing: verdict.failing,
       onlyLatest: revisions === 'latest',
       delivered: verdict.delivered,
       recent: recent === this.recent ? undefined : JSON.stringify(recent),
-      unwritten,
     });
     this.recent = recent;
     result.delivered += verdict.delivered;

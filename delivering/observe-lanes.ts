@@ -6,7 +6,7 @@ import { planShown } from './plan-shown.js';
 import { readSubjects } from './read-subjects.js';
 import type { Planned } from '../sinks/sink.js';
 import type { Ledger } from '../ledger/ledger.js';
-import type { Decision } from './delivery-states.js';
+import type { Decision } from './decide-delivery.js';
 import { useIndexOrder } from '../ledger/sql-expressions.js';
 import { addLane, type LockedLane, noteObserved } from '../ledger/lanes.js';
 import { addObserved, type ObservedCount, restartObservation } from '../ledger/observations.js';

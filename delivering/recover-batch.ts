@@ -7,7 +7,7 @@ import type { Outcome, Planned, Sink, Subject } from '../sinks/sink.js';
 import { candidateColumns, type CandidateRow, type ShownChange, toCandidates } from './candidates.js';
 import { outcomeUnknown } from './dead-letters.js';
 import { postponeLookUps, type Settled } from '../ledger/deliveries.js';
-import type { Decision } from './delivery-states.js';
+import type { Decision } from './decide-delivery.js';
 import { openJoins } from './due-deliveries.js';
 import { type LeasedLane, sendPlanned, type Settlement, type Settlements } from './send-batch.js';
 

@@ -21,26 +21,26 @@ export async function areRecordsAtFault(
   ledger: Ledger,
   { sinkId, ref }: LaneName,
   failingForMs: number,
-  { otherLanesDeliver }: { readonly otherLanesDeliver: boolean },
+  { otherLanesDeliver, added }: { readonly otherLanesDeliver: boolean; readonly added: number },
 ): Promise<boolean> {
   if (failingForMs === 0 || (!otherLanesDeliver && failingForMs < blameRecordsAfterMs)) return false;
-  return await hasFewOpen(ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords);
+  return await hasFewOpen(ledger, { sinkId, ref: otherLanesDeliver ? ref : null }, fewRecords - added);
 }
 
 /**
  * Returns true if few deliveries are open across all lanes of the sink. Reads the ledger only if the batch had a
  * rejection and no success.
- * @param batch the batch in flight; its deliveries are not written yet, so they are subtracted from the limit
+ * @param added the number of changes that were sent and have no delivery yet, so that they are subtracted from the limit
  */
 export async function areFewLeft(
   ledger: Ledger,
   { sinkId }: LaneName,
   outcomes: readonly { readonly kind: string }[],
-  batch: { readonly sent: readonly unknown[] } | undefined,
+  added: number,
 ): Promise<boolean> {
   const kinds = new Set(outcomes.map(({ kind }) => kind));
   if (!kinds.has('rejected') || kinds.has('delivered')) return false;
-  return await hasFewOpen(ledger, { sinkId, ref: null }, fewRecords - (batch?.sent.length ?? 0));
+  return await hasFewOpen(ledger, { sinkId, ref: null }, fewRecords - added);
 }
 
 const lanesAtOnce = 4;

@@ -1,7 +1,7 @@
 import type { Queryable } from './drivers/database.js';
-import { columnOf, encodeColumn, type SqlValue } from './drivers/sql-values.js';
+import type { SqlValue } from './drivers/sql-values.js';
 import type { ItemObject } from './sink-objects.js';
-import { byItem, byOrder, knownDelivery, readableJson } from './sql-expressions.js';
+import { byItem, byOrder } from './sql-expressions.js';
 
 /*
  * Owner of the table `deliveries`: every statement that writes it. A row is one change for one sink. Its states:
@@ -11,9 +11,13 @@ import { byItem, byOrder, knownDelivery, readableJson } from './sql-expressions.
  *                              ├► withheld     consent, the selection, or a list that the sink no longer receives
  *                              ├► superseded   the sink receives only the latest revision, and there is a later one
  *                              ├► dead         an operator has to confirm it
- *                              └► sending ─► delivered, withheld, dead
- *                                        └► retry, waiting ─► sending
+ *                              └► intent ─► delivered, withheld, dead
+ *                                       ├► retry, waiting ─► intent
+ *                                       └► sending           the outcome is unknown, and has to be looked up
  * ```
+ *
+ * An intent is a row of its own while a batch is being sent (lanes.ts). It becomes deliveries that are `sending` if its
+ * outcome may stay unknown, or if another step has to know what is being sent.
  *
  * The holder of a lane moves its deliveries along these arrows. The other statements run when an operator redrives dead
  * letters, when a sink's configuration, its selection or a person's consent changes, when a person is erased, and when
@@ -29,15 +33,18 @@ interface DeliveryName {
   readonly replay: number;
 }
 
-/** A delivery as the lane decided on it. */
-export interface DecidedRow extends DeliveryName {
+/** A delivery as a lane writes it. */
+export interface DeliveryRow extends DeliveryName {
   readonly list: string;
   readonly key: string;
   readonly revision: number;
-  readonly state: 'waiting' | 'sending' | 'withheld' | 'superseded' | 'dead';
+  /** Whether the change was sent with the identity of its person; null: not sent. */
+  readonly identity: boolean | null;
+  readonly state: 'waiting' | 'sending' | 'retry' | 'delivered' | 'withheld' | 'superseded' | 'dead';
   readonly reason: string | null;
   readonly detail: string | null;
-  readonly identity: boolean | null;
+  readonly attempts: number;
+  readonly retryInMs: number | null;
 }
 
 /**
@@ -61,23 +68,31 @@ export interface Settled extends DeliveryName {
 const redrivenWhileOpen = `case when excluded.state in ('waiting', 'sending', 'retry') then deliveries.redriven end`;
 
 /**
- * Writes decisions: inserts the deliveries of changes on which the lane had not decided before, and updates those that
- * were open. These keep the last identity and detail if the decision sets none.
+ * Writes deliveries on which a lane decided, or which it settled: inserts those of changes that had none, and updates the
+ * others. A delivery that is not sent keeps the identity and the detail of its last attempt.
+ * @param configuration under which they were sent or decided; null: that of their rows, which then exist
  */
-export async function writeDecided(
+export async function writeDeliveries(
   tx: Queryable,
   { sinkId, ref }: LaneName,
-  configuration: number,
-  rows: readonly DecidedRow[],
+  configuration: number | null,
+  rows: readonly DeliveryRow[],
 ): Promise<void> {
   if (rows.length === 0) return;
   await tx.query(
-    `insert into deliveries (sink_id, ref, configuration, sequence, replay, list, key, revision, state, reason, identity, detail)
-     select $1, $2, $3, n.* from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::text[],
-       $10::text[], $11::boolean[], $12::text[]) as n
+    `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, replay, list, key, revision, identity,
+       state, reason, detail, attempts, due_at)
+     select $1, $2, coalesce($3::int4, 0), clock_timestamp(), n.sequence, n.replay, n.list, n.key, n.revision, n.identity,
+       n.state, n.reason, n.detail, n.attempts, clock_timestamp() + n.retry_in_ms * interval '1 millisecond'
+     from unnest($4::int8[], $5::int4[], $6::text[], $7::text[], $8::int4[], $9::boolean[], $10::text[], $11::text[],
+       $12::text[], $13::int4[], $14::float8[])
+       as n (sequence, replay, list, key, revision, identity, state, reason, detail, attempts, retry_in_ms)
      on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
-       identity = coalesce(excluded.identity, deliveries.identity), detail = coalesce(excluded.detail, deliveries.detail),
-       configuration = excluded.configuration, due_at = null, redriven = ${redrivenWhileOpen}, updated_at = clock_timestamp()`,
+       identity = coalesce(excluded.identity, deliveries.identity),
+       detail = case when excluded.state in ('withheld', 'superseded') then coalesce(excluded.detail, deliveries.detail)
+         else excluded.detail end,
+       attempts = excluded.attempts, due_at = excluded.due_at, configuration = coalesce($3, deliveries.configuration),
+       redriven = ${redrivenWhileOpen}, updated_at = excluded.updated_at`,
     [
       sinkId,
       ref,
@@ -87,11 +102,32 @@ export async function writeDecided(
       rows.map(({ list }) => list),
       rows.map(({ key }) => key),
       rows.map(({ revision }) => revision),
+      rows.map(({ identity }) => identity),
       rows.map(({ state }) => state),
       rows.map(({ reason }) => reason),
-      rows.map(({ identity }) => identity),
       rows.map(({ detail }) => detail),
+      rows.map(({ attempts }) => attempts),
+      rows.map(({ retryInMs }) => retryInMs),
     ],
+  );
+}
+
+/**
+ * Inserts or updates the deliveries of a lane's intent as `sending`: their outcome is not known. The sink's look-ups, an
+ * erasure and retention then find them like any other delivery. The caller has locked the lane.
+ */
+export async function writeIntended(tx: Queryable, { sinkId, ref }: LaneName): Promise<void> {
+  await tx.query(
+    `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, replay, list, key, revision, state, identity)
+     select b.sink_id, b.ref, b.configuration, b.begun_at, s.sequence, s.replay, c.list, c.key, c.revision, 'sending',
+       s.identity
+     from intents b cross join lateral unnest(b.sequences, b.replays, b.identities) as s (sequence, replay, identity)
+       cross join lateral (select * from changes where ref = b.ref and sequence = s.sequence limit 1) c
+     where b.sink_id = $1 and b.ref = $2
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+       identity = excluded.identity, configuration = excluded.configuration, due_at = null,
+       updated_at = excluded.updated_at`,
+    [sinkId, ref],
   );
 }
 
@@ -121,67 +157,31 @@ export async function supersedeWithheld(
   );
 }
 
-/**
- * Writes the outcomes of deliveries that are `sending`. If the item was erased while this change was being sent, the
- * delivery ends like the item's other deliveries (`supersedeErased`): it keeps no text
- * from the destination and is never sent again. Only the last change, the item's removal, keeps its outcome.
- */
-export async function writeOutcomes(
-  tx: Queryable,
-  { sinkId, ref }: LaneName,
-  settled: readonly Settled[],
-): Promise<void> {
-  if (settled.length === 0) return;
-  await tx.query(
-    `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, reason, detail,
-         attempts, due_at, updated_at)
-       select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration,
-         case when e.erased and n.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else n.state end,
-         case when e.erased and n.state in ('waiting', 'retry', 'dead', 'withheld') then null else n.reason end,
-         case when not e.erased then n.detail end, n.attempts,
-         case when not e.erased or n.state = 'sending'
-           then clock_timestamp() + n.retry_in_ms * interval '1 millisecond' end,
-         clock_timestamp()
-       from unnest($3::int8[], $4::int4[], $5::text[], $6::text[], $7::text[], $8::int4[], $9::float8[])
-         as n (sequence, replay, state, reason, detail, attempts, retry_in_ms) ${knownDelivery}
-         cross join lateral (select coalesce((select i.erased and d.sequence < i.last_sequence from items i
-           where i.ref = d.ref and i.list = d.list and i.key = d.key limit 1), false) as erased) e
-       on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
-         detail = excluded.detail, attempts = excluded.attempts, due_at = excluded.due_at,
-         redriven = ${redrivenWhileOpen}, updated_at = excluded.updated_at`,
-    [
-      sinkId,
-      ref,
-      settled.map(({ sequence }) => sequence),
-      settled.map(({ replay }) => replay),
-      settled.map(({ state }) => state),
-      settled.map(({ reason }) => reason),
-      settled.map(({ detail }) => detail),
-      settled.map(({ attempts }) => attempts),
-      settled.map(({ retryInMs }) => retryInMs),
-    ],
-  );
-}
-
 /** Supersedes dead letters of older revisions after a later one was delivered. */
 export async function supersedeDead(
   tx: Queryable,
   { sinkId, ref }: LaneName,
-  delivered: readonly number[],
+  settled: readonly DeliveryRow[],
 ): Promise<void> {
+  const delivered = settled.filter(({ state }) => state === 'delivered');
   if (delivered.length === 0) return;
   await tx.query(
     `insert into deliveries (sink_id, ref, sequence, replay, list, key, revision, configuration, state, updated_at)
-         select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded',
-           clock_timestamp()
-         from unnest($3::int8[]) as p (sequence)
-           cross join lateral (select list, key from deliveries where sink_id = $1 and ref = $2 and sequence = p.sequence
-             and replay = 0 limit 1) n
-           cross join lateral (select * from deliveries d where ${byItem('d', '$1', '$2')} and d.list = n.list
-             and d.key = n.key and d.sequence < p.sequence and d.state = 'dead' offset 0) d
-         on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
-           updated_at = excluded.updated_at`,
-    [sinkId, ref, delivered],
+     select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration, 'superseded',
+       clock_timestamp()
+     from (select n.list, n.key, max(n.sequence) as sequence from unnest($3::text[], $4::text[], $5::int8[])
+         as n (list, key, sequence) group by n.list, n.key) p
+       cross join lateral (select * from deliveries d where ${byItem('d', '$1', '$2')} and d.list = p.list
+         and d.key = p.key and d.sequence < p.sequence and d.state = 'dead' offset 0) d
+     on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = null,
+       updated_at = excluded.updated_at`,
+    [
+      sinkId,
+      ref,
+      delivered.map(({ list }) => list),
+      delivered.map(({ key }) => key),
+      delivered.map(({ sequence }) => sequence),
+    ],
   );
 }
 
@@ -196,7 +196,7 @@ const byReplay = 'by-replay';
 export async function settleReplayed(
   tx: Queryable,
   { sinkId, ref }: LaneName,
-  settled: readonly Settled[],
+  settled: readonly DeliveryRow[],
 ): Promise<void> {
   const delivered = settled.filter(({ state, replay }) => state === 'delivered' && replay > 0);
   if (delivered.length === 0) return;
@@ -205,112 +205,20 @@ export async function settleReplayed(
          attempts, updated_at)
        select d.sink_id, d.ref, d.sequence, d.replay, d.list, d.key, d.revision, d.configuration,
          case when d.replay = 0 then 'delivered' else 'superseded' end, case when d.replay = 0 then '${byReplay}' end,
-         case when d.replay = 0 then r.identity else d.identity end, d.attempts, clock_timestamp()
-       from unnest($3::int8[], $4::int4[]) as n (sequence, replay)
+         case when d.replay = 0 then n.identity else d.identity end, d.attempts, clock_timestamp()
+       from unnest($3::int8[], $4::int4[], $5::boolean[]) as n (sequence, replay, identity)
          cross join lateral (select * from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
            and replay < n.replay offset 0) d
-         cross join lateral (select identity from deliveries where sink_id = $1 and ref = $2 and sequence = n.sequence
-           and replay = n.replay limit 1) r
        where d.state = 'dead' or (d.state = 'withheld' and d.replay = 0)
        on conflict (sink_id, ref, sequence, replay) do update set state = excluded.state, reason = excluded.reason,
          detail = null, identity = excluded.identity, due_at = null, updated_at = excluded.updated_at`,
-    [sinkId, ref, delivered.map(({ sequence }) => sequence), delivered.map(({ replay }) => replay)],
-  );
-}
-
-/** A delivery that is written for the first time. */
-export interface FirstDelivery {
-  readonly sequence: number;
-  readonly list: string;
-  readonly key: string;
-  readonly revision: number;
-  readonly state: string;
-  readonly reason: string | null;
-  readonly detail: string | null;
-  readonly identity: boolean | null;
-  readonly attempts: number;
-  readonly retryInMs: number | null;
-}
-
-/** Inserts deliveries together with their outcomes. */
-export async function writeFirstDeliveries(
-  tx: Queryable,
-  { sinkId, ref }: LaneName,
-  configuration: number,
-  rows: readonly FirstDelivery[],
-): Promise<void> {
-  const lists = scalarOrColumn('text', rows, ({ list }) => list);
-  const revisions = scalarOrColumn('int4', rows, ({ revision }) => revision);
-  const states = scalarOrColumn('text', rows, ({ state }) => state);
-  const attempts = scalarOrColumn('int4', rows, (row) => row.attempts);
-  const identities = scalarOrColumn('boolean', rows, ({ identity }) => identity);
-  await tx.query(
-    `insert into deliveries (sink_id, ref, configuration, updated_at, sequence, key, list, revision, state, attempts,
-         identity, reason, detail, due_at)
-       select $1, $2, $3, clock_timestamp(), n.sequence, n.key, coalesce(n.list, $4), coalesce(n.revision, $5),
-         coalesce(n.state, $6), coalesce(n.attempts, $7), coalesce(n.identity, $8), n.reason, n.detail,
-         clock_timestamp() + n.retry_in_ms * interval '1 millisecond'
-       from unnest($9::int8[], $10::text[], $11::text[], $12::int4[], $13::text[], $14::int4[], $15::boolean[],
-         $16::text[], $17::text[], $18::float8[])
-         as n (sequence, key, list, revision, state, attempts, identity, reason, detail, retry_in_ms)`,
     [
       sinkId,
       ref,
-      configuration,
-      lists.all,
-      revisions.all,
-      states.all,
-      attempts.all,
-      identities.all,
-      columnOf('int8', rows, ({ sequence }) => sequence),
-      columnOf('text', rows, ({ key }) => key),
-      lists.each,
-      revisions.each,
-      states.each,
-      attempts.each,
-      identities.each,
-      columnOf('text', rows, ({ reason }) => reason),
-      columnOf('text', rows, ({ detail }) => detail),
-      columnOf('float8', rows, ({ retryInMs }) => retryInMs),
+      delivered.map(({ sequence }) => sequence),
+      delivered.map(({ replay }) => replay),
+      delivered.map(({ identity }) => identity),
     ],
-  );
-}
-
-/**
- * Returns the values of a column as one scalar (`all`) if they are equal, which they usually are, and otherwise as an
- * array (`each`). A scalar needs neither encoding nor `unnest`.
- */
-function scalarOrColumn(
-  type: string,
-  rows: readonly FirstDelivery[],
-  value: (row: FirstDelivery) => SqlValue,
-): { readonly all: SqlValue; readonly each: SqlValue } {
-  const values = rows.map(value);
-  const first = values[0] ?? null;
-  return first !== null && values.every((each) => each === first)
-    ? { all: first, each: encodeColumn(type, []) }
-    : { all: null, each: encodeColumn(type, values) };
-}
-
-/** Inserts the deliveries of a lane's batch in flight as `sending`, with the decisions on its other changes. */
-export async function writeBegunBatch(tx: Queryable, { sinkId, ref }: LaneName): Promise<void> {
-  await tx.query(
-    `with batch as materialized (select * from begun_batches where sink_id = $1 and ref = $2),
-         decided (sequence, state, reason, detail, identity) as (
-           select s.sequence, 'sending', null, null, s.identity
-           from batch b cross join lateral unnest(b.sequences, b.identities) as s (sequence, identity)
-           union all
-           select o.sequence, o.state, o.reason, o.detail, null
-           from batch b cross join lateral json_to_recordset(${readableJson('b.others')})
-             as o (sequence int8, state text, reason text, detail text))
-       insert into deliveries (sink_id, ref, configuration, updated_at, sequence, list, key, revision, state, reason,
-         detail, identity)
-       select b.sink_id, b.ref, b.configuration, b.begun_at, d.sequence, c.list, c.key, c.revision, d.state, d.reason,
-         d.detail, d.identity
-       from batch b cross join decided d
-         cross join lateral (select * from changes where ref = b.ref and sequence = d.sequence limit 1) c
-       on conflict (sink_id, ref, sequence, replay) do nothing`,
-    [sinkId, ref],
   );
 }
 
@@ -545,16 +453,35 @@ export async function expireDeliveries(tx: Queryable, ref: number, sequences: re
   );
 }
 
+/** The columns of a delivery whose item is erased: it is never sent again, and keeps no text from the destination. */
+const endedByErasure = `detail = null, due_at = case when d.state = 'sending' then d.due_at end,
+  reason = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then null else d.reason end,
+  state = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else d.state end`;
+
 /**
  * Ends the deliveries of erased changes that are neither delivered nor being sent. Also deletes the destinations'
  * responses from all deliveries of these changes, including delivered ones.
  */
 export async function supersedeErased(tx: Queryable, ref: number, sequences: readonly number[]): Promise<void> {
+  await tx.query(`update deliveries d set ${endedByErasure} where d.ctid = any(array(${placesOf}))`, [ref, sequences]);
+}
+
+/**
+ * Does the same for deliveries that a lane has settled, if their item was erased while they were being sent. The last
+ * change of an erased item, its removal, keeps its outcome.
+ */
+export async function supersedeErasedMeanwhile(
+  tx: Queryable,
+  { sinkId, ref }: LaneName,
+  settled: readonly DeliveryName[],
+): Promise<void> {
   await tx.query(
-    `update deliveries d set detail = null, due_at = case when d.state = 'sending' then d.due_at end,
-       reason = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then null else d.reason end,
-       state = case when d.state in ('waiting', 'retry', 'dead', 'withheld') then 'superseded' else d.state end
-     where d.ctid = any(array(${placesOf}))`,
-    [ref, sequences],
+    `update deliveries d set ${endedByErasure} where d.ctid = any(array(
+       select o.at from unnest($3::int8[], $4::int4[]) as n (sequence, replay)
+         cross join lateral (select ctid as at, list, key from deliveries where sink_id = $1 and ref = $2
+           and sequence = n.sequence and replay = n.replay limit 1) o
+         cross join lateral (select 1 from items i where i.ref = $2 and i.list = o.list and i.key = o.key and i.erased
+           and n.sequence < i.last_sequence limit 1) e))`,
+    [sinkId, ref, settled.map(({ sequence }) => sequence), settled.map(({ replay }) => replay)],
   );
 }

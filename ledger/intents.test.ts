@@ -3,7 +3,7 @@ import { type Ledger, openLedger } from './ledger.js';
 import { testKey } from './ledger-key.test-kit.js';
 import { consentStates } from './seen-item.js';
 import { type Batch, finishBatch, startBatch } from '../delivering/commit-batch.js';
-import type { Decision } from '../delivering/delivery-states.js';
+import type { Decision } from '../delivering/decide-delivery.js';
 import { changesToRecover } from '../delivering/recover-batch.js';
 import { type LaneLease, acquireLane } from './lanes.js';
 import { lockPlaceWithLanes } from './lock-order.js';
@@ -59,19 +59,19 @@ async function begin(ledger: Ledger, lease: LaneLease): Promise<Batch> {
   });
 }
 
-async function finish(ledger: Ledger, lease: LaneLease, { unwritten }: Batch): Promise<void> {
+async function finish(ledger: Ledger, lease: LaneLease, { sending, reached }: Batch): Promise<void> {
   const row = { replay: 0, reason: null, detail: null, attempts: 1, retryInMs: null };
-  const settled = [
-    { ...row, sequence: 1, state: 'delivered' as const },
-    { ...row, sequence: 2, state: 'retry' as const, detail: 'refused', retryInMs: 60_000 },
-    { ...row, sequence: 4, state: 'delivered' as const },
-  ];
-  await finishBatch(ledger, lease, settled, {
+  await finishBatch(ledger, lease, sending, {
+    settled: sending.map(({ candidate: { sequence } }) =>
+      sequence === 2
+        ? { ...row, sequence, state: 'retry', detail: 'refused', retryInMs: 60_000 }
+        : { ...row, sequence, state: 'delivered' },
+    ),
+    batch: { configuration: 1, reached },
     memory: undefined,
     failing: null,
     onlyLatest: false,
     delivered: 2,
-    unwritten,
   });
 }
 
@@ -94,9 +94,9 @@ async function watermark(ledger: Ledger, { sinkId, ref }: LaneLease): Promise<nu
 }
 
 const settledRows = ['1 delivered true', '2 retry false refused t', '3 withheld - test', '4 delivered true'];
-const begunRows = ['1 sending true', '2 sending false', '3 withheld - test', '4 sending true'];
+const openedRows = ['1 sending true', '2 sending false', '3 withheld - test', '4 sending true'];
 
-describe.each(kinds)('a batch of new changes on %s', (kind) => {
+describe.each(kinds)('a batch on %s', (kind) => {
   it('is one row while it is sent, and one delivery per change once its outcomes are stored', async () => {
     const { ledger, lease } = await openLane(kind, 'once');
     const batch = await begin(ledger, lease);
@@ -105,12 +105,12 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
       [2, false],
       [4, true],
     ]);
-    expect(await rows(ledger, lease)).toEqual([]);
+    expect(await rows(ledger, lease)).toEqual(['3 withheld - test']);
     expect(await watermark(ledger, lease)).toBe(0);
     await finish(ledger, lease, batch);
     expect(await rows(ledger, lease)).toEqual(settledRows);
     expect(await watermark(ledger, lease)).toBe(4);
-    expect(await ledger.db.query('select 1 from begun_batches')).toEqual([]);
+    expect(await ledger.db.query('select 1 from intents')).toEqual([]);
   });
 
   it('is settled first by the next lease holder if its own holder ended before it settled the batch', async () => {
@@ -118,7 +118,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
     const batch = await begin(ledger, lease);
     await ledger.db.query('update lanes set lease_expires_at = now() where sink_id = $1', [lease.sinkId]);
     const next = (await acquireLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
-    expect(await rows(ledger, next)).toEqual(begunRows);
+    expect(await rows(ledger, next)).toEqual(openedRows);
     expect(await watermark(ledger, next)).toBe(4);
     const traits = {
       order: 'item',
@@ -134,7 +134,7 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
       [4, true],
     ]);
     await expect(finish(ledger, lease, batch)).rejects.toMatchObject({ kind: 'stale' });
-    expect(await rows(ledger, next)).toEqual(begunRows);
+    expect(await rows(ledger, next)).toEqual(openedRows);
   });
 
   it('becomes deliveries if another step locks the lanes, and can still be settled', async () => {
@@ -146,24 +146,23 @@ describe.each(kinds)('a batch of new changes on %s', (kind) => {
         3,
       );
     });
-    expect(await rows(ledger, lease)).toEqual(begunRows);
+    expect(await rows(ledger, lease)).toEqual(openedRows);
     await finish(ledger, lease, batch);
     expect(await rows(ledger, lease)).toEqual(settledRows);
     expect(await watermark(ledger, lease)).toBe(4);
   });
 
-  it('does not change deliveries that a process of an older version has written meanwhile', async () => {
-    const { ledger, lease } = await openLane(kind, 'older');
-    await begin(ledger, lease);
-    await ledger.db.query(
-      `insert into deliveries (sink_id, ref, sequence, list, key, revision, state, configuration, identity)
-       select $1, $2, n, 'votes', n::text, 1, 'delivered', 1, true from generate_series(1, 4) n`,
-      [lease.sinkId, lease.ref],
-    );
-    await ledger.db.query('update lanes set watermark = 4, lease_expires_at = now() where sink_id = $1', [
-      lease.sinkId,
-    ]);
+  it('marks a delivery as `sending` that is sent again, if its holder ended, and keeps its attempts', async () => {
+    const { ledger, lease } = await openLane(kind, 'again');
+    await finish(ledger, lease, await begin(ledger, lease));
+    await ledger.db.query('update deliveries set due_at = now() where sink_id = $1 and sequence = 2', [lease.sinkId]);
+    const again = await begin(ledger, lease);
+    expect(again).toMatchObject({ sending: [{ candidate: { sequence: 2, attempts: 1 }, identity: false }], added: 0 });
+    await ledger.db.query('update lanes set lease_expires_at = now() where sink_id = $1', [lease.sinkId]);
     const next = (await acquireLane(ledger, { ...lease, owner: 'two', leaseMs: 60_000 }))!;
-    expect(await rows(ledger, next)).toEqual([1, 2, 3, 4].map((sequence) => `${sequence} delivered true`));
+    expect((await rows(ledger, next))[1]).toBe('2 sending false refused');
+    expect(
+      await ledger.db.query('select attempts from deliveries where sequence = 2 and sink_id = $1', [lease.sinkId]),
+    ).toEqual([{ attempts: 1 }]);
   });
 });

@@ -2,9 +2,9 @@ import type { Queryable } from './drivers/database.js';
 import type { Ledger } from './ledger.js';
 import { LedgerError } from './ledger-error.js';
 import { byItem, byOrder } from './sql-expressions.js';
-import { type FirstDelivery, writeBegunBatch } from './deliveries.js';
+import { writeIntended } from './deliveries.js';
 
-/* Owner of the tables `lanes` and `begun_batches`: every statement that writes them. */
+/* Owner of the tables `lanes` and `intents`: every statement that writes them. */
 
 /** The reason for withholding a change of a list that the sink no longer receives. */
 export const listNotWanted = 'list-not-wanted';
@@ -125,7 +125,7 @@ export async function acquireLane(
       [lane.sinkId, lane.ref],
     );
     if (before === undefined || before.held) return undefined;
-    if (before.owner !== null) await expandBatchesInFlight(tx, lane.ref, lane.sinkId);
+    if (before.owner !== null) await openIntents(tx, lane.ref, lane.sinkId);
     const rows = await tx.query<TakenRow>(
       `update lanes set owner = $3, epoch = epoch + 1, lease_expires_at = now() + $4 * interval '1 millisecond'
        where sink_id = $1 and ref = $2
@@ -382,6 +382,8 @@ export interface LaneOutcome {
   readonly memory: Readonly<Record<string, unknown>> | undefined;
   /** Replaces the lane's recent decisions; undefined: unchanged. */
   readonly recent?: string | undefined;
+  /** The watermark, unless it is further; undefined: unchanged. */
+  readonly reached: number | undefined;
 }
 
 export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutcome): Promise<void> {
@@ -394,7 +396,7 @@ export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutc
          delivered = delivered + $6::int,
          filling_at = case when filling_at is not null and $7 and $4::text is null then clock_timestamp() else filling_at end,
          delivered_at = case when $6::int > 0 then clock_timestamp() else delivered_at end,
-         recent = coalesce($8::text, recent)
+         recent = coalesce($8::text, recent), watermark = greatest(watermark, $9::int8)
        where sink_id = $1 and ref = $2`,
     [
       lease.sinkId,
@@ -405,75 +407,71 @@ export async function noteOnLane(tx: Queryable, lease: LaneLease, lane: LaneOutc
       lane.delivered,
       lane.failing !== undefined,
       lane.recent ?? null,
+      lane.reached ?? null,
     ],
   );
 }
 
 /*
- * A batch of new changes that a lane is about to send is stored as one row per lane (decision 0053). The row says which
- * changes are sent, whether each is sent with the identity, and what was decided about the other changes of the batch.
- * It is committed before the first call to the sink. The deliveries are inserted, and the watermark moves, when the
- * outcomes are known.
- *
- * If the holder of the lane ends before that, or another step must know what is being sent, the row is expanded to
- * deliveries that are `sending`, as if they had been inserted from the start.
+ * Before a lane calls its sink, it commits what it is about to send as one row: the intent (decision 0053). The transaction
+ * that stores the outcomes deletes it. If the holder of the lane ends before that, or another step must know what is being
+ * sent, the intent becomes deliveries that are `sending`.
  */
 
-/** A batch whose deliveries are not written yet. */
-export interface BatchInFlight {
+/** A batch that a lane is about to send. */
+export interface Intent {
   readonly configuration: number;
   /** The lane's watermark after the batch is settled. */
   readonly reached: number;
-  /** Changes that are being sent, in the order of their sequences. */
-  readonly sent: readonly Pick<FirstDelivery, 'sequence' | 'list' | 'key' | 'revision' | 'identity'>[];
-  /** Changes that are not sent: withheld, superseded or dead letters. */
-  readonly others: readonly FirstDelivery[];
+  readonly changes: readonly {
+    readonly sequence: number;
+    /** The number of the replay that emits the change; 0 for the change's own delivery. */
+    readonly replay: number;
+    /** Whether it is sent with the identity of its person. */
+    readonly identity: boolean;
+  }[];
 }
 
-/** Stores a batch that is about to be sent. Replaces a row that a process of an older version left behind. */
-export async function saveBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName, batch: BatchInFlight): Promise<void> {
+/** Stores the intent of a lane. The caller has locked the lane's row. */
+export async function keepIntent(tx: Queryable, { sinkId, ref }: LaneName, intent: Intent): Promise<void> {
   await tx.query(
-    `insert into begun_batches (sink_id, ref, reached, configuration, sequences, identities, others)
-     values ($1, $2, $3, $4, $5::int8[], $6::boolean[], $7::json)
-     on conflict (sink_id, ref) do update set reached = excluded.reached, configuration = excluded.configuration,
-       begun_at = excluded.begun_at, sequences = excluded.sequences, identities = excluded.identities,
-       others = excluded.others`,
+    `insert into intents (sink_id, ref, reached, configuration, sequences, replays, identities)
+     values ($1, $2, $3, $4, $5::int8[], $6::int4[], $7::boolean[])`,
     [
       sinkId,
       ref,
-      batch.reached,
-      batch.configuration,
-      batch.sent.map(({ sequence }) => sequence),
-      batch.sent.map(({ identity }) => identity),
-      JSON.stringify(batch.others.map(({ sequence, state, reason, detail }) => ({ sequence, state, reason, detail }))),
+      intent.reached,
+      intent.configuration,
+      intent.changes.map(({ sequence }) => sequence),
+      intent.changes.map(({ replay }) => replay),
+      intent.changes.map(({ identity }) => identity),
     ],
   );
 }
 
 /**
- * Deletes the row of a lane's batch in flight. The caller has locked the lane's row.
- * @returns false if the batch has been expanded to deliveries since it was committed
+ * Deletes the intent of a lane. The caller has locked the lane's row.
+ * @returns false if it has become deliveries since it was committed
  */
-export async function endBatchInFlight(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
-  const rows = await tx.query('delete from begun_batches where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
+export async function endIntent(tx: Queryable, { sinkId, ref }: LaneName): Promise<boolean> {
+  const rows = await tx.query('delete from intents where sink_id = $1 and ref = $2 returning ref', [sinkId, ref]);
   return rows.length > 0;
 }
 
 /**
- * Expands batches in flight to deliveries that are `sending`, and moves the watermarks. The caller has locked these
- * lanes. Call this to find out what is being sent, or to take over from a holder that ended. A second run changes
- * nothing.
+ * Turns intents into deliveries that are `sending`, and moves the watermarks. The caller has locked these lanes. Call
+ * this to find out what is being sent, or to take over from a holder that ended. A second run changes nothing.
  * @param sinkId the lane's sink; null: all lanes of the pigeonhole
  */
-export async function expandBatchesInFlight(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
-  const begun = await tx.query<{ sink_id: number; reached: number }>(
-    'select sink_id, reached from begun_batches where ref = $1 and ($2::int4 is null or sink_id = $2)',
+export async function openIntents(tx: Queryable, ref: number, sinkId: number | null = null): Promise<void> {
+  const intents = await tx.query<{ sink_id: number; reached: number }>(
+    'select sink_id, reached from intents where ref = $1 and ($2::int4 is null or sink_id = $2)',
     [ref, sinkId],
   );
-  for (const { sink_id: id, reached } of begun) {
+  for (const { sink_id: id, reached } of intents) {
     const lane = { sinkId: id, ref };
-    await writeBegunBatch(tx, lane);
+    await writeIntended(tx, lane);
     await moveWatermark(tx, lane, reached);
-    await endBatchInFlight(tx, lane);
+    await endIntent(tx, lane);
   }
 }

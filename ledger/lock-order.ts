@@ -1,5 +1,5 @@
 import type { Queryable } from './drivers/database.js';
-import { expandBatchesInFlight } from './lanes.js';
+import { openIntents } from './lanes.js';
 import { raiseAsked } from './pigeonholes-asked.js';
 import type { PageScope } from './items/write-changes.js';
 
@@ -33,9 +33,9 @@ export async function lockPlace(tx: Queryable, ref: number): Promise<LockedPlace
 }
 
 /**
- * Locks a pigeonhole's row and all its lanes until commit, and expands batches in flight to deliveries. Use it in a
+ * Locks a pigeonhole's row and all its lanes until commit, and turns their intents into deliveries. Use it in a
  * transaction that removes stored payloads and has to know which sinks received them. A sender reads payloads only
- * under its lane's lock, and its deliveries or its batch in flight become visible when it commits. A lane that is added
+ * under its lane's lock, and its deliveries and its intent become visible when it commits. A lane that is added
  * meanwhile waits for the pigeonhole's row (`addLane`). Also tells the pigeonhole's reader, which may remember what is
  * removed.
  */
@@ -43,7 +43,7 @@ export async function lockPlaceWithLanes(tx: Queryable, ref: number): Promise<Lo
   const place = await lockPlace(tx, ref);
   await raiseAsked(tx, [ref]);
   await tx.query('select 1 from lanes where ref = $1 order by sink_id for update', [ref]);
-  await expandBatchesInFlight(tx, ref);
+  await openIntents(tx, ref);
   return place;
 }
 

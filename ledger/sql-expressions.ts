@@ -111,12 +111,3 @@ export function oldestOpen(sinkId: string, ref: string): string {
   return `least((select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state in ('waiting', 'retry')),
     (select min(o.sequence) from deliveries o where ${byOrder('o', sinkId, ref)} and o.state = 'sending'))`;
 }
-
-/**
- * SQL join that adds, for each row `n (sequence, replay)`, the delivery `d` on the lane of sink `$1` and pigeonhole
- * `$2`. It looks up each delivery by the primary key. Statements write the rows back with `insert … on conflict do
- * update`, which also looks them up one by one. They do not use `update … from`, because for that the planner may
- * compare every row with every other row.
- */
-export const knownDelivery = `cross join lateral (select * from deliveries where sink_id = $1 and ref = $2
-  and sequence = n.sequence and replay = n.replay limit 1) d`;

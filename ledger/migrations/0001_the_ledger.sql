@@ -559,17 +559,19 @@ create trigger deliveries_are_counted_again after update on deliveries
 create trigger deliveries_are_counted_out after delete on deliveries
   referencing old table as old_rows for each statement execute function count_deliveries();
 
--- The batch that a lane is sending, for sinks that receive every revision (decision 0053). As deliveries, its changes would
--- be inserted as `sending` and then updated: two versions of each row, and eight index entries.
-create table begun_batches (
+-- The batch that a lane is sending (decision 0053): committed before the first call to the sink, deleted with its outcomes. As
+-- deliveries, its changes would be inserted as `sending` and then updated: two versions of each row, and eight index entries.
+create table intents (
   sink_id       integer not null,
   ref           integer not null,
+  -- The watermark of the lane once the batch is settled.
   reached       bigint not null,
   configuration integer not null,
-  begun_at      timestamptz not null default now(),
+  begun_at      timestamptz not null default clock_timestamp(),
   sequences     bigint[] not null,
+  replays       integer[] not null,
+  -- Whether each change is sent with the identity of its person.
   identities    boolean[] not null,
-  others        json not null,
   primary key (sink_id, ref),
   foreign key (sink_id, ref) references lanes
 );

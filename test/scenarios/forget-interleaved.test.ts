@@ -15,11 +15,8 @@ import { until } from '../until.js';
 const stages = useStages();
 const never = new AbortController().signal;
 const said = { question: { id: 21, content: 'MARK-said', status: 'approved' } };
-/** The statements with which a delivery records the batch that it will send: one for new changes, one for others. */
-const beginnings = [
-  'insert into begun_batches (sink_id, ref',
-  'insert into deliveries (sink_id, ref, configuration, sequence',
-];
+/** The statement with which a delivery records the batch that it will send. */
+const beginning = 'insert into intents (sink_id, ref';
 const theirs = ['attendees 11', 'questions 21'];
 
 /** Attendee 11 is forgotten; 12 has voted for the question that 11 asked. */
@@ -49,7 +46,7 @@ async function ofLane(stage: Stage): Promise<Moment> {
 /** Waits until a delivery of the pigeonhole's lane has read its batch. */
 async function beginsBatch(stage: Stage): Promise<Moment> {
   const isOfLane = await ofLane(stage);
-  return (sql, params) => beginnings.some((start) => sql.startsWith(start)) && isOfLane(sql, params);
+  return (sql, params) => sql.startsWith(beginning) && isOfLane(sql, params);
 }
 
 /** Waits until a delivery of the pigeonhole's lane has sent its batch. */

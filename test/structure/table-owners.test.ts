@@ -12,7 +12,6 @@ const owners = {
   alerts: 'operations/alerts/alert-store',
   approvals: 'ledger/approvals',
   audit: 'ledger/audit',
-  begun_batches: 'ledger/lanes',
   changes: 'ledger/items',
   configurations: 'ledger/configurations',
   deliveries: 'ledger/deliveries',
@@ -30,6 +29,7 @@ const owners = {
   import_mappings: 'importing/desk/open-registrants',
   import_rows: 'ledger/imports',
   imports: 'ledger/imports',
+  intents: 'ledger/lanes',
   item_counts: 'ledger/kept-counts', // and triggers of the table items
   items: 'ledger/items',
   kept_credentials: 'ledger/kept-credentials',
