@@ -2,9 +2,11 @@ import { createRoute, z } from '@hono/zod-openapi';
 import { storedItemCounts } from '../operations/ledger-status.js';
 import { statusSchema, quotaViewSchema, type Status } from '../operations/status-view.js';
 import type { ApiApp } from './api-app.js';
-import { answers, needs } from './route-parts.js';
+import { audited } from './audit-log.js';
+import { answers, jsonBody, needs } from './route-parts.js';
 import { type StatusSources, readStatus, own, configOf, readSnapshot } from '../operations/read-status.js';
-import { workspaceOf } from './scope.js';
+import { requireEveryWorkspace, workspaceOf } from './scope.js';
+import { recount } from '../ledger/kept-counts.js';
 import type { LaneState } from '../delivering/read-lanes.js';
 import { type MinuteOfProgress, recentProgress } from '../reading/progress.js';
 import type { NamedPigeonhole } from '../ledger/pigeonholes.js';
@@ -90,7 +92,44 @@ export function serveStatus(app: ApiApp, sources: StatusSources): void {
     const items = own(await storedItemCounts(sources.ledger), workspace);
     return c.json({ ...status, counts: { items, deliveries: [] } }, 200);
   });
+  app.openapi(recountRoute, async (c) => {
+    requireEveryWorkspace(c);
+    const { ledger } = sources;
+    const wrong = await audited(c, ledger, { action: 'recount', target: null }, () => recount(ledger));
+    return c.json({ wrong }, 200);
+  });
 }
+
+const wrongCountSchema = z
+  .object({
+    sink: z.string().nullable().describe('Null: a number of items.'),
+    workspace: z.string(),
+    pigeonholeId: z.int(),
+    list: z.string(),
+    state: z.string().describe('State of the deliveries; empty for a number of items.'),
+    reason: z.string().describe('Reason of withheld changes and dead letters, otherwise empty.'),
+    kept: z.int().describe('The number before it was corrected.'),
+    counted: z.int(),
+  })
+  .openapi('WrongCount');
+
+export const recountRoute = createRoute({
+  method: 'post',
+  path: '/api/status/recount',
+  operationId: 'recount',
+  tags: ['Status'],
+  summary: 'Count all items and deliveries again, and correct the counts that the status shows',
+  description:
+    'The counts can be wrong only if rows of the store were changed without its triggers, such as by hand. Takes about 20 s for ten million deliveries.',
+  ...needs({ right: 'operate', looksLike: 'a recount takes an empty object: {}' }),
+  request: { body: jsonBody(z.strictObject({})) },
+  responses: answers(
+    'The counts are correct. Lists those that were wrong.',
+    z.object({ wrong: z.array(wrongCountSchema) }),
+    413,
+    415,
+  ),
+});
 
 export const quotasRoute = createRoute({
   method: 'get',

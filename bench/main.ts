@@ -24,6 +24,7 @@ import { peers } from './peers.js';
 import { registrantFile } from './registrant-file.js';
 import { scale } from './scale/scale.js';
 import { smallQuota } from './small-quota.js';
+import { status } from './status.js';
 import { unchanged } from './unchanged.js';
 
 /** `npm run bench`: measures the whole product; see docs/performance.md. */
@@ -44,6 +45,7 @@ const allBenches: readonly Bench[] = [
   registrantFile,
   importRows,
   scale,
+  status,
 ];
 
 /** Benchmarks that run by default. They need a few minutes on two cores. */

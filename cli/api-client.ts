@@ -72,6 +72,7 @@ const slowPaths: ReadonlySet<string> = new Set<PathOf<'get'> | PathOf<'post'>>([
   '/api/erasures/plan',
   '/api/erasures',
   '/api/persons/export',
+  '/api/status/recount',
 ]);
 
 /** The HTTP API of a running pigeonpost, as commands use it. */

@@ -49,7 +49,7 @@ export class Backlogs {
       lanes.flatMap((lane, index): Range[] => {
         const { upTo, since } = before[index]!;
         if (counted.has(index)) return [{ lane, index, after: upTo, counts: true }];
-        return since === null ? [{ lane, index, after: lane.watermark, counts: false }] : [];
+        return since === null && upTo < lane.newest ? [{ lane, index, after: upTo, counts: false }] : [];
       }),
     );
     const known = lanes.map((lane, index): Known => {

@@ -15,7 +15,7 @@ type Step =
       readonly reason: string | null;
       readonly from: State;
     }
-  | { readonly do: 'forget'; readonly sinkId: number; readonly list: string }
+  | { readonly do: 'condense'; readonly sinkId: number; readonly list: string }
   | { readonly do: 'read'; readonly rows: readonly Row[] }
   | { readonly do: 'delete'; readonly list: string }
   | { readonly do: 'expire'; readonly list: string };
@@ -40,7 +40,7 @@ const rows = fc.uniqueArray(fc.record({ sequence: fc.integer({ min: 1, max: 40 }
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ do: fc.constant('deliver' as const), sinkId, replay: fc.integer({ min: 0, max: 1 }), rows }),
   fc.record({ do: fc.constant('settle' as const), sinkId, from: state, to: state, reason }),
-  fc.record({ do: fc.constant('forget' as const), sinkId, list }),
+  fc.record({ do: fc.constant('condense' as const), sinkId, list }),
   fc.record({ do: fc.constant('read' as const), rows }),
   fc.record({ do: fc.constant('delete' as const), list }),
   fc.record({ do: fc.constant('expire' as const), list }),
@@ -48,13 +48,16 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 /** Some transactions end in a crash, so that nothing of them is stored. */
 const transaction = fc.record({ steps: fc.array(step, { minLength: 1, maxLength: 4 }), crashes: fc.boolean() });
 
+const place = { workspace: 'acme', pigeonholeId: 101 };
+
 describe.each(kinds)('the counts that are kept with the rows, on %s', (kind) => {
   let db: Database;
   beforeEach(async () => {
     db = databases.of(kind);
     await db.script('truncate deliveries, delivery_counts, items, item_counts, lanes, pigeonholes, sinks cascade');
     await db.script(
-      `insert into pigeonholes (ref, workspace, pigeonhole_id) overriding system value values (7, 'acme', 101)`,
+      `insert into pigeonholes (ref, workspace, pigeonhole_id) overriding system value values (7, 'acme', 101);
+       insert into sinks (id, name, type) overriding system value values (1, 'hooks', 'webhook'), (2, 'crm', 'hubspot')`,
     );
   });
 
@@ -79,12 +82,12 @@ describe.each(kinds)('the counts that are kept with the rows, on %s', (kind) => 
     await write(db, { do: 'read', rows: [{ sequence: 1, list: 'votes' }] });
     await db.script(`update delivery_counts set changes = 5 where changes > 0; delete from item_counts`);
     expect(await recount({ db })).toEqual([
-      { sinkId: 1, ref: 7, list: 'votes', state: 'sending', reason: '', kept: 5, counted: 1 },
-      { sinkId: null, ref: 7, list: 'votes', state: '', reason: '', kept: 0, counted: 1 },
+      { sink: 'hooks', ...place, list: 'votes', state: 'sending', reason: '', kept: 5, counted: 1 },
+      { sink: null, ...place, list: 'votes', state: '', reason: '', kept: 0, counted: 1 },
     ]);
     expect(await recount({ db })).toEqual([]);
     await db.script("insert into delivery_counts values (2, 7, 'votes', 'dead', 'http:422', 3)");
-    expect(await recount({ db })).toMatchObject([{ sinkId: 2, kept: 3, counted: 0 }]);
+    expect(await recount({ db })).toMatchObject([{ sink: 'crm', kept: 3, counted: 0 }]);
   });
 });
 
@@ -106,7 +109,7 @@ async function write(tx: Queryable, given: Step): Promise<void> {
         given.from,
       ]);
       return;
-    case 'forget':
+    case 'condense':
       await tx.query('delete from deliveries where sink_id = $1 and list = $2', [given.sinkId, given.list]);
       return;
     case 'read':

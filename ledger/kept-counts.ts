@@ -1,13 +1,16 @@
+import type { PigeonholeRow } from './pigeonholes.js';
 import type { Ledger } from './ledger.js';
 
+type PigeonholeName = Pick<PigeonholeRow, 'workspace' | 'pigeonholeId'>;
+
 /** A kept count that differs from the rows that it counts. */
-export interface WrongCount {
+export interface WrongCount extends PigeonholeName {
   /** Null: a count of items. */
-  readonly sinkId: number | null;
-  readonly ref: number;
+  readonly sink: string | null;
   readonly list: string;
   /** Empty for a count of items. */
   readonly state: string;
+  /** The reason for withheld changes and dead letters, otherwise empty. */
   readonly reason: string;
   readonly kept: number;
   readonly counted: number;
@@ -21,44 +24,53 @@ export interface WrongCount {
  */
 export async function recount(ledger: Pick<Ledger, 'db'>): Promise<WrongCount[]> {
   const wrong: WrongCount[] = [];
-  const lanes = await ledger.db.query<{ sinkId: number; ref: number }>(
-    `select sink_id as "sinkId", ref from lanes union select sink_id, ref from delivery_counts order by 1, 2`,
+  const lanes = await ledger.db.query<{ sinkId: number; ref: number; sink: string } & PigeonholeName>(
+    `select l.sink_id as "sinkId", l.ref, k.name as sink, p.workspace, p.pigeonhole_id as "pigeonholeId"
+     from (select sink_id, ref from lanes union select sink_id, ref from delivery_counts) l
+       join sinks k on k.id = l.sink_id join pigeonholes p on p.ref = l.ref order by 3, 4, 5`,
   );
-  for (const { sinkId, ref } of lanes) wrong.push(...(await recountDeliveries(ledger, sinkId, ref)));
-  const places = await ledger.db.query<{ ref: number }>('select ref from pigeonholes order by ref');
-  for (const { ref } of places) wrong.push(...(await recountItems(ledger, ref)));
+  for (const { sinkId, ref, ...lane } of lanes) {
+    for (const row of await recountDeliveries(ledger, sinkId, ref)) wrong.push({ ...lane, ...row });
+  }
+  const places = await ledger.db.query<{ ref: number } & PigeonholeName>(
+    'select ref, workspace, pigeonhole_id as "pigeonholeId" from pigeonholes order by 2, 3',
+  );
+  for (const { ref, ...place } of places) {
+    for (const row of await recountItems(ledger, ref)) wrong.push({ sink: null, ...place, ...row });
+  }
   return wrong;
 }
 
-async function recountDeliveries(ledger: Pick<Ledger, 'db'>, sinkId: number, ref: number): Promise<WrongCount[]> {
+type WrongRow = Omit<WrongCount, keyof PigeonholeName | 'sink'>;
+
+async function recountDeliveries(ledger: Pick<Ledger, 'db'>, sinkId: number, ref: number): Promise<WrongRow[]> {
   return await ledger.db.transaction(async (tx) => {
     // A writer whose rows are not committed yet waits here or has already counted them. Either way, nothing is lost.
     await tx.query('lock table delivery_counts in share row exclusive mode');
-    const rows = await tx.query<Omit<WrongCount, 'sinkId' | 'ref'>>(
+    return await tx.query<WrongRow>(
       `with differing as materialized (
-         select list, state, reason, coalesce(k.changes, 0) as kept, coalesce(c.n, 0) as counted
+         select list, state, reason, coalesce(k.changes, 0) as kept, coalesce(c.n, 0) + coalesce(k.dropped, 0) as counted
          from (select list, state, case when state in ('withheld', 'dead') then coalesce(reason, '') else '' end as reason,
              count(*) as n from deliveries
            where sink_id = $1 and ref = $2 and (replay = 0 or state not in ('delivered', 'withheld', 'superseded'))
            group by 1, 2, 3) c
-         full join (select list, state, reason, changes - dropped as changes from delivery_counts where sink_id = $1 and ref = $2) k
+         full join (select list, state, reason, changes, dropped from delivery_counts where sink_id = $1 and ref = $2) k
            using (list, state, reason)
-         where coalesce(k.changes, 0) <> coalesce(c.n, 0)),
+         where coalesce(k.changes, 0) <> coalesce(c.n, 0) + coalesce(k.dropped, 0)),
        corrected as (
          insert into delivery_counts (sink_id, ref, list, state, reason, changes)
          select $1, $2, list, state, reason, counted from differing
-         on conflict (sink_id, ref, list, state, reason) do update set changes = excluded.changes + delivery_counts.dropped)
+         on conflict (sink_id, ref, list, state, reason) do update set changes = excluded.changes)
        select list, state, reason, kept, counted from differing order by 1, 2, 3`,
       [sinkId, ref],
     );
-    return rows.map((row) => ({ sinkId, ref, ...row }));
   });
 }
 
-async function recountItems(ledger: Pick<Ledger, 'db'>, ref: number): Promise<WrongCount[]> {
+async function recountItems(ledger: Pick<Ledger, 'db'>, ref: number): Promise<WrongRow[]> {
   return await ledger.db.transaction(async (tx) => {
     await tx.query('lock table item_counts in share row exclusive mode');
-    const rows = await tx.query<Pick<WrongCount, 'list' | 'kept' | 'counted'>>(
+    return await tx.query<WrongRow>(
       `with differing as materialized (
          select list, coalesce(k.items, 0) as kept, coalesce(c.n, 0) as counted
          from (select list, count(*) as n from items where ref = $1 and payload is not null group by list) c
@@ -67,9 +79,8 @@ async function recountItems(ledger: Pick<Ledger, 'db'>, ref: number): Promise<Wr
        corrected as (
          insert into item_counts (ref, list, items) select $1, list, counted from differing
          on conflict (ref, list) do update set items = excluded.items)
-       select list, kept, counted from differing order by 1`,
+       select list, '' as state, '' as reason, kept, counted from differing order by 1`,
       [ref],
     );
-    return rows.map((row) => ({ sinkId: null, ref, state: '', reason: '', ...row }));
   });
 }

@@ -49,7 +49,7 @@ describe.each(kinds)('a lane on %s', (kind) => {
     );
     await db.query(
       `with r as (insert into replays (id) values ('0190a5b2-0000-7000-8000-000000000001') returning number)
-       insert into replay_lanes (replay, sink_id, ref, until) select number, $1, $2, 1 from r`,
+       insert into replay_lanes (replay, sink_id, ref, until, total) select number, $1, $2, 1, 1 from r`,
       [sinkId, ref],
     );
     const due = async (order: 'item' | 'pigeonhole'): Promise<number | null> => {

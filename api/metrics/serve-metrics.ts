@@ -3,7 +3,7 @@ import type { MiddlewareHandler } from 'hono';
 import { alertFigures, importFigures } from '../../operations/ledger-status.js';
 import { Refused } from '../problem.js';
 import { requireEveryWorkspace } from '../scope.js';
-import { readSnapshot } from '../../operations/read-status.js';
+import { readSnapshot, type StatusSources } from '../../operations/read-status.js';
 import { type Figure, formatFigures, ledgerFigures } from './ledger-figures.js';
 import { collectDefaultMetrics, Counter, Histogram, Registry } from 'prom-client';
 import type { CountedRequest } from '../../work/open-connections.js';
@@ -129,7 +129,8 @@ function storeUp(value: 0 | 1): Figure {
   return { name: 'pigeonpost_store_up', help, type: 'gauge', samples: [{ labels: {}, value }] };
 }
 
-async function readLedgerText(sources: ProbeSources): Promise<string> {
+/** Returns the metrics of the ledger in Prometheus' text format. */
+export async function readLedgerText(sources: StatusSources & Pick<ProbeSources, 'version'>): Promise<string> {
   const { ledger, config, version } = sources;
   const [{ status, lanes, places, sweeps, now }, imports, alerts] = await Promise.all([
     readSnapshot(sources, null),

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type ApiClient, instanceOf } from '../api-client.js';
 import { type Output, printLine, LiveBlock } from '../output.js';
 import { ExitCode, wrongUse } from '../exit-code.js';
+import { counted } from '../../base/words.js';
 import {
   formatStatus,
   pageLines,
@@ -26,6 +27,7 @@ export function addStatus(program: CliCommand): void {
     .description('Show problems, events and sinks of the running pigeonpost')
     .json()
     .option('--counts', 'also show the number of deliveries by sink, list and state', false)
+    .option('--recount', 'first count everything again, and correct counts that are wrong', false)
     .option('--watch', 'refresh every 2 s until Ctrl-C', false)
     .examples('status', 'status --watch', 'status --json')
     .runs(status);
@@ -35,11 +37,12 @@ const watchEveryMs = 2000;
 
 interface StatusOptions extends JsonOption {
   readonly counts: boolean;
+  readonly recount: boolean;
   readonly watch: boolean;
 }
 
 /**
- * `pigeonpost status`: shows problems, events and sinks. With `--watch`, every two seconds until Ctrl-C: redrawn in
+ * `pigeonpost status`: shows problems, events and sinks. With `--recount`, after it has corrected the counts. With `--watch`, every two seconds until Ctrl-C: redrawn in
  * place on a terminal, one JSON document per line with `--json`. Exit 0, 3 if no pigeonpost answers or it is still
  * starting.
  */
@@ -47,6 +50,7 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
   const { out } = context;
   const { config, address, client: api } = await instanceOf(context);
   const page = `${(config?.server.publicUrl ?? (await address()).url).replace(/\/$/, '')}/`;
+  if (options.recount) await recount(api, out);
   if (options.watch && !options.json) return await watch(api, out, page);
   if (options.json) {
     for (;;) {
@@ -63,6 +67,16 @@ async function status(context: Context, options: StatusOptions): Promise<ExitCod
     printLine(out, `  ${sink} ${pigeonholeId} ${list}: ${changes} ${state}`);
   }
   return ExitCode.Done;
+}
+
+/** Corrects the counts, and notes each that was wrong. */
+async function recount(api: ApiClient, out: Output): Promise<void> {
+  const { wrong } = await api.post('/api/status/recount', { json: {} });
+  for (const { sink, workspace, pigeonholeId, list, state, reason, kept, counted: right } of wrong) {
+    const what = sink === null ? 'items' : `${state}${reason === '' ? '' : ` (${reason})`} at ${sink}`;
+    out.note(`corrected: ${workspace}/${pigeonholeId} ${list} ${what}: ${right} instead of ${kept}`);
+  }
+  out.note(wrong.length === 0 ? 'all counts were correct' : `${counted(wrong.length, 'count')} corrected`);
 }
 
 /**
