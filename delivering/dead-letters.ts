@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { redriveDead } from '../ledger/deliveries.js';
 import { makeDue } from '../ledger/lanes.js';
 import { lockLanesOf } from '../ledger/lock-order.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { namesOfSinks } from '../ledger/sinks.js';
 import { isSent, sentByValue } from './lane-plans.js';
 
 /** Changes of one list that a sink refused for one cause. */
@@ -114,7 +114,7 @@ export async function deadLetters(
 /**
  * Makes dead letters due again and resets their attempts. If the sink receives only the latest revision and the item
  * has a newer one, the next delivery cycle supersedes the dead letter instead of sending it.
- * @returns the number of dead letters, and the names of the sinks that need a wake signal (`wakeSinks`)
+ * @returns the number of dead letters, and the names of the sinks to wake
  */
 export async function redriveDeadLetters(
   ledger: Ledger,
@@ -124,7 +124,7 @@ export async function redriveDeadLetters(
     await lockLanesOf(tx, choice.sink ?? null);
     const lanes = await redriveDead(tx, { condition: chosen, values: valuesOf(choice) }, withdrawalsHeld);
     await makeDue(tx, lanes);
-    const woken = await wakeSinks(tx, [...new Set(lanes.map(({ sinkId }) => sinkId))]);
+    const woken = await namesOfSinks(tx, [...new Set(lanes.map(({ sinkId }) => sinkId))]);
     return { changes: lanes.reduce((sum, { changes }) => sum + changes, 0), woken };
   });
 }

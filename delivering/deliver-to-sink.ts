@@ -1,6 +1,6 @@
 import { StoreError } from '../ledger/drivers/store-error.js';
 import { isApproved } from '../ledger/approvals.js';
-import { lowerWakeFlag, saveSinkHealth } from '../ledger/sinks.js';
+import { saveSinkHealth } from '../ledger/sinks.js';
 import { laneWork, type LaneWork } from '../ledger/lanes.js';
 import { pauseOfSink } from '../ledger/pauses.js';
 import { refOf, selectedPigeonholes } from '../ledger/pigeonholes.js';
@@ -40,7 +40,6 @@ export async function deliverToSink(
   await requireCurrentConfiguration(deps);
   const sink = deps.sinks.get(sinkName);
   if (sink === undefined) return { ...idle, nextDueInMs: 0, state: 'finished' };
-  await lowerWakeFlag(deps.ledger, sink.id);
   const pause = await pauseOfSink(deps.ledger, sink);
   if (pause !== undefined) {
     return { ...idle, nextDueInMs: maxSleepMs, state: 'paused', reason: pause.cause };

@@ -7,7 +7,7 @@ import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import { sweepStreams } from './streams-due.js';
 import type { DifferingItem } from './items/compare-items.js';
-import { wakeSinks } from './sinks.js';
+import { namesOfSinks } from './sinks.js';
 import { type PageScope, writeChanges } from './items/write-changes.js';
 
 /** Maximum number of items that one transaction revises. A session with more items is revised in slices. */
@@ -147,7 +147,7 @@ export async function continueReview(
         [ref, review.session_id, last.list, last.key],
       );
     }
-    return { more: true, woken: changed > 0 ? await wakeSinks(tx, sinkIds) : [] };
+    return { more: true, woken: changed > 0 ? await namesOfSinks(tx, sinkIds) : [] };
   });
 }
 

@@ -83,38 +83,15 @@ export async function noteTryNow(tx: Queryable, sinkId: number): Promise<void> {
   await tx.query('update sinks set retry_at = least(retry_at, now()), try_now_at = now() where id = $1', [sinkId]);
 }
 
-/**
- * Lowers a sink's wake flag. The next transaction with changes for the sink raises it again, and the process that
- * committed the transaction then sends a wake signal.
- */
-export async function lowerWakeFlag(ledger: Ledger, sinkId: number): Promise<void> {
-  await ledger.db.query('update sinks set wake = false where id = $1 and wake', [sinkId]);
-}
-
-/**
- * Raises the wake flags of these sinks and returns the names of the sinks whose flag was down; the caller sends each a
- * wake signal after the commit. Call it last in a transaction.
- *
- * Locks the flags in the order of the sinks' ids, so that two transactions never deadlock. It also locks flags that are
- * up already: a sink lowers its flag before it reads changes, and must wait for this commit. Otherwise it would neither
- * see the changes nor receive a signal for them.
- */
-export async function wakeSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
+/** Returns the names of these sinks, which the caller wakes after the commit. Locks nothing. */
+export async function namesOfSinks(tx: Queryable, sinkIds: readonly number[]): Promise<string[]> {
   if (sinkIds.length === 0) return [];
-  const rows = await tx.query<{ name: string }>(
-    `with flags as materialized (
-       select id, wake from sinks where id = any($1::int[]) order by id for no key update)
-     update sinks s set wake = true from flags f where s.id = f.id and not f.wake returning s.name`,
-    [sinkIds],
-  );
-  return rows.map((row) => row.name);
+  const rows = await tx.query<{ name: string }>('select name from sinks where id = any($1::int[])', [sinkIds]);
+  return rows.map(({ name }) => name);
 }
 
-/** Wakes all sinks that are in use, as `wakeSinks` does. */
-export async function wakeAllSinks(tx: Queryable): Promise<string[]> {
-  const sinks = await tx.query<{ id: number }>('select id from sinks where archived_at is null');
-  return await wakeSinks(
-    tx,
-    sinks.map(({ id }) => id),
-  );
+/** Returns the names of all sinks that are in use. */
+export async function namesOfSinksInUse(tx: Queryable): Promise<string[]> {
+  const rows = await tx.query<{ name: string }>('select name from sinks where archived_at is null');
+  return rows.map(({ name }) => name);
 }

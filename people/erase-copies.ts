@@ -6,7 +6,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
 import { storeWithoutCopies } from '../ledger/items/remove-items.js';
 import { rewriteSnapshots } from '../ledger/items/snapshots.js';
-import { wakeAllSinks } from '../ledger/sinks.js';
+import { namesOfSinksInUse } from '../ledger/sinks.js';
 import { sequencesOf } from './erase-items.js';
 import { recordHolders } from './held-items.js';
 import { reopenLaneReceipts } from './erasure-states.js';
@@ -72,7 +72,7 @@ export async function eraseCopies(
     // Removes the text from earlier revisions as well, so that a sink that lags behind does not receive it.
     await rewriteEarlier(tx, ref, changed, withoutQuestionText);
     await insertNextChanges(tx, ref, changed);
-    return { rewritten: earlier + changed.length, next, woken: await wakeAllSinks(tx) };
+    return { rewritten: earlier + changed.length, next, woken: await namesOfSinksInUse(tx) };
   });
 }
 

@@ -5,7 +5,7 @@ import { insertNextChanges, nextChanges, type StoredItem, storedItemColumns } fr
 import type { Ledger } from '../ledger/ledger.js';
 import { registrantKey, registrantsList } from '../ledger/registrant-item.js';
 import { lockPlaceWithLanes } from '../ledger/lock-order.js';
-import { wakeAllSinks } from '../ledger/sinks.js';
+import { namesOfSinksInUse } from '../ledger/sinks.js';
 import { supersedeErased } from '../ledger/deliveries.js';
 import { reopenLaneReceipts } from './erasure-states.js';
 import { type PastChange, recordHolders } from './held-items.js';
@@ -103,7 +103,7 @@ export async function eraseItems(
        where m.ref = $1 and m.list = n.list and m.key = n.key`,
       [ref, rows.map(({ list }) => list), rows.map(({ key }) => key)],
     );
-    return await wakeAllSinks(tx);
+    return await namesOfSinksInUse(tx);
   });
 }
 

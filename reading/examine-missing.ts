@@ -3,7 +3,7 @@ import { readingRules } from '../ledger/item-form.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
 import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemToLookUp } from './missing.js';
 import { recordPage } from './record-page.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { namesOfSinks } from '../ledger/sinks.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
@@ -137,7 +137,7 @@ async function storeResult(reading: StreamReading, result: LookUpResult): Promis
   const { deleted, woken } = await deps.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
     const count = await storeLookUp({ ledger: deps.ledger, tx, lease, scope }, result, deletionLimitsOf(reading));
-    return { deleted: count, woken: count > 0 ? await wakeSinks(tx, sinkIdsFor(reading, list)) : [] };
+    return { deleted: count, woken: count > 0 ? await namesOfSinks(tx, sinkIdsFor(reading, list)) : [] };
   });
   cycle.deleted += deleted;
   if (woken.length > 0) await deps.orchestration.wakeSinks(woken);

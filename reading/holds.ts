@@ -2,7 +2,7 @@ import type { Queryable } from '../ledger/drivers/database.js';
 import type { Ledger } from '../ledger/ledger.js';
 import { type DeletionLimits, itemsToCount, type Loss, whyHeld } from '../ledger/missing-evidence.js';
 import { deleteItems } from './delete-items.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { namesOfSinks } from '../ledger/sinks.js';
 import type { PageScope } from '../ledger/items/write-changes.js';
 
 /** Period in which the deletions of a list are added up and compared with its limits. */
@@ -167,6 +167,6 @@ export async function decideHold(
     if (items === 0) return { items, woken: [] };
     const lanes = await tx.query<{ id: number }>('select sink_id as id from lanes where ref = $1', [place.ref]);
     const sinkIds = lanes.map(({ id }) => id);
-    return { items, woken: await wakeSinks(tx, sinkIds) };
+    return { items, woken: await namesOfSinks(tx, sinkIds) };
   });
 }

@@ -4,7 +4,7 @@ import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import { isKnownPage, type SweptPage } from '../ledger/pages.js';
 import { reviewLater, reviewVisibility } from '../ledger/review-visibility.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { namesOfSinks } from '../ledger/sinks.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { withoutForgotten } from '../ledger/without-forgotten.js';
@@ -131,7 +131,7 @@ async function storePage(
       const reviewed = await reviewCauses(write, differingItems);
       const changes = created + updated + reviewed.changed;
       const deleted = await endIfLast(write, page, changes > 0);
-      const woken = changes + deleted > 0 ? await wakeSinks(tx, page.sinkIds) : [];
+      const woken = changes + deleted > 0 ? await namesOfSinks(tx, page.sinkIds) : [];
       const counts = { created, updated: updated + reviewed.changed, deleted };
       return { ...counts, woken, reviewsLeft: reviewed.left, isOutdated: outdated };
     },

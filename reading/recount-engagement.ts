@@ -12,7 +12,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/sql-expressions.js';
 import { readingRules } from '../ledger/item-form.js';
 import { lockPlace } from '../ledger/lock-order.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { namesOfSinks } from '../ledger/sinks.js';
 import { type PageWrite, writeChanges } from '../ledger/items/write-changes.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import { deleteItems } from './delete-items.js';
@@ -71,7 +71,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
     const touched = [...new Set(shown.filter((id) => id !== undefined))];
     const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, ref);
     const changed = await storeCounts({ ledger, tx, scope }, people);
-    return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? await wakeSinks(tx, sinkIds) : [] };
+    return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? await namesOfSinks(tx, sinkIds) : [] };
   });
 }
 

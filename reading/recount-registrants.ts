@@ -12,7 +12,7 @@ import {
 import { type Recount, storeDerived, type StoredRow } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
-import { wakeSinks } from '../ledger/sinks.js';
+import { namesOfSinks } from '../ledger/sinks.js';
 import type { PageWrite } from '../ledger/items/write-changes.js';
 import { codeStatus } from '../ledger/sql-expressions.js';
 
@@ -46,7 +46,7 @@ export async function recountRegistrants(
     // Attendees first, so that a settled import row is reported together with its sign-in.
     const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants({ ledger, tx, scope }, codes, rules);
-    return { more: true, woken: changed ? await wakeSinks(tx, sinkIds) : [] };
+    return { more: true, woken: changed ? await namesOfSinks(tx, sinkIds) : [] };
   });
 }
 

@@ -20,6 +20,7 @@ import { wasClockSetBack } from '../ledger/database-clock.js';
 import { useConfiguration } from '../ledger/configurations.js';
 import { freeDroppedFiles } from '../importing/drop-folders/dropped-file-states.js';
 import { endLeases } from '../ledger/lanes.js';
+import { listenForWakes, notifyWakes } from '../ledger/drivers/wake-channel.js';
 import { noteProgress, trimProgress } from '../reading/progress.js';
 import { AlertDesk } from '../operations/alerts/alert-desk.js';
 import { apiSources, type CommonSources, probeSources } from './api-sources.js';
@@ -166,14 +167,15 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
   if (works) await adopting.check();
   else await cluster.look(); // `status` must work even if Temporal is down or is another cluster
 
-  const wakes = new Wakes(null, log);
+  const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
+  const wakes = new Wakes(embedded ? null : (names) => notifyWakes(db, owner, names), log);
+  closers.push(() => wakes.flush());
   const starter = createStarter(client, taskQueue, { ledger, wakes }, () => cluster.check());
   const stopping = new AbortController();
   const cycleFailures = new CycleFailures(() => performance.now());
   let missingWorkers: string | null = null;
   const trouble = (): string | null => cluster.trouble ?? cycleFailures.present ?? missingWorkers;
   const meters = new ProcessMeters({ withNode: true });
-  const owner = `${hostname()}/${process.pid}/${randomUUID().slice(0, 8)}`;
   const { otlpUrl } = config;
   const tracer =
     otlpUrl === undefined
@@ -215,6 +217,16 @@ async function open(options: ProcessOptions, closers: (() => Promise<void>)[]): 
     wakeWorkspace(editions.current, starter, workspace).catch((error: unknown) =>
       log.warn({ workspace, error: messageOf(error) }, 'could not wake the workflows that read the workspace'),
     );
+  if (works && config.store.kind === 'postgres') {
+    closers.push(
+      listenForWakes(config.store.url.reveal(), owner, {
+        onNames: (names) => names.forEach((name) => wakes.heard(name)),
+        onConnected: () => wakes.missed(),
+        onFailure: (error) =>
+          log.warn({ error: messageOf(error) }, 'wakes of other processes are noticed late, until the store answers'),
+      }),
+    );
+  }
   if (works) {
     const askBack = (): Promise<void> => editions.use((deps) => deps.gate.askBack(deps));
     closers.push(repeat(askBackEveryMs, askBack, 'could not check whether the service answers', log));

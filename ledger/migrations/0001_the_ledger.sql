@@ -434,7 +434,6 @@ create table sinks (
   id            integer generated always as identity primary key,
   name          text not null unique,
   type          text not null,
-  wake          boolean not null default false, -- setting it sends a signal to the sink's workflow, which clears it before it reads changes
   created_at    timestamptz not null default now(),
   archived_at   timestamptz,
   history_ms    bigint,      -- age limit of existing changes that a new lane delivers; null: all, 0: none
