@@ -18,6 +18,8 @@ export interface ReaderMember {
   readonly pigeonholeId: number;
   /** Increases with each request from outside that the reader has to notice. */
   readonly asked: number;
+  /** Whether its workspace has to wait before the next request, or did until its last wait ended. */
+  readonly waits: boolean;
 }
 
 /** The answer to a beat. */
@@ -111,17 +113,20 @@ export async function takeReader(ledger: Ledger, number: number, owner: string):
  * @returns undefined if another stay has taken the reader, or the reader has ended
  */
 export async function beat(ledger: Ledger, { number, epoch }: ReaderLease): Promise<Beat | undefined> {
+  const askedAt = ledger.clock.monotonic();
   const rows = await ledger.db.query<
-    { configuration: number } & { [Field in keyof ReaderMember]: ReaderMember[Field] | null }
+    { configuration: number; now: Date } & { [Field in keyof ReaderMember]: ReaderMember[Field] | null }
   >(
     `select (select coalesce(max(c.number), 0) from configurations c) as configuration,
-       p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.asked
+       clock_timestamp() as now, p.ref, p.workspace, p.pigeonhole_id as "pigeonholeId", p.asked,
+       exists (select 1 from workspaces w where w.name = p.workspace and w.wait_until is not null) as waits
      from readers r left join pigeonholes p on p.reader = r.number
      where r.number = $1 and r.epoch = $2 order by p.ref`,
     [number, epoch],
   );
   if (rows.length === 0) return undefined;
-  const members = rows.flatMap(({ configuration: _, ...member }) =>
+  ledger.clock.adjust(rows[0]!.now, askedAt);
+  const members = rows.flatMap(({ configuration: _, now: __, ...member }) =>
     member.ref === null ? [] : [member as ReaderMember],
   );
   return { configuration: rows[0]!.configuration, members };

@@ -2,6 +2,7 @@ import type { Ledger } from '../ledger/ledger.js';
 import { acquireStreams, ensureStreams, heldStreams, type StreamName, wantedStreams } from '../ledger/streams.js';
 import { type ReaderFence, type StreamProgress, writeProgress } from '../ledger/streams-progress.js';
 import { type ReadingPlan, streamsOf } from '../work/reading-plan.js';
+import type { TurnKind } from '../work/turns.js';
 import { RememberedStream } from './remembered-stream.js';
 import { readSchedules, type Schedule } from './stream-facts.js';
 
@@ -98,6 +99,15 @@ export class PigeonholeMemory {
       due: all.filter(({ inMs }) => inMs <= 0).map(({ stream }) => stream),
       nextDueInMs: next === undefined || last === undefined ? null : Math.ceil(last.inMs),
     };
+  }
+
+  /** Urgency of the next cycle, as far as this reader has read the streams that are due. */
+  get nextKind(): TurnKind {
+    const { due } = this.due();
+    const now = this.ledger.clock.nowMs();
+    if (due.some(({ isLive }) => isLive)) return 'live';
+    const isBackground = due.length > 0 && due.every((stream) => stream.isNew || stream.isWalking(now));
+    return isBackground ? 'background' : 'poll';
   }
 
   /** Makes sure that the leases of these streams are held and loaded. */

@@ -22,6 +22,7 @@ import { requireCurrentConfiguration } from '../ledger/configurations.js';
 import { PigeonholeMemory } from './pigeonhole-memory.js';
 import type { RememberedStream } from './remembered-stream.js';
 import type { Priority } from '../work/requests/quota.js';
+import type { TurnKind } from '../work/turns.js';
 import type { CycleResult, PigeonholeName, ReadingResult } from '../work/cycle-results.js';
 import { ReadsBeside } from './reads-beside.js';
 import { engagementList } from '../ledger/engagement.js';
@@ -135,6 +136,11 @@ export class PigeonholeReader {
     } finally {
       signal.removeEventListener('abort', onAbort);
     }
+  }
+
+  /** Urgency of the next cycle. */
+  get nextKind(): TurnKind {
+    return this.#memory.nextKind;
   }
 
   /**

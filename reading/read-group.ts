@@ -12,6 +12,7 @@ import {
   returnReader,
   takeReader,
 } from '../ledger/readers.js';
+import { type Permission, requestPermission } from '../ledger/workspaces.js';
 import { writeProgress } from '../ledger/streams-progress.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { StayResult } from '../work/cycle-results.js';
@@ -32,7 +33,10 @@ const retryMs = 1000;
 const longestRetryMs = 30_000;
 
 /** Reads one pigeonhole of the stay. */
-export type MemberReader = Pick<PigeonholeReader, 'round' | 'takeProgress' | 'progressRefused' | 'forget' | 'close'>;
+export type MemberReader = Pick<
+  PigeonholeReader,
+  'round' | 'nextKind' | 'takeProgress' | 'progressRefused' | 'forget' | 'close'
+>;
 
 /**
  * Stays with the pigeonholes of a reader for about two minutes, and reads each of them whenever it is due (decision
@@ -138,7 +142,7 @@ class Stay {
     }
     for (const each of members) {
       const known = this.#members.get(each.ref);
-      if (known !== undefined) known.hear(each.asked);
+      if (known !== undefined) known.hear(each);
       else this.#members.set(each.ref, new Member(this.deps, each, this.lease, this.#cut.signal, this.#onDoubt));
     }
     if (members.length === 0 && (await endEmptyReader(this.deps.ledger, this.lease))) this.#end({ kind: 'empty' });
@@ -202,6 +206,8 @@ class Member {
   readonly #alarm = new Alarm();
   readonly #stop = new AbortController();
   #asked: number;
+  /** Whether the last beat showed that the workspace waits. */
+  #waits: boolean;
   #failures = 0;
 
   constructor(
@@ -212,12 +218,16 @@ class Member {
     private readonly onDoubt: () => void,
   ) {
     this.#asked = place.asked;
-    this.reader = new PigeonholeReader({ ...deps, stopping: this.#stop.signal }, place, lease);
+    this.#waits = place.waits;
+    const permission = async (): Promise<Permission> =>
+      this.#waits ? await requestPermission(deps.ledger, place.workspace) : { kind: 'ask', workspaceWait: null };
+    this.reader = new PigeonholeReader({ ...deps, stopping: this.#stop.signal }, place, lease, permission);
     this.ended = this.#keep();
   }
 
-  /** Learns the number from a beat. If it has changed, something outside concerns this pigeonhole. */
-  hear(asked: number): void {
+  /** Learns the answer of a beat. If the number has changed, something outside concerns this pigeonhole. */
+  hear({ asked, waits }: Pick<ReaderMember, 'asked' | 'waits'>): void {
+    this.#waits = waits;
     if (asked === this.#asked) return;
     this.#asked = asked;
     this.reader.forget();
@@ -248,7 +258,7 @@ class Member {
     let waitMs = 0;
     for (;;) {
       await this.#alarm.wait(waitMs);
-      waitMs = (await turns.run({ kind: 'poll', workspace }, signal, () => this.#round())) ?? 0;
+      waitMs = (await turns.run({ kind: this.reader.nextKind, workspace }, signal, () => this.#round())) ?? 0;
       if (signal.aborted) return;
     }
   }

@@ -124,6 +124,7 @@ async function pollAndSweep(reading: StreamReading, restarts: boolean): Promise<
   const cadence = cadenceNow(reading, false);
   const live = isLive(cadence);
   reading.isLive = live;
+  reading.stream.isLive = live;
   const polls = canPoll(lease) && !restarts;
   const through = isThrough(lease, polls, live) || restarts;
   const pages = through ? Number.POSITIVE_INFINITY : sliceOf(lease, cadence);

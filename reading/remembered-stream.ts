@@ -33,6 +33,8 @@ export class RememberedStream {
   readonly isNew: boolean;
   /** The stream as the ledger holds it, advanced by quiet reads; null: it has to be loaded. */
   lease: StreamLease | null = null;
+  /** Whether people expected its items within seconds when it was last read. */
+  isLive = false;
   /** Number of requests of the last quiet read by priority; empty: there was none. */
   requests: ReadonlyMap<Priority, number> = new Map();
   /** Instant at which the stream is due, by `performance.now()`. */
@@ -97,6 +99,7 @@ export class RememberedStream {
   keepPages(before: RememberedStream): void {
     this.#frames = before.#frames;
     this.requests = before.requests;
+    this.isLive = before.isLive;
     for (const [cursor, page] of before.#polled) this.#polled.set(cursor, page);
   }
 

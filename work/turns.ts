@@ -39,11 +39,6 @@ export class Turns {
   /** @param places maximum number of rounds that run at the same time */
   constructor(private readonly places: number) {}
 
-  /** Whether a round waits that is more urgent than background work. */
-  get isUrgent(): boolean {
-    return this.#waiting.some(({ kind }) => kind !== 'background');
-  }
-
   /**
    * Runs `work` when its turn comes.
    * @returns undefined, and runs nothing, if the signal is aborted before
