@@ -221,7 +221,7 @@ describe('start on a terminal', () => {
     await faults('POST', { kind: 'delay', ms: 3_600_000 });
     await Promise.all([main.untilShown(unanswered), watch.untilShown(unanswered)]);
     // A request that times out after 30 s has another reason.
-    expect(watch.screen.text.replaceAll(/\s+/g, ' ')).toMatch(/ none of \d+ requests was answered within \d+ s/);
+    expect(watch.screen.text.replaceAll(/\s+/g, ' ')).toContain(': no answer within 5 s.');
     expect(watch.screen.text).toMatch(/^workspace acme: waiting$/m);
     expect(watch.screen.text).toMatch(
       /^ +Check the service and the network to it\. To try now, run "pigeonpost try-now workspace:acme"\.$/m,
