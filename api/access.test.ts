@@ -95,6 +95,7 @@ const routes: readonly Asked[] = [
     body: { ...preview, sink: 'hooks', pigeonhole: 'acme/101', configuration: { file: '/tmp/x.yaml', text: 'x' } },
     may: ['admin'],
   },
+  { method: 'POST', path: '/api/status/recount', body: {}, may: ['operator', 'admin'] },
   {
     method: 'POST',
     path: '/api/actions',
