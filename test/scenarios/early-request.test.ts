@@ -30,6 +30,7 @@ describe.each(kinds)('the request for the next page, on %s', (kind) => {
       sinks: { archive: '{ type: file, folder: ./archive, lists: [attendees] }' },
       sync: 'every: { live: 10m }', // on a busy machine, a shorter interval would end during the test
     });
+    while ((await scene.discover()).nextDueInMs === 0);
     const held = heldDatabase(stage.db, (sql, [, list]) => sql.startsWith('insert into items') && list === 'attendees');
     const deps = { ...scene.deps, ledger: await openLedger(held.db, testKey) };
     const reading = readPigeonhole(deps, place, new AbortController().signal);
