@@ -7,7 +7,6 @@ import { lockPlace } from './lock-order.js';
 import { forgetDigests } from './pages.js';
 import { sweepStreams } from './streams-due.js';
 import type { DifferingItem } from './items/compare-items.js';
-import { namesOfSinks } from './sinks.js';
 import { type PageScope, writeChanges } from './items/write-changes.js';
 
 /** Maximum number of items that one transaction revises. A session with more items is revised in slices. */
@@ -109,12 +108,13 @@ const isReviewDue = `(r.needs is null or not exists (select 1 from streams s whe
 /**
  * Revises the next slice of an affected session. Can run at any time and in several processes: it locks the
  * pigeonhole's row, and skips items that are up to date.
+ * @param sinks names of the sinks to wake if an item changes
  * @returns `more` false if nothing was left to revise
  */
 export async function continueReview(
   ledger: Ledger,
   ref: number,
-  sinkIds: readonly number[],
+  sinks: readonly string[],
 ): Promise<{ more: boolean; woken: readonly string[] }> {
   // This runs in every cycle, so it neither locks nor writes if nothing is left.
   const left = await ledger.db.query(`select 1 from visibility_reviews r where ref = $1 and ${isReviewDue} limit 1`, [
@@ -147,7 +147,7 @@ export async function continueReview(
         [ref, review.session_id, last.list, last.key],
       );
     }
-    return { more: true, woken: changed > 0 ? await namesOfSinks(tx, sinkIds) : [] };
+    return { more: true, woken: changed > 0 ? sinks : [] };
   });
 }
 

@@ -3,13 +3,12 @@ import { readingRules } from '../ledger/item-form.js';
 import { lockPigeonhole } from '../ledger/lock-pigeonhole.js';
 import { doubledItems, type LookUpResult, missingItems, storeLookUp, type ItemToLookUp } from './missing.js';
 import { recordPage } from './record-page.js';
-import { namesOfSinks } from '../ledger/sinks.js';
 import { ApiError, type ApiErrorKind } from '../pigeonhole/api-error.js';
 import type { ListRef } from '../pigeonhole/lists.js';
 import type { ServiceListName } from '../base/list-names.js';
 import type { Page } from '../pigeonhole/page.js';
 import { requestPage } from '../work/requests/service-requests.js';
-import { deletionLimitsOf, reportPage, settingsReader, sinkIdsFor, type StreamReading } from './stream-reading.js';
+import { deletionLimitsOf, reportPage, settingsReader, sinksFor, type StreamReading } from './stream-reading.js';
 import { hasIds, toItems } from './to-items.js';
 
 /** Maximum number of filtered sets requested in one cycle, each at most twice; the rest follow after the next sweep. */
@@ -86,7 +85,7 @@ async function readSet(reading: StreamReading, { set, missing }: Group): Promise
       end: null,
       swept: null,
       perPage: page.perPage,
-      sinkIds: sinkIdsFor(reading, list),
+      sinks: sinksFor(reading, list),
       items: seen.items,
       requestedAt,
       requestId: page.requestId,
@@ -137,7 +136,7 @@ async function storeResult(reading: StreamReading, result: LookUpResult): Promis
   const { deleted, woken } = await deps.ledger.db.transaction(async (tx) => {
     const scope = await lockPigeonhole(tx, lease);
     const count = await storeLookUp({ ledger: deps.ledger, tx, lease, scope }, result, deletionLimitsOf(reading));
-    return { deleted: count, woken: count > 0 ? await namesOfSinks(tx, sinkIdsFor(reading, list)) : [] };
+    return { deleted: count, woken: count > 0 ? sinksFor(reading, list) : [] };
   });
   cycle.deleted += deleted;
   if (woken.length > 0) await deps.orchestration.wakeSinks(woken);

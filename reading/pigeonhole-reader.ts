@@ -204,7 +204,11 @@ export class PigeonholeReader {
     if (plan === undefined) return { nextDueInMs: 0, state: 'finished' };
     const blocked = await whyBlocked(deps, name);
     if (blocked !== undefined) return blocked;
-    await ensureLanes(deps.ledger, ref, sinkIdsOf(deps, plan));
+    await ensureLanes(
+      deps.ledger,
+      ref,
+      sinksOf(deps, plan).map((name) => deps.sinks.get(name)!.id),
+    );
     return { ref, plan };
   }
 
@@ -319,9 +323,9 @@ export class PigeonholeReader {
 
   async #finishReviews({ ref, plan }: Task): Promise<void> {
     const { deps } = this;
-    const sinkIds = sinkIdsOf(deps, plan);
+    const sinks = sinksOf(deps, plan);
     for (let more = true; more && !deps.stopping.aborted;) {
-      const slice = await continueReview(deps.ledger, ref, sinkIds);
+      const slice = await continueReview(deps.ledger, ref, sinks);
       if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
       more = slice.more;
       if (more) this.#memory.changed({ hasNews: true });
@@ -412,8 +416,8 @@ function isReadable({ id }: Pick<DueStream, 'id'>, { beside, startsSlow }: Round
   return !beside.skips(id) && (startsSlow || !beside.isSlow(id));
 }
 
-function sinkIdsOf(deps: Collaborators, plan: ReadingPlan): number[] {
-  return [...new Set([...plan.sinks.values()].flat())].flatMap((name) => deps.sinks.get(name)?.id ?? []);
+function sinksOf(deps: Collaborators, plan: ReadingPlan): string[] {
+  return [...new Set([...plan.sinks.values()].flat())].filter((name) => deps.sinks.has(name));
 }
 
 /**
@@ -428,22 +432,22 @@ async function deriveLists(
 ): Promise<boolean> {
   const derive = async (
     list: DerivedListName,
-    recount: (sinkIds: readonly number[]) => Promise<Recount>,
+    recount: (sinks: readonly string[]) => Promise<Recount>,
   ): Promise<boolean> => {
-    const sinkIds = (plan.sinks.get(list) ?? []).flatMap((name) => deps.sinks.get(name)?.id ?? []);
+    const sinks = (plan.sinks.get(list) ?? []).filter((name) => deps.sinks.has(name));
     const until = performance.now() + deriveMs;
-    for (let more = sinkIds.length > 0; more;) {
+    for (let more = sinks.length > 0; more;) {
       if (performance.now() > until || deps.stopping.aborted || signal.aborted) return true;
-      const slice = await recount(sinkIds);
+      const slice = await recount(sinks);
       if (slice.woken.length > 0) await deps.orchestration.wakeSinks(slice.woken);
       more = slice.more;
     }
     return false;
   };
   const drop = { attendees: plan.drop.attendees ?? [], registrants: plan.drop.registrants ?? [] };
-  const registrantsLeft = await derive(registrantsList, (sinkIds) =>
-    recountRegistrants(deps.ledger, ref, { sinkIds, drop }),
+  const registrantsLeft = await derive(registrantsList, (sinks) =>
+    recountRegistrants(deps.ledger, ref, { sinks, drop }),
   );
-  const engagementLeft = await derive(engagementList, (sinkIds) => recountEngagement(deps.ledger, ref, sinkIds));
+  const engagementLeft = await derive(engagementList, (sinks) => recountEngagement(deps.ledger, ref, sinks));
   return registrantsLeft || engagementLeft;
 }

@@ -41,7 +41,7 @@ describe.each(kinds)('a page recorded on %s', (kind) => {
       swept: null,
       perPage: 300,
       highestId: ids.length === 0 ? null : Math.max(...ids),
-      sinkIds: [],
+      sinks: [],
       ...more,
     });
   const stored = async (): Promise<object[]> =>

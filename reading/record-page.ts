@@ -4,7 +4,6 @@ import { lockPigeonhole, type StreamWrite } from '../ledger/lock-pigeonhole.js';
 import { isKnownPage, type SweptPage } from '../ledger/pages.js';
 import { reviewLater, reviewVisibility } from '../ledger/review-visibility.js';
 import { lastOfEachKey, type SeenItem } from '../ledger/seen-item.js';
-import { namesOfSinks } from '../ledger/sinks.js';
 import type { StreamLease } from '../ledger/streams.js';
 import type { OpenWalk } from '../ledger/walk.js';
 import { withoutForgotten } from '../ledger/without-forgotten.js';
@@ -32,10 +31,10 @@ export interface PageRecord extends Source {
   /** The page as a sweep stores it; null for pages of other reads. */
   readonly swept: SweptPage | null;
   /**
-   * Sinks to wake if the page has changes: those that want this list, and those that may show a person differently
-   * after this page (`sinkIdsFor`).
+   * Names of the sinks to wake if the page has changes: those that want this list, and those that may show a person differently
+   * after this page (`sinksFor`).
    */
-  readonly sinkIds: readonly number[];
+  readonly sinks: readonly string[];
   /**
    * Reads the lists that decide who may be named, by requests sent after this call. Absent for lists that depend on no
    * other list.
@@ -47,7 +46,7 @@ export interface PageResult {
   readonly created: number;
   readonly updated: number;
   readonly deleted: number;
-  /** Sinks whose wake flag this page set: the caller wakes their workflows. */
+  /** Names of the sinks that the caller wakes. */
   readonly woken: readonly string[];
   /**
    * True if the page affects the visibility of more items than one transaction may change: the rest are reviewed later.
@@ -64,8 +63,8 @@ export interface PageResult {
 type NotStored = 'doubtful' | 'differs';
 
 /**
- * Stores a page in one transaction: items, changes, the walk's position or end, and the wake flags of the sinks. Items
- * are compared with their stored rows, and unchanged ones are not written. Storing the same page again changes nothing.
+ * Stores a page in one transaction: items, changes, and the walk's position or end. Items are compared with their stored rows,
+ * and unchanged ones are not written. Storing the same page again changes nothing.
  *
  * If the page has a new or changed item whose person may be named, first makes sure that the deciding setting was read
  * after the page. The service may have changed it since the last read, so that the person trusted in being anonymous.
@@ -131,7 +130,7 @@ async function storePage(
       const reviewed = await reviewCauses(write, differingItems);
       const changes = created + updated + reviewed.changed;
       const deleted = await endIfLast(write, page, changes > 0);
-      const woken = changes + deleted > 0 ? await namesOfSinks(tx, page.sinkIds) : [];
+      const woken = changes + deleted > 0 ? page.sinks : [];
       const counts = { created, updated: updated + reviewed.changed, deleted };
       return { ...counts, woken, reviewsLeft: reviewed.left, isOutdated: outdated };
     },

@@ -12,7 +12,6 @@ import type { Ledger } from '../ledger/ledger.js';
 import { readableJson } from '../ledger/sql-expressions.js';
 import { readingRules } from '../ledger/item-form.js';
 import { lockPlace } from '../ledger/lock-order.js';
-import { namesOfSinks } from '../ledger/sinks.js';
 import { type PageWrite, writeChanges } from '../ledger/items/write-changes.js';
 import type { SeenItem } from '../ledger/seen-item.js';
 import { deleteItems } from './delete-items.js';
@@ -49,9 +48,9 @@ export interface Recount {
  *
  * A pass over everyone is due in three cases: an item has become anonymous, so that its attendee is no longer known;
  * the counting rule has changed; there are new polls or questions (then at most every 10 min).
- * @param sinkIds sinks that want the list
+ * @param sinks names of the sinks that want the list
  */
-export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: readonly number[]): Promise<Recount> {
+export async function recountEngagement(ledger: Ledger, ref: number, sinks: readonly string[]): Promise<Recount> {
   if (!(await hasWork(ledger, ref))) return { more: false, woken: [] };
   return await ledger.db.transaction(async (tx) => {
     const place = await lockPlace(tx, ref);
@@ -71,7 +70,7 @@ export async function recountEngagement(ledger: Ledger, ref: number, sinkIds: re
     const touched = [...new Set(shown.filter((id) => id !== undefined))];
     const people = news.rows.length > 0 || !isCaughtUp ? touched : await nextOfPass(tx, ref);
     const changed = await storeCounts({ ledger, tx, scope }, people);
-    return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? await namesOfSinks(tx, sinkIds) : [] };
+    return { more: await hasMore(tx, ref, isCaughtUp), woken: changed ? sinks : [] };
   });
 }
 

@@ -9,7 +9,7 @@ import { type ImportLease, takeImport, beginChunk } from '../importing/sending/c
 import { refOf } from '../ledger/pigeonholes.js';
 import { recountRegistrants } from './recount-registrants.js';
 
-const forNobody = { sinkIds: [], drop: { attendees: [], registrants: [] } };
+const forNobody = { sinks: [], drop: { attendees: [], registrants: [] } };
 const databases = useBothDatabases();
 
 /** Creates a pigeonhole whose list of attendees was read and is empty. */

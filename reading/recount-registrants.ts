@@ -12,7 +12,6 @@ import {
 import { type Recount, storeDerived, type StoredRow } from './recount-engagement.js';
 import { lockPlace } from '../ledger/lock-order.js';
 import { linkedAttendees, addSignIns } from '../ledger/sign-ins.js';
-import { namesOfSinks } from '../ledger/sinks.js';
 import type { PageWrite } from '../ledger/items/write-changes.js';
 import { codeStatus } from '../ledger/sql-expressions.js';
 
@@ -29,12 +28,12 @@ const farBehind = 1000;
  *
  * Does nothing until the list of attendees has been read completely once. Otherwise, registrants who attended would be
  * reported as absent and with unknown consent.
- * @param sinkIds sinks that want the list
+ * @param sinks names of the sinks that want the list
  */
 export async function recountRegistrants(
   ledger: Ledger,
   ref: number,
-  { sinkIds, drop }: { readonly sinkIds: readonly number[]; readonly drop: DroppedFields },
+  { sinks, drop }: { readonly sinks: readonly string[]; readonly drop: DroppedFields },
 ): Promise<Recount> {
   const rules = registrantRules(drop);
   if (!(await hasWork(ledger, ref, rules))) return { more: false, woken: [] };
@@ -46,7 +45,7 @@ export async function recountRegistrants(
     // Attendees first, so that a settled import row is reported together with its sign-in.
     const codes = (await addSignIns(ledger, tx, scope)) ?? (await nextSettledCodes(tx, ref)) ?? [];
     const changed = await storeRegistrants({ ledger, tx, scope }, codes, rules);
-    return { more: true, woken: changed ? await namesOfSinks(tx, sinkIds) : [] };
+    return { more: true, woken: changed ? sinks : [] };
   });
 }
 

@@ -122,14 +122,14 @@ export function settingsReader(
   return async () => await readSettings(lease.list, pages);
 }
 
-/** Returns the sinks for which a page of this list can have changes. */
-export function sinkIdsFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): number[] {
+/** Returns the names of the sinks for which a page of this list can have changes. */
+export function sinksFor({ deps, place }: Pick<StreamReading, 'deps' | 'place'>, list: string): string[] {
   const lists = decidesAnonymity.has(list) ? [...place.plan.sinks.keys()] : [list as ServiceListName];
   const names = new Set(lists.flatMap((each) => place.plan.sinks.get(each) ?? []));
   // When consent changes, the items an attendee created change their visibility in sinks that keep current records.
   const allNames = list === 'attendees' ? [...place.plan.sinks.values()].flat() : [];
   for (const name of allNames) if (deps.sinks.get(name)?.sink.traits.revisions === 'latest') names.add(name);
-  return [...names].flatMap((name) => deps.sinks.get(name)?.id ?? []);
+  return [...names].filter((name) => deps.sinks.has(name));
 }
 
 /** Whether pages of a stream contained changes. */

@@ -21,7 +21,7 @@ import {
   reportPage,
   settingsReader,
   showsNewItem,
-  sinkIdsFor,
+  sinksFor,
   type StreamReading,
 } from './stream-reading.js';
 import { hasIds, type PageItems, toItems } from './to-items.js';
@@ -318,7 +318,7 @@ async function storePage(
       end,
       perPage: page.perPage,
       requestedAt: new Date(page.requestedAt),
-      sinkIds: sinkIdsFor(reading, lease.list),
+      sinks: sinksFor(reading, lease.list),
       items,
       requestId: page.requestId,
       readAs: `${walk.kind}, page ${walk.pages}`,
