@@ -1,13 +1,12 @@
 import { Alarm } from '../base/alarm.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { StayResult } from '../work/cycle-results.js';
+import { stayLengthMs } from '../work/stay-length.js';
 import { sinkWake } from '../work/wakes.js';
 import { deliverToSink } from './deliver-to-sink.js';
 
 /** Maximum time between two cycles, in case a wake is lost. */
 const longestWaitMs = 5000;
-/** Length of a stay. Stays differ by up to a quarter of it, so that those of a process do not all end together. */
-const stayMs = 120_000;
 
 /**
  * Delivers to a sink for about two minutes, and waits in the process between the cycles (decision 0088). A wake ends the
@@ -22,13 +21,10 @@ export async function stayWithSink(deps: Collaborators, sink: string, signal: Ab
   const signals = [deps.stopping, signal];
   for (const each of signals) each.addEventListener('abort', ring);
   let isOver = false;
-  const timer = setTimeout(
-    () => {
-      isOver = true;
-      alarm.ring();
-    },
-    stayMs * (0.75 + Math.random() / 4),
-  );
+  const timer = setTimeout(() => {
+    isOver = true;
+    alarm.ring();
+  }, stayLengthMs());
   try {
     for (;;) {
       if (deps.stopping.aborted || signal.aborted) return { state: 'working', reason: 'stopping' };

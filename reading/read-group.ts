@@ -16,6 +16,7 @@ import { type Permission, requestPermission } from '../ledger/workspaces.js';
 import { writeProgress } from '../ledger/streams-progress.js';
 import type { Collaborators } from '../work/collaborators.js';
 import type { StayResult } from '../work/cycle-results.js';
+import { stayLengthMs } from '../work/stay-length.js';
 import { readersWake } from '../work/wakes.js';
 import { PigeonholeReader } from './pigeonhole-reader.js';
 
@@ -23,20 +24,12 @@ import { PigeonholeReader } from './pigeonhole-reader.js';
 const beatEveryMs = 1000;
 /** If the store answers no beat for this long, the stay ends. */
 const longestSilenceMs = 10_000;
-/** Length of a stay. Stays differ by up to a quarter of it, so that those of a process do not all end together. */
-const stayMs = 120_000;
 /** At the end of a stay, requests in progress have this time to end by themselves, and rounds the other time after that. */
 const requestsEndMs = 1000;
 const roundsEndMs = 2000;
 /** Wait after a failed round: doubles with each further failure. */
 const retryMs = 1000;
 const longestRetryMs = 30_000;
-
-/** Reads one pigeonhole of the stay. */
-export type MemberReader = Pick<
-  PigeonholeReader,
-  'round' | 'nextKind' | 'takeProgress' | 'progressRefused' | 'forget' | 'close'
->;
 
 /**
  * Stays with the pigeonholes of a reader for about two minutes, and reads each of them whenever it is due (decision
@@ -90,7 +83,7 @@ class Stay {
     const stop = (): void => this.#end({ kind: 'stopping' });
     const signals = [deps.stopping, signal];
     for (const each of signals) each.addEventListener('abort', stop);
-    const timer = setTimeout(() => this.#end({ kind: 'time' }), stayMs * (0.75 + Math.random() / 4));
+    const timer = setTimeout(() => this.#end({ kind: 'time' }), stayLengthMs());
     if (signals.some(({ aborted }) => aborted)) stop();
     while (this.#ending === undefined) {
       if (this.#isBeatDue && !this.#isBeating) this.#beat().catch(unexpected);
@@ -200,7 +193,7 @@ class Stay {
 
 /** A pigeonhole during a stay: runs its rounds one after another, each when it is due. */
 class Member {
-  readonly reader: MemberReader;
+  readonly reader: PigeonholeReader;
   /** Resolves when its last round has ended. */
   readonly ended: Promise<void>;
   readonly #alarm = new Alarm();

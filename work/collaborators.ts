@@ -74,6 +74,13 @@ export interface Orchestration {
   startReading(pigeonholes: readonly { workspace: string; pigeonholeId: number }[]): Promise<void>;
 }
 
+/** For processes without workflows. */
+export const noOrchestration: Orchestration = {
+  wakeSinks: async () => undefined,
+  wakeReaders: () => undefined,
+  startReading: async () => undefined,
+};
+
 /** Structured log, one line per event. A line holds ids, counts and outcomes, never names, answers or texts of people. */
 export interface Log {
   debug(facts: Readonly<Record<string, unknown>>, event: string): void;

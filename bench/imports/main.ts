@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { Pool } from 'undici';
 import { measured, type Measurement, printMeasured } from '../processes/print-measured.js';
-import { type Collaborators, noTracer, noMeters } from '../../work/collaborators.js';
+import { type Collaborators, noTracer, noMeters, noOrchestration } from '../../work/collaborators.js';
 import { importRegistrants } from '../../importing/import-registrants.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
@@ -84,11 +84,7 @@ async function openProduct(task: ImportTask): Promise<{ deps: Collaborators; clo
     gate: new ServiceGate(ledger, log, forecastNeeds),
     sinks: new Map(),
     owner: 'bench',
-    orchestration: {
-      wakeSinks: async () => undefined,
-      wakeReaders: () => undefined,
-      startReading: async () => undefined,
-    },
+    orchestration: noOrchestration,
     wakes: new Wakes(null, log),
     turns: new Turns(4),
     log,

@@ -1,5 +1,5 @@
 import { Accounts } from '../../sinks/network/rolling-limiter.js';
-import { noTracer, noMeters } from '../../work/collaborators.js';
+import { noTracer, noMeters, noOrchestration } from '../../work/collaborators.js';
 import { ServiceGate } from '../../work/requests/service-gate.js';
 import { forecastNeeds } from '../../reading/demand.js';
 import { randomUUID } from 'node:crypto';
@@ -63,11 +63,7 @@ export async function openRunning(
     gate: new ServiceGate(ledger, log, forecastNeeds),
     accounts: new Accounts(),
     owner: randomUUID(),
-    orchestration: {
-      wakeSinks: async () => undefined,
-      wakeReaders: () => undefined,
-      startReading: async () => undefined,
-    },
+    orchestration: noOrchestration,
     wakes: new Wakes(null, log),
     turns: new Turns(4),
     log,

@@ -3,7 +3,14 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Collaborators, type Log, type OpenSink, noTracer, noMeters } from '../../work/collaborators.js';
+import {
+  type Collaborators,
+  type Log,
+  type OpenSink,
+  noTracer,
+  noMeters,
+  noOrchestration,
+} from '../../work/collaborators.js';
 import { deliverToSink } from '../../delivering/deliver-to-sink.js';
 import { discoverWorkspace } from '../../reading/discover.js';
 import type { readPigeonhole } from '../../reading/read-pigeonhole.js';
@@ -104,11 +111,7 @@ export async function openScene(options: SceneOptions): Promise<Scene> {
     gate: new ServiceGate(ledger, log, forecastNeeds, options.gate),
     sinks: options.openSinks?.(made) ?? made,
     owner: randomUUID(),
-    orchestration: {
-      wakeSinks: async () => undefined,
-      wakeReaders: () => undefined,
-      startReading: async () => undefined,
-    },
+    orchestration: noOrchestration,
     wakes: new Wakes(null, log),
     turns: new Turns(4),
     log,
