@@ -134,15 +134,6 @@ describe.each(kinds)('the store on %s', (kind) => {
     expect(await ids()).toEqual([3, 4]);
   });
 
-  it('reports that a commit was sent before it is answered, but reports nothing for a rollback', async () => {
-    const happened: string[] = [];
-    const onSent = (): number => happened.push('sent');
-    await db.transaction((tx) => insert(tx, 1), { onSent });
-    happened.push('committed');
-    await storeErrorOf(db.transaction((tx) => insert(tx, 1), { onSent }));
-    expect(happened).toEqual(['sent', 'committed']);
-  });
-
   it('fails a transaction with its first error, even if the work waited for a later statement', async () => {
     const lost = db.transaction(async (tx) => {
       tx.query('select 1 / 0').catch(() => undefined);

@@ -27,8 +27,6 @@ export interface TransactionOptions {
    * locks have no effect.
    */
   readonly beginsByLocking?: boolean;
-  /** Called once the commit has been sent. The store is busy then, so the caller can use the time to compute. */
-  readonly onSent?: (() => void) | undefined;
 }
 
 /**

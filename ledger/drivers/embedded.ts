@@ -99,12 +99,8 @@ class EmbeddedDatabase implements Database {
 
   transaction<T>(work: (tx: Queryable) => Promise<T>, options: TransactionOptions = {}): Promise<T> {
     return this.#inTurn((next) => {
-      const onSent = (): void => {
-        next();
-        options.onSent?.();
-      };
       const limits = { owner: this, idleTimeoutMs: this.idleInTransactionTimeoutMs };
-      return runTransaction(this.#connection, work, limits, { ...options, onSent });
+      return runTransaction(this.#connection, work, limits, { ...options, onSent: next });
     });
   }
 

@@ -23,14 +23,15 @@ export function refuseWithinTransaction(owner: object): void {
  * Begins a transaction, runs `work`, and commits or rolls back. If `work` leaves the transaction idle for longer than
  * `idleTimeoutMs` because it waits for something else, the transaction is rolled back, because it holds locks and, in
  * the embedded store, the only connection. Later statements of `work` are then refused.
- * @param limits.owner the store, whose direct use within `work` is refused
+ * @param limits.owner the store, whose direct use within `work` is refused; options.onSent called once the commit has been
+ * sent, after which the next transaction can follow on the same connection
  * @throws {StoreError}, or any error that `work` throws
  */
 export async function runTransaction<T>(
   connection: Connection,
   work: (tx: Queryable) => Promise<T>,
   { owner, idleTimeoutMs }: { readonly owner: object; readonly idleTimeoutMs: number },
-  { beginsByLocking = false, onSent }: TransactionOptions = {},
+  { beginsByLocking = false, onSent }: TransactionOptions & { readonly onSent?: (() => void) | undefined } = {},
 ): Promise<T> {
   const begun = connection.control('begin');
   if (!beginsByLocking) await begun;

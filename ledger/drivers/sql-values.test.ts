@@ -1,6 +1,6 @@
 import { kinds, storeErrorOf, useBothDatabases } from './both-databases.test-kit.js';
 import type { Database } from './database.js';
-import { type SqlValue, EncodedArray, encodeColumn, toSqlParameter } from './sql-values.js';
+import { type SqlValue, toSqlParameter } from './sql-values.js';
 
 /** Texts that break manual quoting. */
 const texts = [
@@ -162,44 +162,8 @@ describe.each(kinds)('values on %s', (kind) => {
   });
 });
 
-describe.each(kinds)('a column that is encoded before its statement runs on %s', (kind) => {
-  it('is stored as plain values are, even next to a column without any value', async () => {
-    const sql = `select * from unnest($1::text[], $2::int8[], $3::json[], $4::bytea[]) with ordinality
-      as n (key, id, payload, hash, nth)`;
-    const columns = {
-      keys: ['a', null, 'é'],
-      ids: [2 ** 40, -1, null],
-      payloads: ['{"b": 1}', null, '[]'],
-      hashes: [null, null, null],
-    };
-    const plain = await stores.of(kind).query(sql, Object.values(columns));
-    const encoded = await stores
-      .of(kind)
-      .query(sql, [
-        encodeColumn('text', columns.keys),
-        encodeColumn('int8', columns.ids),
-        encodeColumn('json', columns.payloads),
-        encodeColumn('bytea', columns.hashes),
-      ]);
-    expect(encoded).toEqual(plain);
-    expect(encoded).toHaveLength(3);
-  });
-});
-
-describe('an encoded column', () => {
-  it('takes 12 bytes if it has no value', () => {
-    const column = encodeColumn('text', [null, null]);
-    expect(column).toBeInstanceOf(EncodedArray);
-    expect((column as EncodedArray).bytes).toHaveLength(12);
-  });
-
+describe('an array', () => {
   it('is sent as text if a value has no binary form', () => {
-    expect(toSqlParameter(encodeColumn('int4', [1, 2 ** 40]), 'int4')).toBe('{1,1099511627776}');
-  });
-
-  it('is refused by a statement that expects another type, without quoting a value', () => {
-    const column = encodeColumn('text', ['secret']);
-    expect(() => toSqlParameter(column, 'uuid')).toThrow(/^a statement was given an array of text: it takes another/);
-    expect(() => toSqlParameter(column, undefined)).toThrow(/array of text/);
+    expect(toSqlParameter([1, 2 ** 40], 'int4')).toBe('{1,1099511627776}');
   });
 });

@@ -2,28 +2,14 @@ import { StoreError } from './store-error.js';
 import { types } from 'pg';
 
 /** A parameter of a statement. JSON is passed as text. An array is an SQL array, never JSON. */
-export type SqlValue =
-  | string
-  | number
-  | bigint
-  | boolean
-  | Date
-  | Uint8Array
-  | EncodedArray
-  | null
-  | undefined
-  | readonly SqlValue[];
+export type SqlValue = string | number | bigint | boolean | Date | Uint8Array | null | undefined | readonly SqlValue[];
 
 /**
  * Converts a parameter to a form that `pg` sends unchanged: a Buffer as binary, a string as text.
  * @param elementType type to which the statement casts an array's elements; undefined if it does not cast them
- * @throws as `toSqlText`; {StoreError} kind `other` if an array was encoded for another element type
+ * @throws as `toSqlText`
  */
 export function toSqlParameter(value: SqlValue, elementType: string | undefined): string | Buffer | null {
-  if (value instanceof EncodedArray) {
-    if (value.elementType === elementType) return value.bytes;
-    throw new StoreError('other', `a statement was given an array of ${value.elementType}: it takes another type`);
-  }
   const binary = elementType !== undefined && Array.isArray(value) ? binaryArray(elementType, value) : undefined;
   return binary ?? toSqlText(value);
 }
@@ -67,36 +53,6 @@ function arrayText(values: readonly SqlValue[]): string {
     return typeof value === 'number' || typeof value === 'bigint' ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`;
   });
   return `{${elements.join(',')}}`;
-}
-
-/**
- * An array parameter that is already encoded in binary form. Encoding a page's columns takes a considerable part of the
- * time needed to store the page. The columns are therefore encoded beforehand, while the store is busy with the
- * previous page.
- */
-export class EncodedArray {
-  constructor(
-    readonly elementType: string,
-    readonly bytes: Buffer,
-  ) {}
-}
-
-/**
- * Encodes one column of many rows, for `unnest($1::type[], …)`. A column in which every value is null becomes an empty
- * array, so that nothing has to be sent or parsed. `unnest` pads it with nulls to the length of the other columns.
- * Source: PostgreSQL 15, 7.2.1.4 "Table Functions".
- * @param elementType the type to which the statement casts the parameter's elements
- * @returns the values themselves if one of them cannot be encoded in binary form; they are then sent as text
- */
-export function encodeColumn(elementType: string, values: readonly SqlValue[]): SqlValue {
-  const column = values.some((value) => value !== null && value !== undefined) ? values : [];
-  const bytes = binaryArray(elementType, column);
-  return bytes === undefined ? column : new EncodedArray(elementType, bytes);
-}
-
-/** Encodes one value of each row as a column (`encodeColumn`), in the order of the rows. */
-export function columnOf<Row>(elementType: string, rows: readonly Row[], value: (row: Row) => SqlValue): SqlValue {
-  return encodeColumn(elementType, rows.map(value));
 }
 
 /** Bytes before the first element of an array of one dimension. */
